@@ -1,0 +1,66 @@
+# Needs Python 3.11 or newer (with venv and pip) and make; everything else is installed into .venv.
+
+PYTHON ?= python3
+VENV   ?= .venv
+ARGS   ?=
+
+BIN   := $(VENV)/bin
+PIP   := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+MADE  := $(VENV)/.made
+PLAIN := $(VENV)/.installed
+DEV   := $(VENV)/.installed-dev
+
+.DEFAULT_GOAL := help
+.PHONY: run test test-integration lint bench docs clean help
+
+run: $(PLAIN)  ## show what hookonce does, on sample payloads
+	@$(BIN)/hookonce demo
+
+test: lint  ## all checks and all tests that need nothing from outside
+	@echo "pytest"
+	@$(BIN)/pytest -n auto -m "not integration" $(ARGS)
+
+test-integration: $(DEV)  ## tests that need installed agents or services
+	@echo "pytest, integration"
+	@code=0; $(BIN)/pytest -m integration $(ARGS) || code=$$?; \
+	if [ $$code -eq 5 ]; then \
+		echo "No integration test was selected: none is marked 'integration' here, so there is nothing to fail."; \
+	else exit $$code; fi
+
+lint: $(DEV)  ## walls between rooms, style, types
+	@echo "lint-imports"
+	@$(BIN)/lint-imports --no-cache > $(VENV)/lint-imports.log 2>&1 || { cat $(VENV)/lint-imports.log; exit 1; }
+	@echo "ruff"
+	@$(BIN)/ruff check --quiet .
+	@echo "mypy"
+	@$(BIN)/mypy --no-error-summary
+
+bench: $(DEV)  ## measure speed on this machine
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+docs: $(DEV)  ## rewrite the pages and schemas that are made from the code
+	@$(BIN)/python docs/generate.py $(ARGS)
+
+clean:  ## remove .venv, caches and build results
+	@rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
+
+$(MADE):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "hookonce needs Python 3.11 or newer. Name one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(PLAIN): pyproject.toml | $(MADE)
+	@echo "installing hookonce"
+	@$(PIP) -e .
+	@touch $@
+
+$(DEV): pyproject.toml | $(MADE)
+	@echo "installing hookonce and its development tools"
+	@$(PIP) -e '.[dev]'
+	@touch $@ $(PLAIN)

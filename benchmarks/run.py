@@ -1,0 +1,101 @@
+"""make bench: what decoding and translating cost, as ratios to stdlib JSON measured in the same run.
+
+Rounds are shuffled and the best of each is kept, because these machines are noisy: a ratio to a floor
+of the same run says more than microseconds do.
+"""
+
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.json import Encoder
+
+from hookonce import agents, formats
+from hookonce.agents import decode
+from hookonce.journeys.lines import Line
+from hookonce.journeys.translate import Plan, Translation
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("HOOKONCE_SHARED", ROOT.parent / "shared")) / "captures"
+ROUNDS = 15
+LIMIT = {"openhook": 3.0}
+
+
+def payloads() -> list[tuple[str, str, bytes]]:
+    """Agent, native event and bytes of each payload: the captures beside the repository, else the recordings."""
+    files = sorted(SHARED.glob("*/*.json"))
+    if files:
+        names = [(file.parent.name.removesuffix("-pascal"), file) for file in files]
+        return [(name, file.stem.partition("-")[0].removeprefix("event."), file.read_bytes()) for name, file in names]
+    found = []
+    for file in sorted((ROOT / "src/hookonce/recordings").glob("*.jsonl")):
+        steps = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        found += [(file.stem, step["event"], json.dumps(step["payload"]).encode()) for step in steps]
+    return found
+
+
+def floor(given: list[tuple[str, str, bytes]]) -> None:
+    """What everybody pays: parse and print with the standard library."""
+    for _, _, raw in given:
+        json.dumps(json.loads(raw))
+
+
+def decoding(given: list[tuple[str, str, bytes]]) -> None:
+    """A parsed payload into an event."""
+    for name, event, raw in given:
+        decode(agents.load(name), json.loads(raw), event)
+
+
+def translating(target: str) -> Callable[[list[tuple[str, str, bytes]]], None]:
+    """Bytes in, bytes out, through the journey that the command walks."""
+    encode = Encoder().encode
+
+    def run(given: list[tuple[str, str, bytes]]) -> None:
+        walks: dict[tuple[str, str], Translation] = {}
+        for number, (name, event, raw) in enumerate(given):
+            walk = walks.get((name, event))
+            if walk is None:
+                plan = Plan(source=agents.load(name), event=event, target=formats.load(target))
+                walk = walks[name, event] = Translation(plan)
+            for document in walk.line(Line(number, raw)):
+                encode(document)
+
+    return run
+
+
+def measure(cases: dict[str, Callable[[list[tuple[str, str, bytes]]], None]]) -> dict[str, float]:
+    """The best time of each case over shuffled rounds, in microseconds per payload."""
+    given = payloads()
+    best = dict.fromkeys(cases, float("inf"))
+    for _ in range(ROUNDS):
+        for name in random.sample(list(cases), len(cases)):
+            start = time.perf_counter()
+            cases[name](given)
+            best[name] = min(best[name], (time.perf_counter() - start) / len(given) * 1e6)
+    return best
+
+
+def main() -> int:
+    """Print the table, or with --json one object; exit 1 when a promised ratio does not hold."""
+    cases = {"floor: json.loads + json.dumps": floor, "decode": decoding}
+    cases |= {f"translate to {name}": translating(name) for name in formats.FORMATS}
+    best = measure(cases)
+    base = best["floor: json.loads + json.dumps"]
+    ratios = {name: round(value / base, 2) for name, value in best.items()}
+    if "--json" in sys.argv:
+        print(json.dumps({"payloads": len(payloads()), "floor_us": round(base, 2), "ratios": ratios}))
+    else:
+        print(f"{len(payloads())} payloads, best of {ROUNDS} shuffled rounds\n")
+        for name, value in best.items():
+            limit = LIMIT.get(name.removeprefix("translate to "))
+            promise = f"   (promised: at most {limit})" if limit else ""
+            print(f"{name:34} {value:7.1f} µs  {ratios[name]:5.2f} ×{promise}")
+    return int(any(ratios[f"translate to {name}"] > limit for name, limit in LIMIT.items()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""hookonce: write a hook once, run it on every AI coding agent, prove that it fires, see everything it saw."""
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Agent",
+    "Decision",
+    "DocumentError",
+    "Event",
+    "Format",
+    "Gap",
+    "HookonceError",
+    "PayloadError",
+    "Record",
+    "Result",
+    "Risk",
+    "Tool",
+    "agents",
+    "decode",
+    "encode",
+    "formats",
+    "identify",
+    "redact",
+]
+
+_HOMES = {
+    "agents": "hookonce.agents",
+    "formats": "hookonce.formats",
+    "decode": "hookonce.agents",
+    "encode": "hookonce.agents",
+    "identify": "hookonce.journeys.identify",
+    "redact": "hookonce.store.redact",
+    "DocumentError": "hookonce.errors",
+    "HookonceError": "hookonce.errors",
+    "PayloadError": "hookonce.errors",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Public names are looked up when they are first used, so that importing hookonce costs nothing."""
+    from importlib import import_module
+
+    if name not in __all__:
+        raise AttributeError(f"module 'hookonce' has no attribute {name!r}")
+    module = import_module(_HOMES.get(name, "hookonce.model"))
+    return module if name in {"agents", "formats"} else getattr(module, name)

@@ -1,0 +1,128 @@
+"""The door: reads the command line, runs one command, turns every ending into an exit code."""
+
+import os
+import sys
+from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+from errno import EDQUOT, EFBIG, EIO, ENOSPC
+from importlib import import_module
+from io import TextIOWrapper
+from types import ModuleType
+from typing import NoReturn
+
+from hookonce import __version__
+from hookonce.cli import COMMANDS
+from hookonce.errors import HookonceError, UsageError
+
+FINE, PROBLEM, USAGE, INTERNAL, INTERRUPTED = 0, 1, 64, 70, 130
+_FULL_OR_BROKEN = {EDQUOT, EFBIG, EIO, ENOSPC}  # disks that are not ours
+
+
+class _Parser(ArgumentParser):
+    """An argument parser that leaves with the code for wrong usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    _open_streams()
+    try:
+        return _run(words)
+    except UsageError as problem:
+        print(f"hookonce: {problem}", file=sys.stderr)
+        return USAGE
+    except HookonceError as problem:
+        print(f"hookonce: {problem}", file=sys.stderr)
+        return PROBLEM
+    except BrokenPipeError:  # the reader has seen enough, such as head -1
+        _forget_output()
+        return FINE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as problem:
+        return _unexpected(problem, words)
+
+
+def _open_streams() -> None:
+    """Streams that the caller closed become empty ones, and no character is too strange to be shown."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  open for good
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _forget_output() -> None:
+    """Nobody reads what is still on its way out; without this the interpreter would complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(words: list[str]) -> int:
+    chosen = next((word for word in words if not word.startswith("-")), None)
+    parser, module = parser_for(chosen if chosen in COMMANDS else None)
+    options = parser.parse_args(words)
+    if module is None:
+        parser.print_help()
+        return FINE
+    code: int = module.run(options)
+    sys.stdout.flush()
+    return code
+
+
+def parser_for(chosen: str | None) -> tuple[ArgumentParser, ModuleType | None]:
+    """The parser of the whole command line; only the chosen command's own options are known to it."""
+    listed = "\n".join(f"  {name:12}{text}" for name, text in COMMANDS.items())
+    parser = _Parser(
+        prog="hookonce",
+        usage="hookonce [-h] [--version] COMMAND ...",
+        description=f"One vocabulary for the hooks of every AI coding agent.\n\ncommands:\n{listed}",
+        epilog="Begin with: hookonce demo",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"hookonce {__version__}")
+    commands = parser.add_subparsers(prog="hookonce", metavar="COMMAND", help=SUPPRESS, parser_class=_Parser)
+    module: ModuleType | None = None
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(
+            name, help=text, description=text, formatter_class=RawDescriptionHelpFormatter, argument_default=SUPPRESS
+        )
+        if name == chosen:
+            module = import_module(f"hookonce.cli.{name}")
+            command.argument_default = None
+            module.configure(command)
+    return parser, module
+
+
+def _unexpected(problem: Exception, words: list[str]) -> int:
+    if isinstance(problem, OSError) and problem.errno in _FULL_OR_BROKEN:
+        print(f"hookonce: cannot go on: {problem.strerror}", file=sys.stderr)
+        _forget_output()
+        return PROBLEM
+    return _internal(words)
+
+
+def _internal(words: list[str]) -> int:
+    """Our own fault: the trace goes to the log, its place to the user."""
+    from traceback import format_exc
+
+    from hookonce.config.paths import log
+    from hookonce.times import now
+
+    place = log()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("a", encoding="utf-8") as file:
+            file.write(f"{now()} hookonce {__version__} {' '.join(words[:1])}\n{format_exc()}\n")
+        told = f"the trace is in {place}"
+    except OSError as problem:
+        told = f"no log could be written: {problem}"
+    print(f"hookonce: internal error; {told}", file=sys.stderr)
+    return INTERNAL
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""The coding agents, one file each. This map is the only list of them."""
+
+from functools import cache
+from importlib import import_module
+
+from hookonce.agents._base import decode, normalize
+from hookonce.agents._encode import encode
+from hookonce.canon.names import AGENT_ALIASES
+from hookonce.errors import UnknownName
+from hookonce.model import Agent
+
+__all__ = ["AGENTS", "decode", "encode", "load", "normalize"]
+
+AGENTS: dict[str, str] = {
+    "claude-code": "claude_code",
+}
+
+
+@cache
+def load(name: str) -> Agent:
+    """The agent of that name or alias; its file is read on the first call."""
+    module = AGENTS.get(AGENT_ALIASES.get(name, name))
+    if module is None:
+        raise UnknownName(f"no agent is called {name!r}; `hookonce agents` lists them")
+    agent: Agent = import_module(f"hookonce.agents.{module}").AGENT
+    return agent

@@ -1,0 +1,98 @@
+"""The ordinary way to write an agent's payload: the tables of decode, read from right to left."""
+
+from hookonce import times
+from hookonce.agents._batch import native_calls
+from hookonce.agents._tool import native_tool
+from hookonce.canon.events import FILE_FATES
+from hookonce.errors import UnknownName
+from hookonce.model import Agent, Event, Facts, Object, Tool
+
+_FATES = {kind for kind, _, _ in FILE_FATES}
+
+
+def encode(agent: Agent, event: Event) -> Object:
+    """The payload that the agent itself would send for this event."""
+    if not agent.encodes:
+        raise UnknownName(f"payloads of {agent.title} can be read but not yet written")
+    facts = _facts(agent, event)
+    slots, details = _inverse(agent)
+    flat = {slots[slot]: value for slot, value in facts.items() if value is not None and slot in slots}
+    for name, value in event.data.items():
+        if (key := details.get(name)) is not None and value is not None:
+            flat.setdefault(key, value)
+    if event.type == "tool_batch":
+        flat["tool_calls"] = native_calls(agent, event.data.get("tool_calls"), own=event.agent == agent.name)
+    return flat if agent.wrap is None else agent.wrap(flat, event)
+
+
+def native_event(agent: Agent, kind: str) -> str:
+    """The agent's own name of a canonical event."""
+    own = f"vendor.{agent.name}."
+    if kind.startswith(own):
+        return kind[len(own) :]
+    if kind == "tool_use_failure" and kind not in agent.events.values():
+        kind = "after_tool_execute"
+    # An agent with one event for every fate of a file says which one inside the payload.
+    wanted = (kind, "file_changed") if kind in _FATES else (kind,)
+    for native, known in agent.events.items():
+        if known in wanted:
+            return native
+    raise UnknownName(f"{agent.title} has no event for {kind}")
+
+
+def _facts(agent: Agent, event: Event) -> Facts:
+    data, sub, own = event.data, event.subagent, event.agent == agent.name
+    facts: Facts = {
+        "event": native_event(agent, event.type),
+        "session": event.session,
+        "turn": event.turn,
+        "cwd": event.cwd,
+        "time": event.time if event.time_source != "none" else None,
+        "model": event.model,
+        "mode": data.get("permission_mode") if own else _native_mode(agent, event.mode),
+        "prompt": event.prompt,
+        "version": event.agent_version,
+        "transcript": data.get("transcript_path"),
+        "parent_session": event.parent_session,
+        "error": data.get("error"),
+        "subagent": sub and sub.id,
+        "subagent_type": sub and sub.type,
+        "subagent_parent": sub and sub.parent,
+    }
+    if event.tool is not None:
+        facts |= _tool_facts(agent, event.tool, own=own)
+    return facts
+
+
+def _tool_facts(agent: Agent, tool: Tool, *, own: bool) -> Facts:
+    native, given = native_tool(agent, tool, own=own)
+    result = tool.result
+    return {
+        "tool": native,
+        "input": given,
+        "call_id": tool.call_id,
+        "output": result and result.output,
+        "error": result and result.error,
+        "duration": result and result.duration_ms,
+    }
+
+
+def _native_mode(agent: Agent, mode: str | None) -> str | None:
+    return next((native for native, known in agent.modes.items() if known == mode), None)
+
+
+_INVERSES: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
+
+
+def _inverse(agent: Agent) -> tuple[dict[str, str], dict[str, str]]:
+    """Slot → key and detail → key; the first key of several is the one that is written."""
+    found = _INVERSES.get(agent.name)
+    if found is None:
+        slots = {slot: key for key, slot in reversed([*agent.keys.items()])}
+        found = _INVERSES[agent.name] = slots, {name: key for key, name in reversed([*agent.details.items()])}
+    return found
+
+
+def milliseconds(text: str) -> int:
+    """A time as an agent writes it that counts milliseconds since 1970."""
+    return round((times.seconds(text) or 0) * 1000)

@@ -1,0 +1,114 @@
+"""Claude Code."""
+
+from re import compile as pattern
+from typing import Any
+
+from hookonce.agents import _tool
+from hookonce.agents._batch import calls
+from hookonce.agents._family import DETAILS, EVENTS, KEYS
+from hookonce.canon.events import FILE_FATES
+from hookonce.model import Agent, Event, Facts, Object, Result
+
+_EXIT = pattern(r"\AExit code (\d+)\b")
+_FATES = {watched: kind for kind, _, watched in FILE_FATES}
+_WATCHED = {kind: watched for kind, _, watched in FILE_FATES}
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    """The payload's own word for the server is better than what can be split off the name."""
+    found = _tool.split_mcp(native, "mcp__", "__")
+    server = facts.get("mcp_server")
+    if found and type(server) is dict and type(server.get("name")) is str:
+        return server["name"], found[1]
+    return found
+
+
+def _result(facts: Facts, name: str) -> Result:
+    """A failed command begins its error with the exit code; a successful one has no code but is 0."""
+    output: Any = facts.get("output")
+    if name == "shell" and type(output) is dict and type(output.get("stdout")) is str:
+        done = not output.get("interrupted")
+        return Result(ok=done, exit_code=0 if done else None, output=output["stdout"])
+    return _tool.shell_result(facts, name, _EXIT, output)
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    kind = facts["kind"]
+    if kind == "file_changed":
+        facts["kind"] = _FATES.get(str(payload.get("event")), kind)
+    elif kind == "tool_batch":
+        data["tool_calls"] = calls(AGENT, payload.get("tool_calls"))
+    elif kind == "before_prompt" and payload.get("source") == "system":
+        facts["actor"] = "ai_agent"
+
+
+def _wrap(flat: Object, event: Event) -> Object:
+    """A hook for this agent expects a command's output as an object, and a file's fate as `event`."""
+    if event.type in _WATCHED:
+        flat["event"] = _WATCHED[event.type]
+    tool = event.tool
+    if tool is None or tool.result is None or event.type != "after_tool_execute":
+        return flat
+    if tool.name == "shell" and type(tool.result.output) is str:
+        stopped = tool.result.exit_code is None
+        flat["tool_response"] = {"stdout": tool.result.output, "stderr": "", "interrupted": stopped}
+    return flat
+
+
+AGENT = Agent(
+    name="claude-code",
+    title="Claude Code",
+    source="npm package 2.1.325 and its type declarations",
+    checked="2026-11-15",
+    proof="captured",
+    vendor="com.anthropic",
+    provider="anthropic",
+    encodes=True,
+    events=EVENTS,
+    tools={
+        "Bash": "shell",
+        "PowerShell": "shell",
+        "Read": "file_read",
+        "Write": "file_write",
+        "Edit": "file_edit",
+        "MultiEdit": "file_edit",
+        "NotebookEdit": "file_edit",
+        "Grep": "search",
+        "Glob": "find",
+        "WebSearch": "web_search",
+        "WebFetch": "web_fetch",
+        "Agent": "agent",
+        "Task": "agent",
+    },
+    arguments={
+        "*": {"file_path": "path"},
+        "shell": {"run_in_background": "background"},
+        "file_edit": {"old_string": "old_text", "new_string": "new_text"},
+        "NotebookEdit": {"notebook_path": "path", "new_source": "new_text"},
+        "agent": {"subagent_type": "type"},
+    },
+    keys=KEYS,
+    details=DETAILS,
+    modes={
+        "default": "agent",
+        "acceptEdits": "agent",
+        "bypassPermissions": "agent",
+        "dontAsk": "agent",
+        "auto": "agent",
+        "plan": "plan",
+    },
+    marks=("CLAUDECODE",),
+    home=".claude",
+    permission_modes=frozenset({"acceptEdits", "dontAsk"}),
+    quirks=(
+        "Hooks that match one event run in parallel; deny beats defer, ask and allow.",
+        "A hook that crashes or times out is ignored unless the entry says onFailure: block.",
+        "Tool output is an object per tool, a string in PostToolBatch, a list of parts for MCP.",
+        "PermissionRequest carries no call id.",
+    ),
+    refine=_refine,
+    mcp=_mcp,
+    mcp_name="mcp__{}__{}".format,
+    result=_result,
+    wrap=_wrap,
+)

@@ -1,0 +1,1 @@
+"""The vocabulary: tables that every other room reads and none repeats."""

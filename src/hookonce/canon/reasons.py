@@ -1,0 +1,88 @@
+"""Why sessions begin and end: each agent's words beside those of OpenHook and Agent Hooks.
+
+A native word that is in no table is kept in `Event.data` and left out of the format's closed list.
+"""
+
+START_AGENT_HOOKS: dict[str, str] = {
+    "new": "new",
+    "startup": "new",
+    "fork": "new",
+    "branch": "new",
+    "resume": "resume",
+    "restart": "restart",
+    "clear": "restart",
+    "compact": "restart",
+}
+
+END_AGENT_HOOKS: dict[str, str] = {
+    "exit": "exit",
+    "completed": "completed",
+    "error": "error",
+    "manual_reset": "manual_reset",
+    "idle_timeout": "idle_timeout",
+    "user_exit": "exit",
+    "timeout": "idle_timeout",
+    "clear": "manual_reset",
+    "resume": "manual_reset",
+    "logout": "exit",
+    "prompt_input_exit": "exit",
+    "bypass_permissions_disabled": "exit",
+    "complete": "completed",
+    "abort": "error",
+    "aborted": "error",
+    "window_close": "exit",
+    "user_close": "exit",
+}
+
+END_OPENHOOK: dict[str, str] = {
+    "user_exit": "user_exit",
+    "timeout": "timeout",
+    "error": "error",
+    "completed": "completed",
+    "exit": "user_exit",
+    "idle_timeout": "timeout",
+    "manual_reset": "user_exit",
+    "clear": "user_exit",
+    "resume": "user_exit",
+    "logout": "user_exit",
+    "prompt_input_exit": "user_exit",
+    "complete": "completed",
+    "abort": "error",
+    "aborted": "error",
+    "window_close": "user_exit",
+    "user_close": "user_exit",
+}
+
+NOTIFICATIONS: dict[str, str] = {
+    "ToolPermission": "ToolPermission",
+    "IdleTimeout": "IdleTimeout",
+    "ErrorAlert": "ErrorAlert",
+    "permission_prompt": "ToolPermission",
+    "idle_prompt": "IdleTimeout",
+    "agent_idle": "IdleTimeout",
+}
+
+# What failed: Agent Hooks' four words, and where Copilot says that an error came from.
+ERRORS: dict[str, str] = {
+    "ToolFailed": "ToolFailed",
+    "ModelError": "ModelError",
+    "HookError": "HookError",
+    "UnhandledException": "UnhandledException",
+    "tool_execution": "ToolFailed",
+    "model_call": "ModelError",
+}
+
+# Model ids as `provider/model`: by the id's own beginning, else by the agent's usual provider.
+PROVIDERS: tuple[tuple[str, str], ...] = (
+    ("claude", "anthropic"),
+    ("anthropic", "anthropic"),
+    ("gpt", "openai"),
+    ("o1", "openai"),
+    ("o3", "openai"),
+    ("o4", "openai"),
+    ("codex", "openai"),
+    ("gemini", "google"),
+    ("qwen", "alibaba"),
+    ("grok", "xai"),
+    ("deepseek", "deepseek"),
+)

@@ -1,0 +1,65 @@
+"""hookonce check."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from hookonce.cli._input import add_max_line, opened
+from hookonce.cli._words import counted
+from hookonce.errors import HookonceError
+from hookonce.journeys.check import Trouble, Verdict, check
+from hookonce.journeys.lines import documents
+from hookonce.texts import dump
+
+_EXAMPLES = """examples:
+  hookonce check events.jsonl
+  hookonce check --strict --json .openhook.json"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `check`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("files", nargs="*", metavar="FILE", help="documents to check; - or nothing: standard input")
+    parser.add_argument("--strict", action="store_true", help="closed lists of types and fields; no duplicate keys")
+    parser.add_argument("--json", action="store_true", help="one JSON object per file")
+    add_max_line(parser)
+
+
+def run(options: Namespace) -> int:
+    """Check every file; any problem gives exit 1."""
+    ok = True
+    for name in options.files or ["-"]:
+        try:
+            with opened(name) as stream:
+                verdict = check(name, documents(stream, options.max_line), strict=options.strict)
+        except HookonceError as problem:
+            print(f"hookonce: {problem}", file=sys.stderr)
+            verdict = _unread(name, problem)
+            if not options.json:
+                ok = False
+                continue
+        ok = ok and verdict.ok
+        if options.json:
+            sys.stdout.buffer.write(dump(verdict) + b"\n")
+        else:
+            _show(verdict)
+    return 0 if ok else 1
+
+
+def _unread(name: str, problem: HookonceError) -> Verdict:
+    """The verdict on a file that cannot be read; the next one is still checked."""
+    trouble = [Trouble(path="$", message=str(problem))]
+    return Verdict(file=name, ok=False, kind=None, level=None, documents=0, problems=trouble, warnings=[])
+
+
+def _show(verdict: Verdict) -> None:
+    name = "standard input" if verdict.file == "-" else verdict.file
+    state = verdict.level or "ok" if verdict.ok else counted(len(verdict.problems), "problem")
+    print(f"{name}: {verdict.kind or 'nothing'}, {counted(verdict.documents, 'document')}: {state}")
+    for mark, troubles in (("problem", verdict.problems), ("warning", verdict.warnings)):
+        for trouble in troubles:
+            print(f"  {mark}: {_place(trouble, verdict.documents)}{trouble.message}")
+
+
+def _place(trouble: Trouble, documents: int) -> str:
+    line = f"line {trouble.line}: " if documents > 1 and trouble.line else ""
+    return f"{line}{trouble.path}: "

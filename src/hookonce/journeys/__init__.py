@@ -1,0 +1,1 @@
+"""The walks: the only place where rooms meet."""

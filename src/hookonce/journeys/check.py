@@ -1,0 +1,188 @@
+"""check: every problem of a document at once, each with its JSON path, and what a stream conforms to."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.json import decode as parse_schema
+
+from hookonce import agents, formats
+from hookonce.agents import decode
+from hookonce.errors import HookonceError, PayloadError
+from hookonce.ids import is_uuid
+from hookonce.journeys.identify import identify
+from hookonce.journeys.levels import Trait, level_of, trait
+from hookonce.journeys.lines import TOO_DEEP, Line, duplicate_keys, parse
+from hookonce.model import Object, Problem
+from hookonce.times import has_zone
+
+Check = Callable[[Object, bool], tuple[list[Problem], list[Problem]]]
+Judgement = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
+
+
+class Trouble(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One problem or warning; `line` where the file holds several documents."""
+
+    path: str
+    message: str
+    line: int | None = None
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What was found in one file."""
+
+    file: str
+    ok: bool
+    kind: str | None
+    level: str | None
+    documents: int
+    problems: list[Trouble]
+    warnings: list[Trouble]
+
+
+def check(name: str, lines: Iterable[Line], *, strict: bool) -> Verdict:
+    """The verdict on one file of documents, all of one kind."""
+    problems: list[Trouble] = []
+    warnings: list[Trouble] = []
+    kinds: dict[str, None] = {}  # in the order met; documents themselves are not kept, a file may be long
+    traits: set[Trait] = set()
+    count = 0
+    for line in lines:
+        count += 1
+        kind, wrong, doubts, document = _document(name, line, strict=strict)
+        kinds[kind] = None
+        problems += [Trouble(path=path, message=message, line=line.number) for path, message in wrong]
+        warnings += [Trouble(path=path, message=message, line=line.number) for path, message in doubts]
+        if not wrong and document is not None:
+            traits.add(trait(document))
+    if not count:
+        problems.append(Trouble(path="$", message="the file holds no document"))
+    kind_found = _one_kind(kinds, problems)
+    level = level_of(kind_found, traits, whole=not problems)
+    return Verdict(
+        file=name,
+        ok=not problems,
+        kind=kind_found,
+        level=level,
+        documents=count,
+        problems=problems,
+        warnings=warnings,
+    )
+
+
+def _one_kind(kinds: dict[str, None], problems: list[Trouble]) -> str | None:
+    known = [kind for kind in kinds if kind != "unknown"]
+    if len(known) > 1:
+        problems.append(Trouble(path="$", message=f"the file mixes {' and '.join(known)}"))
+        return "mixed"
+    return known[0] if known else ("unknown" if kinds else None)
+
+
+def _document(name: str, line: Line, *, strict: bool) -> Judgement:
+    if line.fault is not None:
+        return "unknown", [("$", line.fault)], [], None
+    try:
+        return _judged(name, line.raw, strict=strict)
+    except HookonceError as problem:
+        return "unknown", [("$", str(problem))], [], None
+    except RecursionError:
+        return "unknown", [("$", TOO_DEEP)], [], None
+
+
+def _judged(name: str, raw: bytes, *, strict: bool) -> Judgement:
+    document = parse(raw)
+    repeated = [(f"$..{key}", f"duplicate key {key!r}") for key in duplicate_keys(raw)]
+    kind = kind_of(name, document)
+    wrong, doubts = KINDS[kind](document, strict) if kind in KINDS else _payload(kind, document)
+    wrong, doubts = (wrong + repeated, doubts) if strict else (wrong, doubts + repeated)
+    return kind, wrong, doubts, document if type(document) is dict else None
+
+
+def kind_of(name: str, document: Any) -> str:
+    """The kind of a document: a format, an agent's payload, a discovery file, or unknown."""
+    if Path(name).name == ".openhook.json" or _looks_like_discovery(document):
+        return "openhook-discovery"
+    found = identify(document)
+    return found.name or "unknown"
+
+
+def _looks_like_discovery(document: Any) -> bool:
+    return type(document) is dict and "openhook" in document and "hooks" in document and "type" not in document
+
+
+def _payload(kind: str, document: Any) -> tuple[list[Problem], list[Problem]]:
+    """An agent's payload is right if it can be decoded; what nobody knows is not."""
+    if type(document) is not dict:
+        return [("$", identify(document).evidence[0])], []
+    if kind == "unknown":
+        whose = identify(document).candidates
+        hint = f"; it may be a payload of {', '.join(whose[:6])}" if whose else ""
+        return [("$", f"this is no document of a known format or agent{hint}")], []
+    try:
+        event = decode(agents.load(kind), document, identify(document).event)
+    except PayloadError as problem:
+        return [(problem.path, problem.message)], []
+    if event.type.startswith("vendor."):
+        return [], [("$", f"{event.type} is an event that hookonce does not know")]
+    return [], []
+
+
+def _by_schema(schema: str, more: Check | None, document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    wrong = sorted({problem for error in _validator(schema).iter_errors(document) for problem in _told(error)})
+    if more is None or type(document) is not dict:
+        return wrong, []
+    further, doubts = more(document, strict)
+    told = {path for path, _ in wrong}
+    return wrong + [problem for problem in further if problem[0] not in told], doubts
+
+
+def _told(error: Any) -> Iterator[Problem]:
+    """A schema error in our words; a missing field is named by its own path."""
+    path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
+    if error.validator == "required":
+        yield from ((f"{path}.{name}", "is required") for name in error.validator_value if name not in error.instance)
+    elif error.validator == "type":
+        wanted = error.validator_value
+        yield path, f"expected {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
+    elif error.validator == "enum":
+        yield path, f"expected one of {', '.join(map(str, error.validator_value))}"
+    elif error.validator == "format":
+        yield path, _FORMS[error.validator_value]
+    else:
+        yield path, error.message if len(error.message) < 200 else f"does not fit {error.validator}"  # noqa: PLR2004
+
+
+_FORMS = {"uuid": "expected a UUID", "date-time": "expected an RFC 3339 time with a zone"}
+
+
+@cache
+def _validator(name: str) -> Any:
+    from jsonschema import Draft202012Validator, FormatChecker
+
+    formats_known = FormatChecker(formats=())
+    formats_known.checks("uuid")(lambda value: type(value) is not str or is_uuid(value))
+    formats_known.checks("date-time")(lambda value: type(value) is not str or has_zone(value))
+    return Draft202012Validator(schema(name), format_checker=formats_known)
+
+
+def schema(name: str) -> Object:
+    """A published schema."""
+    found: Object = parse_schema((files("hookonce") / "schemas" / f"{name}.json").read_bytes())
+    return found
+
+
+def _format_check(name: str) -> Check:
+    def run(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+        return _by_schema(name, formats.load(name).check, document, strict)
+
+    return run
+
+
+def _discovery(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    return _by_schema("openhook-discovery", None, document, strict)
+
+
+KINDS: dict[str, Check] = {name: _format_check(name) for name in formats.FORMATS} | {"openhook-discovery": _discovery}

@@ -1,0 +1,254 @@
+"""The nouns. Frozen values without behaviour: rooms pass them on, nobody changes them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from msgspec import Struct
+
+SCHEMA = "hookonce/1"
+
+Json = Any  # whatever a JSON document may hold
+Object = dict[str, Json]
+
+Outcome = Literal["allow", "ask", "deny"]
+ActorType = Literal["user", "ai_agent", "system"]
+Mode = Literal["agent", "plan", "execute", "chat", "edit"]
+TimeSource = Literal["agent", "received", "none"]
+
+
+class _Noun(Struct, frozen=True, omit_defaults=True):
+    """What all nouns share: immutable, named fields only, absent fields left out of JSON."""
+
+
+class Digest(_Noun, frozen=True, kw_only=True):
+    """A text that was left out: what remains is enough to compare two of them."""
+
+    hash: str
+    length: int
+    lines: int
+
+
+Text = str | Digest
+
+
+class Result(_Noun, frozen=True, kw_only=True):
+    """What a tool call came to."""
+
+    ok: bool | None = None
+    exit_code: int | None = None
+    error: Text | None = None
+    duration_ms: int | float | None = None
+    output: Json = None
+
+
+class Tool(_Noun, frozen=True, kw_only=True):
+    """One tool call: `name` and `input` are canonical, `native` and `native_input` the agent's own."""
+
+    name: str
+    native: str
+    input: Object = {}
+    native_input: Json = None
+    result: Result | None = None
+    call_id: str | None = None
+    mcp_server: str | None = None
+
+
+class Subagent(_Noun, frozen=True, kw_only=True):
+    """The sub-agent that an event belongs to, and the agent that started it."""
+
+    id: str | None = None
+    type: str | None = None
+    parent: str | None = None
+
+
+class Usage(_Noun, frozen=True, kw_only=True):
+    """Tokens, where the agent tells them."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    total_tokens: int | None = None
+
+
+class User(_Noun, frozen=True, kw_only=True):
+    """The human at the keyboard, only when the caller names them."""
+
+    id: str | None = None
+    name: str | None = None
+
+
+class Actor(_Noun, frozen=True, kw_only=True):
+    """Who did it."""
+
+    type: ActorType
+    id: str | None = None
+    name: str | None = None
+
+
+class Origin(_Noun, frozen=True, kw_only=True):
+    """Where an event came from when it was not an agent: the format, its own id there, the doors it used."""
+
+    format: str | None = None
+    id: str | None = None
+    via: list[str] = []
+
+
+class Event(_Noun, frozen=True, kw_only=True):
+    """One immutable fact. `type` is canonical, or `vendor.<agent>.<Native>` when the canon has no word."""
+
+    id: str
+    schema: str
+    type: str
+    agent: str
+    agent_version: str | None = None
+    session: str | None = None
+    turn: str | None = None
+    subagent: Subagent | None = None
+    parent_session: str | None = None
+    time: str
+    time_source: TimeSource
+    received: str | None = None
+    cwd: str | None = None
+    tool: Tool | None = None
+    prompt: Text | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    mode: Mode | None = None
+    user: User | None = None
+    actor: Actor | None = None
+    data: Object = {}
+    origin: Origin | None = None
+    caused_by: str | None = None
+    derived_from: str | None = None
+    native: Json = None
+
+
+class Decision(_Noun, frozen=True, kw_only=True):
+    """What was answered. No outcome is no opinion, which is not an allow."""
+
+    outcome: Outcome | None = None
+    reason: str | None = None
+    context: str | None = None
+    updated_input: Object | None = None
+    updated_output: Json = None
+    proceed: bool | None = None
+    system_message: str | None = None
+    suppress_output: bool | None = None
+    by: str | None = None
+
+
+class Risk(_Noun, frozen=True, kw_only=True):
+    """How dangerous it looked."""
+
+    score: int | None = None
+    level: Literal["low", "medium", "high", "critical"] | None = None
+    factors: list[str] = []
+
+
+class HookRun(_Noun, frozen=True, kw_only=True):
+    """One hook that ran for an event."""
+
+    hook: str
+    scope: str | None = None
+    digest: str | None = None
+    started: str | None = None
+    duration_ms: int | float | None = None
+    exit: int | None = None
+    outcome: Outcome | None = None
+    failure: str | None = None
+    tokens: int | None = None
+
+
+class Gap(_Noun, frozen=True, kw_only=True):
+    """Something that a conversion could not carry."""
+
+    where: str
+    capability: str | None = None
+    strategy: str | None = None
+    effect: str | None = None
+    note: str | None = None
+
+
+class Record(_Noun, frozen=True, kw_only=True):
+    """An event with what was made of it."""
+
+    event: Event
+    decision: Decision | None = None
+    risk: Risk | None = None
+    runs: list[HookRun] = []
+    gaps: list[Gap] = []
+
+
+class Stored(Record, frozen=True, kw_only=True):
+    """A record after redaction: the only kind that is kept, logged or sent."""
+
+    level: Literal["minimal", "standard", "full"]
+
+
+Facts = dict[str, Json]
+
+
+class Agent(Struct, frozen=True, kw_only=True):
+    """One coding agent: its own column of every table, and only those functions that differ.
+
+    `keys` maps a payload key to a slot of the event, `details` to a name in `Event.data`.
+    `arguments` maps native argument names to canonical ones: under `"*"` for all tools, under a
+    native or canonical tool name for one.
+    """
+
+    name: str
+    title: str
+    source: str
+    checked: str
+    proof: Literal["proven", "captured", "documented"]
+    vendor: str
+    provider: str | None = None
+    aliases: tuple[str, ...] = ()
+    events: Mapping[str, str]
+    tools: Mapping[str, str] = {}
+    arguments: Mapping[str, Mapping[str, str]] = {}
+    keys: Mapping[str, str] = {}
+    details: Mapping[str, str] = {}
+    modes: Mapping[str, Mode] = {}
+    marks: tuple[str, ...] = ()
+    home: str | None = None
+    telltales: tuple[frozenset[str], ...] = ()
+    permission_modes: frozenset[str] = frozenset()
+    quirks: tuple[str, ...] = ()
+    unwrap: Callable[[Object, str | None], Object] | None = None
+    refine: Callable[[Facts, Object, Object], None] | None = None
+    shapes: Mapping[str, Callable[[str, Object], tuple[str, Object]]] = {}
+    mcp: Callable[[str, Facts], tuple[str, str] | None] | None = None
+    mcp_name: Callable[[str, str], str] | None = None
+    result: Callable[[Facts, str], Result] | None = None
+    recognise: Callable[[Object], str | None] | None = None
+    wrap: Callable[[Object, Event], Object] | None = None
+    encodes: bool = False
+
+
+Problem = tuple[str, str]  # a JSON path and what is wrong there
+
+
+class Format(Struct, frozen=True, kw_only=True):
+    """One event envelope: how a record is written to documents and read back.
+
+    Its schema lies in `schemas/<name>.json`. `lacks` names what of a record the envelope has no trusted
+    place for; `gaps` says the same in words, for the documentation and for formats that are never read.
+    `readers` are named ways to read payloads that have no envelope: they are given an id and the time of receipt.
+    """
+
+    name: str
+    title: str
+    versions: tuple[str, ...]
+    mime: str
+    stream_mime: str | None = None
+    write: Callable[[Record], list[Object]]
+    read: Callable[[Object], Record] | None = None
+    is_mine: Callable[[Object], bool]
+    check: Callable[[Object, bool], tuple[list[Problem], list[Problem]]] | None = None
+    variants: Mapping[str, Callable[[Record], list[Object]]] = {}
+    readers: Mapping[str, Callable[[Object, str, str | None], Record]] = {}
+    lacks: frozenset[str] = frozenset()
+    gaps: tuple[Gap, ...] = ()

@@ -1,0 +1,135 @@
+"""Privacy: what leaves the process is decided here, before any format or file sees it.
+
+`full` keeps everything. `standard` keeps what was asked (prompts and tool input) and leaves out what
+came back. `minimal` keeps names, paths and commands and leaves out every text. A text that is left
+out becomes its hash, length and number of lines.
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from re import compile as pattern
+from typing import Any, Literal
+
+from msgspec.structs import asdict, replace
+
+from hookonce.canon.arguments import ARGUMENTS, DATA
+from hookonce.model import Actor, Digest, Event, Gap, Object, Record, Result, Stored, Tool
+from hookonce.texts import dump
+
+Level = Literal["minimal", "standard", "full"]
+LEVELS: tuple[Level, ...] = ("minimal", "standard", "full")
+
+_DIGEST = frozenset(Digest.__struct_fields__)
+_MARK = pattern(r"(?:[a-z0-9-]{2,16}:[0-9a-f]{1,128})?")
+_NO_ARGUMENTS: dict[str, str] = {}
+
+
+def redact(record: Record, level: Level, *, native: bool = True) -> Stored:
+    """The record as it may be kept; `native` says whether the raw payload's outline is wanted at all."""
+    if level == "full":
+        return _stored(record, record.event, level, record.gaps)
+    gaps = list(record.gaps)
+    event = _event(record.event, level, gaps, native=native)
+    return _stored(record, event, level, gaps)
+
+
+def _stored(record: Record, event: Event, level: Level, gaps: list[Gap]) -> Stored:
+    return Stored(event=event, decision=record.decision, risk=record.risk, runs=record.runs, gaps=gaps, level=level)
+
+
+def _event(event: Event, level: Level, gaps: list[Gap], *, native: bool) -> Event:
+    minimal = level == "minimal"
+    prompt = event.prompt
+    if minimal and type(prompt) is str:
+        prompt = digest(prompt)
+        gaps.append(_hashed("$.event.prompt"))
+    if event.user is not None:
+        gaps.append(Gap(where="$.event.user", strategy="removed"))
+    if event.native is not None:
+        gaps.append(Gap(where="$.event.native", strategy="hashed" if native else "removed"))
+    return replace(
+        event,
+        prompt=prompt,
+        data=_object(event.data, DATA, "$.event.data.", gaps) if event.data else event.data,
+        tool=None if event.tool is None else _tool(event.tool, gaps, minimal=minimal),
+        native=_hide(event.native) if native else None,
+        user=None,
+        actor=_actor(event.actor),
+    )
+
+
+def _actor(actor: Actor | None) -> Actor | None:
+    """A human's name is theirs; an agent's is not."""
+    return Actor(type="user") if actor is not None and actor.type == "user" else actor
+
+
+def _tool(tool: Tool, gaps: list[Gap], *, minimal: bool) -> Tool:
+    given = tool.input
+    if minimal and given:
+        classes = ARGUMENTS.get(tool.name, _NO_ARGUMENTS)
+        given = _object(given, classes, "$.event.tool.input.", gaps)
+    return Tool(
+        name=tool.name,
+        native=tool.native,
+        input=given,
+        result=None if tool.result is None else _result(tool.result, gaps),
+        call_id=tool.call_id,
+        mcp_server=tool.mcp_server,
+    )
+
+
+def _result(result: Result, gaps: list[Gap]) -> Result:
+    output, error = result.output, result.error
+    if output is None and error is None:
+        return result
+    if output is not None and not _is_digest(output):
+        gaps.append(_hashed("$.event.tool.result.output"))
+        output = asdict(digest(output if type(output) is str else dump(output).decode()))
+    if type(error) is str:
+        gaps.append(_hashed("$.event.tool.result.error"))
+        error = digest(error)
+    return Result(ok=result.ok, exit_code=result.exit_code, error=error, duration_ms=result.duration_ms, output=output)
+
+
+def _object(given: Object, classes: Mapping[str, str], where: str, gaps: list[Gap]) -> Object:
+    """The same object with every text left out that is not of a harmless class."""
+    kept: Object = {}
+    for key, value in given.items():
+        if classes.get(key, "text") == "text":
+            hidden = _hide(value)
+            if hidden is not value:
+                gaps.append(_hashed(where + key))
+            kept[key] = hidden
+        else:
+            kept[key] = value
+    return kept
+
+
+def _hide(value: Any) -> Any:
+    """The same tree, its strings left out; numbers, truth values and null are no texts."""
+    kind = type(value)
+    if kind is str:
+        return asdict(digest(value))
+    if kind is dict:
+        return value if _is_digest(value) else {key: _hide(item) for key, item in value.items()}
+    if kind is list:
+        return [_hide(item) for item in value]
+    return value
+
+
+def _is_digest(value: Any) -> bool:
+    """Whether a text was left out here before; what merely has the keys of a digest may be a text like any other."""
+    if type(value) is not dict or value.keys() != _DIGEST:
+        return False
+    mark, counts = value["hash"], (value["length"], value["lines"])
+    return type(mark) is str and _MARK.fullmatch(mark) is not None and all(type(count) is int for count in counts)
+
+
+def digest(text: str) -> Digest:
+    """What remains of a text that is left out."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return Digest(hash="sha256:" + sha256(raw).hexdigest(), length=len(text), lines=len(text.splitlines()))
+
+
+def _hashed(where: str) -> Gap:
+    return Gap(where=where, strategy="hashed")
