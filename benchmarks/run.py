@@ -22,7 +22,7 @@ from hookonce.journeys.translate import Plan, Translation
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("HOOKONCE_SHARED", ROOT.parent / "shared")) / "captures"
 ROUNDS = 15
-LIMIT = {"openhook": 3.0}
+LIMIT = {"openhook": 3.0, "agent-hooks": 3.0}
 
 
 def payloads() -> list[tuple[str, str, bytes]]:

@@ -13,6 +13,13 @@ __all__ = ["AGENTS", "decode", "encode", "load", "normalize"]
 
 AGENTS: dict[str, str] = {
     "claude-code": "claude_code",
+    "cline": "cline",
+    "codex": "codex",
+    "copilot-cli": "copilot_cli",
+    "factory-droid": "factory_droid",
+    "gemini-cli": "gemini_cli",
+    "opencode": "opencode",
+    "qwen-code": "qwen_code",
 }
 
 

@@ -7,6 +7,8 @@ from hookonce.errors import UnknownName
 from hookonce.model import Format
 
 FORMATS: dict[str, str] = {
+    "agent-hooks": "agent_hooks",
+    "amplifier": "amplifier",
     "canonical": "canonical",
     "openhook": "openhook",
 }

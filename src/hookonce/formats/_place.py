@@ -24,7 +24,10 @@ def from_uri(uri: str) -> str:
     """The directory of a file URI; any other URI is itself the place."""
     if not uri.startswith("file://"):
         return uri
-    path = unquote(uri[7:])
+    try:
+        path = unquote(uri[7:], errors="surrogatepass")
+    except UnicodeDecodeError:  # somebody's URI of bytes that are no UTF-8
+        path = unquote(uri[7:])
     return path[1:] if _DRIVE.match(path[1:]) else path
 
 

@@ -1,0 +1,172 @@
+"""OpenAI Codex CLI: Claude Code's events with turns, patches instead of file tools, and an older notify program."""
+
+from re import compile as pattern
+from typing import Any
+
+from hookonce.agents import _patch, _tool
+from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
+from hookonce.canon.tools import WRITES
+from hookonce.model import Agent, Event, Facts, Object, Result, Tool
+
+# Codex writes this above the answer of a patch. The answer of a command is its bare output: nothing is read there.
+_PATCHED = pattern(r"\AExit code: (\d{1,10})\nWall time: ")
+
+# What each event carries, with the value that stands for what another agent's event does not know.
+_TURN: Object = {"turn_id": "", "transcript_path": None, "model": "", "permission_mode": "default"}
+_CALL = _TURN | {"tool_name": "", "tool_input": {}}
+_SHRINK: Object = {"turn_id": "", "transcript_path": None, "model": "", "trigger": "auto"}
+_STOP = _TURN | {"stop_hook_active": False, "last_assistant_message": None}
+_FIELDS: dict[str, Object] = {
+    "SessionStart": {"transcript_path": None, "model": "", "permission_mode": "default", "source": "startup"},
+    "SessionEnd": {"transcript_path": None, "reason": "other"},
+    "UserPromptSubmit": _TURN | {"prompt": ""},
+    "PreToolUse": _CALL | {"tool_use_id": ""},
+    "PermissionRequest": _CALL,
+    "PostToolUse": _CALL | {"tool_use_id": "", "tool_response": ""},
+    "PreCompact": _SHRINK,
+    "PostCompact": _SHRINK,
+    "SubagentStart": _TURN | {"agent_id": "", "agent_type": "default"},
+    "SubagentStop": _STOP | {"agent_id": "", "agent_type": "default", "agent_transcript_path": None},
+    "Stop": _STOP,
+    "Interrupt": _TURN,
+}
+_MAIN_ONLY = ("SessionStart", "SessionEnd", "Stop", "Interrupt")
+_WORDS = {
+    "permission_mode": ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"),
+    "source": ("startup", "resume", "clear", "compact", "fork"),
+    "trigger": ("manual", "auto"),
+    "reason": ("other",),
+}
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    """The notify program is told all prompts of the turn at once."""
+    said = payload.get("input-messages")
+    if type(said) is list and said and all(type(text) is str for text in said):
+        facts["prompt"] = "\n".join(said)
+
+
+def _result(facts: Facts, name: str) -> Result:
+    """Codex speaks of successes only, and a command that ran is one, whatever its exit code was."""
+    output: Any = facts.get("output")
+    if facts["tool"] == "apply_patch":
+        return _tool.shell_result(facts, "shell", _PATCHED, output)
+    failed = type(output) is dict and output.get("isError") is True
+    return Result(ok=not failed, output=output)
+
+
+def _mcp_name(server: str, tool: str) -> str:
+    return f"mcp__{server.replace('-', '_')}__{tool}"
+
+
+def _wrap(flat: Object, event: Event) -> Object:
+    """An own event gets back the keys that were null; that of another agent is cut to what Codex says."""
+    native = flat["hook_event_name"]
+    fields = _FIELDS.get(native)
+    if fields is None:
+        return flat
+    if event.agent == AGENT.name:
+        return {key: None for key, value in fields.items() if value is None} | flat
+    if event.tool is not None:
+        flat |= _told(event.tool)
+    whose = ("agent_id", "agent_type") if native not in _MAIN_ONLY else ()
+    kept = {"session_id": flat.get("session_id", ""), "cwd": flat.get("cwd", ""), "hook_event_name": native}
+    kept |= {key: flat[key] for key in whose if key in flat}
+    kept |= {key: _said(key, flat.get(key), usual) for key, usual in fields.items()}
+    if event.mode == "plan" and "permission_mode" in kept:
+        kept["permission_mode"] = "plan"
+    return kept
+
+
+def _said(key: str, value: Any, usual: Any) -> Any:
+    """The value if Codex could say it, else what it usually says."""
+    return usual if value is None or (key in _WORDS and value not in _WORDS[key]) else value
+
+
+def _told(tool: Tool) -> Object:
+    """Another agent's call as Codex would tell of it."""
+    told: Object = {}
+    if tool.name in WRITES:
+        told = {"tool_name": "apply_patch", "tool_input": {"command": _as_patch(tool.input)}}
+    elif tool.name == "shell":
+        told["tool_input"] = {key: tool.input[key] for key in ("command", "description") if key in tool.input}
+    if tool.result is not None:
+        output = tool.result.output
+        text = _tool.as_text(output) or _tool.as_text(tool.result.error) or ""
+        if not tool.name.startswith("mcp:"):
+            told["tool_response"] = text
+        elif type(output) is not dict:
+            told["tool_response"] = {"content": output if type(output) is list else [{"type": "text", "text": text}]}
+    return told
+
+
+def _as_patch(given: Object) -> str:
+    """A write or an edit in the one form that Codex has for both."""
+    if type(given.get("patch")) is str:
+        return str(given["patch"])
+    before, after, whole = (_tool.as_text(given.get(key)) or "" for key in ("old_text", "new_text", "content"))
+    verb = "Add" if "content" in given else "Update"
+    lines = ["*** Begin Patch", f"*** {verb} File: {given.get('path', '')}"]
+    if verb == "Update":
+        lines += ["@@", *(f"-{line}" for line in before.splitlines())]
+    lines += [f"+{line}" for line in (whole or after).splitlines()]
+    return "\n".join([*lines, "*** End Patch", ""])
+
+
+AGENT = Agent(
+    name="codex",
+    title="Codex CLI",
+    source="npm package 0.166.0 with its embedded schemas, and the Rust source of 2026-08-22",
+    checked="2026-11-15",
+    proof="captured",
+    vendor="com.openai",
+    provider="openai",
+    encodes=True,
+    events=pick(
+        EVENTS,
+        *("PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "SessionStart", "SessionEnd"),
+        *("Stop", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact"),
+    )
+    | {
+        "Interrupt": "interrupt",
+        "PreModelRequest": "before_model",
+        "PostModelRequest": "after_model",
+        "agent-turn-complete": "agent_stop",
+    },
+    tools={"Bash": "shell", "apply_patch": "file_edit", "spawn_agent": "agent"},
+    arguments={"apply_patch": {"command": "patch"}, "agent": {"message": "prompt", "agent_type": "type"}},
+    shapes={"apply_patch": _patch.shape},
+    keys=pick(
+        KEYS,
+        *("hook_event_name", "session_id", "transcript_path", "cwd", "permission_mode", "model", "prompt"),
+        *("tool_name", "tool_input", "tool_response", "tool_use_id", "agent_id", "agent_type"),
+    )
+    | {"turn_id": "turn", "type": "event", "thread-id": "session", "turn-id": "turn"},
+    details=pick(
+        DETAILS,
+        *("source", "reason", "trigger", "stop_hook_active", "last_assistant_message", "agent_transcript_path"),
+    )
+    | {"last-assistant-message": "response", "client": "client"},
+    modes={
+        "default": "agent",
+        "bypassPermissions": "agent",
+        "acceptEdits": "agent",
+        "dontAsk": "agent",
+        "plan": "plan",
+    },
+    home=".codex",
+    telltales=(frozenset({"turn_id", "model"}), frozenset({"thread-id", "turn-id"})),
+    quirks=(
+        "A hook that was not reviewed, or whose command or timeout changed since, is left out without a word.",
+        "An answer with one field too many is refused as a whole, and the tool runs.",
+        "No PostToolUse follows a failed patch, a failed MCP call or a command that still runs when the model goes on.",
+        "The exit code of a command reaches no hook: PostToolUse carries its output alone.",
+        "SessionEnd has three seconds at most, and comes a minute late after an interactive session.",
+        "Hooks run in the environment of a daemon, not of the terminal that asked.",
+    ),
+    refine=_refine,
+    mcp=lambda native, _: _tool.split_mcp(native, "mcp__", "__"),
+    mcp_name=_mcp_name,
+    result=_result,
+    wrap=_wrap,
+)

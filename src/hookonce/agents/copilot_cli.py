@@ -1,0 +1,302 @@
+"""GitHub Copilot CLI, and the cloud agent, which sends the same payloads.
+
+An event spelt `preToolUse` in the configuration gets camelCase payloads that rarely name their event;
+one spelt `PreToolUse` gets snake_case payloads with Claude Code's tool names and Copilot's own arguments.
+"""
+
+from re import compile as pattern
+
+from hookonce.agents import _tool
+from hookonce.agents._encode import milliseconds
+from hookonce.agents._family import DETAILS, EVENTS, pick
+from hookonce.agents._patch import shape as patch_shape
+from hookonce.model import Agent, Event, Facts, Object, Result, Tool
+
+# The last line of a command's output; earlier versions wrote the shorter one.
+_EXIT = pattern(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
+_TRAILER = "{}\n<shellId: 0 completed with exit code {}>"
+_HOME = pattern(r"[/\\]\.copilot[/\\]")
+_HUMP = pattern(r"(?<=[a-z])[A-Z]")
+_MCP_CALL = "vendor.copilot-cli.preMcpToolCall"
+# These are told from the parent's session, everything else of a sub-agent from its own.
+_TOLD_BY_PARENT = frozenset({"permission_request", "subagent_start", "subagent_stop"})
+# A camelCase payload is known by the first of these keys that it has.
+_SIGNS = {
+    "hookName": "permissionRequest",
+    "notification_type": "notification",
+    "transformedPrompt": "userPromptTransformed",
+    "serverName": "preMcpToolCall",
+    "errorContext": "errorOccurred",
+    "toolResult": "postToolUse",
+    "error": "postToolUseFailure",
+    "toolName": "preToolUse",
+    "trigger": "preCompact",
+    "response": "subagentStop",
+    "stopReason": "agentStop",
+    "agentName": "subagentStart",
+    "source": "sessionStart",
+    "reason": "sessionEnd",
+    "prompt": "userPromptSubmitted",
+}
+
+
+def _snake(key: str) -> str:
+    return _HUMP.sub(lambda hump: "_" + hump.group().lower(), key)
+
+
+def _both(camel: dict[str, str]) -> dict[str, str]:
+    """The table for both dialects; encode finds the camelCase keys first."""
+    return camel | {_snake(key): value for key, value in camel.items()}
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    """A sub-agent's session is its own id; what belongs together is the session of its parent."""
+    if facts["kind"] == "vendor.copilot-cli.PreMcpToolCall":
+        facts["kind"] = _MCP_CALL
+    parent = facts.get("subagent_parent")
+    if type(parent) is str:
+        if facts.get("subagent") == facts.get("session"):
+            facts["session"] = parent
+        if parent == facts.get("session"):
+            del facts["subagent_parent"]
+    if "agent_name" in data:
+        facts.setdefault("subagent_type", data["agent_name"])
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    """`tool` with the server beside it, `server/tool` when asking, else `server-tool`.
+
+    Of several dashes the last one divides if the tool's own name is in snake_case; else nobody knows.
+    """
+    beside = facts.get("mcp_server")
+    if type(beside) is str and beside:
+        return beside, native
+    server, joint, tool = native.rpartition("/" if "/" in native else "-")
+    if not server or not tool:
+        return None
+    return (server, tool) if joint == "/" or "-" not in server or "_" in tool else ("?", native)
+
+
+def _editor(name: str, arguments: Object) -> tuple[str, Object]:
+    """One tool that reads, creates and edits; its command says which."""
+    return {"view": "file_read", "create": "file_write"}.get(str(arguments.get("command")), name), arguments
+
+
+def _result(facts: Facts, name: str) -> Result:
+    """A command that ended with 3 is a success to Copilot; the exit code stands in the text's last line."""
+    given = facts.get("output")
+    if type(given) is not dict:
+        return _tool.shell_result(facts, name, _EXIT, given)
+    text = given.get("textResultForLlm", given.get("text_result_for_llm", given))
+    result = _tool.shell_result(facts, name, _EXIT, text)
+    if given.get("resultType", given.get("result_type", "success")) == "success":
+        return result
+    error = result.error or _tool.as_text(given.get("error"))
+    return Result(ok=False, exit_code=result.exit_code, error=error, output=text)
+
+
+def _recognise(payload: Object) -> str | None:
+    stamp, named = payload.get("timestamp"), payload.get("hook_event_name")
+    if type(stamp) is int and type(payload.get("sessionId")) is str:
+        return next((event for key, event in _SIGNS.items() if key in payload), "")
+    # Gemini and Qwen write the same time, but always say where their transcript is; VS Code numbers its calls.
+    if type(stamp) is not str or type(named) is not str or "session_id" not in payload or "tool_use_id" in payload:
+        return None
+    mine = "transcript_path" not in payload or _HOME.search(str(payload["transcript_path"])) is not None
+    return named if mine and named in AGENT.events else None
+
+
+def _wrap(flat: Object, event: Event) -> Object:
+    flat.pop("hookName")
+    own = event.agent == AGENT.name
+    if "timestamp" in flat:
+        flat["timestamp"] = milliseconds(flat["timestamp"])
+    if event.tool is not None:
+        _wrap_tool(flat, event.type, event.tool, own=own)
+    elif type(flat.get("error")) is str:
+        flat["error"] = {"message": flat["error"], "name": "Error"}
+    _wrap_subagent(flat, event.type)
+    if event.type == "notification":
+        flat["hook_event_name"] = "Notification"
+    elif own and type(event.native) is dict and event.native.keys() >= {"hook_event_name", "session_id"}:
+        return _pascal(flat, event)
+    return flat
+
+
+def _wrap_subagent(flat: Object, kind: str) -> None:
+    who, session = flat.get("agentId"), flat.get("sessionId")
+    if who is None or session is None:
+        return
+    if flat.setdefault("parentAgentId", session) == session and kind not in _TOLD_BY_PARENT:
+        flat["sessionId"] = who
+
+
+def _wrap_tool(flat: Object, kind: str, tool: Tool, *, own: bool) -> None:
+    if not own and type(patch := tool.input.get("patch")) is str:
+        flat |= {"toolName": "apply_patch", "toolArgs": patch}
+    if kind == "permission_request":
+        flat |= {"hookName": "permissionRequest", "toolInput": flat.pop("toolArgs", {})}
+        if not own and tool.name.startswith("mcp:"):
+            flat["toolName"] = tool.name[4:]
+    elif kind == _MCP_CALL:
+        flat |= {"serverName": tool.mcp_server, "arguments": flat.pop("toolArgs", {})}
+    elif kind in _tool.ENDS:
+        flat.pop("toolResult", None)
+        if kind == "after_tool_execute":
+            flat["toolResult"] = _native_result(tool.result or Result(), tool.name, own=own)
+
+
+def _native_result(result: Result, name: str, *, own: bool) -> Object:
+    text = _tool.as_text(result.output) or ""
+    if name == "shell" and not own and result.exit_code is not None:
+        text = _TRAILER.format(text, result.exit_code)
+    failed = result.ok is False and result.exit_code is None
+    return {"resultType": "failure" if failed else "success", "textResultForLlm": text}
+
+
+def _pascal(flat: Object, event: Event) -> Object:
+    """The other dialect, for an event that came in it."""
+    renamed = {"toolArgs": "tool_input", "response": "last_assistant_message"}
+    payload = {renamed.get(key) or _snake(key): value for key, value in flat.items()}
+    payload["hook_event_name"] = event.native["hook_event_name"]
+    if "timestamp" in payload:
+        payload["timestamp"] = event.time
+    if "tool_result" in payload:
+        payload["tool_result"] = {_snake(key): value for key, value in payload["tool_result"].items()}
+    return payload
+
+
+AGENT = Agent(
+    name="copilot-cli",
+    title="GitHub Copilot CLI",
+    source="npm package @github/copilot 1.0.102, its SDK types and bundled changelog; GitHub's hooks reference",
+    checked="2026-11-15",
+    proof="captured",
+    vendor="com.github",
+    encodes=True,
+    events={
+        "sessionStart": "session_start",
+        "sessionEnd": "session_end",
+        "userPromptSubmitted": "before_prompt",
+        "userPromptTransformed": "prompt_transformed",
+        "preToolUse": "before_tool_execute",
+        "postToolUse": "after_tool_execute",
+        "postToolUseFailure": "tool_use_failure",
+        "permissionRequest": "permission_request",
+        "agentStop": "agent_stop",
+        "subagentStart": "subagent_start",
+        "subagentStop": "subagent_stop",
+        "errorOccurred": "error_occurred",
+        "preCompact": "before_compact",
+        "notification": "notification",
+    }
+    | pick(
+        EVENTS,
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PermissionRequest",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "ErrorOccurred",
+        "PreCompact",
+        "Notification",
+    ),
+    tools={
+        "bash": "shell",
+        "powershell": "shell",
+        "Bash": "shell",
+        "PowerShell": "shell",
+        "view": "file_read",
+        "Read": "file_read",
+        "create": "file_write",
+        "Write": "file_write",
+        "edit": "file_edit",
+        "str_replace_editor": "file_edit",
+        "apply_patch": "file_edit",
+        "Edit": "file_edit",
+        "grep": "search",
+        "rg": "search",
+        "Grep": "search",
+        "glob": "find",
+        "Glob": "find",
+        "web_search": "web_search",
+        "WebSearch": "web_search",
+        "web_fetch": "web_fetch",
+        "WebFetch": "web_fetch",
+        "task": "agent",
+        "Agent": "agent",
+        "Task": "agent",
+    },
+    arguments={
+        # Only a permission request says file_path; of two native names the last is the one that encode writes.
+        "*": {"file_path": "path", "path": "path", "file_text": "content"},
+        "file_edit": {"old_str": "old_text", "new_str": "new_text"},
+        "apply_patch": {"input": "patch"},
+        "Edit": {"old_str": "old_text", "new_str": "new_text", "input": "patch"},
+        "agent": {"agent_type": "type"},
+    },
+    keys=_both(
+        {
+            "hookName": "event",
+            "sessionId": "session",
+            "timestamp": "time",
+            "cwd": "cwd",
+            "prompt": "prompt",
+            "transcriptPath": "transcript",
+            "toolName": "tool",
+            "toolArgs": "input",
+            "toolInput": "input",
+            "arguments": "input",
+            "toolResult": "output",
+            "error": "error",
+            "toolCallId": "call_id",
+            "serverName": "mcp_server",
+            "agentId": "subagent",
+            "agentType": "subagent_type",
+            "parentAgentId": "subagent_parent",
+            "hook_event_name": "event",
+        }
+    ),
+    details=_both(
+        {
+            "initialPrompt": "initial_prompt",
+            "transformedPrompt": "transformed_prompt",
+            "customInstructions": "instructions",
+            "stopReason": "stop_reason",
+            "response": "response",
+            "agentName": "agent_name",
+            "agentDisplayName": "agent_display_name",
+            "agentDescription": "agent_description",
+            "errorContext": "error_context",
+            "recoverable": "recoverable",
+            "permissionSuggestions": "permission_suggestions",
+            "traceparent": "traceparent",
+            "_meta": "meta",
+        }
+    )
+    | pick(DETAILS, "source", "reason", "trigger", "message", "title", "notification_type", "stop_hook_active")
+    | {"last_assistant_message": "response"},
+    marks=("COPILOT_CLI", "COPILOT_PROJECT_DIR", "COPILOT_HOOK_DIR"),
+    home=".copilot",
+    telltales=(frozenset({"sessionId", "toolName", "toolArgs"}), frozenset({"hookName", "permissionSuggestions"})),
+    quirks=(
+        "The spelling of the event in the configuration decides about the payload's keys and tool names.",
+        "A preToolUse hook that exits with anything but 0 denies the call; one that times out lets it pass.",
+        "agentStop goes on only for JSON with decision block; exit code 2 does nothing there.",
+        "postToolUse also comes for commands that failed; postToolUseFailure means that the tool did not run.",
+        "Hooks run one after the other, and those of .claude/settings.json in the repository run too.",
+        "PermissionRequest and SubagentStart send the camelCase payload even when spelt in PascalCase.",
+    ),
+    refine=_refine,
+    shapes={"apply_patch": patch_shape, "Edit": patch_shape, "str_replace_editor": _editor},
+    mcp=_mcp,
+    mcp_name="{}-{}".format,
+    result=_result,
+    recognise=_recognise,
+    wrap=_wrap,
+)

@@ -1,0 +1,146 @@
+"""Factory Droid: Claude Code's payloads with tools, modes and MCP names of its own."""
+
+from re import compile as pattern
+
+from hookonce.agents import _patch, _tool
+from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
+from hookonce.canon.tools import WRITES
+from hookonce.model import Agent, Event, Facts, Object, Result
+
+_EXIT = pattern(r"\[Process exited with code (-?[0-9]{1,10})\]\s*\Z")
+_ORDERS = pattern(r"\A# Task Tool Invocation\s+Subagent type: (\S+)")
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    """Three underscores join server and tool; a model may also use the name that it knows from elsewhere."""
+    return _tool.split_mcp(native, "mcp__", "__") or _tool.split_mcp(native, "", "___")
+
+
+def _result(facts: Facts, name: str) -> Result:
+    return _tool.shell_result(facts, name, _EXIT, facts.get("output"))
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    """A sub-agent has a session of its own, which opens with the orders that its parent wrote."""
+    prompt = facts.get("prompt")
+    if type(prompt) is str and (orders := _ORDERS.match(prompt)):
+        facts["subagent"], facts["subagent_type"] = facts.get("session"), orders[1]
+        facts["actor"] = "ai_agent"
+
+
+def _globs(name: str, arguments: Object) -> tuple[str, Object]:
+    """Several patterns in one call; the canon knows one, so they stand in it line by line."""
+    patterns = arguments.get("patterns")
+    if type(patterns) is list and all(type(one) is str for one in patterns):
+        return name, arguments | {"pattern": "\n".join(patterns)}
+    return name, arguments
+
+
+def _wrap(flat: Object, event: Event) -> Object:
+    """Output is always text here, and a command's text ends with its exit code."""
+    if event.type == "session_end" and "elapsed_time" in flat:
+        flat["session_duration_ms"] = flat.pop("elapsed_time")
+    tool = event.tool
+    if tool is None or event.agent == AGENT.name:
+        return flat
+    given = flat.get("tool_input")
+    if type(given) is dict:
+        flat["tool_name"], flat["tool_input"] = _own_input(tool.name, flat["tool_name"], given)
+    if tool.result is not None:
+        text = _tool.as_text(tool.result.output) or _tool.as_text(tool.result.error) or ""
+        code = tool.result.exit_code if tool.name == "shell" else None
+        flat["tool_response"] = text if code is None else f"{text}\n\n[Process exited with code {code}]"
+    return flat
+
+
+def _own_input(name: str, native: str, given: Object) -> tuple[str, Object]:
+    """What the tables cannot say: a patch has its own tool, and patterns are a list."""
+    if name in WRITES and "patch" in given:
+        return "ApplyPatch", {"input": given["patch"]}
+    if native == "Glob" and type(given.get("pattern")) is str:
+        folder = {"folder": given["folder"]} if "folder" in given else {}
+        return native, {"patterns": given["pattern"].split("\n")} | folder
+    return native, given
+
+
+AGENT = Agent(
+    name="factory-droid",
+    title="Factory Droid",
+    source="npm package @factory/cli 0.225.2, read; droid 0.215.0, run",
+    checked="2026-11-15",
+    proof="captured",
+    vendor="ai.factory",
+    encodes=True,
+    events=pick(
+        EVENTS,
+        *("PreToolUse", "PostToolUse", "UserPromptSubmit", "Notification", "Stop", "SubagentStop"),
+        *("PreCompact", "SessionStart", "SessionEnd"),
+    ),
+    tools={
+        "Execute": "shell",
+        "Read": "file_read",
+        "Create": "file_write",
+        "Write": "file_write",  # not its own, but models ask for it and the hook hears of it
+        "Edit": "file_edit",
+        "MultiEdit": "file_edit",
+        "ApplyPatch": "file_edit",
+        "Grep": "search",
+        "Glob": "find",
+        "LS": "find",
+        "WebSearch": "web_search",
+        "FetchUrl": "web_fetch",
+        "Task": "agent",
+    },
+    arguments={
+        "*": {"file_path": "path"},
+        "Execute": {"fireAndForget": "background"},
+        "file_edit": {"old_str": "old_text", "new_str": "new_text", "change_all": "replace_all"},
+        "ApplyPatch": {"input": "patch"},
+        "Glob": {"folder": "path"},
+        "LS": {"directory_path": "path"},
+        "Task": {"subagent_type": "type"},
+    },
+    keys=pick(KEYS, "hook_event_name", "session_id", "transcript_path", "cwd", "permission_mode", "prompt")
+    | pick(KEYS, "tool_name", "tool_input", "tool_response")
+    | {"calling_session_id": "parent_session"},
+    details=pick(DETAILS, "message_id", "stop_hook_active", "source", "reason", "trigger", "custom_instructions")
+    | pick(DETAILS, "message", "notification_type")
+    | {
+        "task_name": "task_subject",
+        "task_result": "response",
+        "task_error": "error",
+        "tool_execution_count": "tool_call_count",
+        "elapsed_time": "duration_ms",
+        "session_duration_ms": "duration_ms",
+        "message_count": "message_count",
+        "estimated_tokens": "context_tokens",
+        "has_images": "has_images",
+        "previous_session_id": "previous_session",
+        "CLAUDE_ENV_FILE": "env_file",
+    },
+    modes={"off": "agent", "auto-low": "agent", "auto-medium": "agent", "auto-high": "agent", "spec": "plan"},
+    marks=("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR"),
+    home=".factory",
+    telltales=(
+        frozenset({"hook_event_name", "CLAUDE_ENV_FILE"}),
+        frozenset({"message_id", "has_images"}),
+        frozenset({"tool_execution_count", "elapsed_time"}),
+        frozenset({"hook_event_name", "session_duration_ms"}),
+        frozenset({"hook_event_name", "task_name", "stop_hook_active"}),
+    ),
+    permission_modes=frozenset({"off", "spec", "auto-low", "auto-medium", "auto-high"}),
+    quirks=(
+        "The first hook that names a permissionDecision decides; a later deny in JSON is never read, exit 2 is.",
+        "ask changes nothing: in the auto modes the tool simply runs.",
+        "A tool that fails sends no PostToolUse, and no call carries an id.",
+        "UserPromptSubmit stays silent for the prompt of `droid exec`, yet comes for each sub-agent's orders.",
+        "SessionEnd may come twice, the second time with empty stdin.",
+        "Every plain field of the payload is also an environment variable of the hook, the prompt included.",
+    ),
+    refine=_refine,
+    shapes={"ApplyPatch": _patch.shape, "Glob": _globs},
+    mcp=_mcp,
+    mcp_name="{}___{}".format,
+    result=_result,
+    wrap=_wrap,
+)

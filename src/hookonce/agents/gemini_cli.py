@@ -1,0 +1,251 @@
+"""Gemini CLI: its own event names, a tool's answer as what the model and what the user sees, no call ids."""
+
+from re import compile as pattern
+from typing import Any
+
+from hookonce.agents import _tool
+from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
+from hookonce.model import Agent, Event, Facts, Object, Result, Tool, Usage
+
+_OPEN, _CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
+_TRAILER = pattern(
+    r"(?:\nExit Code: (-?\d{1,10}))?(?:\nSignal: (\w+))?(?:\nBackground PIDs: [\d, ]+)?(?:\nProcess Group PGID: \d+)?\Z"
+)
+_TAIL = 400  # longer than any trailer: an output of megabytes is not searched
+_STOPPED = ("Command was cancelled by user", "Command was automatically cancelled")
+_URL = pattern(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
+_UNSAFE, _LONGEST = pattern(r"[^A-Za-z0-9_.:-]"), 63
+_USAGE = {
+    "promptTokenCount": "input_tokens",
+    "candidatesTokenCount": "output_tokens",
+    "cachedContentTokenCount": "cache_read_tokens",
+    "thoughtsTokenCount": "reasoning_tokens",
+    "totalTokenCount": "total_tokens",
+}
+_SERVER = ("server_name", "tool_name")
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    """The context names server and tool; the joined name alone can be split only at a lone underscore."""
+    context = facts.get("mcp_server")
+    server, tool = (context.get(key) for key in _SERVER) if type(context) is dict else (None, None)
+    if type(server) is str and type(tool) is str:
+        return server, tool
+    if native.count("_") == 2:  # noqa: PLR2004  the prefix's own, and the one between server and tool
+        return _tool.split_mcp(native, "mcp_", "_")
+    return ("?", native[4:]) if native.startswith("mcp_") else None
+
+
+def _mcp_name(server: str, tool: str) -> str:
+    name = _UNSAFE.sub("_", f"mcp_{server}_{tool}")
+    return name if len(name) <= _LONGEST else f"{name[:30]}...{name[-30:]}"
+
+
+def _said(content: Any) -> Any:
+    """The text among what the model is given; content that is not all text stays as it is."""
+    texts = [_text(part) for part in content] if type(content) is list else [_text(content)]
+    return content if None in texts else "\n".join(filter(None, texts))
+
+
+def _text(part: Any) -> str | None:
+    """The text of one part, without the fence that is put around foreign words."""
+    text = part.get("text") if type(part) is dict else part
+    if type(text) is not str:
+        return None
+    return text[len(_OPEN) : -len(_CLOSE)] if text.startswith(_OPEN) and text.endswith(_CLOSE) else text
+
+
+def _result(facts: Facts, name: str) -> Result:
+    given = facts.get("output")
+    if type(given) is not dict:
+        return _tool.plain_result(facts)
+    text, error = _said(given.get("llmContent", given)), _tool.as_text(given.get("error"))
+    if name != "shell" or type(text) is not str:
+        return Result(ok=error is None, error=error, output=text)
+    if text.startswith("Output: "):
+        return _shell_result(text[8:], error, given.get("returnDisplay"))
+    return Result(ok=error is None and not text.startswith(_STOPPED), error=error, output=text)
+
+
+def _shell_result(body: str, error: str | None, shown: Any) -> Result:
+    """A command's answer ends with its exit code, unless that is 0; what was shown tells where it begins."""
+    known = type(shown) is str and body.startswith(shown)
+    found = _TRAILER.search(body, len(shown) if known else max(0, len(body) - _TAIL))
+    code, signal, end = (found[1], found[2], found.start()) if found else (None, None, len(body))
+    if signal and error is None:
+        error = f"ended by {signal}"
+    exit_code = int(code) if code else 0 if error is None else None
+    output = "" if body[:end] == "(empty)" else body[:end]
+    return Result(ok=exit_code == 0, exit_code=exit_code, error=error, output=output)
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    if "tool" in facts:
+        _refine_call(facts, data)
+    elif facts["kind"] == "before_prompt":
+        data["plan_type"] = "default"  # the same event opens the agent's plan for the prompt
+    elif facts["kind"] == "before_compact" and payload.get("trigger") == "auto":
+        data["repeat"] = True  # it announces every model call, whether or not anything shrinks
+    elif type(request := payload.get("llm_request")) is dict:
+        facts["model"] = request.get("model")
+        data["request"] = {key: value for key, value in request.items() if key != "model"}
+        _refine_response(facts, data, _as_dict(payload.get("llm_response")))
+
+
+def _refine_call(facts: Facts, data: Object) -> None:
+    if rest := {key: value for key, value in _as_dict(facts.get("mcp_server")).items() if key not in _SERVER}:
+        data["mcp_connection"] = rest
+    answer = facts.get("output")
+    if type(answer) is dict and (kind := _as_dict(answer.get("error")).get("type")) is not None:
+        data["error_type"] = kind
+
+
+def _refine_response(facts: Facts, data: Object, response: Object) -> None:
+    given = response.get("candidates")
+    first = _as_dict(given[0]) if type(given) is list and given else {}
+    told = {"response": response.get("text"), "finish_reason": first.get("finishReason")}
+    data |= {name: value for name, value in told.items() if value is not None}
+    if type(counts := response.get("usageMetadata")) is dict:
+        facts["usage"] = Usage(**{_USAGE[key]: n for key, n in counts.items() if key in _USAGE and type(n) is int})
+
+
+def _as_dict(value: Any) -> Object:
+    return value if type(value) is dict else {}
+
+
+def _many(name: str, arguments: Object) -> tuple[str, Object]:
+    """Several files in one call."""
+    include = arguments.get("include")
+    files = [{"path": path} for path in include if type(path) is str] if type(include) is list else []
+    return name, arguments | {"files": files} if files else arguments
+
+
+def _fetch(name: str, arguments: Object) -> tuple[str, Object]:
+    """The addresses stand in the text of the prompt."""
+    prompt = arguments.get("prompt")
+    urls = _URL.findall(prompt) if type(prompt) is str and "url" not in arguments else []
+    return name, arguments | {"url": "\n".join(urls)} if urls else arguments
+
+
+def _recognise(payload: Object) -> str | None:
+    """Its coined event names, and the shared ones before the transcript has a path."""
+    event = payload.get("hook_event_name")
+    if type(event) is not str or event not in AGENT.events:
+        return None
+    early = payload.get("transcript_path") == "" and "timestamp" in payload and "permission_mode" not in payload
+    return event if event not in EVENTS or early else None
+
+
+def _wrap(flat: Object, event: Event) -> Object:
+    data, tool = event.data, event.tool
+    if event.type in ("before_model", "after_model", "before_tool_selection"):
+        flat["llm_request"] = ({"model": event.model} if event.model else {}) | _as_dict(data.get("request"))
+    if event.type == "after_model":
+        flat.pop("prompt_response", None)
+        flat["llm_response"] = _response(event)
+    if tool is not None and tool.mcp_server is not None:
+        names = {"server_name": tool.mcp_server, "tool_name": tool.name[len(tool.mcp_server) + 5 :]}
+        flat["mcp_context"] = names | _as_dict(data.get("mcp_connection"))
+    if tool is not None and tool.result is not None:
+        flat["tool_response"] = _answer(tool, tool.result, data.get("error_type"))
+    if tool is not None and tool.name == "web_fetch" and event.agent != AGENT.name:
+        flat["tool_input"] = {"prompt": " ".join(str(tool.input.get(key, "")) for key in ("prompt", "url")).strip()}
+    return flat
+
+
+def _response(event: Event) -> Object:
+    text, counts = event.data.get("response", ""), event.usage
+    candidate: Object = {"content": {"role": "model", "parts": [text] if text else []}, "index": 0}
+    if "finish_reason" in event.data:
+        candidate["finishReason"] = event.data["finish_reason"]
+    response = {"text": text, "candidates": [candidate]}
+    if counts is not None:
+        told = ((key, getattr(counts, name)) for key, name in _USAGE.items())
+        response["usageMetadata"] = {key: n for key, n in told if n is not None}
+    return response
+
+
+def _answer(tool: Tool, result: Result, error_type: Any) -> Object:
+    """A tool's answer twice, as the model and as the user gets it; foreign words inside a fence."""
+    said: Any = (result.error or "") if result.output is None else result.output
+    answer: Object = {"llmContent": said, "returnDisplay": said if type(said) is str else ""}
+    if type(said) is str and tool.name == "shell" and result.exit_code is not None:
+        code = f"\nExit Code: {result.exit_code}" if result.exit_code else ""
+        answer["llmContent"] = f"{_OPEN}Output: {said or '(empty)'}{code}{_CLOSE}"
+    elif type(said) is str and tool.mcp_server is not None:
+        answer["llmContent"] = [{"text": f"{_OPEN}{said}{_CLOSE}"}]
+    if result.error is not None:
+        answer["error"] = {"message": result.error} | ({} if error_type is None else {"type": error_type})
+    return answer
+
+
+AGENT = Agent(
+    name="gemini-cli",
+    title="Gemini CLI",
+    source="npm packages @google/gemini-cli and gemini-cli-core 0.61.0",
+    checked="2026-11-15",
+    proof="captured",
+    vendor="com.google",
+    provider="google",
+    encodes=True,
+    events={
+        "BeforeTool": "before_tool_execute",
+        "AfterTool": "after_tool_execute",
+        "BeforeAgent": "before_prompt",
+        "AfterAgent": "agent_stop",
+        "BeforeModel": "before_model",
+        "AfterModel": "after_model",
+        "BeforeToolSelection": "before_tool_selection",
+        "PreCompress": "before_compact",
+    }
+    | pick(EVENTS, "SessionStart", "SessionEnd", "Notification"),
+    tools={
+        "run_shell_command": "shell",
+        "read_file": "file_read",
+        "read_many_files": "file_read",
+        "write_file": "file_write",
+        "replace": "file_edit",
+        "grep_search": "search",
+        "search_file_content": "search",
+        "glob": "find",
+        "list_directory": "find",
+        "google_web_search": "web_search",
+        "web_fetch": "web_fetch",
+        "invoke_agent": "agent",
+        "codebase_investigator": "agent",
+        "generalist": "agent",
+    },
+    arguments={
+        "*": {"file_path": "path"},
+        "shell": {"is_background": "background"},
+        "file_edit": {"old_string": "old_text", "new_string": "new_text", "allow_multiple": "replace_all"},
+        "search": {"dir_path": "path"},
+        "find": {"dir_path": "path"},
+        "agent": {"agent_name": "type"},
+        "codebase_investigator": {"objective": "prompt"},
+        "generalist": {"request": "prompt"},
+    },
+    keys={"timestamp": "time", "mcp_context": "mcp_server"}
+    | pick(KEYS, "hook_event_name", "session_id", "transcript_path", "cwd", "prompt")
+    | pick(KEYS, "tool_name", "tool_input", "tool_response"),
+    details={"prompt_response": "response", "details": "details", "original_request_name": "requested_tool"}
+    | pick(DETAILS, "source", "reason", "trigger", "stop_hook_active", "message", "notification_type"),
+    marks=("GEMINI_SESSION_ID", "GEMINI_CWD", "GEMINI_PLANS_DIR"),
+    home=".gemini",
+    telltales=(frozenset({"llm_request"}), frozenset({"mcp_context"}), frozenset({"prompt_response"})),
+    quirks=(
+        "PreCompress comes before every model call; only trigger manual is news.",
+        "AfterModel comes for every streamed piece of an answer.",
+        "Nothing joins a call's before and after, and nothing marks the calls of a sub-agent.",
+        "Exit 2 blocks only with text on stderr and nothing on stdout; every higher code blocks too.",
+        "A rewrite replaces the whole tool input.",
+        "SessionEnd comes twice when a person quits.",
+    ),
+    refine=_refine,
+    shapes={"read_many_files": _many, "web_fetch": _fetch},
+    mcp=_mcp,
+    mcp_name=_mcp_name,
+    result=_result,
+    recognise=_recognise,
+    wrap=_wrap,
+)

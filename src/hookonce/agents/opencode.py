@@ -1,0 +1,208 @@
+"""OpenCode: hooks are functions of a plugin, so a payload is a call, `{hook, input, output}`.
+
+The function `event` hears the agent's bus; there the native event is the type of the message on it.
+"""
+
+from re import compile as pattern
+
+from hookonce.agents import _patch
+from hookonce.agents._opencode_read import as_dict, unwrap
+from hookonce.agents._opencode_write import wrap
+from hookonce.canon.events import FILE_FATES
+from hookonce.model import Agent, Facts, Object, Result, Usage
+
+# Names on the bus stand first: where one canonical word has several, a payload is written with the first.
+_BUS: dict[str, str] = {
+    "session.created": "session_start",
+    "session.created with parentID": "subagent_start",
+    "session.deleted": "session_end",
+    "session.idle": "agent_stop",
+    "session.error": "error_occurred",
+    "session.compacted": "after_compact",
+    "permission.asked": "permission_request",
+    "permission.v2.asked": "permission_request",
+    "permission.updated": "permission_request",
+    "file.watcher.updated": "file_changed",
+    "file.edited": "file_saved",
+    "todo.updated": "after_task",
+    "tui.toast.show": "notification",
+}
+_FATES = {watched: kind for kind, _, watched in FILE_FATES}
+_SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
+_NOT_MCP = frozenset({"plan_enter", "plan_exit"})
+_MANGLED = pattern(r"[^a-zA-Z0-9_-]")
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    name, kind = facts["event"], facts["kind"]
+    if data.get("called_through") in {"event", f"event.{name}"}:
+        del data["called_through"]  # that is the function which hears the bus, not another event
+    if kind == "before_model" and name != "chat.params":
+        data["repeat"] = True
+    elif kind == "file_changed":
+        facts["kind"] = _FATES.get(str(data.get("change")), kind)
+    if "usage" in facts:
+        facts["usage"] = _usage(as_dict(facts["usage"]))
+    if "call_id" in facts and "tool" not in facts:
+        data["call_id"] = facts["call_id"]
+    _belong(facts)
+
+
+def _belong(facts: Facts) -> None:
+    """A sub-agent is a session with a parent; inside of it only the agent's name gives it away."""
+    parent, agent = facts.get("parent_session"), facts.get("mode")
+    agent = agent if type(agent) is str else None
+    if type(parent) is str and facts["kind"] == "session_start":
+        facts["kind"] = "subagent_start"
+    if type(parent) is str or agent in _SUBAGENTS:
+        facts |= {"subagent": facts.get("session"), "subagent_type": agent, "subagent_parent": parent}
+
+
+def _usage(tokens: Object) -> Usage | None:
+    cache = as_dict(tokens.get("cache"))
+    counts = {f"{name}_tokens": tokens.get(name) for name in ("input", "output", "reasoning", "total")}
+    counts |= {"cache_read_tokens": cache.get("read"), "cache_write_tokens": cache.get("write")}
+    known = {name: count for name, count in counts.items() if type(count) is int}
+    return Usage(**known) if any(known.values()) else None
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    """One underscore joins server and tool, and both may hold more: only known servers tell them apart."""
+    if "_" not in native or native in _NOT_MCP:
+        return None
+    servers = facts.get("mcp_server")
+    if type(servers) is not list:
+        return "?", native
+    for server in sorted((one for one in servers if type(one) is str), key=len, reverse=True):
+        start = _MANGLED.sub("_", server) + "_"
+        if native.startswith(start) and native != start:
+            return server, native[len(start) :]
+    return None
+
+
+def _mcp_name(server: str, tool: str) -> str:
+    return tool if server == "?" else _MANGLED.sub("_", f"{server}_{tool}")
+
+
+def _result(facts: Facts, name: str) -> Result:
+    """A command's exit code stands in the metadata; an MCP tool gives its content and nothing beside it."""
+    given = as_dict(facts.get("output"))
+    code = as_dict(given.get("metadata")).get("exit") if name == "shell" else None
+    error = as_dict(facts.get("input")).get("error") if name == "invalid" else None
+    output = given.get("output", given.get("content"))
+    if type(code) is int:
+        return Result(ok=code == 0, exit_code=code, output=output)
+    failed = given.get("isError") is True or type(error) is str
+    return Result(ok=not failed, error=error if type(error) is str else None, output=output)
+
+
+def _recognise(payload: Object) -> str | None:
+    hook, given = payload.get("hook"), payload.get("input")
+    if type(hook) is not str or type(given) is not dict:
+        return None
+    kind = as_dict(given.get("event")).get("type")
+    return kind if type(kind) is str else hook.removeprefix("event.")
+
+
+AGENT = Agent(
+    name="opencode",
+    title="OpenCode",
+    source="npm packages opencode-ai 1.18.33 (run) and @opencode-ai/plugin 1.18.33 (types)",
+    checked="2026-11-15",
+    proof="captured",
+    vendor="ai.opencode",
+    encodes=True,
+    events=_BUS
+    | {
+        "tool.execute.before": "before_tool_execute",
+        "tool.execute.after": "after_tool_execute",
+        "chat.message": "before_prompt",
+        "command.execute.before": "prompt_expansion",
+        "chat.params": "before_model",
+        "chat.headers": "before_model",
+        "experimental.chat.messages.transform": "before_model",
+        "experimental.chat.system.transform": "before_model",
+        "experimental.text.complete": "after_model",
+        "tool.definition": "before_tool_selection",
+        "experimental.session.compacting": "before_compact",
+        "permission.ask": "permission_request",
+        "dispose": "session_end",
+    },
+    tools={
+        "bash": "shell",
+        "read": "file_read",
+        "write": "file_write",
+        "edit": "file_edit",
+        "apply_patch": "file_edit",
+        "grep": "search",
+        "glob": "find",
+        "websearch": "web_search",
+        "webfetch": "web_fetch",
+        "task": "agent",
+    },
+    arguments={
+        "*": {"filepath": "path", "filePath": "path"},
+        "edit": {"oldString": "old_text", "newString": "new_text", "replaceAll": "replace_all"},
+        "apply_patch": {"patchText": "patch"},
+        "task": {"subagent_type": "type"},
+    },
+    keys={
+        "hook": "event",
+        "sessionID": "session",
+        "turn": "turn",
+        "cwd": "cwd",
+        "time": "time",
+        "version": "version",
+        "parentID": "parent_session",
+        "agent": "mode",
+        "model": "model",
+        "tokens": "usage",
+        "prompt": "prompt",
+        "tool": "tool",
+        "args": "input",
+        "result": "output",
+        "error": "error",
+        "callID": "call_id",
+        "mcp_servers": "mcp_server",
+    },
+    details={
+        "messageID": "message_id",
+        "file": "path",
+        "event": "change",
+        "text": "response",
+        "title": "title",
+        "message": "message",
+        "command": "command_name",
+        "arguments": "command_args",
+        "permission": "permission",
+        "patterns": "patterns",
+        "always": "permission_suggestions",
+        "requestID": "request_id",
+        "reply": "reply",
+        "errorType": "error_type",
+        "status": "status",
+        "partType": "part_type",
+        "childID": "child_session",
+        "toolID": "tool_name",
+        "todos": "todos",
+    },
+    modes={"build": "agent", "plan": "plan"},
+    marks=("OPENCODE_PID",),
+    telltales=(frozenset({"hook", "input"}),),
+    quirks=(
+        "A hook denies by throwing; it can neither ask nor grant, and the typed permission.ask is never called.",
+        "Nothing limits a hook's time: while it waits, the whole agent waits.",
+        "A tool that throws, an MCP error and bad arguments send no tool.execute.after.",
+        "A call of an unknown or forbidden tool arrives as the tool `invalid`.",
+        "A sub-agent has its own session; only session.created and the result of `task` name the parent.",
+        "A list of what is to be done is sent whole with every change, as todo.updated.",
+    ),
+    unwrap=unwrap,
+    refine=_refine,
+    shapes={"apply_patch": _patch.shape},
+    mcp=_mcp,
+    mcp_name=_mcp_name,
+    result=_result,
+    recognise=_recognise,
+    wrap=wrap,
+)

@@ -1,0 +1,234 @@
+"""Qwen Code: Claude Code's events and arguments, Gemini CLI's tools and answers."""
+
+from re import compile as pattern
+from typing import Any
+
+from hookonce.agents import _tool
+from hookonce.agents._batch import calls
+from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
+from hookonce.model import Agent, Event, Facts, Object, Result, Tool, Usage
+
+# How every finished command's report ends; a hint about long runs may follow a blank line.
+_END = pattern(
+    r"\nExit Code: (-?\d{1,10}|\(none\))\nSignal: (\w+|\(none\))\nProcess Group PGID: (?:\d+|\(none\))(?:\Z|\n\n)"
+)
+_REPORT = (
+    "Command: {}\nDirectory: {}\nOutput: {}\nError: (none)\nExit Code: {}\nSignal: (none)\nProcess Group PGID: (none)"
+)
+_STARTS = ("Command: ", "Tool output was too large and has been truncated")
+_STOPPED = ("Command was cancelled", "Command timed out")
+_LONGEST = 63
+_UNSAFE = pattern(r"[^A-Za-z0-9_-]")
+_HASHED = pattern(r"(.+)_[01][0-9a-z]{6}")  # 32 bits in base 36, as unsafe or long names carry them
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    if not native.startswith("mcp__"):
+        return None
+    found = _HASHED.fullmatch(native)
+    name = found[1] if found else native
+    return _tool.split_mcp(name, "mcp__", "__") or ("?", native[5:])
+
+
+def _mcp_name(server: str, tool: str) -> str:
+    """A name that some model provider would refuse is mended, and made unique by a hash of what it was."""
+    name = f"mcp__{server}__{tool}"
+    if len(name) <= _LONGEST and not _UNSAFE.search(name):
+        return name
+    value = 0x811C9DC5
+    for byte in name.encode():
+        value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF
+    digits = ""
+    for _ in range(7):
+        value, digit = divmod(value, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
+    return f"{_UNSAFE.sub('_', name)[: _LONGEST - 8]}_{digits}"
+
+
+def _result(facts: Facts, name: str) -> Result:
+    """What the model is told, or the error; a command's report is taken apart in either."""
+    given, failure = facts.get("output"), facts.get("error")
+    if type(given) is dict:
+        failure = given.get("error") if failure is None else failure
+        given = _words(given.get("llmContent", given))
+    error = _tool.as_text(failure)
+    report = given if type(given) is str else error
+    if name != "shell" or report is None:
+        return Result(ok=error is None, error=error, output=given)
+    if report.startswith(_STARTS):
+        return _report_result(report, facts, given, error)
+    return Result(ok=error is None and not report.startswith(_STOPPED), error=error, output=given)
+
+
+def _report_result(report: str, facts: Facts, given: Any, error: str | None) -> Result:
+    """The last exit code is the agent's own: whatever the command printed stands before it."""
+    at = report.rfind("\nExit Code: ")
+    found = _END.match(report, at) if at >= 0 else None
+    if found is None:
+        return Result(ok=error is None, error=error, output=given)
+    code = None if found[1] == "(none)" else int(found[1])
+    if found[2] != "(none)" and error is None:
+        error = f"ended by {found[2]}"
+    return Result(ok=code == 0, exit_code=code, error=error, output=_printed(report, at, facts))
+
+
+def _printed(report: str, at: int, facts: Facts) -> str:
+    """The command's own output, between the command line and the error line of a report."""
+    command = _tool.as_object(facts.get("input")).get("command")
+    head = f"Command: {command}\nDirectory: "
+    start = report.find("\nOutput: ", len(head) if report.startswith(head) else 0, at)
+    end = report.rfind("\nError: ", start, at)
+    if start < 0 or end < 0 or not report.startswith("Command: "):
+        return report
+    output = report[start + len("\nOutput: ") : end]
+    return "" if output == "(empty)" else output
+
+
+def _words(content: Any) -> Any:
+    """One text of a list of texts; other content as it is."""
+    if type(content) is str:
+        return content
+    parts = content if type(content) is list else [content]
+    texts: list[Any] = [part.get("text") if type(part) is dict else part for part in parts]
+    return "\n".join(texts) if all(type(text) is str for text in texts) else content
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    kind = facts["kind"]
+    if kind == "tool_batch":
+        data["tool_calls"] = calls(AGENT, payload.get("tool_calls"))
+    elif kind == "before_prompt" and payload.get("prompt") == "" and payload.get("submitted_prompt") is None:
+        data["repeat"] = True  # sent along with a tool's result: nobody has said anything
+        facts["actor"] = "ai_agent"
+    elif type(tokens := payload.get("input_tokens")) is int:
+        facts["usage"] = Usage(input_tokens=tokens)
+
+
+def _wrap(flat: Object, event: Event) -> Object:
+    if event.usage is not None and event.type == "agent_stop":
+        flat["input_tokens"] = event.usage.input_tokens
+    if event.type == "tool_batch":
+        flat["tool_calls"] = [_call(call) for call in flat["tool_calls"]]
+    if event.type == "before_prompt" and event.agent != AGENT.name:
+        flat["submitted_prompt"] = event.prompt
+    if event.tool is not None and event.tool.result is not None:
+        _wrap_result(flat, event.tool, event.tool.result, failed=event.type == "tool_use_failure")
+    return flat
+
+
+def _call(call: Any) -> Any:
+    """Within a batch both ids are the model's own."""
+    return call | {"tool_call_id": call["tool_use_id"]} if type(call) is dict and "tool_use_id" in call else call
+
+
+def _wrap_result(flat: Object, tool: Tool, result: Result, *, failed: bool) -> None:
+    """A success answers with what the model and the user are shown, a failure with a text."""
+    said, error = flat.pop("tool_response", ""), flat.pop("error", None)
+    told: Any = said
+    if tool.name == "shell" and result.exit_code is not None and not str(error).startswith(_STARTS):
+        place = tool.input.get("directory", "(root)")
+        told = _REPORT.format(tool.input.get("command"), place, said or error or "(empty)", result.exit_code)
+    if failed:
+        flat["error"] = _tool.as_text(told if error is None or told is not said else error)
+        return
+    parts = [{"text": told}] if tool.mcp_server is not None and type(told) is str else told
+    flat["tool_response"] = {"llmContent": parts, "returnDisplay": said if type(said) is str else ""}
+    if error is not None:
+        flat["tool_response"]["error"] = {"message": error}
+
+
+AGENT = Agent(
+    name="qwen-code",
+    title="Qwen Code",
+    source="npm package @qwen-code/qwen-code 0.24.4",
+    checked="2026-11-15",
+    proof="captured",
+    vendor="com.alibaba",
+    provider="alibaba",
+    encodes=True,
+    events={"TodoCreated": "task_created", "TodoCompleted": "task_completed"}
+    | pick(EVENTS, "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest")
+    | pick(EVENTS, "PermissionDenied", "UserPromptSubmit", "UserPromptExpansion", "SessionStart", "SessionEnd")
+    | pick(EVENTS, "Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact")
+    | pick(EVENTS, "Notification", "MessageDisplay", "InstructionsLoaded"),
+    tools={
+        "run_shell_command": "shell",
+        "read_file": "file_read",
+        "write_file": "file_write",
+        "edit": "file_edit",
+        "replace": "file_edit",
+        "notebook_edit": "file_edit",
+        "grep_search": "search",
+        "glob": "find",
+        "list_directory": "find",
+        "web_search": "web_search",
+        "web_fetch": "web_fetch",
+        "agent": "agent",
+        "task": "agent",
+    },
+    arguments={
+        "*": {"file_path": "path"},
+        "shell": {"is_background": "background"},
+        "file_edit": {"old_string": "old_text", "new_string": "new_text"},
+        "notebook_edit": {"notebook_path": "path", "new_source": "new_text"},
+        "agent": {"subagent_type": "type"},
+    },
+    keys={key: slot for key, slot in KEYS.items() if key != "mcp_server"} | {"timestamp": "time"},
+    details={
+        "tool_call_id": "model_call_id",
+        "submitted_prompt": "submitted_prompt",
+        "displayed_text": "text",
+        "is_final": "final",
+        "trigger_file_path": "trigger_path",
+        "parent_file_path": "parent_path",
+        "deleted_session_id": "deleted_session",
+        "todo_id": "task_id",
+        "todo_content": "task_subject",
+        "todo_status": "status",
+        "previous_status": "previous_status",
+        "all_todos": "tasks",
+        "phase": "phase",
+        "background_tasks": "background_tasks",
+        "crons": "crons",
+        "context_usage": "context_usage",
+        "context_limit": "context_limit",
+        "source_type": "source_type",
+        "source_id": "source_id",
+    }
+    | pick(DETAILS, "source", "reason", "trigger", "custom_instructions", "compact_summary", "stop_hook_active")
+    | pick(DETAILS, "last_assistant_message", "agent_transcript_path", "error_details", "is_interrupt", "message")
+    | pick(DETAILS, "title", "notification_type", "permission_suggestions", "file_path", "memory_type")
+    | pick(DETAILS, "load_reason", "command_name", "command_args", "message_id"),
+    modes={
+        "default": "agent",
+        "auto_edit": "agent",
+        "auto-edit": "agent",
+        "auto": "agent",
+        "yolo": "agent",
+        "plan": "plan",
+    },
+    marks=("QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID", "QWEN_CODE_PROJECT_DIR"),
+    home=".qwen",
+    telltales=(
+        frozenset({"tool_call_id"}),
+        frozenset({"submitted_prompt"}),
+        frozenset({"timestamp", "permission_mode"}),
+        frozenset({"displayed_text"}),
+        frozenset({"crons"}),
+        frozenset({"todo_id"}),
+    ),
+    permission_modes=frozenset({"auto_edit", "auto-edit", "yolo"}),
+    quirks=(
+        "UserPromptSubmit comes again, empty, after every tool result.",
+        "PreToolUse comes only after the user has agreed to the call.",
+        "A denial on exit 2 needs text on stderr; what stands on stdout is thrown away then.",
+        "An explicit allow of one hook beats the deny of another.",
+        "PreToolUse cannot rewrite the input, though the documentation says so.",
+        "In PostToolBatch the call's id is the model's, elsewhere the agent's; SessionEnd needs a terminal.",
+    ),
+    refine=_refine,
+    mcp=_mcp,
+    mcp_name=_mcp_name,
+    result=_result,
+    wrap=_wrap,
+)
