@@ -3,8 +3,12 @@
 import subprocess
 import sys
 
-from hookonce import formats
+from msgspec import to_builtins
+
+from hookonce import agents, formats
+from hookonce.agents._base import decode
 from hookonce.journeys.check import KINDS
+from hookonce.model import Record
 from tests.formats.material import documents, records
 
 OPENHOOK = formats.load("openhook")
@@ -29,5 +33,22 @@ def found(document, *, strict=False):
 
 
 def run(*words, given=""):
+    """What the command does with this on its standard input."""
     command = [sys.executable, "-m", "hookonce", *words]
     return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+
+
+def native(kind, agent="claude-code", **more):
+    """An agent's payload as a record."""
+    payload = {"hook_event_name": kind, "session_id": "s", "cwd": "/p"} | more
+    return Record(event=decode(agents.load(agent), payload, id=ID))
+
+
+def written(record):
+    """Its OpenHook documents as plain JSON."""
+    return to_builtins(OPENHOOK.write(record))
+
+
+def event(kind, **data):
+    """Somebody's OpenHook event."""
+    return END | {"type": kind, "data": data}

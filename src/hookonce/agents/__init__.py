@@ -12,14 +12,22 @@ from hookonce.model import Agent
 __all__ = ["AGENTS", "decode", "encode", "load", "normalize"]
 
 AGENTS: dict[str, str] = {
+    "amp": "amp",
+    "antigravity": "antigravity",
+    "augment": "augment",
     "claude-code": "claude_code",
     "cline": "cline",
     "codex": "codex",
     "copilot-cli": "copilot_cli",
+    "cursor": "cursor",
+    "devin": "devin",
     "factory-droid": "factory_droid",
     "gemini-cli": "gemini_cli",
+    "kiro": "kiro",
     "opencode": "opencode",
     "qwen-code": "qwen_code",
+    "vs-code-copilot": "vs_code_copilot",
+    "windsurf": "windsurf",
 }
 
 

@@ -8,9 +8,13 @@ from hookonce.model import Format
 
 FORMATS: dict[str, str] = {
     "agent-hooks": "agent_hooks",
+    "agent-trace": "agent_trace",
     "amplifier": "amplifier",
     "canonical": "canonical",
+    "cloudevents": "cloudevents",
+    "ocsf": "ocsf",
     "openhook": "openhook",
+    "otel": "otel",
 }
 
 

@@ -147,6 +147,8 @@ def _told(error: Any) -> Iterator[Problem]:
     elif error.validator == "type":
         wanted = error.validator_value
         yield path, f"expected {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
+    elif error.validator == "pattern" and "description" in error.schema:
+        yield path, f"expected {error.schema['description']}"
     elif error.validator == "enum":
         yield path, f"expected one of {', '.join(map(str, error.validator_value))}"
     elif error.validator == "format":

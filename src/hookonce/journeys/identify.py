@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ _EVENT_KEYS = ("hook_event_name", "hookEventName", "agent_action_name", "hookNam
 class Finding(Struct, frozen=True, kw_only=True):
     """What was found. `event` is the native name, `type` the canonical one."""
 
-    kind: str
+    kind: Literal["agent", "format", "unknown"]
     name: str | None = None
     event: str | None = None
     type: str | None = None

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from math import isfinite
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 from msgspec import DecodeError
 from msgspec.json import decode
@@ -93,7 +93,7 @@ def documents(stream: BinaryIO, limit: int = MAX_LINE) -> Iterator[Line]:
     first = next((line for line in lines if not _is_blank(line)), None)
     if first is None:
         return
-    begun = _whole_or_lines(first, lines, limit) if _is_cut(first.raw) else [first]
+    begun = _whole_or_lines(first, lines, limit) if _state(first.raw) == "cut" else [first]
     yield from (line for line in begun if not _is_blank(line))
     yield from (line for line in lines if not _is_blank(line))
 
@@ -106,16 +106,16 @@ def _whole_or_lines(first: Line, lines: Iterator[Line], limit: int) -> list[Line
     taken, size, judged = [first], len(first.raw), 0
     for line in lines:
         taken.append(line)
-        size += len(line.raw)
+        size += len(line.raw) + 1
         if line.fault is not None or size > limit:
             break
         if size >= 2 * judged and _is_object(line.raw):
-            if not _is_cut(_joined(taken)):
+            if _state(_joined(taken)) == "broken":
                 return taken
             judged = size
     else:
-        return [Line(first.number, _joined(taken))]
-    if taken[-1].fault is None and _is_cut(_joined(taken)):
+        return taken if judged and _state(_joined(taken)) != "whole" else [Line(first.number, _joined(taken))]
+    if taken[-1].fault is None and _state(_joined(taken)) == "cut":
         for _ in lines:  # the rest of a document that is too long
             pass
         return [_too_long(first.number, limit, "document")]
@@ -140,15 +140,15 @@ def _is_object(raw: bytes) -> bool:
     return True
 
 
-def _is_cut(raw: bytes) -> bool:
-    """Whether a document begins here and ends on a later line."""
+def _state(raw: bytes) -> Literal["whole", "cut", "broken"]:
+    """Whether a document stands here, or begins here and ends on a later line, or neither."""
     try:
         json.loads(raw.decode())
     except json.JSONDecodeError as fault:
-        return 0 < len(fault.doc.rstrip()) <= fault.pos
+        return "cut" if 0 < len(fault.doc.rstrip()) <= fault.pos else "broken"
     except (ValueError, RecursionError):
-        return False
-    return False
+        return "broken"
+    return "whole"
 
 
 def _lines(stream: BinaryIO, limit: int) -> Iterator[Line]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from msgspec.structs import asdict, replace
 
 from hookonce.canon.arguments import ARGUMENTS, DATA
-from hookonce.model import Actor, Digest, Event, Gap, Object, Record, Result, Stored, Tool
+from hookonce.model import Actor, Decision, Digest, Event, Gap, Object, Record, Result, Stored, Tool
 from hookonce.texts import dump
 
 Level = Literal["minimal", "standard", "full"]
@@ -30,6 +30,8 @@ def redact(record: Record, level: Level, *, native: bool = True) -> Stored:
         return _stored(record, record.event, level, record.gaps)
     gaps = list(record.gaps)
     event = _event(record.event, level, gaps, native=native)
+    if record.decision is not None:
+        record = replace(record, decision=_decision(record.decision, event.tool, gaps, minimal=level == "minimal"))
     return _stored(record, event, level, gaps)
 
 
@@ -76,6 +78,19 @@ def _tool(tool: Tool, gaps: list[Gap], *, minimal: bool) -> Tool:
         call_id=tool.call_id,
         mcp_server=tool.mcp_server,
     )
+
+
+def _decision(decision: Decision, tool: Tool | None, gaps: list[Gap], *, minimal: bool) -> Decision:
+    """What was decided and why; the texts that it adds or puts in place of others are left out as those would be."""
+    given, output = decision.updated_input, decision.updated_output
+    if minimal and given:
+        classes = _NO_ARGUMENTS if tool is None else ARGUMENTS.get(tool.name, _NO_ARGUMENTS)
+        given = _object(given, classes, "$.decision.updated_input.", gaps)
+    if output is not None:
+        gaps.append(_hashed("$.decision.updated_output"))
+    added = [name for name in ("context", "system_message") if getattr(decision, name) is not None]
+    gaps += [Gap(where=f"$.decision.{name}", strategy="removed") for name in added]
+    return replace(decision, updated_input=given, updated_output=_hide(output), context=None, system_message=None)
 
 
 def _result(result: Result, gaps: list[Gap]) -> Result:

@@ -1,0 +1,182 @@
+"""make docs: everything in docs/ and schemas/ that is made from the tables. `--check` only compares."""
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from io import StringIO
+from pathlib import Path
+
+from msgspec.json import encode
+from msgspec.json import format as pretty
+from msgspec.json import schema as schema_of
+
+from hookonce import agents, formats
+from hookonce.__main__ import parser_for
+from hookonce.canon.arguments import ARGUMENTS
+from hookonce.canon.events import ROWS
+from hookonce.canon.tools import ACTIONS
+from hookonce.cli import COMMANDS
+from hookonce.journeys.check import Verdict
+from hookonce.journeys.identify import Finding
+from hookonce.model import Record
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGED = ROOT / "src" / "hookonce" / "schemas"
+MADE = "<!-- made by `make docs`; do not edit -->\n\n"
+
+
+def vocabulary() -> str:
+    """docs/vocabulary.md: the canon beside the open formats."""
+    lines = ["# The vocabulary", "", MADE.strip(), ""]
+    lines += ["Every canonical event and its name in the open formats. A dash means that the format has no word:"]
+    lines += ["OpenHook then leaves the event out, the others write it under a vendor name.", ""]
+    lines += _table(
+        ("canonical event", "group", "meaning", "OpenHook", "Agent Hooks", "Amplifier"),
+        [(f"`{r.name}`", r.group, r.meaning, *map(_code, (r.openhook, r.agent_hooks, r.amplifier))) for r in ROWS],
+    )
+    lines += ["", "## Tools and their arguments", ""]
+    rows = [
+        (f"`{tool}`", _code(ACTIONS.get(tool)), ", ".join(f"`{name}` ({kind})" for name, kind in names.items()))
+        for tool, names in ARGUMENTS.items()
+    ]
+    lines += _table(("tool", "Agent Hooks action", "arguments (privacy class)"), rows)
+    lines += ["", "An MCP tool is `mcp:<server>/<tool>`; a tool that nobody else has keeps its native name.", ""]
+    return "\n".join(lines)
+
+
+def matrix() -> str:
+    """docs/agents.md: events × agents, with how each agent's file is known to be right."""
+    known = [agents.load(name) for name in agents.AGENTS]
+    lines = ["# The agents", "", MADE.strip(), ""]
+    lines += ["*captured*: checked against payloads that the running agent wrote; *documented*: from its documentation"]
+    lines += ["or code alone. Nothing is marked proven before a proof run has shown it.", ""]
+    rows = [
+        (f"`{a.name}`", a.title, a.proof, a.source, a.checked, "read, write" if a.encodes else "read") for a in known
+    ]
+    lines += _table(("agent", "title", "proof", "source", "checked", "payloads"), rows)
+    lines += ["", "## Native names of canonical events", ""]
+    kinds = [row.name for row in ROWS if any(row.name in a.events.values() for a in known)]
+    for part in (known[:8], known[8:]):
+        rows = [(f"`{kind}`", *[_natives(a, kind) for a in part]) for kind in kinds]
+        lines += [*_table(("canonical", *[a.name for a in part]), rows), ""]
+    lines += ["## Native names of canonical tools", ""]
+    rows = [(f"`{a.name}`", *[_tools(a, tool) for tool in ARGUMENTS]) for a in known]
+    lines += [*_table(("agent", *ARGUMENTS), rows), "", "## Traps", ""]
+    for agent in known:
+        lines += [f"**{agent.title}**", "", *[f"- {quirk}" for quirk in agent.quirks], ""]
+    return "\n".join(lines)
+
+
+def format_page() -> str:
+    """docs/formats.md: each format, what it cannot hold, where the rest travels."""
+    lines = ["# The formats", "", MADE.strip(), ""]
+    known = [formats.load(name) for name in formats.FORMATS]
+    rows: list[tuple[str, ...]] = [
+        (
+            f"`{f.name}`",
+            f.title,
+            ", ".join(f.versions),
+            "read, write" if f.read else "write",
+            ", ".join(f"`{mime}`" for mime in (f.mime, f.stream_mime) if mime),
+            ", ".join(sorted(f.lacks)) or "–",
+            ", ".join(f"`{f.name}@{variant}`" for variant in f.variants) or "–",
+        )
+        for f in known
+    ]
+    lines += _table(("format", "title", "versions", "can", "MIME type", "has no place for", "variants"), rows)
+    for fmt in known:
+        if fmt.gaps:
+            lines += ["", f"## What {fmt.title} cannot carry", ""]
+            rows = [(f"`{gap.where}`", gap.strategy or "", gap.note or "") for gap in fmt.gaps]
+            lines += _table(("where", "becomes", "why"), rows)
+    return "\n".join(lines) + "\n"
+
+
+def command_line() -> str:
+    """docs/cli.md: what `--help` prints."""
+    os.environ["COLUMNS"] = "100"
+    parts = ["# The command line", "", MADE.strip(), "", *_help(None)]
+    for name in COMMANDS:
+        parts += [f"## hookonce {name}", "", *_help(name)]
+    parts += [
+        "Exit codes: 0 fine · 1 a problem found or an expected error · 3 something was left out under `--strict` ·",
+        "64 wrong usage · 70 internal error (the place of the log is printed).",
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _help(command: str | None) -> list[str]:
+    parser, _ = parser_for(command)
+    words = ["--help"] if command is None else [command, "--help"]
+    with redirect_stdout(StringIO()) as out, suppress(SystemExit):
+        parser.parse_args(words)
+    return ["```text", out.getvalue().rstrip(), "```", ""]
+
+
+def schemas() -> dict[Path, str]:
+    """The published schemas: those of the formats as they are shipped, and those of our own shapes."""
+    made: dict[Path, str] = {}
+    for name, shape in (("canonical", Record), ("identify", Finding), ("check", Verdict)):
+        found = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema_of(shape)
+        found["$id"] = f"https://hookonce.dev/schemas/{name}.json"
+        made[PACKAGED / f"{name}.json"] = pretty(encode(found), indent=2).decode() + "\n"
+    for file in sorted(PACKAGED.glob("*.json")):
+        made.setdefault(file, file.read_text(encoding="utf-8"))
+    return made | {ROOT / "schemas" / file.name: text for file, text in made.items()}
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+
+
+def _code(name: str | None) -> str:
+    return f"`{name}`" if name else "–"
+
+
+def _natives(agent: agents.Agent, kind: str) -> str:
+    return ", ".join(f"`{native}`" for native, known in agent.events.items() if known == kind) or "–"
+
+
+def _tools(agent: agents.Agent, tool: str) -> str:
+    return ", ".join(f"`{native}`" for native, known in agent.tools.items() if known == tool) or "–"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "docs/vocabulary.md": vocabulary,
+    "docs/agents.md": matrix,
+    "docs/formats.md": format_page,
+    "docs/cli.md": command_line,
+}
+
+
+def pages() -> dict[Path, str]:
+    """Every generated file with its text."""
+    sys.path.insert(0, str(ROOT / "docs"))
+    from conformance import render
+
+    made = {ROOT / name: make() for name, make in PAGES.items()}
+    return made | schemas() | {ROOT / "docs" / "conformance.md": render(ROOT)}
+
+
+def main() -> int:
+    """Write what changed, or with --check name it."""
+    stale = [
+        path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is out of date; run make docs")
+        return int(bool(stale))
+    made = pages()
+    for path in stale:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(made[path], encoding="utf-8")
+        print(f"wrote {path.relative_to(ROOT)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""Amp. It runs no hook commands: a plugin of ours passes its events on, a permission rule may ask a program."""
+
+from typing import Any
+
+from hookonce.agents import _patch, _tool
+from hookonce.model import Agent, Facts, Object, Result
+
+# A program that a permission rule asks gets the tool's input alone; the tool's name is in its environment.
+_ASKED = "delegate"
+_SHELLS = {"cmd": "Bash", "command": "shell_command"}
+
+
+def _unwrap(payload: Object, told: str | None) -> Object:
+    if told == _ASKED and not (type(payload.get("tool")) is str and type(payload.get("input")) is dict):
+        return _asked(payload)
+    flat = dict(payload)
+    thread = payload.get("thread")
+    if type(thread) is dict and "thread_id" not in payload:
+        flat["thread_id"] = thread.get("id")
+    if type(payload.get("id")) is int:
+        flat["id"] = str(payload["id"])
+    if told is None and "hook_event_name" not in payload:
+        flat["hook_event_name"] = _structure(payload)
+    return flat
+
+
+def _asked(given: Object) -> Object:
+    """Without a name only a shell command is known by its argument."""
+    for argument, tool in _SHELLS.items():
+        if type(given.get(argument)) is str:
+            return {"tool": tool, "input": given, "guessed": True}
+    return {"unnamed": given}
+
+
+def _structure(payload: Object) -> str | None:
+    """The plugin's own events carry no name, but no two of them look alike."""
+    if type(payload.get("thread")) is not dict:
+        return None
+    if "toolUseID" in payload:
+        return "tool.result" if "status" in payload else "tool.call"
+    if "workflow" in payload:
+        return "changes.prompt"
+    if "message" in payload:
+        return "agent.end" if "status" in payload else "agent.start"
+    return "session.start" if len(payload) == 1 else None
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    status = facts.get("status")
+    if status is not None:
+        data["status"] = status
+    if facts["kind"] != "agent_stop":
+        return
+    if status == "error":
+        facts["kind"] = "error_occurred"
+    if (said := _last_words(payload.get("messages"))) is not None:
+        data["response"] = said
+
+
+def _last_words(messages: Any) -> str | None:
+    """The text of the agent's last message in the thread."""
+    for message in reversed(messages) if type(messages) is list else ():
+        if type(message) is dict and message.get("role") == "assistant":
+            content = message.get("content")
+            parts = [part for part in content if type(part) is dict] if type(content) is list else []
+            texts = [part["text"] for part in parts if type(part.get("text")) is str]
+            return "\n".join(texts) if texts else None
+    return None
+
+
+def _result(facts: Facts, name: str) -> Result:
+    output: Any = facts.get("output")
+    error = _tool.as_text(facts.get("error"))
+    done = facts.get("status") == "done" if "status" in facts else error is None
+    code = None
+    if name == "shell" and type(output) is dict and type(output.get("exitCode")) is int:
+        code, output = output["exitCode"], output.get("output")
+    return Result(ok=done and not code, exit_code=code, error=error, output=output)
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    return _tool.split_mcp(native, "mcp__", "__")
+
+
+def _recognise(payload: Object) -> str | None:
+    name, thread = payload.get("hook_event_name"), payload.get("thread")
+    if type(name) is str:
+        mine = name in AGENT.events or name == "changes.prompt"
+        return name if mine and ("thread_id" in payload or type(thread) is dict) else None
+    known = type(thread) is dict and type(thread.get("id")) is str and thread["id"].startswith("T-")
+    return _structure(payload) if known else None
+
+
+AGENT = Agent(
+    name="amp",
+    title="Amp",
+    source="command line build 0.0.1790142911 (2026-09-23): its plugin types and bundle, read but not run",
+    checked="2026-11-15",
+    proof="documented",
+    vendor="com.ampcode",
+    events={
+        "session.start": "session_start",
+        "agent.start": "before_prompt",
+        "tool.call": "before_tool_execute",
+        "tool.result": "after_tool_execute",
+        "agent.end": "agent_stop",
+        _ASKED: "permission_request",
+    },
+    tools={
+        "Bash": "shell",
+        "shell_command": "shell",
+        "async_shell_command": "shell",
+        "Read": "file_read",
+        "create_file": "file_write",
+        "edit_file": "file_edit",
+        "apply_patch": "file_edit",
+        "Grep": "search",
+        "glob": "find",
+        "finder": "find",
+        "web_search": "web_search",
+        "read_web_page": "web_fetch",
+        "Task": "agent",
+        "oracle": "agent",
+    },
+    arguments={
+        "Bash": {"cmd": "command"},
+        "edit_file": {"old_str": "old_text", "new_str": "new_text"},
+        "apply_patch": {"patchText": "patch", "input": "patch"},
+        "glob": {"filePattern": "pattern"},
+        "finder": {"query": "pattern"},
+        "web_search": {"objective": "query"},
+        "read_web_page": {"objective": "prompt"},
+        "oracle": {"task": "prompt"},
+    },
+    keys={
+        "hook_event_name": "event",
+        "thread_id": "session",
+        "cwd": "cwd",
+        "id": "turn",
+        "message": "prompt",
+        "tool": "tool",
+        "input": "input",
+        "tool_use_id": "call_id",
+        "toolUseID": "call_id",
+        "status": "status",
+        "output": "output",
+        "error": "error",
+    },
+    details={"workflow": "workflow", "changesWorkflow": "workflow", "guessed": "guessed", "unnamed": "input"},
+    marks=("AMP_THREAD_ID",),
+    telltales=(frozenset({"thread", "toolUseID"}), frozenset({"thread_id", "hook_event_name", "tool_use_id"})),
+    quirks=(
+        "Plugins are code that runs as soon as a folder is opened; the order of several plugins is undefined.",
+        "A turn can begin before plugins are loaded unless --plugin-ready-timeout makes it wait.",
+        "session.start comes again whenever the user returns to a thread.",
+        "A permission program that gives its reason on stderr stops the whole thread; without one only the call.",
+        "A permission program has ten seconds, then the call is rejected.",
+        "Nothing is sent for compaction, notifications, sub-agents or the end of a session.",
+    ),
+    unwrap=_unwrap,
+    refine=_refine,
+    shapes={"apply_patch": _patch.shape},
+    mcp=_mcp,
+    mcp_name="mcp__{}__{}".format,
+    result=_result,
+    recognise=_recognise,
+)

@@ -1,0 +1,143 @@
+"""Augment's command line, Auggie."""
+
+from re import compile as pattern
+from typing import Any
+
+from hookonce.agents import _tool
+from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
+from hookonce.model import Agent, Facts, Object, Result
+
+_EXIT = pattern(r"\AHere are the results from executing the command\.\s+<return-code>\s*(-?\d{1,10})\s*</return-code>")
+_FATES = {"create": "create", "edit": "update", "delete": "delete"}
+# A second set of names, as Cursor has them.
+_STARTS = ("beforeShellExecution", "beforeMCPExecution", "beforeReadFile")
+_ENDS = ("afterShellExecution", "afterMCPExecution", "afterFileEdit")
+
+# What a hook must ask for in its configuration comes in three objects: key there → key of the flat payload.
+# The user's address is left where it is.
+_ASKED_FOR = {
+    "context": {"modelName": "model", "toolVersion": "version", "timestamp": "time"},
+    "conversation": {"userPrompt": "user_prompt", "agentTextResponse": "response", "timestamp": "time"}
+    | {"agentCodeResponse": "file_changes"},
+    "mcp_metadata": {"mcpExecutedToolServerName": "mcp_server", "timestamp": "time"},
+}
+
+
+def _unwrap(payload: Object, told: str | None) -> Object:
+    flat = dict(payload)
+    roots = payload.get("workspace_roots")
+    if type(roots) is list and roots:
+        flat.setdefault("cwd", roots[0])
+    for key, names in _ASKED_FOR.items():
+        if type(inner := payload.get(key)) is dict:
+            flat |= {name: inner[given] for given, name in names.items() if inner.get(given) is not None}
+    return flat
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    """A turn that broke off says so in the cause; file changes are told with and without their content."""
+    if facts["kind"] == "agent_stop" and data.get("stop_reason") == "error":
+        facts["kind"] = "error_occurred"
+    changes = facts.get("changes")
+    if type(changes) is list:
+        data["files"] = [_change(change) for change in changes if type(change) is dict]
+
+
+def _change(change: Object) -> Object:
+    fate = change.get("changeType")
+    return {"path": change.get("path"), "operation": _FATES.get(fate, fate) if type(fate) is str else None}
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    """A flag tells MCP tools; their name ends in the server's, which only a hook that asks for it learns."""
+    if facts.get("is_mcp") is not True:
+        return None
+    server = facts.get("mcp_server")
+    if type(server) is not str or not server:
+        return "?", native
+    return server, native.removesuffix(f"_{server}") or native
+
+
+def _result(facts: Facts, name: str) -> Result:
+    return _tool.shell_result(facts, name, _EXIT, facts.get("output"))
+
+
+def _view(name: str, args: Object) -> tuple[str, Object]:
+    return ("find" if args.get("type") == "directory" else name), args
+
+
+def _recognise(payload: Object) -> str | None:
+    """Cursor sends the same two keys, with its version beside them."""
+    name: Any = payload.get("hook_event_name")
+    mine = "conversation_id" in payload and "workspace_roots" in payload and "cursor_version" not in payload
+    return name if mine and type(name) is str and name[:1].isupper() and name in AGENT.events else None
+
+
+AGENT = Agent(
+    name="augment",
+    title="Augment (Auggie)",
+    source="npm package @augmentcode/auggie 0.36.0 and docs.augmentcode.com/cli/hooks",
+    checked="2026-11-15",
+    proof="documented",
+    vendor="com.augmentcode",
+    events=pick(EVENTS, "PreToolUse", "PostToolUse", "SessionStart", "SessionEnd", "Stop", "Notification")
+    | {"PromptSubmit": "before_prompt", "stop": "agent_stop"}
+    | dict.fromkeys(_STARTS, "before_tool_execute")
+    | dict.fromkeys(_ENDS, "after_tool_execute"),
+    tools={
+        "launch-process": "shell",
+        "view": "file_read",
+        "save-file": "file_write",
+        "str-replace-editor": "file_edit",
+        "grep-search": "search",
+        "web-search": "web_search",
+        "web-fetch": "web_fetch",
+        "sub-agent-*": "agent",
+    },
+    arguments={
+        "file_write": {"file_content": "content"},
+        "file_edit": {"old_str_1": "old_text", "new_str_1": "new_text"},
+        "search": {"query": "pattern", "directory_absolute_path": "path"},
+        "agent": {"instruction": "prompt"},
+    },
+    keys=pick(KEYS, "hook_event_name", "cwd", "tool_name", "tool_input", "tool_use_id")
+    | {
+        "conversation_id": "session",
+        "tool_output": "output",
+        "tool_error": "error",
+        "user_prompt": "prompt",
+        "is_mcp_tool": "is_mcp",
+        "mcp_server": "mcp_server",
+        "model": "model",
+        "version": "version",
+        "time": "time",
+        "file_changes": "changes",
+    },
+    details=pick(DETAILS, "notification_type")
+    | {
+        "notification_message": "message",
+        "agent_stop_cause": "stop_reason",
+        "response": "response",
+        "workspace_roots": "workspace_roots",
+    },
+    marks=("AUGMENT_HOOK_EVENT", "AUGMENT_CONVERSATION_ID"),
+    home=".augment",
+    telltales=(
+        frozenset({"conversation_id", "is_mcp_tool"}),
+        frozenset({"conversation_id", "agent_stop_cause"}),
+        frozenset({"conversation_id", "notification_message"}),
+    ),
+    quirks=(
+        "A matcher never meets MCP tools unless it is .* or begins with mcp: as in mcp:*.",
+        "One unknown event name in the settings and the whole hooks block is dropped.",
+        "Commands run without a shell unless they contain shell characters; timeouts are milliseconds.",
+        "Prompt, model and MCP server are sent only to hooks whose metadata asks for them.",
+        "Stop is held up only by a decision inside hookSpecificOutput; one at the top is ignored.",
+    ),
+    unwrap=_unwrap,
+    refine=_refine,
+    shapes={"view": _view},
+    mcp=_mcp,
+    result=_result,
+    recognise=_recognise,
+)

@@ -1,0 +1,232 @@
+"""Cursor: the editor, its command line and its SDK."""
+
+from typing import Any
+
+from msgspec import DecodeError
+from msgspec.json import decode as parse
+
+from hookonce.agents import _tool
+from hookonce.agents._family import DETAILS, EVENTS, pick
+from hookonce.model import Agent, Facts, Object, Result, Usage
+
+# Events about one kind of tool name no tool and spread its arguments over the payload:
+# the tool that the generic event would name, and which keys are its arguments.
+_CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "beforeShellExecution": ("Shell", ("command", "cwd", "timeout")),
+    "afterShellExecution": ("Shell", ("command", "cwd", "timeout")),
+    "beforeReadFile": ("Read", ("file_path",)),
+    "afterFileEdit": ("Write", ("file_path", "edits")),
+}
+_MCP_CALLS = frozenset({"beforeMCPExecution", "afterMCPExecution"})
+_COUNTERS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_SHARED = pick(
+    EVENTS,
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "SessionStart",
+    "SessionEnd",
+    "Stop",
+    "SubagentStart",
+    "SubagentStop",
+    "PreCompact",
+)
+
+
+def _unwrap(payload: Object, told: str | None) -> Object:
+    """Every tool call in the form of the generic events, whichever event tells of it."""
+    event = payload.get("hook_event_name") or told
+    if type(event) is not str:
+        return payload
+    if event in _MCP_CALLS and type(payload.get("tool_name")) is str:
+        return payload | {"tool_name": f"MCP:{payload['tool_name']}"}
+    native, arguments = _CALLS.get(event, ("", ()))
+    if not native:
+        return payload
+    flat = {key: value for key, value in payload.items() if key == "cwd" or key not in arguments}
+    given = {key: payload[key] for key in arguments if payload.get(key) is not None}
+    return flat | {"tool_name": native, "tool_input": given}
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    _fill(facts, payload)
+    if facts["kind"] in ("agent_stop", "agent_response"):
+        used = {name: payload[name] for name in _COUNTERS if type(payload.get(name)) is int}
+        facts["usage"] = Usage(**used) if used else None
+    if facts["kind"] == "agent_thought":
+        data["native_event"] = "afterAgentThought"  # formats have one word for it and for a model's answer
+        if "response" in data:
+            data["thought"] = data.pop("response")
+    if "subagent_parent" in facts:
+        _settle_parent(facts, data)
+    # Only these two hold JSON text; what a terminal printed is never read as such.
+    text = payload.get("tool_output") or payload.get("result_json")
+    if type(text) is str:
+        facts["output"] = _value(text)
+
+
+def _fill(facts: Facts, payload: Object) -> None:
+    """Most events tell no working directory, and few a session beside the conversation."""
+    if not facts.get("cwd"):
+        roots = payload.get("workspace_roots")
+        facts["cwd"] = roots[0] if type(roots) is list and roots else None
+    if "session" not in facts:
+        facts["session"] = payload.get("session_id")
+
+
+def _settle_parent(facts: Facts, data: Object) -> None:
+    """The session is the one that the user sees; a parent is named only if it is another one."""
+    session, parent = facts["session"], facts["subagent_parent"]
+    if session in (None, facts.get("subagent"), data.get("child_session")):
+        facts["session"] = session = parent
+    if parent == session:
+        del facts["subagent_parent"]
+
+
+def _value(text: str) -> Any:
+    if text[:1] not in ("{", "["):
+        return text
+    try:
+        return parse(text)
+    except (DecodeError, RecursionError, UnicodeError):
+        return text
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    """The generic events leave the server out, the MCP events tell it."""
+    if not native.startswith("MCP:") or native == "MCP:":
+        return None
+    server = facts.get("mcp_server")
+    return (server if type(server) is str and server else "?"), native[4:]
+
+
+def _edit(name: str, given: Object) -> tuple[str, Object]:
+    """One tool writes and edits: hunks mean an edit, and a single one is spelled out."""
+    edits = given.get("edits")
+    if type(edits) is not list:
+        return name, given
+    if len(edits) == 1 and type(edits[0]) is dict:
+        given = given | {"old_text": edits[0].get("old_string"), "new_text": edits[0].get("new_string")}
+    return "file_edit", given
+
+
+def _result(facts: Facts, name: str) -> Result:
+    output: Any = facts.get("output")
+    if name != "shell" or type(output) is not dict or type(output.get("exitCode")) is not int:
+        return _tool.plain_result(facts)
+    code, printed = output["exitCode"], output.get("stdout")
+    return Result(ok=code == 0, exit_code=code, output=printed if type(printed) is str else output)
+
+
+AGENT = Agent(
+    name="cursor",
+    title="Cursor",
+    source="npm package @cursor/sdk 1.0.32 and cursor.com/docs/hooks of 2026-08-25",
+    checked="2026-11-15",
+    proof="documented",
+    vendor="com.cursor",
+    provider="cursor",
+    events={name[0].lower() + name[1:]: kind for name, kind in _SHARED.items()}
+    | {
+        "beforeSubmitPrompt": "before_prompt",
+        "beforeShellExecution": "before_tool_execute",
+        "beforeMCPExecution": "before_tool_execute",
+        "beforeReadFile": "before_tool_execute",
+        "afterShellExecution": "after_tool_execute",
+        "afterMCPExecution": "after_tool_execute",
+        "afterFileEdit": "after_tool_execute",
+        "afterAgentResponse": "agent_response",
+        "afterAgentThought": "agent_thought",
+    },
+    tools={
+        "Shell": "shell",
+        "Read": "file_read",
+        "Write": "file_write",
+        "Grep": "search",
+        "List": "find",
+        "WebSearch": "web_search",
+        "WebFetch": "web_fetch",
+        "Fetch": "web_fetch",
+        "Task": "agent",
+    },
+    arguments={"*": {"file_path": "path"}, "agent": {"subagent_type": "type"}},
+    # user_email is left out on purpose: an address is no identity that anybody agreed to.
+    keys={
+        "hook_event_name": "event",
+        "conversation_id": "session",
+        "generation_id": "turn",
+        "cwd": "cwd",
+        "model": "model",
+        "composer_mode": "mode",
+        "prompt": "prompt",
+        "cursor_version": "version",
+        "transcript_path": "transcript",
+        "tool_name": "tool",
+        "tool_input": "input",
+        "tool_output": "output",
+        "result_json": "output",
+        "output": "output",
+        "error_message": "error",
+        "tool_use_id": "call_id",
+        "duration": "duration",
+        "mcp_server_name": "mcp_server",
+        "subagent_id": "subagent",
+        "subagent_type": "subagent_type",
+        "parent_conversation_id": "subagent_parent",
+    },
+    details=pick(DETAILS, "reason", "trigger", "agent_transcript_path", "is_interrupt", "file_path", "context_tokens")
+    | {
+        "text": "response",
+        "summary": "response",
+        "failure_type": "error_type",
+        "status": "status",
+        "final_status": "final_status",
+        "loop_count": "loop_count",
+        "duration_ms": "duration_ms",
+        "model_id": "model_id",
+        "model_params": "model_params",
+        "workspace_roots": "workspace_roots",
+        "attachments": "attachments",
+        "content": "content",
+        "edits": "edits",
+        "sandbox": "sandbox",
+        "agent_message": "agent_message",
+        "url": "mcp_server_url",
+        "mcp_server_url": "mcp_server_url",
+        "command": "mcp_server_command",
+        "is_background_agent": "background",
+        "task": "task",
+        "description": "description",
+        "tool_call_id": "call_id",
+        "parent_tool_call_id": "parent_call_id",
+        "child_conversation_id": "child_session",
+        "subagent_model": "subagent_model",
+        "is_parallel_worker": "parallel",
+        "git_branch": "git_branch",
+        "modified_files": "modified_files",
+        "message_count": "message_count",
+        "tool_call_count": "tool_call_count",
+        "context_usage_percent": "context_usage_percent",
+        "context_window_size": "context_window_size",
+        "messages_to_compact": "messages_to_compact",
+        "is_first_compaction": "first_compaction",
+    },
+    modes={"agent": "agent", "ask": "chat", "edit": "edit", "plan": "plan"},
+    marks=("CURSOR_VERSION", "CURSOR_PROJECT_DIR"),
+    home=".cursor",
+    telltales=(frozenset({"cursor_version"}), frozenset({"conversation_id", "generation_id"})),
+    quirks=(
+        "A shell, MCP or read call fires its own event as well as preToolUse, and only preToolUse has a call id.",
+        "An answer that is no valid JSON blocks the action on the six permission events, elsewhere it is ignored.",
+        "Printing nothing counts as a failure, which blocks if the entry says failClosed: always print {}.",
+        "ask holds on beforeShellExecution only; preToolUse accepts it and lets the call pass.",
+        "One unknown event name, or a missing version, makes Cursor drop the whole hooks.json.",
+        "Hooks of .claude/settings.json run here too, so one script can be called for both agents.",
+    ),
+    unwrap=_unwrap,
+    refine=_refine,
+    shapes={"Write": _edit},
+    mcp=_mcp,
+    mcp_name="MCP:{1}".format,
+    result=_result,
+)

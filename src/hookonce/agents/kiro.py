@@ -1,0 +1,201 @@
+"""Kiro, IDE and command line, and its ancestor Amazon Q: three generations of hooks under one name."""
+
+from re import compile as pattern
+from typing import Any
+
+from hookonce.agents import _tool
+from hookonce.agents._batch import calls
+from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
+from hookonce.model import Agent, Facts, Object, Result
+
+_EXIT = pattern(r"(?:\A|\n)Exit Code: (-?\d{1,10})\s*\Z")
+_STATUS = pattern(r"(-?\d{1,10})\Z")
+_EDITS = frozenset({"str_replace", "strReplace", "insert", "append"})
+_READS = {"Search": "search", "Directory": "find"}
+
+# Names that no other agent sends as `hook_event_name`, and camel-case ones that Cursor sends too.
+_OWN = frozenset({"agentSpawn", "userPromptSubmit", "PreTaskExec", "PostTaskExec", "Manual"}) | frozenset(
+    {"PostFileCreate", "PostFileSave", "PostFileDelete"}
+)
+_CAMEL = frozenset({"preToolUse", "postToolUse", "stop"})
+
+
+def _write(name: str, args: Object) -> tuple[str, Object]:
+    """One tool creates and edits: its `command` says which."""
+    command = args.get("command")
+    if type(command) is not str or command not in _EDITS:
+        return name, args
+    if "content" in args and "new_text" not in args:
+        args = {"new_text" if key == "content" else key: value for key, value in args.items()}
+    return "file_edit", args
+
+
+def _read(name: str, args: Object) -> tuple[str, Object]:
+    """A list of operations: one is told by its own name, several are a read of several files."""
+    given = args.get("operations")
+    found = [one for one in given if type(one) is dict] if type(given) is list else []
+    if len(found) != 1 or "image_paths" in found[0]:
+        files = [{"path": path} for one in found for path in _paths(one)]
+        return name, (args | {"files": files} if files else args)
+    one, mode = found[0], found[0].get("mode")
+    extra = _lines(one.get("start_line"), one.get("end_line"))
+    extra |= {key: one[key] for key in ("path", "pattern") if type(one.get(key)) is str}
+    return (_READS.get(mode, name) if type(mode) is str else name), args | extra
+
+
+def _paths(operation: Object) -> list[Any]:
+    images = operation.get("image_paths")
+    paths = [operation.get("path"), *(images if type(images) is list else [])]
+    return [path for path in paths if type(path) is str]
+
+
+def _lines(first: Any, last: Any) -> Object:
+    """Offset and limit; lines counted from the end of the file (below zero) have neither."""
+    if type(first) is not int or first < 1:
+        return {}
+    known = type(last) is int and last >= first
+    return {"offset": first, "limit": last - first + 1} if known else {"offset": first}
+
+
+def _result(facts: Facts, name: str) -> Result:
+    """Prose with the exit code at its end, or an object; only the oldest generation has a flag beside it."""
+    output: Any = facts.get("output")
+    if type(output) is dict and type(output.get("success")) is bool:
+        return _structured(output, name)
+    told = _tool.shell_result(facts, name, _EXIT, output)
+    if facts.get("success") is not False:
+        return told
+    return Result(ok=False, exit_code=told.exit_code, error=_tool.as_text(output), output=output)
+
+
+def _structured(output: Object, name: str) -> Result:
+    """A command that failed is still a success of the tool: its own status decides."""
+    done, parts = output["success"], output.get("result")
+    first: Any = parts[0] if type(parts) is list and parts else None
+    status = first.get("exit_status") if type(first) is dict and name == "shell" else None
+    found = _STATUS.search(str(status)) if type(status) in (str, int) else None
+    code = int(found.group(1)) if found else None
+    error = None if done else _tool.as_text(first)
+    return Result(ok=done and not code, exit_code=code, error=error, output=parts)
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    """Amazon Q can hold back the hook until the turn is over, and then sends all calls at once."""
+    if facts["kind"] == "after_tool_execute" and type(payload.get("hook_events")) is list:
+        facts["kind"] = "tool_batch"
+        data["tool_calls"] = calls(AGENT, payload["hook_events"])
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    return _tool.split_mcp(native, "@", "/")
+
+
+def _recognise(payload: Object) -> str | None:
+    name, session = payload.get("hook_event_name"), payload.get("session_id")
+    if type(name) is not str:
+        # Copilot's camel-case payloads have the same two keys, but always a session.
+        old = "toolName" in payload and "toolArgs" in payload and "sessionId" not in payload
+        return "" if old else None
+    if name in _OWN or (type(session) is str and session.startswith("sess_")):
+        return name
+    return name if name in _CAMEL and "cwd" in payload and "conversation_id" not in payload else None
+
+
+AGENT = Agent(
+    name="kiro",
+    title="Kiro",
+    source="kiro.dev hook pages of mid 2026, payloads published from IDE 0.12 to 1.2.37, hook docs of Amazon Q CLI",
+    checked="2026-11-15",
+    proof="documented",
+    vendor="dev.kiro",
+    events=pick(EVENTS, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+    | {
+        "PreTaskExec": "before_task",
+        "PostTaskExec": "after_task",
+        "PostFileCreate": "file_created",
+        "PostFileSave": "file_saved",
+        "PostFileDelete": "file_deleted",
+        # agent files of the command line up to 2.x
+        "agentSpawn": "session_start",
+        "userPromptSubmit": "before_prompt",
+        "preToolUse": "before_tool_execute",
+        "postToolUse": "after_tool_execute",
+        "stop": "agent_stop",
+        # hook files of the IDE before 1.0
+        "promptSubmit": "before_prompt",
+        "agentStop": "agent_stop",
+        "fileCreated": "file_created",
+        "fileEdited": "file_saved",
+        "fileDeleted": "file_deleted",
+        "preTaskExecution": "before_task",
+        "postTaskExecution": "after_task",
+    },
+    tools={
+        "execute_bash": "shell",
+        "execute_pwsh": "shell",
+        "execute_cmd": "shell",
+        "shell": "shell",
+        "read_file": "file_read",
+        "fs_read": "file_read",
+        "read": "file_read",
+        "fs_write": "file_write",
+        "write": "file_write",
+        "create_file": "file_write",
+        "str_replace": "file_edit",
+        "fs_append": "file_edit",
+        "edit_file": "file_edit",
+        "grep_search": "search",
+        "grep": "search",
+        "file_search": "find",
+        "list_directory": "find",
+        "glob": "find",
+        "remote_web_search": "web_search",
+        "web_search": "web_search",
+        "web_fetch": "web_fetch",
+        "invoke_sub_agent": "agent",
+        "orchestrate_subagent": "agent",
+        "subagent_*": "agent",
+        "use_subagent": "agent",
+        "delegate": "agent",
+    },
+    arguments={
+        "shell": {"run_in_background": "background", "summary": "description"},
+        "file_write": {"text": "content", "file_text": "content"}
+        | {"old_str": "old_text", "oldStr": "old_text", "new_str": "new_text", "newStr": "new_text"},
+        "file_edit": {"text": "new_text", "oldStr": "old_text", "newStr": "new_text"},
+        "grep_search": {"query": "pattern"},
+        "file_search": {"query": "pattern"},
+        "delete_file": {"targetFile": "path"},
+        "delegate": {"task": "prompt", "agent": "type"},
+    },
+    keys=pick(KEYS, "hook_event_name", "session_id", "cwd", "prompt", "tool_name", "tool_input", "tool_response")
+    | {"toolName": "tool", "toolArgs": "input", "toolResult": "output", "toolSuccess": "success"},
+    details=pick(DETAILS, "file_path")
+    | {
+        "assistant_response": "response",
+        "spec_name": "spec_path",
+        "task_name": "task_subject",
+        "task_success": "success",
+    },
+    marks=("KIRO_SESSION_ID",),
+    home=".kiro",
+    telltales=(
+        frozenset({"toolName", "toolSuccess"}),
+        frozenset({"spec_name", "task_name"}),
+        frozenset({"hook_event_name", "hook_events"}),
+    ),
+    quirks=(
+        "The IDE before 1.0 hands the payload over in the variable USER_PROMPT; its stdin never ends, so a read hangs.",
+        "A tool is stopped by exit 2 with the reason on stderr alone; JSON on stdout counts for nothing since 1.0.",
+        "Timeouts are seconds in hook files, milliseconds in agent files.",
+        "Calls of a delegated agent arrive under the session of the agent that delegated, unmarked.",
+        "A prompt may be empty (IDE 1.0.242) or written by Kiro itself, for a step of a workflow.",
+        "PreTaskExec is documented as blocking, yet exit 2 did not keep the task from running.",
+    ),
+    refine=_refine,
+    shapes={"fs_write": _write, "write": _write, "fs_read": _read, "read": _read},
+    mcp=_mcp,
+    mcp_name="@{}/{}".format,
+    result=_result,
+    recognise=_recognise,
+)

@@ -1,0 +1,115 @@
+"""Windsurf, whose agent is called Cascade: today the older half of Devin Desktop."""
+
+from hookonce.agents import _tool
+from hookonce.agents._family import DETAILS, pick
+from hookonce.model import Agent, Facts, Object, Result
+
+# What `tool_info` tells of the outcome; everything else in it is an argument.
+_OUTCOME = frozenset({"content", "output", "exit_code"})
+
+
+def _unwrap(payload: Object, told: str | None) -> Object:
+    """The details of an action lie in `tool_info`; the action itself is the only name of the tool."""
+    info = payload.get("tool_info")
+    if type(info) is not dict:
+        return payload
+    flat = info | payload
+    action = payload.get("agent_action_name") or told
+    tool = action.partition("_")[2] if type(action) is str else ""
+    if tool in AGENT.tools:
+        flat["tool"] = tool
+        flat["input"] = {key: value for key, value in info.items() if key not in _OUTCOME}
+    return flat
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    # Elsewhere a worktree is announced before it exists.
+    if facts["kind"] == "worktree_create":
+        data["phase"] = "after"
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str]:
+    """Whatever is not one of the three known actions is a tool of an MCP server."""
+    server = facts.get("mcp_server")
+    return (server if type(server) is str and server else "?"), native
+
+
+def _edit(name: str, given: Object) -> tuple[str, Object]:
+    """Replacing nothing is writing; a single replacement is spelled out."""
+    edits = given.get("edits")
+    if type(edits) is not list or not edits or not all(type(edit) is dict for edit in edits):
+        return name, given
+    if not any(edit.get("old_string") for edit in edits):
+        return "file_write", given | ({"content": edits[0].get("new_string")} if len(edits) == 1 else {})
+    if len(edits) == 1:
+        return name, given | {"old_text": edits[0]["old_string"], "new_text": edits[0].get("new_string")}
+    return name, given
+
+
+def _result(facts: Facts, name: str) -> Result:
+    code = facts.get("exit_code")
+    if name != "shell" or type(code) is not int:
+        return _tool.plain_result(facts)
+    return Result(ok=code == 0, exit_code=code, output=facts.get("output"))
+
+
+AGENT = Agent(
+    name="windsurf",
+    title="Windsurf Cascade",
+    source="docs.windsurf.com/windsurf/cascade/hooks of 2026-09-19",
+    checked="2026-11-15",
+    proof="documented",
+    vendor="com.windsurf",
+    provider="codeium",
+    events={
+        "pre_read_code": "before_tool_execute",
+        "pre_write_code": "before_tool_execute",
+        "pre_run_command": "before_tool_execute",
+        "pre_mcp_tool_use": "before_tool_execute",
+        "post_read_code": "after_tool_execute",
+        "post_write_code": "after_tool_execute",
+        "post_run_command": "after_tool_execute",
+        "post_mcp_tool_use": "after_tool_execute",
+        "pre_user_prompt": "before_prompt",
+        "post_cascade_response": "agent_stop",
+        "post_cascade_response_with_transcript": "agent_stop",
+        "post_setup_worktree": "worktree_create",
+    },
+    tools={"run_command": "shell", "read_code": "file_read", "write_code": "file_edit"},
+    arguments={"*": {"file_path": "path"}, "shell": {"command_line": "command"}},
+    keys={
+        "agent_action_name": "event",
+        "trajectory_id": "session",
+        "execution_id": "turn",
+        "timestamp": "time",
+        "model_name": "model",
+        "user_prompt": "prompt",
+        "transcript_path": "transcript",
+        "cwd": "cwd",
+        "tool": "tool",
+        "mcp_tool_name": "tool",
+        "input": "input",
+        "mcp_tool_arguments": "input",
+        "mcp_server_name": "mcp_server",
+        "mcp_result": "output",
+        "content": "output",
+        "output": "output",
+        "exit_code": "exit_code",
+    },
+    details=pick(DETAILS, "worktree_path") | {"response": "response", "root_workspace_path": "root_workspace"},
+    home=".windsurf",
+    telltales=(frozenset({"agent_action_name"}),),
+    quirks=(
+        "Only the exit code counts: 2 on a pre_ event blocks and shows stderr to the agent, all else lets it pass.",
+        "Nothing printed is ever parsed, so a hook can neither ask nor rewrite nor add context.",
+        "Entries have no matcher and no timeout: every hook of an event runs, and must sort out tools by itself.",
+        "Searching, web and sub-agent calls have no event, nor have the begin and the end of a session.",
+        "post_run_command comes without output and exit code.",
+        "A read may name a directory, when it is read as a whole.",
+    ),
+    unwrap=_unwrap,
+    refine=_refine,
+    shapes={"write_code": _edit},
+    mcp=_mcp,
+    result=_result,
+)
