@@ -1,5 +1,16 @@
 """hookonce: write a hook once, run it on every AI coding agent, prove that it fires, see everything it saw."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hookonce import agents, formats
+    from hookonce.agents import decode, encode
+    from hookonce.errors import DocumentError, HookonceError, PayloadError
+    from hookonce.journeys.identify import identify
+    from hookonce.journeys.translate import translate
+    from hookonce.model import Agent, Decision, Event, Format, Gap, Record, Result, Risk, Tool
+    from hookonce.store.redact import redact
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -21,6 +32,7 @@ __all__ = [
     "formats",
     "identify",
     "redact",
+    "translate",
 ]
 
 _HOMES = {
@@ -30,6 +42,7 @@ _HOMES = {
     "encode": "hookonce.agents",
     "identify": "hookonce.journeys.identify",
     "redact": "hookonce.store.redact",
+    "translate": "hookonce.journeys.translate",
     "DocumentError": "hookonce.errors",
     "HookonceError": "hookonce.errors",
     "PayloadError": "hookonce.errors",

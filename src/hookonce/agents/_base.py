@@ -51,7 +51,7 @@ def decode(
         agent_version=facts.get("version"),
         session=_session(facts),
         turn=facts.get("turn"),
-        subagent=_subagent(facts),
+        subagent=_subagent(facts, kind, data),
         parent_session=facts.get("parent_session"),
         time=time,
         time_source=source,
@@ -157,11 +157,14 @@ def _mode(agent: Agent, facts: Facts, data: Object) -> Any:
     return agent.modes.get(value) if type(value) is str else None
 
 
-def _subagent(facts: Facts) -> Subagent | None:
-    who, kind, parent = (facts.get(slot) for slot in ("subagent", "subagent_type", "subagent_parent"))
-    if who is None and kind is None and parent is None:
+def _subagent(facts: Facts, kind: str, data: Object) -> Subagent | None:
+    """Who it is about, if not the main agent, which may have a type as well but is nobody's sub-agent."""
+    who, sort, parent = (facts.get(slot) for slot in ("subagent", "subagent_type", "subagent_parent"))
+    if who is None and parent is None and (sort is None or not kind.startswith("subagent_")):
+        if sort is not None:
+            data["agent_type"] = sort
         return None
-    return Subagent(id=_text(who), type=_text(kind), parent=_text(parent))
+    return Subagent(id=_text(who), type=_text(sort), parent=_text(parent))
 
 
 def _actor(kind: str, facts: Facts) -> Actor:

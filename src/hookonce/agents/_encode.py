@@ -56,7 +56,7 @@ def _facts(agent: Agent, event: Event) -> Facts:
         "parent_session": event.parent_session,
         "error": data.get("error"),
         "subagent": sub and sub.id,
-        "subagent_type": sub and sub.type,
+        "subagent_type": data.get("agent_type") if sub is None else sub.type,
         "subagent_parent": sub and sub.parent,
     }
     if event.tool is not None:

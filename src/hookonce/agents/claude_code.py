@@ -40,6 +40,24 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
         data["tool_calls"] = calls(AGENT, payload.get("tool_calls"))
     elif kind == "before_prompt" and payload.get("source") == "system":
         facts["actor"] = "ai_agent"
+    elif kind == "after_tool_execute" and (file := _file(payload.get("tool_response"))):
+        data["files"] = [file]
+
+
+def _file(response: Any) -> Object | None:
+    """What the answer to a write or an edit tells of the file: created or updated, and which lines."""
+    if type(response) is not dict or type(response.get("structuredPatch")) is not list:
+        return None
+    operation = "create" if response.get("type") == "create" else "update"
+    file: Object = {"path": response.get("filePath"), "operation": operation}
+    hunks = [hunk for hunk in response["structuredPatch"] if type(hunk) is dict]
+    spans = [(hunk.get("newStart"), hunk.get("newLines")) for hunk in hunks]
+    known = [(first, count) for first, count in spans if type(first) is int and type(count) is int]
+    if known and len(known) == len(response["structuredPatch"]):
+        file |= {"start_line": min(known)[0], "end_line": max(first + count - 1 for first, count in known)}
+    elif operation == "create" and type(text := response.get("content")) is str and text:
+        file |= {"start_line": 1, "end_line": len(text.splitlines())}
+    return file if type(file["path"]) is str else None
 
 
 def _wrap(flat: Object, event: Event) -> Object:

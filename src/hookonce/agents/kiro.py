@@ -93,8 +93,8 @@ def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
 def _recognise(payload: Object) -> str | None:
     name, session = payload.get("hook_event_name"), payload.get("session_id")
     if type(name) is not str:
-        # Copilot's camel-case payloads have the same two keys, but always a session.
-        old = "toolName" in payload and "toolArgs" in payload and "sessionId" not in payload
+        # Copilot's camel-case payloads have the same two keys, but beside them a session, a time or a place.
+        old = {"toolName", "toolArgs"} <= payload.keys() and not payload.keys() & {"sessionId", "timestamp", "cwd"}
         return "" if old else None
     if name in _OWN or (type(session) is str and session.startswith("sess_")):
         return name

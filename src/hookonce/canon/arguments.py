@@ -120,6 +120,7 @@ DATA: dict[str, Class] = {
     "error_context": "keep",
     "recoverable": "keep",
     "agent_name": "keep",
+    "agent_type": "keep",
     "traceparent": "keep",
     "trigger_path": "path",
     "parent_path": "path",

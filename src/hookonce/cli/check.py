@@ -3,10 +3,11 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
+from hookonce import agents
 from hookonce.cli._input import add_max_line, opened
 from hookonce.cli._words import counted
 from hookonce.errors import HookonceError
-from hookonce.journeys.check import Trouble, Verdict, check
+from hookonce.journeys.check import KINDS, Trouble, Verdict, check
 from hookonce.journeys.lines import documents
 from hookonce.texts import dump
 
@@ -19,6 +20,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `check`."""
     parser.epilog = _EXAMPLES
     parser.add_argument("files", nargs="*", metavar="FILE", help="documents to check; - or nothing: standard input")
+    parser.add_argument("--from", dest="source", metavar="NAME", help="the agent or format; default: identify it")
     parser.add_argument("--strict", action="store_true", help="closed lists of types and fields; no duplicate keys")
     parser.add_argument("--json", action="store_true", help="one JSON object per file")
     add_max_line(parser)
@@ -27,10 +29,11 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Check every file; any problem gives exit 1."""
     ok = True
+    source = None if options.source is None else known(options.source)
     for name in options.files or ["-"]:
         try:
             with opened(name) as stream:
-                verdict = check(name, documents(stream, options.max_line), strict=options.strict)
+                verdict = check(name, documents(stream, options.max_line), strict=options.strict, source=source)
         except HookonceError as problem:
             print(f"hookonce: {problem}", file=sys.stderr)
             verdict = _unread(name, problem)
@@ -43,6 +46,11 @@ def run(options: Namespace) -> int:
         else:
             _show(verdict)
     return 0 if ok else 1
+
+
+def known(name: str) -> str:
+    """The proper name of a kind of document."""
+    return name if name in KINDS else agents.load(name).name
 
 
 def _unread(name: str, problem: HookonceError) -> Verdict:

@@ -31,9 +31,10 @@ def run(options: Namespace) -> int:
     for name in options.files or ["-"]:
         try:
             with opened(name) as stream:
-                for found in _findings(stream, name, options.max_line):
+                for number, found in enumerate(_findings(stream, name, options.max_line)):
                     if found is not None:
-                        _show(found, as_json=options.json)
+                        where = f"{place(name, number + 1)}: " if number or name != "-" else ""
+                        _show(found, where, as_json=options.json)
                     known += found is not None and found.kind != "unknown"
                     unknown += found is None or found.kind == "unknown"
         except HookonceError as problem:
@@ -63,13 +64,14 @@ def _finding(line: Line) -> Finding:
         raise HookonceError(TOO_DEEP) from None
 
 
-def _show(found: Finding, *, as_json: bool) -> None:
+def _show(found: Finding, where: str, *, as_json: bool) -> None:
     if as_json:
         sys.stdout.buffer.write(dump(found) + b"\n")
         sys.stdout.buffer.flush()
         return
     event = f" {found.event} ({found.type})" if found.event else ""
-    print(f"{found.kind}: {found.name or 'nobody that is known'}{event}")
+    unknown = "undecided" if found.candidates else "unknown"
+    print(f"{where}{found.kind}: {found.name}{event}" if found.name else f"{where}{unknown}")
     for reason in found.evidence:
         print(f"  because {reason}")
     if found.candidates:

@@ -10,9 +10,9 @@ from typing import BinaryIO
 from hookonce import agents, formats, times
 from hookonce.cli._input import add_max_line, opened, place
 from hookonce.cli._words import counted
-from hookonce.errors import HookonceError, UsageError
+from hookonce.errors import HookonceError, UnknownName, UsageError
 from hookonce.journeys.lines import documents
-from hookonce.journeys.translate import Fault, Plan, Translation
+from hookonce.journeys.translate import Fault, Plan, Translation, payloads_of
 from hookonce.model import Agent, Format
 from hookonce.store.redact import LEVELS
 
@@ -20,14 +20,15 @@ GAPS = 3
 _EXAMPLES = """examples:
   hookonce translate --from claude-code --to openhook < payloads.jsonl
   hookonce translate --to agent-hooks --privacy full events.jsonl
-  hookonce translate --from copilot-cli --event preToolUse --to canonical < payload.json"""
+  hookonce translate --from copilot-cli --event preToolUse --to canonical < payload.json
+  hookonce translate --from gemini-cli --to claude-code < payload.json"""
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `translate`."""
     parser.epilog = _EXAMPLES
     parser.add_argument("files", nargs="*", metavar="FILE", help="JSONL, or one JSON document; default: standard input")
-    parser.add_argument("--to", required=True, metavar="FORMAT", help=f"{', '.join(formats.FORMATS)}; openhook@cwd")
+    parser.add_argument("--to", required=True, metavar="NAME", help=_targets())
     parser.add_argument(
         "--from",
         dest="source",
@@ -35,12 +36,17 @@ def configure(parser: ArgumentParser) -> None:
         help="an agent or a format, or openhook@legacy; default: identify each line",
     )
     parser.add_argument("--event", metavar="NATIVE", help="the event of payloads that do not name it")
-    parser.add_argument("--privacy", choices=LEVELS, help="default: full for canonical, minimal elsewhere")
+    parser.add_argument("--privacy", choices=LEVELS, help="default: full for canonical and agents, minimal elsewhere")
     parser.add_argument("--user", metavar="ID", help="name the human; without it no user is written")
     parser.add_argument("--received", metavar="TIME|now", help="the time of payloads that carry none")
     parser.add_argument("--on-error", choices=("skip", "stop"), default="skip", help="what a bad line does (skip)")
     add_max_line(parser)
     parser.add_argument("--strict", action="store_true", help="refuse duplicate keys; exit 3 when anything is left out")
+
+
+def _targets() -> str:
+    variants = [f"{name}@{variant}" for name in formats.FORMATS for variant in formats.load(name).variants]
+    return f"{', '.join(formats.FORMATS)}; {', '.join(variants)}; or an agent, for payloads as it would send them"
 
 
 def run(options: Namespace) -> int:
@@ -64,12 +70,12 @@ def run(options: Namespace) -> int:
 
 def _plan(options: Namespace) -> Plan:
     name, _, variant = options.to.partition("@")
-    target = formats.load(name)
+    target = formats.load(name) if name in formats.FORMATS else payloads_of(_written(name))
     if variant and variant not in target.variants:
         raise UsageError(f"{name} has no variant {variant!r}{_known(target.variants, name)}")
     source, profile = (None, "") if options.source is None else named(options.source)
-    received = times.now() if options.received == "now" else options.received
-    if received is not None and not times.has_zone(received):
+    received = options.received
+    if received not in {None, "now"} and not times.has_zone(received):
         raise UsageError("--received takes a time with a zone, such as 2026-02-23T10:15:30Z, or now")
     return Plan(
         target=target,
@@ -77,11 +83,23 @@ def _plan(options: Namespace) -> Plan:
         source=source,
         profile=profile,
         event=options.event,
-        level=options.privacy or ("full" if name == "canonical" else "minimal"),
+        level=options.privacy or ("full" if name in {"canonical", *agents.AGENTS} else "minimal"),
         user=options.user,
         received=received,
         strict=options.strict,
     )
+
+
+def _written(name: str) -> Agent:
+    try:
+        agent = agents.load(name)
+    except UnknownName:
+        known = ", ".join(formats.FORMATS)
+        raise UsageError(f"no format or agent is called {name!r}; formats are {known}") from None
+    if not agent.encodes:
+        able = ", ".join(other for other in agents.AGENTS if agents.load(other).encodes)
+        raise UsageError(f"payloads of {agent.title} can be read but not written; written are those of {able}")
+    return agent
 
 
 def named(text: str) -> tuple[Agent | Format, str]:
@@ -129,6 +147,9 @@ def _report(translation: Translation, lines: int, files: int) -> None:
         kinds = ", ".join(f"{kind} {count}" for kind, count in left.most_common())
         lost, title = counted(left.total(), "event"), translation.plan.target.title
         print(f"hookonce: {lost} left out, {title} has no place for: {kinds}", file=sys.stderr)
+    if translation.withheld and sys.stderr.isatty():  # a person is told; in a pipe it is the documented default
+        stayed, level = counted(translation.withheld, "raw payload"), translation.plan.level
+        print(f"hookonce: privacy {level}: texts became hashes, {stayed} stayed here (--privacy full)", file=sys.stderr)
     if lines or files:
         unread = [counted(count, what) for count, what in ((lines, "line"), (files, "file")) if count]
         made = counted(translation.written, "event")

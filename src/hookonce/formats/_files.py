@@ -19,14 +19,16 @@ def file_events(event: Event) -> list[Event]:
         return []
     if tool.result is not None and tool.result.ok is False:
         return []
-    return [_file_event(event, index, file) for index, file in enumerate(written(tool))]
+    told = event.data.get("files")
+    files = _all(told) if type(told) is list and told else written(tool)
+    return [_file_event(event, index, file) for index, file in enumerate(files)]
 
 
 def written(tool: Tool) -> list[Object]:
     """Path, operation and line range of each file, as far as the call's own input tells them."""
     files = tool.input.get("files")
     if type(files) is list and files:
-        return [_listed(file) for file in files if type(file) is dict and type(file.get("path")) is str]
+        return _all(files)
     path = tool.input.get("path")
     if type(path) is not str or not path:
         return []
@@ -36,10 +38,18 @@ def written(tool: Tool) -> list[Object]:
     return [{"path": path} | ({"start_line": 1, "end_line": lines} if lines else {})]
 
 
+def _all(files: list[Any]) -> list[Object]:
+    return [_listed(file) for file in files if type(file) is dict and type(file.get("path")) is str]
+
+
 def _listed(file: Object) -> Object:
-    operation = file.get("operation")
-    known = {"operation": operation} if type(operation) is str and operation in _KINDS else {}
-    return {"path": file["path"]} | known
+    operation, first, last = file.get("operation"), file.get("start_line"), file.get("end_line")
+    known: Object = {"path": file["path"]}
+    if type(operation) is str and operation in _KINDS:
+        known["operation"] = operation
+    if type(first) is int and type(last) is int and 1 <= first <= last:
+        known |= {"start_line": first, "end_line": last}
+    return known
 
 
 def _lines(content: Any) -> int:

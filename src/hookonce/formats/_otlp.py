@@ -33,6 +33,7 @@ _OPERATIONS = {
 }
 _PROVIDERS = {"google": "gcp.gemini", "xai": "x_ai"}  # where the conventions spell one otherwise than we do
 _OUTSIDE = frozenset({"web_fetch", "web_search"})
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 
 def scope() -> Object:
@@ -135,7 +136,7 @@ def pair(key: str, value: Json) -> Object:
 
 
 def wrapped(value: Json) -> Object:
-    """A JSON value as OTLP has it; whole numbers are decimal text there."""
+    """A JSON value as OTLP has it: whole numbers are decimal text there, and those beyond 64 bits no numbers."""
     kind = type(value)
     if kind is str:
         return {"stringValue": value}
@@ -146,7 +147,7 @@ def wrapped(value: Json) -> Object:
     if kind is bool:
         return {"boolValue": value}
     if kind is int:
-        return {"intValue": str(value)}
+        return {"intValue" if _LOWEST <= value <= _HIGHEST else "stringValue": str(value)}
     return {"doubleValue": value} if kind is float else {}
 
 

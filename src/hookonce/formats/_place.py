@@ -24,11 +24,16 @@ def from_uri(uri: str) -> str:
     """The directory of a file URI; any other URI is itself the place."""
     if not uri.startswith("file://"):
         return uri
-    try:
-        path = unquote(uri[7:], errors="surrogatepass")
-    except UnicodeDecodeError:  # somebody's URI of bytes that are no UTF-8
-        path = unquote(uri[7:])
+    path = unquoted(uri[7:])
     return path[1:] if _DRIVE.match(path[1:]) else path
+
+
+def unquoted(part: str) -> str:
+    """The text of a part of a URI, lone surrogates too."""
+    try:
+        return unquote(part, errors="surrogatepass")
+    except UnicodeDecodeError:  # somebody's URI of bytes that are no UTF-8
+        return unquote(part)
 
 
 def is_rooted(path: str) -> bool:

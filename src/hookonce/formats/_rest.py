@@ -27,6 +27,7 @@ from hookonce.model import (
     Tool,
     Usage,
 )
+from hookonce.times import has_zone
 
 KEY = "dev.hookonce"
 
@@ -70,14 +71,23 @@ def rest_of(event: Event, remaining: tuple[str, ...]) -> Object:
     return rest
 
 
-def plain_event(fmt: str, doc: Object, foreign_id: str, **fields: Any) -> Event:
-    """An event read from an envelope alone; the document stays whole in `native`."""
+def is_repeat(event: Event) -> bool:
+    """Whether an agent said this before in other words: formats leave such an event out."""
+    return event.data.get("repeat") is True
+
+
+def plain_event(fmt: str, doc: Object, foreign_id: str, *, data: Object, **fields: Any) -> Event:
+    """An event read from an envelope alone; the document stays whole in `native`.
+
+    `repeat` is our own mark: somebody else's word of that name must not make their event vanish.
+    """
     own = None if ids.is_uuid(foreign_id) else foreign_id
     return Event(
         id=ids.from_foreign(foreign_id),
         schema=SCHEMA,
         origin=Origin(format=fmt, id=own),
         native=doc,
+        data={key: value for key, value in data.items() if key != "repeat"},
         time_source=fields.pop("time_source", "agent"),
         **fields,
     )
@@ -95,6 +105,8 @@ def believed(fmt: Format, plain: Record, doc: Object, rest: Any) -> Record:
 
 def _completed(fmt: Format, plain: Record, doc: Object, rest: Object) -> Record:
     fields = convert(rest, Rest)
+    if _misleads(fields, plain.event):
+        return plain
     given = {name: value for name in rest if (value := getattr(fields, name)) is not None}
     bare = replace(plain.event, native=None, origin=None, data={}, tool=None, prompt=None)
     candidate = replace(bare, **given)
@@ -107,6 +119,13 @@ def _completed(fmt: Format, plain: Record, doc: Object, rest: Object) -> Record:
         whole = replace(candidate, data=candidate.data | added, native=doc, origin=plain.event.origin)
         return replace(plain, event=_unnamed(fmt, whole))
     return plain
+
+
+def _misleads(fields: Rest, event: Event) -> bool:
+    """Whether the rest speaks of no time at all, or of an id that is not the envelope's."""
+    own = None if fields.origin is None else fields.origin.id
+    timeless = fields.time is not None and not has_zone(fields.time)
+    return timeless or (own is not None and ids.from_foreign(own) != event.id)
 
 
 def _unnamed(fmt: Format, event: Event) -> Event:
@@ -149,7 +168,7 @@ def _covers(mine: Any, theirs: Any) -> bool:
 
 
 def same_event(one: Event, other: Event) -> bool:
-    """Whether two events say the same, whatever documents they were read from."""
-    left, right = asdict(one), asdict(other)
+    """Whether two events say the same, whatever documents they were read from; an empty session is none."""
+    left, right = (asdict(event) | {"session": event.session or None} for event in (one, other))
     ignored = {"native", "origin", "received"}
     return all(left[name] == right[name] for name in left if name not in ignored)

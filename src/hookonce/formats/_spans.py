@@ -15,6 +15,7 @@ from hookonce.formats._otlp import (
     turn_span,
 )
 from hookonce.formats._read import whole
+from hookonce.formats._rest import is_repeat
 from hookonce.formats._text import is_left_out
 from hookonce.model import Event, Json, Object, Record
 from hookonce.texts import dump
@@ -38,7 +39,7 @@ def write_spans(record: Record) -> list[Object]:
     """One request with one span, for an event that ends something at a known time."""
     event = record.event
     operation, end = _ENDS.get(event.type), nanoseconds(event.time)
-    if operation is None or not end or "repeat" in event.data:
+    if operation is None or not end or is_repeat(event):
         return []
     inner = {"scope": scope(), "spans": [_span(record, operation, end)]}
     return [{"resourceSpans": [{"resource": resource(event), "scopeSpans": [inner]}]}]

@@ -8,7 +8,7 @@ from hookonce.canon.names import AGENT_ALIASES
 from hookonce.errors import DocumentError
 from hookonce.formats import _agent_hooks_data as detail
 from hookonce.formats._read import moment, optional, required
-from hookonce.formats._rest import KEY, believed, names, plain_event, rest_of
+from hookonce.formats._rest import KEY, believed, is_repeat, names, plain_event, rest_of
 from hookonce.model import (
     Actor,
     Decision,
@@ -51,7 +51,7 @@ def by_the_table(record: Record) -> list[Object]:
 
 def _documents(record: Record, kind: str) -> list[Object]:
     event = record.event
-    if event.data.get("repeat") is True:
+    if is_repeat(event):
         return []
     documents = [_document(event, kind, record)]
     if event.origin is not None and event.origin.format == FORMAT.name:

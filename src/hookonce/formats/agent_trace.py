@@ -12,7 +12,7 @@ from hookonce.formats._files import file_events
 from hookonce.formats._model import qualified
 from hookonce.formats._place import to_uri
 from hookonce.formats._read import given
-from hookonce.formats._rest import KEY
+from hookonce.formats._rest import KEY, is_repeat
 from hookonce.formats._text import measured
 from hookonce.model import Event, Format, Gap, Object, Problem, Record
 
@@ -44,7 +44,7 @@ _OLDER = {
 def write(record: Record) -> list[Object]:
     """One trace record for all files that the event tells of; none where it tells of none."""
     event = record.event
-    if "repeat" in event.data:
+    if is_repeat(event):
         return []
     changes = [event] if event.type in _CHANGES and _path(event) else file_events(event)
     if not changes:
@@ -147,6 +147,31 @@ def _parts(part: Any, level: str = "record", where: str = "$") -> Iterator[tuple
             yield from _parts(item, inner, f"{where}.{key}[{index}]")
 
 
+# What a trace of lines says nothing about.
+_LEFT_OUT = (
+    "$.event.turn",
+    "$.event.subagent",
+    "$.event.parent_session",
+    "$.event.received",
+    "$.event.prompt",
+    "$.event.usage",
+    "$.event.mode",
+    "$.event.user",
+    "$.event.actor",
+    "$.event.caused_by",
+    "$.event.tool.native",
+    "$.event.tool.native_input",
+    "$.event.tool.call_id",
+    "$.event.tool.mcp_server",
+    "$.event.tool.result.exit_code",
+    "$.event.tool.result.error",
+    "$.event.tool.result.duration_ms",
+    "$.event.tool.result.output",
+    "$.decision",
+    "$.risk",
+    "$.runs",
+)
+
 FORMAT = Format(
     name="agent-trace",
     title="Agent Trace",
@@ -157,25 +182,16 @@ FORMAT = Format(
     check=check,
     lacks=frozenset({"decision", "risk", "runs", "user"}),
     gaps=(
-        Gap(where="$.event.type", strategy="left out", note="only writes of files have a place"),
-        Gap(
-            where="$.event.tool.input", strategy="narrowed", note="an edit tells no line numbers: its ranges are empty"
-        ),
+        *(Gap(where=where, strategy="left out") for where in _LEFT_OUT),
+        Gap(where="$.event.type", strategy="narrowed", note="only writes of files have a place"),
         Gap(
             where="$.files[].path",
             strategy="narrowed",
             note="paths begin at the working directory, not at the repository",
         ),
-        Gap(where="$.vcs", strategy="left out", note="a hook is not told the revision"),
+        Gap(where="$.files[].conversations[].ranges", strategy="narrowed", note="an edit tells no line numbers"),
+        Gap(where="$.vcs", strategy="assumed", note="a hook is not told the revision"),
         Gap(where="$.tool.version", strategy="assumed", note="unknown where the agent does not tell its version"),
-        Gap(
-            where="$.event.actor",
-            strategy="narrowed",
-            note="a change that a file watcher saw has an unknown contributor",
-        ),
-        Gap(where="$.decision", strategy="left out"),
-        Gap(where="$.risk", strategy="left out"),
-        Gap(where="$.runs", strategy="left out"),
         Gap(where="$", strategy="write only", note="Agent Trace is never read back"),
     ),
 )

@@ -7,7 +7,7 @@ from hookonce.formats._amplifier_details import fill
 from hookonce.formats._amplifier_names import EVERY, SEED, kind_of, name_of
 from hookonce.formats._files import file_events
 from hookonce.formats._read import moment, optional, required
-from hookonce.formats._rest import KEY, believed, names, plain_event, rest_of
+from hookonce.formats._rest import KEY, believed, is_repeat, names, plain_event, rest_of
 from hookonce.model import Event, Format, Gap, Json, Object, Problem, Record, Result, Tool
 from hookonce.times import from_seconds, seconds
 
@@ -22,7 +22,7 @@ _REMAINING = names()
 def write(record: Record) -> list[Object]:
     """The event, and one `artifact:write` for each file that it tells of."""
     event = record.event
-    if event.data.get("repeat") is True:
+    if is_repeat(event):
         return []
     documents = [_document(event)]
     if event.type == "after_tool_execute":
@@ -98,8 +98,7 @@ def _gaps(doc: Object, name: str, told: Object) -> list[Gap]:
         gaps.append(Gap(where="$.event", strategy="kept", note=f"{name} is no event name of Amplifier"))
     if not doc.get("session_id"):
         gaps.append(Gap(where="$.session_id", strategy="left empty", note="the event names no session"))
-    # Our own word for an event without meaning: somebody else's use of it must not make theirs vanish.
-    if told.pop("repeat", None) is not None:
+    if told.get("repeat") is not None:
         gaps.append(Gap(where="$.data.repeat", strategy="kept", note="repeat means something else here"))
     return gaps
 
@@ -176,7 +175,7 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
     notes = [(f"$.{key}", f"{key} is no field of Event v1") for key in sorted(doc.keys() - _KNOWN)]
     if name == "module:invoke" and status is None:
         notes.append(("$.status", "nobody said how the call ended"))
-    if name in EVERY - SEED:
+    if strict and name in EVERY - SEED:
         notes.append(("$.event", f"{name} belongs to the later core, not to the stable names"))
     return (doubts, notes) if strict else ([], doubts + notes)
 

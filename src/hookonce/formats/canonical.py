@@ -1,9 +1,12 @@
 """Our own record as it is: the form that other hookonce commands print and read."""
 
 from msgspec import ValidationError, convert
+from msgspec.structs import replace
 
 from hookonce.errors import DocumentError
-from hookonce.model import SCHEMA, Format, Object, Record, Stored
+from hookonce.model import SCHEMA, Event, Format, Gap, Object, Record, Stored
+
+_PLACES = (("$.event", frozenset(Event.__struct_fields__)), ("$", frozenset(Stored.__struct_fields__)))
 
 
 def write(record: Record) -> list[Object]:
@@ -19,7 +22,7 @@ def write(record: Record) -> list[Object]:
 
 
 def read(doc: Object) -> Record:
-    """The record, its types checked; what a newer version added is kept out."""
+    """The record, its types checked; what a newer version added is named and kept out."""
     try:
         record = convert(doc, Record)
     except ValidationError as problem:
@@ -29,7 +32,20 @@ def read(doc: Object) -> Record:
         raise DocumentError("a name holds a lone surrogate") from None
     if record.event.schema.partition("/")[0] != SCHEMA.partition("/")[0]:
         raise DocumentError(f"expected {SCHEMA}, got {record.event.schema}", "$.event.schema")
-    return record
+    lost = _lost(doc, record.event.schema)
+    return replace(record, gaps=record.gaps + lost) if lost else record
+
+
+def _lost(doc: Object, version: str) -> list[Gap]:
+    found = []
+    if version != SCHEMA:
+        note = f"version {version} is not known; read as {SCHEMA}"
+        found.append(Gap(where="$.event.schema", strategy="best effort", note=note))
+    for place, known in _PLACES:
+        part = doc["event"] if place == "$.event" else doc
+        unknown = sorted(part.keys() - known)
+        found += [Gap(where=f"{place}.{key}", strategy="left out", note=f"unknown field {key}") for key in unknown]
+    return found
 
 
 FORMAT = Format(

@@ -3,14 +3,15 @@
 from functools import lru_cache
 from re import compile as pattern
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from hookonce.canon.events import EVENTS
+from hookonce.formats._place import unquoted
 from hookonce.formats._read import moment, optional, required
-from hookonce.formats._rest import believed, names, plain_event, rest_of
+from hookonce.formats._rest import believed, is_repeat, names, plain_event, rest_of
 from hookonce.model import Decision, Event, Format, Gap, HookRun, Object, Problem, Record, Risk, User
 from hookonce.times import EPOCH, has_zone
 
@@ -46,7 +47,7 @@ class Payload(Struct, frozen=True):
 def write(record: Record) -> list[Object]:
     """One document: nothing needs a second one, since `data` has room for everything."""
     event = record.event
-    if event.data.get("repeat") is True:
+    if is_repeat(event):
         return []
     payload: Object = {"event": rest_of(event, _REMAINING)}
     document = _envelope(event, payload["event"])
@@ -108,7 +109,7 @@ def read(doc: Object) -> Record:
         doc,
         required(doc, "id", str),
         type=known or f"vendor.cloudevents.{kind}",
-        agent="cloudevents" if known is None else unquote(source.removeprefix(AGENTS)),
+        agent="cloudevents" if known is None else unquoted(source.removeprefix(AGENTS)),
         session=None if known is None else subject,
         time=moment(doc, "time", gaps) if dated else EPOCH,
         time_source="agent" if dated else "none",

@@ -8,7 +8,7 @@ from hookonce.formats._model import provider_of
 from hookonce.formats._ocsf_control import LEVELS, control
 from hookonce.formats._ocsf_subject import BASE, HERE, OTHER, Subject, subjects
 from hookonce.formats._read import given
-from hookonce.formats._rest import KEY, names, rest_of
+from hookonce.formats._rest import KEY, is_repeat, names, rest_of
 from hookonce.model import Event, Format, Gap, Object, Problem, Record
 
 VERSION = "1.9.0"
@@ -34,7 +34,7 @@ _REMAINING = names("type", "time", "received", "agent_version", "model", "origin
 def write(record: Record) -> list[Object]:
     """The event; one that touches several files is one event for each of them."""
     event = record.event
-    if "repeat" in event.data:
+    if is_repeat(event):
         return []
     return [_document(record, subject, index) for index, subject in enumerate(subjects(event))]
 
@@ -191,6 +191,22 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
     return problems, []
 
 
+# What no class of OCSF has a place for: it travels in `unmapped` alone.
+_UNMAPPED = (
+    "$.event.turn",
+    "$.event.parent_session",
+    "$.event.prompt",
+    "$.event.mode",
+    "$.event.actor",
+    "$.event.origin",
+    "$.event.caused_by",
+    "$.event.derived_from",
+    "$.event.tool.native_input",
+    "$.event.tool.result.duration_ms",
+    "$.event.tool.result.output",
+    "$.runs",
+)
+
 FORMAT = Format(
     name="ocsf",
     title="Open Cybersecurity Schema Framework",
@@ -201,31 +217,19 @@ FORMAT = Format(
     check=check,
     lacks=frozenset({"runs"}),
     gaps=(
+        *(Gap(where=where, strategy="unmapped") for where in _UNMAPPED),
+        Gap(where="$.event.type", strategy="narrowed", note="prompts, turns, plans and notices are Base Events"),
+        Gap(where="$.event.subagent", strategy="narrowed", note="named at its beginning and end, as an application"),
+        Gap(where="$.event.usage", strategy="narrowed", note="cache and reasoning tokens have no place"),
+        Gap(
+            where="$.event.tool.name",
+            strategy="narrowed",
+            note="a write is Update unless the call says that it creates",
+        ),
+        Gap(where="$.decision.outcome", strategy="narrowed", note="ask is action Unknown, disposition Challenge"),
         Gap(
             where="$.device", strategy="assumed", note="a hook is not told its machine's name: localhost stands for it"
         ),
-        Gap(
-            where="$.event.type", strategy="base event", note="prompts, turns, plans, notices have no class: Base Event"
-        ),
-        Gap(where="$.event.agent", strategy="unmapped", note="Base Event has no place for an AI agent; actor names it"),
-        Gap(where="$.event.prompt", strategy="unmapped", note="prompts are Base Events, which hold no message"),
-        Gap(
-            where="$.event.actor", strategy="assumed", note="a change that a file watcher saw is put down to the agent"
-        ),
-        Gap(where="$.event.turn", strategy="unmapped"),
-        Gap(
-            where="$.event.subagent", strategy="unmapped", note="only its beginning and end name it, as an application"
-        ),
-        Gap(where="$.event.usage", strategy="unmapped", note="cache and reasoning tokens have no place"),
-        Gap(where="$.event.tool.result.duration_ms", strategy="unmapped", note="duration is for aggregates"),
-        Gap(where="$.event.tool.result.output", strategy="unmapped"),
-        Gap(
-            where="$.event.tool",
-            strategy="narrowed",
-            note="a file write is Update unless the call tells that it creates",
-        ),
-        Gap(where="$.decision.outcome", strategy="narrowed", note="ask is action Unknown, disposition Challenge"),
-        Gap(where="$.runs", strategy="unmapped"),
         Gap(where="$", strategy="write only", note="OCSF is never read back"),
     ),
 )

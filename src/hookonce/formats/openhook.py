@@ -9,7 +9,7 @@ from hookonce.formats import _openhook_legacy as legacy
 from hookonce.formats._files import file_events
 from hookonce.formats._place import from_uri, inside, is_rooted, to_uri
 from hookonce.formats._read import given, moment, optional, required, whole
-from hookonce.formats._rest import KEY, believed, names, plain_event, rest_of
+from hookonce.formats._rest import KEY, believed, is_repeat, names, plain_event, rest_of
 from hookonce.model import Digest, Event, Format, Gap, Object, Problem, Record, Result, Tool, Usage
 from hookonce.times import has_zone, parse
 
@@ -20,6 +20,7 @@ _DOTTED = pattern(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 _KNOWN = frozenset({"openhook", "id", "source", "type", "time", "session_id", "data", "context", "cwd", "extensions"})
 _FATES = {operation: kind for kind, operation, _ in FILE_FATES}
 _OPERATIONS = {kind: operation for kind, operation, _ in FILE_FATES}
+_FOREIGN = "vendor.openhook."
 _REMAINING = names("id", "time", "cwd")
 _RELATIVE = names("id", "time")
 
@@ -27,15 +28,21 @@ _RELATIVE = names("id", "time")
 def write(record: Record, place: str = "context") -> list[Object]:
     """The event, and one `file.write` for each file that it tells of."""
     event = record.event
-    row = EVENTS.get(event.type)
-    if row is None or row.openhook is None or event.data.get("repeat") is True:
+    kind = _name(event)
+    if kind is None or is_repeat(event) or (kind == "file.write" and not _path(event)):
         return []
-    if row.openhook == "file.write" and not _path(event):
-        return []
-    documents = [_document(event, row.openhook, place)]
+    documents = [_document(event, kind, place)]
     if event.type == "after_tool_execute":
         documents += [_document(file, "file.write", place) for file in file_events(event)]
     return documents
+
+
+def _name(event: Event) -> str | None:
+    """The type's name here; one that OpenHook does not define goes back to where it came from, and nowhere else."""
+    row = EVENTS.get(event.type)
+    if row is not None:
+        return row.openhook
+    return event.type.removeprefix(_FOREIGN) if event.type.startswith(_FOREIGN) else None
 
 
 def _document(event: Event, kind: str, place: str) -> Object:
@@ -49,7 +56,7 @@ def _document(event: Event, kind: str, place: str) -> Object:
         "time": event.time,
         "session_id": event.session or "",
     }
-    if data := _DATA[kind](event):
+    if data := _DATA[kind](event) if kind in _DATA else event.data:
         document["data"] = data
     cwd = event.cwd
     if cwd is not None:
@@ -149,7 +156,9 @@ def read(doc: Object) -> Record:
     kind, data = required(doc, "type", str), optional(doc, "data", dict) or {}
     if kind == "file.write":
         required(data, "path", str, "$.data")
-    source, cwd, tool = required(doc, "source", str), _cwd(doc, gaps), _tool(kind, data)
+    source, cwd = required(doc, "source", str), _cwd(doc, gaps)
+    told = data if kind in FROM_OPENHOOK else {}  # what a type means that is not defined, only its maker knows
+    tool = _tool(kind, told)
     event = plain_event(
         "openhook",
         doc,
@@ -160,9 +169,9 @@ def read(doc: Object) -> Record:
         time=moment(doc, "time", gaps),
         cwd=cwd,
         tool=tool,
-        model=optional(data, "model", str, "$.data"),
-        usage=_usage(data),
-        data=_details(kind, data, _IN_EVENT if tool is None else _IN_EVENT | _IN_TOOL, cwd, gaps),
+        model=optional(told, "model", str, "$.data"),
+        usage=_usage(told),
+        data=_details(kind, told, _IN_EVENT if tool is None else _IN_EVENT | _IN_TOOL, cwd, gaps) if told else data,
     )
     extensions = optional(doc, "extensions", dict) or {}
     unknown = sorted(doc.keys() - _KNOWN)
@@ -170,8 +179,7 @@ def read(doc: Object) -> Record:
     return believed(FORMAT, Record(event=event, gaps=gaps), doc, extensions.get(KEY))
 
 
-# `repeat` is our own mark; a document of somebody else cannot make its event vanish with it.
-_IN_EVENT = frozenset({"repeat", "model", "input_tokens", "output_tokens"})
+_IN_EVENT = frozenset({"model", "input_tokens", "output_tokens"})
 _IN_TOOL = frozenset({"tool_name", "tool_call_id", "status", "duration_ms"})
 
 
@@ -181,7 +189,7 @@ def _kind(kind: str, data: Object) -> str:
         return _FATES.get(operation, "file_changed") if type(operation) is str else "file_changed"
     if kind == "tool.end" and data.get("status") == "error":
         return "tool_use_failure"
-    return FROM_OPENHOOK.get(kind) or f"vendor.openhook.{kind}"
+    return FROM_OPENHOOK.get(kind) or _FOREIGN + kind
 
 
 def _details(kind: str, data: Object, taken: frozenset[str], cwd: str | None, gaps: list[Gap]) -> Object:

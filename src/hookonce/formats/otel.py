@@ -18,7 +18,7 @@ from hookonce.formats._otlp import (
     trace_id,
 )
 from hookonce.formats._read import given, optional
-from hookonce.formats._rest import believed, names, plain_event, rest_of
+from hookonce.formats._rest import believed, is_repeat, names, plain_event, rest_of
 from hookonce.formats._spans import write_spans
 from hookonce.model import Event, Format, Gap, Object, Problem, Record, Tool, Usage, User
 from hookonce.texts import dump
@@ -37,7 +37,7 @@ _KNOWN = frozenset(
 def write(record: Record) -> list[Object]:
     """One request with one log record."""
     event = record.event
-    if "repeat" in event.data:
+    if is_repeat(event):
         return []
     inner = {"scope": scope(), "logRecords": [_log_record(record, event)]}
     return [{"resourceLogs": [{"resource": resource(event), "scopeLogs": [inner]}]}]
@@ -111,7 +111,8 @@ def read(doc: Object) -> Record:
 
 def _event(doc: Object, service: Object, log: Object, told: Object, where: str) -> Event:
     name = optional(log, "eventName", str, where) or _take(told, "event.name") or "log"
-    agent = _take(told, "gen_ai.agent.name") or _take(service, "service.name") or "unknown"
+    named = (_take(told, "gen_ai.agent.name"), _take(service, "service.name"), "unknown")
+    agent = next(name for name in named if name is not None)
     time, seen = otlp.moment(log, "timeUnixNano", where), otlp.moment(log, "observedTimeUnixNano", where)
     return plain_event(
         "otel",

@@ -13,7 +13,7 @@ from hookonce import agents, formats
 from hookonce.agents import decode
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.ids import is_uuid
-from hookonce.journeys.identify import identify
+from hookonce.journeys.identify import event_of, identify
 from hookonce.journeys.levels import Trait, level_of, trait
 from hookonce.journeys.lines import TOO_DEEP, Line, duplicate_keys, parse
 from hookonce.model import Object, Problem
@@ -43,8 +43,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     warnings: list[Trouble]
 
 
-def check(name: str, lines: Iterable[Line], *, strict: bool) -> Verdict:
-    """The verdict on one file of documents, all of one kind."""
+def check(name: str, lines: Iterable[Line], *, strict: bool, source: str | None = None) -> Verdict:
+    """The verdict on one file of documents, all of one kind; `source` names the kind where it is known."""
     problems: list[Trouble] = []
     warnings: list[Trouble] = []
     kinds: dict[str, None] = {}  # in the order met; documents themselves are not kept, a file may be long
@@ -52,7 +52,7 @@ def check(name: str, lines: Iterable[Line], *, strict: bool) -> Verdict:
     count = 0
     for line in lines:
         count += 1
-        kind, wrong, doubts, document = _document(name, line, strict=strict)
+        kind, wrong, doubts, document = _document(name, line, source, strict=strict)
         kinds[kind] = None
         problems += [Trouble(path=path, message=message, line=line.number) for path, message in wrong]
         warnings += [Trouble(path=path, message=message, line=line.number) for path, message in doubts]
@@ -81,21 +81,21 @@ def _one_kind(kinds: dict[str, None], problems: list[Trouble]) -> str | None:
     return known[0] if known else ("unknown" if kinds else None)
 
 
-def _document(name: str, line: Line, *, strict: bool) -> Judgement:
+def _document(name: str, line: Line, source: str | None, *, strict: bool) -> Judgement:
     if line.fault is not None:
         return "unknown", [("$", line.fault)], [], None
     try:
-        return _judged(name, line.raw, strict=strict)
+        return _judged(name, line.raw, source, strict=strict)
     except HookonceError as problem:
         return "unknown", [("$", str(problem))], [], None
     except RecursionError:
         return "unknown", [("$", TOO_DEEP)], [], None
 
 
-def _judged(name: str, raw: bytes, *, strict: bool) -> Judgement:
+def _judged(name: str, raw: bytes, source: str | None, *, strict: bool) -> Judgement:
     document = parse(raw)
     repeated = [(f"$..{key}", f"duplicate key {key!r}") for key in duplicate_keys(raw)]
-    kind = kind_of(name, document)
+    kind = source or kind_of(name, document)
     wrong, doubts = KINDS[kind](document, strict) if kind in KINDS else _payload(kind, document)
     wrong, doubts = (wrong + repeated, doubts) if strict else (wrong, doubts + repeated)
     return kind, wrong, doubts, document if type(document) is dict else None
@@ -119,10 +119,12 @@ def _payload(kind: str, document: Any) -> tuple[list[Problem], list[Problem]]:
         return [("$", identify(document).evidence[0])], []
     if kind == "unknown":
         whose = identify(document).candidates
-        hint = f"; it may be a payload of {', '.join(whose[:6])}" if whose else ""
-        return [("$", f"this is no document of a known format or agent{hint}")], []
+        if whose:
+            return [("$", f"a payload of {' or '.join(whose)}; say which with --from")], []
+        return [("$", "this is no document of a known format or agent")], []
     try:
-        event = decode(agents.load(kind), document, identify(document).event)
+        agent = agents.load(kind)
+        event = decode(agent, document, event_of(agent, document))
     except PayloadError as problem:
         return [(problem.path, problem.message)], []
     if event.type.startswith("vendor."):

@@ -89,6 +89,15 @@ def _evidence(agent: Agent, payload: Object, lies: tuple[str, str] | None) -> li
     return []
 
 
+def strange_home(agent: Agent, payload: Any) -> str | None:
+    """The directory of another agent in which the payload's transcript lies, if it does."""
+    path = (payload.get("transcript_path") or payload.get("transcriptPath")) if type(payload) is dict else None
+    if agent.home is None or type(path) is not str or f"/{agent.home}/" in path:
+        return None
+    lies = _transcript(payload)
+    return None if lies is None else lies[1]
+
+
 def _transcript(payload: Object) -> tuple[str, str] | None:
     """The key that tells where the transcript lies, and the agent's directory there; the most precise one counts."""
     for key in _TRANSCRIPTS:

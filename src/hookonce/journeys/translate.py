@@ -2,22 +2,22 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Any, TypeVar
 
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from hookonce import agents, formats
-from hookonce.agents import decode
+from hookonce.agents import decode, encode
 from hookonce.errors import HookonceError, UnknownName
 from hookonce.formats._rest import same_event
 from hookonce.ids import StreamIds
-from hookonce.journeys.identify import identify
+from hookonce.journeys.identify import identify, strange_home
 from hookonce.journeys.lines import TOO_DEEP, Line, duplicate_keys, parse
 from hookonce.model import Actor, Agent, Event, Format, Gap, Object, Origin, Record, User
 from hookonce.store.redact import Level, redact
-from hookonce.texts import dump
+from hookonce.texts import dump, load
+from hookonce.times import now
 
 _PARENTS = 16
 Made = TypeVar("Made")
@@ -26,7 +26,8 @@ Made = TypeVar("Made")
 class Plan(Struct, frozen=True, kw_only=True):
     """What to translate into what. No source means that each line is identified by itself.
 
-    `profile` is one of the source's `readers`, `variant` one of the target's `variants`.
+    `profile` is one of the source's `readers`, `variant` one of the target's `variants`; `received` is a
+    time, or `now` for the moment at which each line is read.
     """
 
     target: Format
@@ -60,6 +61,9 @@ class Translation:
         self._ids = StreamIds()
         self._parents: dict[str, Record] = {}
         self._write = plan.target.variants[plan.variant] if plan.variant else plan.target.write
+        self.withheld = 0
+        if plan.user is not None and "user" in plan.target.lacks:
+            self.notes[f"{plan.target.title} has no place for a user"] += 1
 
     def run(self, lines: Iterable[Line]) -> Iterator[list[Object] | Fault]:
         """The documents of each line, or why there are none."""
@@ -86,16 +90,19 @@ class Translation:
             raise HookonceError(f"duplicate key {repeated[0]!r}")
         self.read += 1
         source = self.plan.source or _identified(document)
+        received = now() if self.plan.received == "now" else self.plan.received
         if isinstance(source, Agent):
             event_id = self._ids.next(source.name, line.raw)
             told = self.plan.event or _shape(source, document)
-            event = decode(source, document, told, id=event_id, received=self.plan.received)
+            event = decode(source, document, told, id=event_id, received=received)
+            if (home := strange_home(source, document)) is not None:
+                self.notes[f"read as {source.title}, though the transcript lies in {home}"] += 1
             return self._documents(Record(event=event))
         if type(document) is not dict:
             raise HookonceError("expected a JSON object")
         if reader := source.readers.get(self.plan.profile):
             event_id = self._ids.next(source.name, line.raw)
-            return self._documents(reader(document, event_id, self.plan.received))
+            return self._documents(reader(document, event_id, received))
         return self._from_format(source, document)
 
     def _from_format(self, source: Format, document: Object) -> list[Object]:
@@ -128,6 +135,7 @@ class Translation:
         kept: Record = record
         if plan.level != "full":
             kept = redact(record, plan.level, native=plan.target.name == "canonical")
+            self.withheld += record.event.native is not None
         if plan.user is not None:
             kept = replace(kept, event=replace(kept.event, user=User(id=plan.user)))
         documents = self._write(kept)
@@ -137,6 +145,42 @@ class Translation:
             documents[0] = native
         self.written += len(documents)
         return documents
+
+
+def translate(
+    payload: Object, source: str, to: str, *, event: str | None = None, privacy: Level = "minimal"
+) -> list[Object]:
+    """The documents of one payload or event, as plain JSON objects; `source` and `to` are names."""
+    origin = formats.load(source) if source in formats.FORMATS else agents.load(source)
+    target = formats.load(to) if to in formats.FORMATS else payloads_of(agents.load(to))
+    walk = Translation(Plan(source=origin, target=target, event=event, level=privacy))
+    return [load(dump(document).decode()) for document in walk.line(Line(1, dump(payload)))]
+
+
+def payloads_of(agent: Agent) -> Format:
+    """An agent's own payloads as a target: what its hooks would be given."""
+
+    def write(record: Record) -> list[Object]:
+        try:
+            return [encode(agent, record.event)]
+        except UnknownName:
+            return []
+
+    everything = frozenset({"decision", "risk", "runs", "user"})
+    title = f"{agent.title} payloads"
+    return Format(
+        name=agent.name,
+        title=title,
+        versions=(),
+        mime="application/json",
+        write=write,
+        is_mine=_never,
+        lacks=everything,
+    )
+
+
+def _never(_: Object) -> bool:
+    return False
 
 
 def _each(lines: Iterable[Line], make: Callable[[Line], Made]) -> Iterator[Made | Fault]:
@@ -157,7 +201,7 @@ def _identified(document: Any) -> Agent | Format:
         return formats.load(found.name)
     if type(document) is not dict:
         raise HookonceError(found.evidence[0])
-    who = f"it may be {', '.join(islice(found.candidates, 6))}; " if found.candidates else ""
+    who = f"it may be {', '.join(found.candidates)}; " if found.candidates else ""
     raise HookonceError(f"cannot tell whose payload this is; {who}say so with --from")
 
 

@@ -21,6 +21,8 @@ LEVELS: tuple[Level, ...] = ("minimal", "standard", "full")
 
 _DIGEST = frozenset(Digest.__struct_fields__)
 _MARK = pattern(r"(?:[a-z0-9-]{2,16}:[0-9a-f]{1,128})?")
+_WORD = pattern(r"\S{0,200}")  # a name, a number or a word of a list; what has blanks in it is somebody's sentence
+_FILE = frozenset({"path", "operation", "moved_to", "offset", "limit", "start_line", "end_line"})
 _NO_ARGUMENTS: dict[str, str] = {}
 
 
@@ -28,6 +30,8 @@ def redact(record: Record, level: Level, *, native: bool = True) -> Stored:
     """The record as it may be kept; `native` says whether the raw payload's outline is wanted at all."""
     if level == "full":
         return _stored(record, record.event, level, record.gaps)
+    if level not in LEVELS:
+        raise ValueError(f"no privacy level is called {level!r}; there are {', '.join(LEVELS)}")
     gaps = list(record.gaps)
     event = _event(record.event, level, gaps, native=native)
     if record.decision is not None:
@@ -110,14 +114,21 @@ def _object(given: Object, classes: Mapping[str, str], where: str, gaps: list[Ga
     """The same object with every text left out that is not of a harmless class."""
     kept: Object = {}
     for key, value in given.items():
-        if classes.get(key, "text") == "text":
-            hidden = _hide(value)
-            if hidden is not value:
-                gaps.append(_hashed(where + key))
-            kept[key] = hidden
-        else:
-            kept[key] = value
+        kept[key] = left = _left(value, classes.get(key, "text"))
+        if left is not value and left != value:
+            gaps.append(_hashed(where + key))
     return kept
+
+
+def _left(value: Any, kind: str) -> Any:
+    """What is left of a value of a class; what does not look like its class is a text."""
+    if kind == "text" or (type(value) is str and kind == "keep" and _WORD.fullmatch(value) is None):
+        return _hide(value)
+    if kind == "command" or type(value) not in (list, dict):
+        return value
+    if type(value) is list:
+        return [_left(item, kind) for item in value]
+    return {key: _left(item, kind if kind == "keep" or key in _FILE else "text") for key, item in value.items()}
 
 
 def _hide(value: Any) -> Any:
