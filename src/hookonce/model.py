@@ -1,9 +1,9 @@
 """The nouns. Frozen values without behaviour: rooms pass them on, nobody changes them."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 SCHEMA = "hookonce/1"
 
@@ -142,7 +142,7 @@ class Decision(_Noun, frozen=True, kw_only=True):
 class Risk(_Noun, frozen=True, kw_only=True):
     """How dangerous it looked."""
 
-    score: int | None = None
+    score: Annotated[int, Meta(ge=0, le=100)] | None = None
     level: Literal["low", "medium", "high", "critical"] | None = None
     factors: list[str] = []
 
@@ -187,6 +187,57 @@ class Stored(Record, frozen=True, kw_only=True):
     level: Literal["minimal", "standard", "full"]
 
 
+HandlerType = Literal["command", "http", "prompt", "agent"]
+Strategy = Literal["block", "warn", "exclude"]
+
+
+class Handler(_Noun, frozen=True, kw_only=True, rename={"background": "async"}):
+    """What a hook runs. Fields that we do not know stay in `extra`."""
+
+    type: str
+    command: str | None = None
+    platform: dict[str, str] = {}
+    cwd: str | None = None
+    env: dict[str, str] = {}
+    timeout: int | float | None = None
+    timeout_action: Literal["warn", "block"] | None = None
+    background: bool = False
+    status_message: str | None = None
+    url: str | None = None
+    method: str | None = None
+    headers: dict[str, str] = {}
+    allowed_env: list[str] = []
+    prompt: str | None = None
+    model: str | None = None
+    extra: Object = {}
+
+
+class Hook(_Noun, frozen=True, kw_only=True):
+    """One hook of a manifest; `matcher` as it was written, None for every tool."""
+
+    event: str
+    handler: Handler
+    name: str | None = None
+    matcher: Json = None
+    blocking: bool = False
+    degradation: dict[str, Strategy] = {}
+    capabilities: list[str] = []
+    provider_data: dict[str, Object] = {}
+    on_failure: Literal["open", "closed"] | None = None
+    may_allow: bool = False
+    dialect: str | None = None
+    files: list[str] = []
+    extra: Object = {}
+
+
+class Manifest(_Noun, frozen=True, kw_only=True):
+    """A document of the Hook Interchange Format."""
+
+    spec: str
+    hooks: list[Hook]
+    extra: Object = {}
+
+
 Facts = dict[str, Json]
 
 
@@ -204,8 +255,6 @@ class Agent(Struct, frozen=True, kw_only=True):
     checked: str
     proof: Literal["proven", "captured", "documented"]
     vendor: str
-    provider: str | None = None
-    aliases: tuple[str, ...] = ()
     events: Mapping[str, str]
     tools: Mapping[str, str] = {}
     arguments: Mapping[str, Mapping[str, str]] = {}

@@ -8,11 +8,12 @@ tool input output error call_id duration mcp_server subagent subagent_type subag
 
 from typing import Any
 
-from hookonce import times
+from hookonce import ids, times
 from hookonce.agents._tool import tool_of
 from hookonce.canon.events import BY_SYSTEM, BY_USER
 from hookonce.errors import PayloadError
 from hookonce.model import SCHEMA, Actor, Agent, Event, Facts, Object, Subagent, TimeSource, Usage
+from hookonce.texts import dump
 
 _TEXTS = ("turn", "cwd", "model", "prompt", "version", "parent_session")
 _USER = Actor(type="user")
@@ -25,10 +26,13 @@ def decode(
     payload: Any,
     event: str | None = None,
     *,
-    id: str = "",  # noqa: A002  the noun's own field name
+    id: str | None = None,  # noqa: A002  the noun's own field name
     received: str | None = None,
 ) -> Event:
-    """The native payload as an Event. `event` is what the caller was told; the payload's own word wins."""
+    """The native payload as an Event. `event` is what the caller was told; the payload's own word wins.
+
+    Without an `id` the event gets the one that `translate` gives the first such payload of a stream.
+    """
     if type(payload) is not dict:
         raise PayloadError(f"expected a JSON object, got {_kind(payload)}")
     facts, data = _facts(agent, payload, event)
@@ -44,12 +48,12 @@ def decode(
     if tool is None and "error" in facts:
         data["error"] = facts["error"]
     return Event(
-        id=id,
+        id=ids.StreamIds().next(agent.name, dump(payload)) if id is None else id,
         schema=SCHEMA,
         type=kind,
         agent=agent.name,
         agent_version=facts.get("version"),
-        session=_session(facts),
+        session=_session(agent, facts),
         turn=facts.get("turn"),
         subagent=_subagent(facts, kind, data),
         parent_session=facts.get("parent_session"),
@@ -118,11 +122,12 @@ def _event_name(agent: Agent, facts: Facts, data: Object, told: str | None) -> s
     return named
 
 
-def _session(facts: Facts) -> str | None:
+def _session(agent: Agent, facts: Facts) -> str | None:
     session = facts.get("session")
     if session is None or type(session) is str:
         return session
-    raise PayloadError(f"the session id must be a string, got {_kind(session)}")
+    key = next((key for key, slot in agent.keys.items() if slot == "session"), "session")
+    raise PayloadError(f"the session id must be a string, got {_kind(session)}", f"$.{key}")
 
 
 def _keep_misfits(facts: Facts, data: Object) -> None:

@@ -18,7 +18,8 @@ def tool_of(agent: Agent, facts: Facts, kind: str) -> Tool:
     """The tool call that the facts tell of."""
     native = facts["tool"]
     if type(native) is not str:
-        raise PayloadError("the tool name must be a string")
+        key = next((key for key, slot in agent.keys.items() if slot == "tool"), "tool")
+        raise PayloadError("the tool name must be a string", f"$.{key}")
     raw = facts.get("input")
     name, server = tool_name(agent, native, facts)
     given = as_object(raw)

@@ -68,7 +68,6 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="com.google",
-    provider="google",
     events=pick(EVENTS, "PreToolUse", "PostToolUse", "Stop")
     | {"PreInvocation": "before_model", "PostInvocation": "after_model"},
     tools={

@@ -9,6 +9,7 @@ from hookonce.agents._family import DETAILS, EVENTS, KEYS
 from hookonce.canon.events import FILE_FATES
 from hookonce.model import Agent, Event, Facts, Object, Result
 
+_HUMAN = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
 _EXIT = pattern(r"\AExit code (\d+)\b")
 _FATES = {watched: kind for kind, _, watched in FILE_FATES}
 _WATCHED = {kind: watched for kind, _, watched in FILE_FATES}
@@ -38,7 +39,7 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
         facts["kind"] = _FATES.get(str(payload.get("event")), kind)
     elif kind == "tool_batch":
         data["tool_calls"] = calls(AGENT, payload.get("tool_calls"))
-    elif kind == "before_prompt" and payload.get("source") == "system":
+    elif kind == "before_prompt" and payload.get("source", "user") not in _HUMAN:
         facts["actor"] = "ai_agent"
     elif kind == "after_tool_execute" and (file := _file(payload.get("tool_response"))):
         data["files"] = [file]
@@ -80,7 +81,6 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="captured",
     vendor="com.anthropic",
-    provider="anthropic",
     encodes=True,
     events=EVENTS,
     tools={

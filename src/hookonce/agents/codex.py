@@ -120,7 +120,6 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="captured",
     vendor="com.openai",
-    provider="openai",
     encodes=True,
     events=pick(
         EVENTS,

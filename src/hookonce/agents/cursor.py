@@ -125,7 +125,6 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="com.cursor",
-    provider="cursor",
     events={name[0].lower() + name[1:]: kind for name, kind in _SHARED.items()}
     | {
         "beforeSubmitPrompt": "before_prompt",

@@ -34,7 +34,6 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="ai.devin",
-    provider="cognition",
     events=pick(
         EVENTS,
         "PreToolUse",

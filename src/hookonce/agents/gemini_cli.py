@@ -186,7 +186,6 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="captured",
     vendor="com.google",
-    provider="google",
     encodes=True,
     events={
         "BeforeTool": "before_tool_execute",

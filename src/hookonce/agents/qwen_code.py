@@ -144,7 +144,6 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="captured",
     vendor="com.alibaba",
-    provider="alibaba",
     encodes=True,
     events={"TodoCreated": "task_created", "TodoCompleted": "task_completed"}
     | pick(EVENTS, "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest")

@@ -60,7 +60,6 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="com.windsurf",
-    provider="codeium",
     events={
         "pre_read_code": "before_tool_execute",
         "pre_write_code": "before_tool_execute",

@@ -2,18 +2,22 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from typing import BinaryIO
 
 from hookonce import agents
 from hookonce.cli._input import add_max_line, opened
 from hookonce.cli._words import counted
 from hookonce.errors import HookonceError
 from hookonce.journeys.check import KINDS, Trouble, Verdict, check
-from hookonce.journeys.lines import documents
+from hookonce.journeys.lines import Line, documents
+from hookonce.manifest.load import parse
 from hookonce.texts import dump
 
 _EXAMPLES = """examples:
   hookonce check events.jsonl
   hookonce check --strict --json .openhook.json"""
+
+_YAML = (".yaml", ".yml")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -33,7 +37,8 @@ def run(options: Namespace) -> int:
     for name in options.files or ["-"]:
         try:
             with opened(name) as stream:
-                verdict = check(name, documents(stream, options.max_line), strict=options.strict, source=source)
+                lines = _manifest(stream) if name.endswith(_YAML) else documents(stream, options.max_line)
+                verdict = check(name, lines, strict=options.strict, source=source)
         except HookonceError as problem:
             print(f"hookonce: {problem}", file=sys.stderr)
             verdict = _unread(name, problem)
@@ -46,6 +51,11 @@ def run(options: Namespace) -> int:
         else:
             _show(verdict)
     return 0 if ok else 1
+
+
+def _manifest(stream: BinaryIO) -> list[Line]:
+    """The one document of a YAML file, as if it had been written in JSON."""
+    return [Line(1, dump(parse(stream.read())))]
 
 
 def known(name: str) -> str:

@@ -16,9 +16,11 @@ from hookonce.ids import is_uuid
 from hookonce.journeys.identify import event_of, identify
 from hookonce.journeys.levels import Trait, level_of, trait
 from hookonce.journeys.lines import TOO_DEEP, Line, duplicate_keys, parse
+from hookonce.manifest.problems import problems_of
 from hookonce.model import Object, Problem
 from hookonce.times import has_zone
 
+_MOST = 1000
 Check = Callable[[Object, bool], tuple[list[Problem], list[Problem]]]
 Judgement = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
 
@@ -54,8 +56,8 @@ def check(name: str, lines: Iterable[Line], *, strict: bool, source: str | None 
         count += 1
         kind, wrong, doubts, document = _document(name, line, source, strict=strict)
         kinds[kind] = None
-        problems += [Trouble(path=path, message=message, line=line.number) for path, message in wrong]
-        warnings += [Trouble(path=path, message=message, line=line.number) for path, message in doubts]
+        _add(problems, wrong, line.number)
+        _add(warnings, doubts, line.number)
         if not wrong and document is not None:
             traits.add(trait(document))
     if not count:
@@ -71,6 +73,14 @@ def check(name: str, lines: Iterable[Line], *, strict: bool, source: str | None 
         problems=problems,
         warnings=warnings,
     )
+
+
+def _add(troubles: list[Trouble], found: list[Problem], line: int) -> None:
+    """Keep what a reader can still read; a file may be endless."""
+    room = _MOST - len(troubles)
+    troubles += [Trouble(path=path, message=message, line=line) for path, message in found[: max(room, 0)]]
+    if 0 < room <= len(found):
+        troubles.append(Trouble(path="$", message=f"further ones are not listed after {_MOST}", line=line))
 
 
 def _one_kind(kinds: dict[str, None], problems: list[Trouble]) -> str | None:
@@ -105,12 +115,23 @@ def kind_of(name: str, document: Any) -> str:
     """The kind of a document: a format, an agent's payload, a discovery file, or unknown."""
     if Path(name).name == ".openhook.json" or _looks_like_discovery(document):
         return "openhook-discovery"
+    if _looks_like_manifest(document):
+        return "manifest"
     found = identify(document)
     return found.name or "unknown"
 
 
 def _looks_like_discovery(document: Any) -> bool:
     return type(document) is dict and "openhook" in document and "hooks" in document and "type" not in document
+
+
+def _looks_like_manifest(document: Any) -> bool:
+    """A specification of hooks, or hooks with handlers: enough to say what is missing."""
+    if type(document) is not dict or "event" in document:
+        return False
+    spec, hooks = document.get("spec"), document.get("hooks")
+    listed = type(hooks) is list and any(type(hook) is dict and "handler" in hook for hook in hooks)
+    return listed or (type(spec) is str and spec.startswith("hooks/"))
 
 
 def _payload(kind: str, document: Any) -> tuple[list[Problem], list[Problem]]:
@@ -189,4 +210,11 @@ def _discovery(document: Any, strict: bool) -> tuple[list[Problem], list[Problem
     return _by_schema("openhook-discovery", None, document, strict)
 
 
-KINDS: dict[str, Check] = {name: _format_check(name) for name in formats.FORMATS} | {"openhook-discovery": _discovery}
+def _manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    return problems_of(document)
+
+
+KINDS: dict[str, Check] = {name: _format_check(name) for name in formats.FORMATS} | {
+    "openhook-discovery": _discovery,
+    "manifest": _manifest,
+}

@@ -1,0 +1,1 @@
+"""The Hook Interchange Format: one document of hooks for every agent."""

@@ -1,0 +1,101 @@
+"""Reading and writing manifests: JSON or YAML, the seed's `hooks/1.0` and the newer text's `hooks/0.1`."""
+
+from typing import Any
+
+from msgspec.structs import asdict, fields
+
+from hookonce.errors import HookonceError
+from hookonce.manifest.problems import problems_of
+from hookonce.model import Handler, Hook, Manifest, Object, Problem
+from hookonce.texts import load as parse_json
+
+_DARWIN = ("osx", "macos", "darwin")
+_HANDLER = {field.encode_name: field.name for field in fields(Handler) if field.name != "extra"}
+_HOOK = {field.encode_name: field.name for field in fields(Hook) if field.name not in {"extra", "handler"}}
+
+
+class ManifestError(HookonceError):
+    """A manifest that cannot be used; `problems` holds every fault with its path."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        first = "; ".join(f"{path}: {message}" for path, message in problems[:3])
+        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""  # noqa: PLR2004  as many as a line holds
+        super().__init__(f"the manifest has problems: {first}{more}")
+        self.problems = problems
+
+
+def parse(raw: bytes) -> Any:
+    """The document of a manifest's bytes; YAML unless it begins like JSON."""
+    try:
+        text = raw.decode("utf-8-sig")
+        if text.lstrip()[:1] in {"{", "["}:
+            return parse_json(text)
+        return _yaml(text)
+    except UnicodeDecodeError as fault:
+        raise ManifestError([("$", f"invalid UTF-8 at byte {fault.start}")]) from None
+    except RecursionError:
+        raise ManifestError([("$", "the document is nested too deeply")]) from None
+    except ValueError as fault:
+        raise ManifestError([("$", f"neither JSON nor YAML: {fault}")]) from None
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as fault:
+        raise ValueError(" ".join(str(fault).split())) from None
+
+
+def load(raw: bytes) -> Manifest:
+    """The manifest, or every problem of it at once."""
+    document = parse(raw)
+    problems, _ = problems_of(document)
+    if problems:
+        raise ManifestError(problems)
+    return manifest_of(document)
+
+
+def manifest_of(document: Object) -> Manifest:
+    """A document without problems as a Manifest; unknown fields are kept."""
+    hooks = [_hook(hook) for hook in document["hooks"]]
+    extra = {key: value for key, value in document.items() if key not in {"spec", "hooks"}}
+    return Manifest(spec=document["spec"], hooks=hooks, extra=extra)
+
+
+def _hook(given: Object) -> Hook:
+    known = {_HOOK[key]: value for key, value in given.items() if key in _HOOK and value is not None}
+    extra = {key: value for key, value in given.items() if key not in _HOOK and key != "handler"}
+    return Hook(handler=_handler(given["handler"]), extra=extra, **known)
+
+
+def _handler(given: Object) -> Handler:
+    known = {_HANDLER[key]: value for key, value in given.items() if key in _HANDLER and value is not None}
+    if "platform" in known:
+        known["platform"] = {("darwin" if name in _DARWIN else name): text for name, text in known["platform"].items()}
+    return Handler(extra={key: value for key, value in given.items() if key not in _HANDLER}, **known)
+
+
+def dump(manifest: Manifest) -> Object:
+    """The document of a manifest, as its own specification spells it."""
+    apple = "osx" if manifest.spec == "hooks/1.0" else "darwin"
+    return {"spec": manifest.spec, "hooks": [_dumped(hook, apple) for hook in manifest.hooks]} | manifest.extra
+
+
+def _dumped(hook: Hook, apple: str) -> Object:
+    made = _set_fields(hook, _HOOK)
+    handler = _set_fields(hook.handler, _HANDLER)
+    if platform := handler.get("platform"):
+        handler["platform"] = {(apple if name == "darwin" else name): text for name, text in platform.items()}
+    return made | {"handler": handler | hook.handler.extra} | hook.extra
+
+
+def _set_fields(noun: Hook | Handler, names: dict[str, str]) -> Object:
+    """The fields that say something: a default is left out, a zero is not one."""
+    values = asdict(noun)
+    return {key: values[name] for key, name in names.items() if not _is_default(values[name])}
+
+
+def _is_default(value: Any) -> bool:
+    return value is None or value is False or (type(value) in (dict, list) and not value)

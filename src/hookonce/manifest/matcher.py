@@ -1,0 +1,81 @@
+"""Matchers: a tool's name, a pattern, an MCP server and tool, or a list of them."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from hookonce.model import Problem
+
+
+class Subject(NamedTuple):
+    """The tool call that is matched: canonical name, native name, and server and tool of an MCP call."""
+
+    name: str
+    native: str
+    server: str | None = None
+    tool: str | None = None
+
+
+def matcher_problems(matcher: Any, path: str, *, inside: bool = False) -> Iterator[Problem]:
+    """What is wrong with a matcher."""
+    if type(matcher) is str:
+        return
+    if type(matcher) is list and not inside:
+        for index, one in enumerate(matcher):
+            yield from matcher_problems(one, f"{path}[{index}]", inside=True)
+    elif type(matcher) is dict and "pattern" in matcher:
+        yield from _pattern_problems(matcher["pattern"], f"{path}.pattern")
+    elif type(matcher) is dict and "mcp" in matcher:
+        yield from _mcp_problems(matcher["mcp"], f"{path}.mcp")
+    else:
+        yield path, "expected a tool name, {pattern}, {mcp: {server, tool}} or a list of those"
+
+
+def _pattern_problems(text: Any, path: str) -> Iterator[Problem]:
+    if type(text) is not str:
+        yield path, "expected a string"
+        return
+    try:
+        compiled(text)
+    except ValueError as fault:
+        yield path, f"no RE2 pattern: {fault}"
+
+
+def _mcp_problems(mcp: Any, path: str) -> Iterator[Problem]:
+    if type(mcp) is not dict:
+        yield path, "expected an object with server and perhaps tool"
+        return
+    if type(mcp.get("server")) is not str:
+        yield f"{path}.server", "is required" if mcp.get("server") is None else "expected a string"
+    if mcp.get("tool") is not None and type(mcp["tool"]) is not str:
+        yield f"{path}.tool", "expected a string"
+
+
+@lru_cache(maxsize=512)
+def compiled(text: str) -> Any:
+    """The pattern as RE2 compiles it: linear in time, without look-around and back references."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(text, options=options)
+    except re2.error as fault:
+        reason = fault.args[0]
+        raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
+
+
+def matches(matcher: Any, subject: Subject, *, natively: bool = False) -> bool:
+    """Whether a matcher without problems fits a tool call; `natively` tries patterns on the native name alone."""
+    if matcher is None:
+        return True
+    if type(matcher) is list:
+        return any(matches(one, subject, natively=natively) for one in matcher)
+    if type(matcher) is str:
+        return matcher in {subject.name, subject.native}
+    if "pattern" in matcher:
+        found = compiled(matcher["pattern"])
+        names = (subject.native,) if natively else (subject.name, subject.native)
+        return any(found.search(name) is not None for name in names)
+    wanted = matcher["mcp"]
+    return subject.server == wanted["server"] and wanted.get("tool") in {None, subject.tool}
