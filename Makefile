@@ -32,6 +32,7 @@ lint: $(DEV)  ## walls between rooms, style, types
 	@$(BIN)/lint-imports --no-cache > $(VENV)/lint-imports.log 2>&1 || { cat $(VENV)/lint-imports.log; exit 1; }
 	@echo "ruff"
 	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check src
 	@echo "mypy"
 	@$(BIN)/mypy --no-error-summary
 

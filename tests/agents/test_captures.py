@@ -9,7 +9,6 @@ from msgspec.structs import asdict
 from hookonce import agents
 from hookonce.agents import decode, encode, normalize
 from hookonce.canon.arguments import ARGUMENTS
-from hookonce.canon.events import EVENTS
 from hookonce.journeys.identify import identify
 from tests.shared import captures
 
@@ -20,6 +19,12 @@ each = pytest.mark.parametrize(
 )
 
 
+# Where the payload tells more than the event's name: the only cases.
+REFINED = {
+    ("claude-code", "FileChanged", "file_created"),
+    ("opencode", "file.watcher.updated", "file_created"),
+    ("opencode", "session.created", "subagent_start"),
+}
 MAIN = {
     "shell": {"command"},
     "file_read": {"path"},
@@ -46,9 +51,7 @@ def test_the_canon_has_a_word(agent, native, file):
 
     event = decode(known, payload_of(file), native)
 
-    expected = normalize(known, native)
-    refined = event.type in EVENTS and (expected in EVENTS or expected.startswith("vendor."))
-    assert event.type == expected or refined
+    assert event.type == normalize(known, native) or (agent, native, event.type) in REFINED
     assert event.native == payload_of(file)
 
 
@@ -88,12 +91,11 @@ def test_tool_calls_are_canonical(agent, native, file):
 @each
 def test_identified_by_evidence(agent, native, file):
     """
-    A payload that names its event is identified, and no payload is ever given a wrong name.
+    Every payload that a real agent wrote is identified: its agent and its event.
     """
     found = identify(payload_of(file))
 
-    assert found.name in {agent, None}
-    assert found.name == agent or agent in found.candidates
+    assert (agent, normalize(agents.load(agent), native)) == (found.name, normalize(agents.load(agent), found.event))
 
 
 @each
@@ -103,9 +105,9 @@ def test_encode_is_the_inverse_of_decode(agent, native, file):
     A payload made from an event is read as the same event.
     """
     known = agents.load(agent)
-    event = decode(known, payload_of(file), native)
+    event = decode(known, payload_of(file), native, id="e")
 
-    again = decode(known, encode(known, event), native)
+    again = decode(known, encode(known, event), native, id="e")
 
     first, second = asdict(event), asdict(again)
     assert {name: value for name, value in first.items() if name != "native"} == {

@@ -221,7 +221,7 @@ def test_arguments_have_canonical_names(tool, names):
     """
     assert set(names.split()) <= ARGUMENTS[tool].keys()
     written_by_people = {"content", "old_text", "new_text", "patch", "prompt", "description"}
-    assert {"text"} >= {kind for name, kind in ARGUMENTS[tool].items() if name in written_by_people}
+    assert {"text", "content"} >= {kind for name, kind in ARGUMENTS[tool].items() if name in written_by_people}
 
 
 @pytest.mark.covers("AH-50")

@@ -251,13 +251,13 @@ def test_memory_stays_flat(size, words):
 @pytest.mark.slow
 def test_long_lines_do_not_add_up():
     """
-    Twelve lines of five megabytes take hardly more memory than three.
+    Thirty lines of five megabytes take hardly more memory than three.
     """
     words = ("translate", "--from", "claude-code", "--to", "canonical")
-    few, many = peak(5_000_000, 15_001_000, *words), peak(5_000_000, 60_010_000, *words)
+    few, many = peak(5_000_000, 15_001_000, *words), peak(5_000_000, 150_010_000, *words)
 
     assert 40 < few
-    assert many - few < 40
+    assert many - few < 80
 
 
 @pytest.mark.slow

@@ -187,3 +187,20 @@ def test_the_kind_can_be_said():
         (ran := run("check", "--from", "claude", given=payload)).code,
         ran.out,
     )
+
+
+@pytest.mark.parametrize("words", [(), ("--strict",)])
+def test_depth_is_judged_or_told(words):
+    """
+    However deep a document is, it is judged or said to be too deep, and the next one is judged.
+    """
+    depths = [10, 100, 300, *range(900, 1000, 5), 5000]
+    deep = [json.dumps(EVENT)[:-1].encode() + b', "extensions": ' + b'{"a":' * n + b"1" + b"}" * n + b"}\n" for n in depths]
+
+    code, (verdict,) = verdicts(*words, given=lines(*deep, EVENT))
+
+    assert (1, len(depths) + 1) == (code, verdict["documents"])
+    assert {"the JSON is nested too deeply"} == {problem["message"] for problem in verdict["problems"]}
+    told = [problem["line"] for problem in verdict["problems"]]
+    assert told == list(range(told[0], len(depths) + 1))
+    assert told[0] > 2

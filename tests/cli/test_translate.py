@@ -192,10 +192,16 @@ def test_event_names_what_payloads_do_not():
     assert ["session.end", "tool.start"] == [event["type"] for event in told.documents()]
 
 
-SECRET = {"prompt": "the secret plan", "command": "echo hi", "content": "file secret", "stdout": "output secret"}
+SECRET = {
+    "prompt": "the secret plan",
+    "command": "echo hi",
+    "description": "why it is done",
+    "content": "file secret",
+    "stdout": "output secret",
+}
 TALKATIVE = [
     PAYLOAD | {"hook_event_name": "UserPromptSubmit", "prompt": SECRET["prompt"]},
-    PAYLOAD | {"tool_input": {"command": SECRET["command"]}},
+    PAYLOAD | {"tool_input": {"command": SECRET["command"], "description": SECRET["description"]}},
     PAYLOAD | {"tool_name": "Write", "tool_input": {"file_path": "/p/a", "content": SECRET["content"]}},
     PAYLOAD | {"hook_event_name": "PostToolUse", "tool_response": {"stdout": SECRET["stdout"], "stderr": ""}},
 ]
@@ -205,14 +211,14 @@ TALKATIVE = [
     ("words", "shown"),
     [
         (("--privacy", "minimal"), {"command"}),
-        (("--privacy", "standard"), {"prompt", "command", "content"}),
+        (("--privacy", "standard"), {"command", "description"}),
         (("--privacy", "full"), set(SECRET)),
     ],
 )
 @pytest.mark.parametrize("name", ["openhook", "agent-hooks", "amplifier", "cloudevents", "otel", "canonical"])
 def test_privacy_says_which_texts_leave(name, words, shown):
     """
-    minimal shows commands, standard also what was asked, full everything.
+    minimal shows commands, standard also other tool input, full everything.
     """
     ran = run("translate", "--to", name, *words, given=lines(*TALKATIVE))
 

@@ -33,11 +33,17 @@ MEANT = {
     "a type without data": ("openhook", OPEN | {"type": "acme.deploy", "context": "file:///w"}),
     "a type with words of ours": ("openhook", OPEN | {"type": "tool.teach", "data": {"model": {}, "tool_name": 5}}),
     "a number of any size": ("agent-hooks", HOOKS | {"data": {"action": {"name": "x", "input": {"n": 2**70}}}}),
-    "a number below all others": ("agent-hooks", HOOKS | {"data": {"action": {"name": "x", "input": {"n": -(2**63) - 1}}}}),
+    "a number below all others": (
+        "agent-hooks",
+        HOOKS | {"data": {"action": {"name": "x", "input": {"n": -(2**63) - 1}}}},
+    ),
     "a tool without a name": ("agent-hooks", HOOKS | {"source": {"tool": ""}}),
     "half a character": ("agent-hooks", HOOKS | {"source": {"tool": "\ud800"}}),
     "an empty session": ("amplifier", EVENT | {"session_id": ""}),
-    "an empty conversation": ("otel", {"resourceLogs": [{"scopeLogs": [{"logRecords": [LOG | {"attributes": [NOBODY]}]}]}]}),
+    "an empty conversation": (
+        "otel",
+        {"resourceLogs": [{"scopeLogs": [{"logRecords": [LOG | {"attributes": [NOBODY]}]}]}]},
+    ),
 }
 
 
@@ -84,7 +90,9 @@ def test_an_extension_cannot_give_another_id(via):
     """
     The id that a document has is the one that it keeps in every format, whatever its extension calls its origin.
     """
-    hostile = HOOKS | {"metadata": {KEY: {"type": "before_tool_execute", "origin": {"format": "openhook", "id": "other"}}}}
+    hostile = HOOKS | {
+        "metadata": {KEY: {"type": "before_tool_execute", "origin": {"format": "openhook", "id": "other"}}}
+    }
     (there,), _ = walk("agent-hooks", via, [hostile])
 
     assert HOOKS["event_id"] == formats.load(via).read(there).event.id

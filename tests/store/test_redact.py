@@ -58,10 +58,10 @@ def test_facts_are_never_touched(level):
                 assert getattr(before.tool.result, name, None) == getattr(after.tool.result, name, None)
 
 
-@pytest.mark.parametrize(("level", "told"), [("minimal", Digest), ("standard", str), ("full", str)])
+@pytest.mark.parametrize(("level", "told"), [("minimal", Digest), ("standard", Digest), ("full", str)])
 def test_prompts(level, told):
     """
-    A prompt is a digest at minimal and itself above.
+    A prompt is a digest below full.
     """
     assert told is type(kept(level, prompt="do it").event.prompt)
 
@@ -105,9 +105,22 @@ def test_every_argument_obeys_its_class(tool):
 
     after = kept("minimal", tool=Tool(name=tool, native=tool, input=given)).event.tool.input
 
-    assert {name: kind != "text" for name, kind in ARGUMENTS[tool].items()} == {
+    assert {name: kind not in {"text", "content"} for name, kind in ARGUMENTS[tool].items()} == {
         name: value == "some-text" for name, value in after.items()
     }
+
+
+@pytest.mark.parametrize("tool", sorted(ARGUMENTS))
+def test_contents_are_left_out_at_standard(tool):
+    """
+    At standard tool input stays, but for what the table of classes calls content.
+    """
+    given = dict.fromkeys((*ARGUMENTS[tool], "unheard_of"), "some text")
+
+    after = kept("standard", tool=Tool(name=tool, native=tool, input=given)).event.tool.input
+
+    hidden = {name for name, kind in ARGUMENTS[tool].items() if kind == "content"}
+    assert hidden == {name for name, value in after.items() if value != "some text"}
 
 
 @pytest.mark.parametrize("level", ["minimal", "standard"])
@@ -149,7 +162,7 @@ def test_people(level, named):
 
 @pytest.mark.parametrize(
     ("level", "expected"),
-    [("minimal", set()), ("standard", {"input"}), ("full", {"context", "message", "input", "output"})],
+    [("minimal", set()), ("standard", set()), ("full", {"context", "message", "input", "output"})],
 )
 def test_decisions(level, expected):
     """

@@ -9,7 +9,12 @@ from hookonce.model import Record
 from hookonce.store.redact import redact
 
 SECRET = "the key AKIA1234 stands in .env"
-DENIED = {"hook_event_name": "PermissionDenied", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}
+DENIED = {
+    "hook_event_name": "PermissionDenied",
+    "session_id": "s",
+    "tool_name": "Bash",
+    "tool_input": {"command": "ls"},
+}
 WRITE = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Write"}
 TASK = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Agent"}
 END = {"hook_event_name": "SessionEnd", "session_id": "s"}
@@ -51,11 +56,15 @@ def test_words_paths_and_commands_stay():
     A reason of one word, a file with what became of it, and a command of any form are what minimal is for.
     """
     ended = kept(END | {"reason": "prompt_input_exit"})
-    written = kept(WRITE | {"tool_input": {"file_path": "/w/my notes.md", "files": [{"path": "a b", "operation": "create"}]}})
+    written = kept(
+        WRITE | {"tool_input": {"file_path": "/w/my notes.md", "files": [{"path": "a b", "operation": "create"}]}}
+    )
     denied = kept(DENIED | {"reason": "classifier_blocked", "tool_input": {"command": "echo 'a  b'\nls"}})
 
     assert "prompt_input_exit" == ended["event"]["data"]["reason"]
-    assert {"path": "/w/my notes.md", "files": [{"path": "a b", "operation": "create"}]} == written["event"]["tool"]["input"]
+    assert {"path": "/w/my notes.md", "files": [{"path": "a b", "operation": "create"}]} == written["event"]["tool"][
+        "input"
+    ]
     assert "classifier_blocked" == denied["event"]["data"]["reason"]
     assert {"command": "echo 'a  b'\nls"} == denied["event"]["tool"]["input"]
 
@@ -64,7 +73,12 @@ def test_what_holds_no_text_is_no_gap():
     """
     An empty list and numbers in a list are as they were, and nothing says otherwise.
     """
-    payload = {"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Odd", "tool_input": {"a": [], "b": [1, None]}}
+    payload = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "s",
+        "tool_name": "Odd",
+        "tool_input": {"a": [], "b": [1, None]},
+    }
     left = kept(payload)
 
     assert {"a": [], "b": [1, None]} == left["event"]["tool"]["input"]

@@ -1,12 +1,13 @@
 """The canonical argument names of each tool, each with its privacy class.
 
 Classes: `keep` is harmless, `path` names a file, `command` says what was done, `text` is content that
-belongs to somebody. An argument that is not listed is text.
+belongs to somebody, `content` such a text that may be long and is told only at full privacy. An argument
+that is not listed is text.
 """
 
 from typing import Literal
 
-Class = Literal["keep", "path", "command", "text"]
+Class = Literal["keep", "path", "command", "text", "content"]
 
 ARGUMENTS: dict[str, dict[str, Class]] = {
     "shell": {
@@ -17,20 +18,20 @@ ARGUMENTS: dict[str, dict[str, Class]] = {
         "background": "keep",
     },
     "file_read": {"path": "path", "offset": "keep", "limit": "keep", "files": "path"},
-    "file_write": {"path": "path", "content": "text", "patch": "text", "files": "path"},
+    "file_write": {"path": "path", "content": "content", "patch": "content", "files": "path"},
     "file_edit": {
         "path": "path",
-        "old_text": "text",
-        "new_text": "text",
+        "old_text": "content",
+        "new_text": "content",
         "replace_all": "keep",
-        "patch": "text",
+        "patch": "content",
         "files": "path",
     },
     "search": {"pattern": "command", "path": "path"},
     "find": {"pattern": "command", "path": "path"},
-    "web_fetch": {"url": "command", "prompt": "text"},
+    "web_fetch": {"url": "command", "prompt": "content"},
     "web_search": {"query": "command"},
-    "agent": {"prompt": "text", "description": "text", "type": "keep"},
+    "agent": {"prompt": "content", "description": "text", "type": "keep"},
 }
 
 # What `Event.data` may hold, beside the event's own fields; a name that is not listed is text.

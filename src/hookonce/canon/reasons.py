@@ -72,7 +72,7 @@ ERRORS: dict[str, str] = {
     "model_call": "ModelError",
 }
 
-# Model ids as `provider/model`: by the id's own beginning, else by the agent's usual provider.
+# Model ids as `provider/model`: by what the id begins with, else as they are.
 PROVIDERS: tuple[tuple[str, str], ...] = (
     ("claude", "anthropic"),
     ("anthropic", "anthropic"),

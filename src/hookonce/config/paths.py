@@ -2,12 +2,12 @@
 
 from os import environ
 from pathlib import Path
-from pwd import getpwuid
 
 
 def home() -> Path:
     """The user's home: of the password database, unless HOME names another directory that is ours."""
     from os import getuid
+    from pwd import getpwuid
 
     known = Path(getpwuid(getuid()).pw_dir)
     named = Path(environ.get("HOME", known))

@@ -12,6 +12,7 @@ from hookonce.agents import decode, encode
 from hookonce.errors import HookonceError, UnknownName
 from hookonce.formats._rest import same_event
 from hookonce.ids import StreamIds
+from hookonce.journeys.context import Context
 from hookonce.journeys.identify import identify, strange_home
 from hookonce.journeys.lines import TOO_DEEP, Line, duplicate_keys, parse
 from hookonce.model import Actor, Agent, Event, Format, Gap, Object, Origin, Record, User
@@ -20,6 +21,7 @@ from hookonce.texts import dump, load
 from hookonce.times import now
 
 _PARENTS = 16
+_KINDS = 200
 Made = TypeVar("Made")
 
 
@@ -59,6 +61,7 @@ class Translation:
         self.left_out: Counter[str] = Counter()
         self.notes: Counter[str] = Counter()
         self._ids = StreamIds()
+        self._context = Context()
         self._parents: dict[str, Record] = {}
         self._write = plan.target.variants[plan.variant] if plan.variant else plan.target.write
         self.withheld = 0
@@ -96,8 +99,8 @@ class Translation:
             told = self.plan.event or _shape(source, document)
             event = decode(source, document, told, id=event_id, received=received)
             if (home := strange_home(source, document)) is not None:
-                self.notes[f"read as {source.title}, though the transcript lies in {home}"] += 1
-            return self._documents(Record(event=event))
+                _count(self.notes, f"read as {source.title}, though the transcript lies in {home}")
+            return self._documents(Record(event=self._context.completed(event)))
         if type(document) is not dict:
             raise HookonceError("expected a JSON object")
         if reader := source.readers.get(self.plan.profile):
@@ -131,7 +134,7 @@ class Translation:
         plan = self.plan
         for gap in record.gaps:
             if gap.note is not None:
-                self.notes[gap.note] += 1
+                _count(self.notes, gap.note)
         kept: Record = record
         if plan.level != "full":
             kept = redact(record, plan.level, native=plan.target.name == "canonical")
@@ -140,7 +143,7 @@ class Translation:
             kept = replace(kept, event=replace(kept.event, user=User(id=plan.user)))
         documents = self._write(kept)
         if not documents:
-            self.left_out[record.event.type] += 1
+            _count(self.left_out, record.event.type)
         elif (native := _restored(kept, plan)) is not None:
             documents[0] = native
         self.written += len(documents)
@@ -181,6 +184,11 @@ def payloads_of(agent: Agent) -> Format:
 
 def _never(_: Object) -> bool:
     return False
+
+
+def _count(counter: Counter[str], what: str) -> None:
+    """Count, but not ever more kinds: a stream may be endless."""
+    counter[what if what in counter or len(counter) < _KINDS else "others"] += 1
 
 
 def _each(lines: Iterable[Line], make: Callable[[Line], Made]) -> Iterator[Made | Fault]:
@@ -238,5 +246,5 @@ def _restored(record: Record, plan: Plan) -> Object | None:
     if actor is not None and event.actor in {None, Actor(type=actor.type)}:  # not everybody may name them
         event = replace(event, actor=actor)
     same = same_event(replace(event, user=user), first.event)
-    agreed = record.decision is None or record.decision == first.decision
-    return native if same and agreed else None
+    pairs = ((record.decision, first.decision), (record.risk, first.risk), (record.runs, first.runs))
+    return native if same and all(not mine or mine == theirs for mine, theirs in pairs) else None

@@ -1,8 +1,8 @@
 """Privacy: what leaves the process is decided here, before any format or file sees it.
 
-`full` keeps everything. `standard` keeps what was asked (prompts and tool input) and leaves out what
-came back. `minimal` keeps names, paths and commands and leaves out every text. A text that is left
-out becomes its hash, length and number of lines.
+`full` keeps everything. `minimal` keeps names, paths and commands and leaves out every text. `standard`
+keeps tool input besides, but for prompts and file contents. A text that is left out becomes its hash,
+length and number of lines.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ def _stored(record: Record, event: Event, level: Level, gaps: list[Gap]) -> Stor
 def _event(event: Event, level: Level, gaps: list[Gap], *, native: bool) -> Event:
     minimal = level == "minimal"
     prompt = event.prompt
-    if minimal and type(prompt) is str:
+    if type(prompt) is str:
         prompt = digest(prompt)
         gaps.append(_hashed("$.event.prompt"))
     if event.user is not None:
@@ -71,9 +71,9 @@ def _actor(actor: Actor | None) -> Actor | None:
 
 def _tool(tool: Tool, gaps: list[Gap], *, minimal: bool) -> Tool:
     given = tool.input
-    if minimal and given:
+    if given:
         classes = ARGUMENTS.get(tool.name, _NO_ARGUMENTS)
-        given = _object(given, classes, "$.event.tool.input.", gaps)
+        given = _input(given, classes, "$.event.tool.input.", gaps, minimal=minimal)
     return Tool(
         name=tool.name,
         native=tool.native,
@@ -87,9 +87,9 @@ def _tool(tool: Tool, gaps: list[Gap], *, minimal: bool) -> Tool:
 def _decision(decision: Decision, tool: Tool | None, gaps: list[Gap], *, minimal: bool) -> Decision:
     """What was decided and why; the texts that it adds or puts in place of others are left out as those would be."""
     given, output = decision.updated_input, decision.updated_output
-    if minimal and given:
+    if given:
         classes = _NO_ARGUMENTS if tool is None else ARGUMENTS.get(tool.name, _NO_ARGUMENTS)
-        given = _object(given, classes, "$.decision.updated_input.", gaps)
+        given = _input(given, classes, "$.decision.updated_input.", gaps, minimal=minimal)
     if output is not None:
         gaps.append(_hashed("$.decision.updated_output"))
     added = [name for name in ("context", "system_message") if getattr(decision, name) is not None]
@@ -110,6 +110,14 @@ def _result(result: Result, gaps: list[Gap]) -> Result:
     return Result(ok=result.ok, exit_code=result.exit_code, error=error, duration_ms=result.duration_ms, output=output)
 
 
+def _input(given: Object, classes: Mapping[str, str], where: str, gaps: list[Gap], *, minimal: bool) -> Object:
+    """Tool input: at the standard level only long contents are left out."""
+    if minimal:
+        return _object(given, classes, where, gaps)
+    long = {key: value for key, value in given.items() if classes.get(key) == "content"}
+    return given | _object(long, classes, where, gaps) if long else given
+
+
 def _object(given: Object, classes: Mapping[str, str], where: str, gaps: list[Gap]) -> Object:
     """The same object with every text left out that is not of a harmless class."""
     kept: Object = {}
@@ -122,7 +130,7 @@ def _object(given: Object, classes: Mapping[str, str], where: str, gaps: list[Ga
 
 def _left(value: Any, kind: str) -> Any:
     """What is left of a value of a class; what does not look like its class is a text."""
-    if kind == "text" or (type(value) is str and kind == "keep" and _WORD.fullmatch(value) is None):
+    if kind in {"text", "content"} or (type(value) is str and kind == "keep" and _WORD.fullmatch(value) is None):
         return _hide(value)
     if kind == "command" or type(value) not in (list, dict):
         return value
