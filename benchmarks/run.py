@@ -53,9 +53,9 @@ def decoding(given: list[tuple[str, str, bytes]]) -> None:
 def translating(target: str) -> Callable[[list[tuple[str, str, bytes]]], None]:
     """Bytes in, bytes out, through the journey that the command walks."""
     encode = Encoder().encode
+    walks: dict[tuple[str, str], Translation] = {}
 
     def run(given: list[tuple[str, str, bytes]]) -> None:
-        walks: dict[tuple[str, str], Translation] = {}
         for number, (name, event, raw) in enumerate(given):
             walk = walks.get((name, event))
             if walk is None:

@@ -19,10 +19,10 @@ def is_uuid(text: str) -> bool:
 def derive(*parts: str) -> str:
     """A UUIDv5 of the parts (RFC 9562), without the cost of the `uuid` module."""
     digest = sha1(_ROOT + "\0".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
-    bits = int.from_bytes(digest[:16], "big")
-    bits = bits & ~(0xF << 76) | (5 << 76)
-    bits = bits & ~(0x3 << 62) | (0x2 << 62)
-    text = f"{bits:032x}"
+    octets = bytearray(digest[:16])
+    octets[6] = octets[6] & 0x0F | 0x50  # version 5
+    octets[8] = octets[8] & 0x3F | 0x80  # variant of RFC 9562
+    text = octets.hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 

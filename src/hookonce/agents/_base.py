@@ -15,7 +15,7 @@ from hookonce.errors import PayloadError
 from hookonce.model import SCHEMA, Actor, Agent, Event, Facts, Object, Subagent, TimeSource, Usage
 from hookonce.texts import dump
 
-_TEXTS = ("turn", "cwd", "model", "prompt", "version", "parent_session")
+_TEXTS = frozenset({"turn", "cwd", "model", "prompt", "version", "parent_session"})
 _USER = Actor(type="user")
 _AI = Actor(type="ai_agent")
 _SYSTEM = Actor(type="system")
@@ -132,10 +132,9 @@ def _session(agent: Agent, facts: Facts) -> str | None:
 
 def _keep_misfits(facts: Facts, data: Object) -> None:
     """An optional value of a wrong type is no reason to refuse the event: it moves to `data` as it is."""
-    for slot in _TEXTS:
-        value = facts.get(slot)
-        if value is not None and type(value) is not str:
-            data[slot] = facts.pop(slot)
+    wrong = [slot for slot, value in facts.items() if type(value) is not str and value is not None and slot in _TEXTS]
+    for slot in wrong:
+        data[slot] = facts.pop(slot)
 
 
 def _time(facts: Facts, data: Object, received: str | None) -> tuple[str, TimeSource]:
@@ -164,7 +163,7 @@ def _mode(agent: Agent, facts: Facts, data: Object) -> Any:
 
 def _subagent(facts: Facts, kind: str, data: Object) -> Subagent | None:
     """Who it is about, if not the main agent, which may have a type as well but is nobody's sub-agent."""
-    who, sort, parent = (facts.get(slot) for slot in ("subagent", "subagent_type", "subagent_parent"))
+    who, sort, parent = facts.get("subagent"), facts.get("subagent_type"), facts.get("subagent_parent")
     if who is None and parent is None and (sort is None or not kind.startswith("subagent_")):
         if sort is not None:
             data["agent_type"] = sort

@@ -7,7 +7,7 @@ again, gives the very envelope that it came in: so it can add, and never contrad
 from typing import Any
 
 from msgspec import Struct, ValidationError, convert, to_builtins
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict, astuple, replace
 
 from hookonce import ids
 from hookonce.canon.events import BY_USER
@@ -58,14 +58,20 @@ class Rest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     native: Json = None
 
 
-def names(*carried: str) -> tuple[str, ...]:
+Remaining = tuple[tuple[str, int], ...]  # names of event fields and where they stand in an event
+
+
+def names(*carried: str) -> Remaining:
     """The fields that remain when the envelope carries those."""
-    return tuple(name for name in Rest.__struct_fields__ if name not in {"data", "agent", *carried})
+    places = {name: index for index, name in enumerate(Event.__struct_fields__)}
+    left = (name for name in Rest.__struct_fields__ if name not in {"data", "agent", *carried})
+    return tuple((name, places[name]) for name in left)
 
 
-def rest_of(event: Event, remaining: tuple[str, ...]) -> Object:
+def rest_of(event: Event, remaining: Remaining) -> Object:
     """The remaining fields of an event, absent ones left out."""
-    rest: Object = {name: value for name in remaining if (value := getattr(event, name)) is not None}
+    values = astuple(event)
+    rest: Object = {name: value for name, index in remaining if (value := values[index]) is not None}
     if event.data:
         rest["data"] = event.data
     return rest

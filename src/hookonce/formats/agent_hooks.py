@@ -1,5 +1,6 @@
 """Agent Hooks 0.1.0: 23 event types in one envelope, with actor, mode, decision and risk."""
 
+from functools import lru_cache
 from re import compile as pattern
 
 from hookonce import ids
@@ -172,6 +173,7 @@ def _version(doc: Object, gaps: list[Gap]) -> None:
         gaps.append(Gap(where="$.spec_version", strategy="best effort", note=f"version {version} is not known"))
 
 
+@lru_cache(maxsize=256)
 def _agent(tool: str) -> str:
     """The agent's own slug, however the tool is spelt."""
     slug = tool.lower().replace(" ", "-")

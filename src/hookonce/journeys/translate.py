@@ -144,7 +144,7 @@ class Translation:
         documents = self._write(kept)
         if not documents:
             _count(self.left_out, record.event.type)
-        elif (native := _restored(kept, plan)) is not None:
+        elif kept.event.origin is not None and (native := _restored(kept, plan)) is not None:
             documents[0] = native
         self.written += len(documents)
         return documents

@@ -6,6 +6,7 @@ length and number of lines.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from re import compile as pattern
 from typing import Any, Literal
@@ -122,7 +123,11 @@ def _object(given: Object, classes: Mapping[str, str], where: str, gaps: list[Ga
     """The same object with every text left out that is not of a harmless class."""
     kept: Object = {}
     for key, value in given.items():
-        kept[key] = left = _left(value, classes.get(key, "text"))
+        kind = classes.get(key, "text")
+        if value is True or value is False or ((kind == "path" or kind == "command") and type(value) is str):  # noqa: PLR1714  the common cases, and a comparison is cheaper than a set
+            kept[key] = value
+            continue
+        kept[key] = left = _left(value, kind)
         if left is not value and left != value:
             gaps.append(_hashed(where + key))
     return kept
@@ -143,7 +148,8 @@ def _hide(value: Any) -> Any:
     """The same tree, its strings left out; numbers, truth values and null are no texts."""
     kind = type(value)
     if kind is str:
-        return asdict(digest(value))
+        mark, length, lines = _measured(value)
+        return {"hash": mark, "length": length, "lines": lines}
     if kind is dict:
         return value if _is_digest(value) else {key: _hide(item) for key, item in value.items()}
     if kind is list:
@@ -161,9 +167,15 @@ def _is_digest(value: Any) -> bool:
 
 def digest(text: str) -> Digest:
     """What remains of a text that is left out."""
+    mark, length, lines = _measured(text)
+    return Digest(hash=mark, length=length, lines=lines)
+
+
+def _measured(text: str) -> tuple[str, int, int]:
     raw = text.encode("utf-8", "surrogatepass")
-    return Digest(hash="sha256:" + sha256(raw).hexdigest(), length=len(text), lines=len(text.splitlines()))
+    return "sha256:" + sha256(raw).hexdigest(), len(text), len(text.splitlines())
 
 
+@lru_cache(maxsize=512)
 def _hashed(where: str) -> Gap:
     return Gap(where=where, strategy="hashed")
