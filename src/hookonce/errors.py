@@ -3,6 +3,9 @@
     HookonceError            anything expected: one sentence on stderr, exit 1
     ├── PayloadError         an agent's native payload cannot be read
     ├── DocumentError        a document of an event format cannot be read
+    ├── ManifestError        a manifest of hooks cannot be used (manifest/load)
+    ├── Refusal              a file that belongs to others was left alone (edit/refusal)
+    │   └── BrokenFile       and is not what its name says
     └── UsageError           the command line asks for something impossible, exit 64
         └── UnknownName      no agent, format or event of that name
 

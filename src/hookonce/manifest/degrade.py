@@ -1,0 +1,103 @@
+"""What becomes of a manifest on an agent that cannot do all of it.
+
+The capabilities that a hook needs are inferred from what it says, never from what it lists. Where the
+agent lacks one, the author's strategy counts, else the registry's: *warn* runs the hook with less, *exclude*
+leaves it out, *block* puts a guard in its place that refuses the action. Each such case is a gap.
+"""
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from hookonce.canon.capabilities import CAPABILITIES, OF_OUTPUT
+from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
+
+# A guard needs nothing but a shell: it says why on stderr and refuses.
+_GUARD = "echo {reason} >&2; exit 2"
+
+
+class Degraded(NamedTuple):
+    """The hooks that remain, each with its place in the manifest, and what was lost on the way."""
+
+    hooks: list[tuple[int, Hook]]
+    gaps: list[Gap]
+
+
+def capabilities_of(hook: Hook) -> frozenset[str]:
+    """What a hook needs of an agent, inferred; `rewrites` of input show only in `degradation`."""
+    handler = hook.handler
+    needs = {
+        "structured_output": hook.blocking or bool(hook.degradation.keys() & OF_OUTPUT),
+        "input_rewrite": "input_rewrite" in hook.degradation,
+        "llm_evaluated": handler.type in {"prompt", "agent"},
+        "http_handler": handler.type == "http",
+        "async_execution": handler.background,
+        "platform_commands": bool(handler.platform),
+        "custom_env": bool(handler.env),
+        "configurable_cwd": handler.cwd is not None,
+    }
+    return frozenset(name for name, needed in needs.items() if needed)
+
+
+def strategy_of(hook: Hook, capability: str) -> Strategy:
+    """The author's choice for a missing capability, else the registry's."""
+    return hook.degradation.get(capability) or CAPABILITIES.get(capability, "warn")
+
+
+def degrade(manifest: Manifest, supported: frozenset[str]) -> Degraded:
+    """The manifest as an agent with these capabilities can hold it."""
+    result = Degraded([], [])
+    for index, hook in enumerate(manifest.hooks):
+        missing = sorted(capabilities_of(hook) - supported)
+        result.gaps.extend(_gap(index, hook, capability) for capability in missing)
+        kept = _kept(hook, missing)
+        if kept is not None:
+            result.hooks.append((index, kept))
+    return result
+
+
+def _kept(hook: Hook, missing: list[str]) -> Hook | None:
+    """The strictest strategy decides: a guard rather than an absence, an absence rather than half a hook."""
+    chosen = {strategy_of(hook, capability): capability for capability in missing}
+    if "block" in chosen:
+        return guard(hook, chosen["block"])
+    return None if "exclude" in chosen else _reduced(hook, missing)
+
+
+def guard(hook: Hook, capability: str) -> Hook:
+    """A hook that refuses every action that the original would have seen, because it cannot do its work."""
+    reason = f"'blocked: this agent lacks {capability}, which the hook {quoted(hook.name or hook.event)} needs'"
+    return replace(hook, handler=Handler(type="command", command=_GUARD.format(reason=reason)), blocking=True)
+
+
+def quoted(text: str) -> str:
+    """A name inside a shell word in single quotes: everything else than plain characters is taken out."""
+    return "".join(letter for letter in text if letter.isalnum() or letter in " ._-")
+
+
+def _reduced(hook: Hook, missing: list[str]) -> Hook:
+    handler = hook.handler
+    if "async_execution" in missing:
+        handler = replace(handler, background=False)
+    if "platform_commands" in missing:
+        handler = replace(handler, platform={})
+    if "custom_env" in missing:
+        handler = replace(handler, env={})
+    if "configurable_cwd" in missing:
+        handler = replace(handler, cwd=None)
+    return hook if handler is hook.handler else replace(hook, handler=handler)
+
+
+_EFFECTS: dict[Strategy, str] = {"block": "prevents", "warn": "observes", "exclude": "lost"}
+
+
+def _gap(index: int, hook: Hook, capability: str) -> Gap:
+    strategy = strategy_of(hook, capability)
+    who = hook.name or f"Hook {index + 1}"
+    return Gap(
+        where=f"$.hooks[{index}]",
+        capability=capability,
+        strategy=strategy,
+        effect="prevents" if hook.blocking and strategy == "warn" else _EFFECTS[strategy],
+        note=f"{who} needs {capability}, which the agent lacks",
+    )

@@ -1,0 +1,121 @@
+"""What becomes of hooks on agents that can do less."""
+
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookonce.canon.capabilities import CAPABILITIES
+from hookonce.manifest.degrade import capabilities_of, degrade, strategy_of
+from hookonce.model import Handler, Hook, Manifest
+
+COMMAND = Handler(type="command", command="./check.sh")
+EVERYTHING = frozenset(CAPABILITIES)
+
+
+def hook(**fields):
+    """A plain hook, changed in some of its fields."""
+    handler = Handler(type="command", command="./check.sh", **fields.pop("handler", {}))
+    return Hook(**({"event": "before_tool_execute", "handler": handler} | fields))
+
+
+def degraded(one, *supported):
+    """A single hook on an agent with these capabilities."""
+    return degrade(Manifest(spec="hooks/1.0", hooks=[one]), frozenset(supported))
+
+
+@pytest.mark.covers("HIF-72", "HIF-95", "HIF-103")
+@pytest.mark.parametrize(
+    ("one", "needs"),
+    [
+        (hook(), set()),
+        (hook(capabilities=["http_handler"]), set()),
+        (hook(blocking=True), {"structured_output"}),
+        (hook(degradation={"input_rewrite": "block"}), {"structured_output", "input_rewrite"}),
+        (Hook(event="agent_stop", handler=Handler(type="prompt", prompt="ok?")), {"llm_evaluated"}),
+        (Hook(event="agent_stop", handler=Handler(type="http", url="https://x")), {"http_handler"}),
+        (hook(handler={"background": True}), {"async_execution"}),
+        (hook(handler={"platform": {"windows": "x.ps1"}}), {"platform_commands"}),
+        (hook(handler={"env": {"A": "1"}, "cwd": "tools"}), {"custom_env", "configurable_cwd"}),
+    ],
+)
+def test_capabilities_are_inferred(one, needs):
+    """
+    What a hook needs follows from what it says, never from what it lists.
+    """
+    assert needs == capabilities_of(one)
+
+
+@pytest.mark.covers("HIF-56", "HIF-60")
+def test_the_author_decides_before_the_registry():
+    """
+    A strategy of the author's beats the default of the capability.
+    """
+    assert "block" == strategy_of(hook(), "input_rewrite")
+    assert "warn" == strategy_of(hook(degradation={"input_rewrite": "warn"}), "input_rewrite")
+
+
+@pytest.mark.covers("HIF-57", "HIF-102")
+@pytest.mark.parametrize("name", ["guard", "it's $(touch x); `id` \"q\"\n; exit 0"])
+def test_a_hook_that_cannot_rewrite_becomes_a_guard(name, tmp_path):
+    """
+    The guard really refuses with a reason, whatever the hook is called.
+    """
+    result = degraded(hook(name=name, degradation={"input_rewrite": "block"}), "structured_output")
+
+    ((_, kept),) = result.hooks
+    done = subprocess.run(["sh", "-c", kept.handler.command], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert (2, "", []) == (done.returncode, done.stdout, list(tmp_path.iterdir()))
+    assert done.stderr.startswith("blocked: this agent lacks input_rewrite")
+    assert kept.blocking
+
+
+@pytest.mark.covers("HIF-58")
+def test_less_is_better_than_nothing():
+    """
+    A hook that loses a convenience runs without it, and the loss is a gap.
+    """
+    result = degraded(hook(handler={"env": {"A": "1"}, "cwd": "tools", "timeout": 5}))
+
+    assert [(0, hook(handler={"timeout": 5}))] == result.hooks
+    assert ["configurable_cwd", "custom_env"] == [gap.capability for gap in result.gaps]
+
+
+@pytest.mark.covers("HIF-59", "HIF-71")
+def test_what_an_agent_cannot_judge_is_left_out():
+    """
+    A hook for a language model is excluded where there is none, by its number if it has no name.
+    """
+    result = degraded(Hook(event="agent_stop", handler=Handler(type="prompt", prompt="ok?")))
+
+    assert ([], ["lost"]) == (result.hooks, [gap.effect for gap in result.gaps])
+    assert result.gaps[0].note.startswith("Hook 1 needs")
+
+
+hooks = st.builds(
+    hook,
+    blocking=st.booleans(),
+    degradation=st.dictionaries(st.sampled_from(sorted(CAPABILITIES)), st.sampled_from(["block", "warn", "exclude"])),
+    handler=st.fixed_dictionaries(
+        {}, optional={"background": st.booleans(), "env": st.just({"A": "1"}), "cwd": st.just("x"), "platform": st.just({"linux": "y"})}
+    ),
+)
+
+
+@given(st.lists(hooks, min_size=1, max_size=5), st.frozensets(st.sampled_from(sorted(CAPABILITIES))))
+def test_nothing_goes_without_a_gap(given_hooks, supported):
+    """
+    A hook that is changed or gone has a gap; order is kept; degrading twice changes nothing more.
+    """
+    manifest = Manifest(spec="hooks/1.0", hooks=given_hooks)
+
+    result = degrade(manifest, supported)
+
+    places = [index for index, _ in result.hooks]
+    told = {gap.where for gap in result.gaps}
+    assert sorted(places) == places
+    for index, before in enumerate(given_hooks):
+        after = dict(result.hooks).get(index)
+        assert after == before or f"$.hooks[{index}]" in told
+    assert degrade(manifest, EVERYTHING).gaps == []
