@@ -241,6 +241,28 @@ class Manifest(_Noun, frozen=True, kw_only=True):
 Facts = dict[str, Json]
 
 
+class Config(Struct, frozen=True, kw_only=True):
+    """How an agent is told of its hooks: where, in what shape, and what an answer can do there.
+
+    `powers` maps a native event to some of prevent, retry, rewrite, ask, context; an event that is not
+    named there can only be observed. `units` is how many of its timeout's units make a second; an agent
+    that takes small numbers for seconds all the same has a `least` number that it takes for its units.
+    `ambiguous` names the tools that are several canonical ones at once.
+    """
+
+    files: Mapping[str, str]
+    render: "Callable[[Agent, list[tuple[int, Hook]]], tuple[Object, list[Gap]]]"
+    parse: "Callable[[Agent, Object], tuple[list[Hook], list[Gap]]]"
+    powers: Mapping[str, frozenset[str]]
+    capabilities: frozenset[str] = frozenset()
+    units: int = 1
+    least: int = 0
+    root: str | None = "hooks"
+    handlers: Mapping[str, Mapping[str, str]] = {}
+    closed: tuple[str, Json] | None = None
+    ambiguous: Mapping[str, list[str]] = {}
+
+
 class Agent(Struct, frozen=True, kw_only=True):
     """One coding agent: its own column of every table, and only those functions that differ.
 
@@ -275,6 +297,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     recognise: Callable[[Object], str | None] | None = None
     wrap: Callable[[Object, Event], Object] | None = None
     encodes: bool = False
+    config: Config | None = None
 
 
 Problem = tuple[str, str]  # a JSON path and what is wrong there

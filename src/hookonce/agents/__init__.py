@@ -5,12 +5,13 @@ from importlib import import_module
 
 from hookonce.agents._base import decode, normalize
 from hookonce.agents._encode import encode
+from hookonce.agents._entry import config_of
 from hookonce.agents._tool import ENDS
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.errors import UnknownName
 from hookonce.model import Agent
 
-__all__ = ["AGENTS", "ENDS", "decode", "encode", "load", "normalize"]
+__all__ = ["AGENTS", "ENDS", "config_of", "decode", "encode", "load", "normalize"]
 
 AGENTS: dict[str, str] = {
     "amp": "amp",

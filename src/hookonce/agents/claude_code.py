@@ -5,11 +5,14 @@ from typing import Any
 
 from hookonce.agents import _tool
 from hookonce.agents._batch import calls
+from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, EVENTS, KEYS
+from hookonce.agents._grouped import parse, powers, render
 from hookonce.canon.events import FILE_FATES
-from hookonce.model import Agent, Event, Facts, Object, Result
+from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
 _HUMAN = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
+_ASKED = {"type": "type", "prompt": "prompt", "model": "model", "timeout": "timeout", "status_message": "statusMessage"}
 _EXIT = pattern(r"\AExit code (\d+)\b")
 _FATES = {watched: kind for kind, _, watched in FILE_FATES}
 _WATCHED = {kind: watched for kind, _, watched in FILE_FATES}
@@ -129,4 +132,43 @@ AGENT = Agent(
     mcp_name="mcp__{}__{}".format,
     result=_result,
     wrap=_wrap,
+    config=Config(
+        files={
+            "user": "~/.claude/settings.json",
+            "project": ".claude/settings.json",
+            "local": ".claude/settings.local.json",
+            "managed": "/etc/claude-code/managed-settings.json",
+        },
+        render=render,
+        parse=parse,
+        powers=powers(
+            PreToolUse="prevent rewrite ask context",
+            PermissionRequest="prevent rewrite",
+            PostToolUse="context",
+            PostToolBatch="prevent context",
+            UserPromptSubmit="prevent context",
+            UserPromptExpansion="prevent context",
+            SessionStart="context",
+            Stop="retry",
+            SubagentStop="retry",
+            PreCompact="prevent",
+            PreModelSwitch="prevent ask",
+            TaskCreated="prevent",
+            TaskCompleted="prevent",
+            TeammateIdle="retry",
+            ConfigChange="prevent",
+            Elicitation="prevent",
+        ),
+        capabilities=frozenset(
+            {"structured_output", "input_rewrite", "llm_evaluated", "http_handler", "async_execution"}
+        ),
+        handlers={
+            "command": {"type": "type"} | COMMAND,
+            "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
+            | {"timeout": "timeout", "status_message": "statusMessage"},
+            "prompt": _ASKED,
+            "agent": _ASKED,
+        },
+        closed=("onFailure", "block"),
+    ),
 )

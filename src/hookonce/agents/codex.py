@@ -4,9 +4,11 @@ from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _patch, _tool
+from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents._grouped import parse, powers, render
 from hookonce.canon.tools import WRITES
-from hookonce.model import Agent, Event, Facts, Object, Result, Tool
+from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
 # Codex writes this above the answer of a patch. The answer of a command is its bare output: nothing is read there.
 _PATCHED = pattern(r"\AExit code: (\d{1,10})\nWall time: ")
@@ -168,4 +170,27 @@ AGENT = Agent(
     mcp_name=_mcp_name,
     result=_result,
     wrap=_wrap,
+    config=Config(
+        files={
+            "user": "~/.codex/hooks.json",
+            "project": ".codex/hooks.json",
+            "managed": "/etc/codex/requirements.toml",
+        },
+        render=render,
+        parse=parse,
+        powers=powers(
+            PreToolUse="prevent rewrite context",
+            PermissionRequest="prevent",
+            PostToolUse="prevent context",
+            UserPromptSubmit="prevent context",
+            SessionStart="prevent context",
+            Stop="retry",
+            SubagentStart="context",
+            SubagentStop="retry",
+            PreCompact="prevent",
+        ),
+        capabilities=frozenset({"structured_output", "input_rewrite", "async_execution"}),
+        handlers={"command": {"type": "type"} | COMMAND},
+        ambiguous={"apply_patch": ["file_write", "file_edit"]},
+    ),
 )

@@ -4,8 +4,9 @@ from re import compile as pattern
 
 from hookonce.agents import _patch, _tool
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents._grouped import parse, powers, render
 from hookonce.canon.tools import WRITES
-from hookonce.model import Agent, Event, Facts, Object, Result
+from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
 _EXIT = pattern(r"\[Process exited with code (-?[0-9]{1,10})\]\s*\Z")
 _ORDERS = pattern(r"\A# Task Tool Invocation\s+Subagent type: (\S+)")
@@ -143,4 +144,19 @@ AGENT = Agent(
     mcp_name="{}___{}".format,
     result=_result,
     wrap=_wrap,
+    config=Config(
+        files={"user": "~/.factory/settings.json", "project": ".factory/settings.json"},
+        render=render,
+        parse=parse,
+        powers=powers(
+            PreToolUse="prevent rewrite",
+            PostToolUse="context",
+            UserPromptSubmit="prevent rewrite context",
+            SessionStart="context",
+            Stop="retry",
+            PreCompact="prevent",
+        ),
+        capabilities=frozenset({"structured_output", "input_rewrite"}),
+        handlers={"command": {"type": "type", "command": "command", "timeout": "timeout"}},
+    ),
 )

@@ -5,7 +5,8 @@ from typing import Any
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.model import Agent, Event, Facts, Object, Result, Tool, Usage
+from hookonce.agents._grouped import parse, powers, render
+from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 _OPEN, _CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
 _TRAILER = pattern(
@@ -247,4 +248,22 @@ AGENT = Agent(
     result=_result,
     recognise=_recognise,
     wrap=_wrap,
+    config=Config(
+        files={"user": "~/.gemini/settings.json", "project": ".gemini/settings.json"}
+        | {"managed": "/etc/gemini-cli/settings.json"},
+        render=render,
+        parse=parse,
+        powers=powers(
+            BeforeTool="prevent rewrite ask",
+            AfterTool="prevent context",
+            BeforeAgent="prevent context",
+            AfterAgent="retry",
+            BeforeModel="prevent rewrite",
+            AfterModel="prevent rewrite",
+            SessionStart="context",
+        ),
+        capabilities=frozenset({"structured_output", "input_rewrite", "custom_env"}),
+        units=1000,
+        handlers={"command": {"type": "type", "command": "command", "timeout": "timeout", "env": "env"}},
+    ),
 )

@@ -5,8 +5,10 @@ from typing import Any
 
 from hookonce.agents import _tool
 from hookonce.agents._batch import calls
+from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.model import Agent, Event, Facts, Object, Result, Tool, Usage
+from hookonce.agents._grouped import parse, powers, render
+from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 # How every finished command's report ends; a hint about long runs may follow a blank line.
 _END = pattern(
@@ -230,4 +232,25 @@ AGENT = Agent(
     mcp_name=_mcp_name,
     result=_result,
     wrap=_wrap,
+    config=Config(
+        files={"user": "~/.qwen/settings.json", "project": ".qwen/settings.json"}
+        | {"managed": "/etc/qwen-code/settings.json"},
+        render=render,
+        parse=parse,
+        powers=powers(
+            PreToolUse="prevent ask",
+            PostToolBatch="prevent",
+            PermissionRequest="prevent rewrite",
+            UserPromptSubmit="prevent context",
+            SessionStart="context",
+            Stop="retry",
+            SubagentStop="retry",
+            TodoCreated="prevent",
+            TodoCompleted="prevent",
+        ),
+        capabilities=frozenset({"structured_output", "async_execution", "custom_env"}),
+        units=1000,
+        least=1000,
+        handlers={"command": {"type": "type", "env": "env"} | COMMAND},
+    ),
 )

@@ -3,6 +3,7 @@
 COMMANDS: dict[str, str] = {
     "translate": "turn payloads and events into another format, line by line",
     "check": "find every problem in event documents, each with its place",
+    "convert": "turn hook configurations of one agent into another's, with every loss named",
     "identify": "say which agent or format a payload is, and why",
     "agents": "show what each coding agent's hooks can tell",
     "demo": "show recorded sessions of several agents as one timeline",

@@ -1,0 +1,112 @@
+"""One hook as an entry of an agent's configuration: type, command, timeout, and what else the agent knows."""
+
+from typing import Any
+
+from hookonce.agents._base import normalize
+from hookonce.errors import UnknownName
+from hookonce.model import Agent, Config, Gap, Handler, Hook, Object
+
+# canonical field of a command handler → native key of the agents that follow Claude Code
+COMMAND = {"command": "command", "timeout": "timeout", "background": "async", "status_message": "statusMessage"}
+
+
+def config_of(agent: Agent) -> Config:
+    """The agent's configuration, or a clear sentence."""
+    if agent.config is None:
+        raise UnknownName(f"hooks of {agent.title} cannot be converted yet")
+    return agent.config
+
+
+def write_entry(agent: Agent, hook: Hook) -> Object:
+    """The native entry of a hook's handler, with what the agent alone knows."""
+    config, handler = config_of(agent), hook.handler
+    if handler.type not in config.handlers:  # a kind that only this agent knows came along whole
+        return dict(_own(agent, hook, "handler"))
+    keys = config.handlers[handler.type]
+    entry: Object = {} if handler.type == "command" and "type" not in keys else {keys.get("type", "type"): handler.type}
+    for field, key in keys.items():
+        value = getattr(handler, field, None)
+        if field != "type" and value not in (None, {}, [], False):
+            entry[key] = max(_scaled(value, config.units), config.least) if field == "timeout" else value
+    if hook.on_failure == "closed" and config.closed is not None:
+        entry[config.closed[0]] = config.closed[1]
+    return entry | _own(agent, hook, "handler")
+
+
+def _own(agent: Agent, hook: Hook, part: str) -> Object:
+    """What only this agent knows of a hook; anything but an object there is not ours to believe."""
+    found = hook.provider_data.get(agent.name, {}).get(part)
+    return found if type(found) is dict else {}
+
+
+def _scaled(value: Any, units: int) -> int | float:
+    scaled = value * units
+    return int(scaled) if float(scaled).is_integer() else float(scaled)
+
+
+def read_entry(agent: Agent, entry: Object) -> tuple[Handler, Object, bool]:
+    """The handler of a native entry, the keys that have no canonical place, and whether it fails closed."""
+    config = config_of(agent)
+    kind = entry.get("type", "command")
+    keys = config.handlers.get(kind) if type(kind) is str else None
+    if keys is None:
+        return Handler(type=str(kind)), dict(entry), False
+    back = {key: field for field, key in keys.items()}
+    fields: dict[str, Any] = {}
+    rest: Object = {}
+    for key, value in entry.items():
+        field = back.get(key)
+        if field is None or not _fits(field, value):
+            rest[key] = value
+        elif field != "type":
+            fields[field] = _seconds(value, config) if field == "timeout" else value
+    closed = config.closed is not None and rest.get(config.closed[0]) == config.closed[1]
+    if closed and config.closed is not None:
+        del rest[config.closed[0]]
+    rest.pop("type", None)
+    return Handler(type=str(kind), **fields), rest, closed
+
+
+def _fits(field: str, value: Any) -> bool:
+    wanted: dict[str, tuple[type, ...]] = {"timeout": (int, float), "background": (bool,), "env": (dict,)}
+    wanted |= {"platform": (dict,), "headers": (dict,), "allowed_env": (list,)}
+    return type(value) in wanted.get(field, (str,))
+
+
+def _seconds(value: float, config: Config) -> int | float:
+    seconds = value / (config.units if value >= config.least else 1)
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+def event_name(agent: Agent, kind: str) -> str | None:
+    """The name under which the agent's configuration knows a canonical event; the first where it has several."""
+    own = f"vendor.{agent.name}."
+    if kind.startswith(own):
+        return kind[len(own) :]
+    return next((native for native, known in agent.events.items() if known == kind), None)
+
+
+def _own_event(agent: Agent, hook: Hook) -> str | None:
+    """The agent's event that a hook came from, if it still is one of that kind."""
+    told = hook.provider_data.get(agent.name, {}).get("event")
+    return told if type(told) is str and normalize(agent, told) == hook.event else None
+
+
+def placed(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
+    """The native event of a hook, and what becomes of its power there."""
+    where, who = f"$.hooks[{index}]", hook.name or f"Hook {index + 1}"
+    native = _own_event(agent, hook) or event_name(agent, hook.event)
+    if native is None:
+        note = f"{who}: {agent.title} has no event for {hook.event}"
+        return None, [Gap(where=where, capability="event", strategy="exclude", effect="lost", note=note)]
+    if hook.handler.type not in config_of(agent).handlers and not _own(agent, hook, "handler"):
+        note = f"{who}: {agent.title} has no handlers of type {hook.handler.type}"
+        return None, [Gap(where=where, capability="handler", strategy="exclude", effect="lost", note=note)]
+    power = config_of(agent).powers.get(native, frozenset())
+    if hook.blocking and not power & {"prevent", "retry"}:
+        note = f"{who}: {native} of {agent.title} can only be observed; nothing is prevented there"
+        return native, [Gap(where=where, capability="blocking", strategy="warn", effect="observes", note=note)]
+    if not hook.blocking and power & {"prevent", "retry"}:
+        note = f"{who}: {agent.title} lets any hook on {native} refuse; the manifest says that this one only looks on"
+        return native, [Gap(where=where, capability="blocking", strategy="warn", effect="prevents", note=note)]
+    return native, []

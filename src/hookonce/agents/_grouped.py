@@ -1,0 +1,97 @@
+"""Hooks in groups under their event, as Claude Code writes them and half of the other agents do."""
+
+from hookonce.agents._base import normalize
+from hookonce.agents._entry import config_of, event_name, placed, read_entry, write_entry
+from hookonce.agents._matcher import from_native, to_native, vague
+from hookonce.model import Agent, Gap, Hook, Object
+
+TOOL_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure"}) | {
+    "permission_request",
+    "permission_denied",
+}
+
+
+def render(agent: Agent, hooks: list[tuple[int, Hook]]) -> tuple[Object, list[Gap]]:
+    """The configuration of these hooks, and what it cannot say."""
+    events: Object = {}
+    gaps: list[Gap] = []
+    for index, hook in hooks:
+        native, told = placed(agent, index, hook)
+        gaps += told
+        if native is None:
+            continue
+        groups = events.setdefault(native, [])
+        if groups and _own(agent, hook).get("joined") is True:
+            groups[-1]["hooks"].append(write_entry(agent, hook))
+        else:
+            groups.append(_group(agent, index, hook, gaps))
+    root = config_of(agent).root
+    return ({root: events} if root else events), gaps
+
+
+def _group(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Object:
+    own = _own(agent, hook)
+    group: Object = {}
+    matcher = own.get("matcher") if type(own.get("matcher")) is str else None
+    if matcher is None and hook.matcher is not None:
+        tools = hook.event in TOOL_EVENTS
+        matcher = to_native(agent, hook.matcher) if tools else None
+        why = vague(agent, hook.matcher) if tools else f"{hook.event} is about no tool; the matcher says nothing there"
+        gaps += [] if why is None else [_vague(index, hook, why)]
+    if matcher is not None:
+        group["matcher"] = matcher
+    extra = own.get("group")
+    return group | (extra if type(extra) is dict else {}) | {"hooks": [write_entry(agent, hook)]}
+
+
+def _vague(index: int, hook: Hook, why: str) -> Gap:
+    note = f"{hook.name or f'Hook {index + 1}'}: {why}"
+    return Gap(where=f"$.hooks[{index}].matcher", capability="matcher", strategy="warn", note=note)
+
+
+def _own(agent: Agent, hook: Hook) -> Object:
+    return hook.provider_data.get(agent.name, {})
+
+
+def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+    """The hooks of a configuration; an entry that cannot be understood is a gap, never dropped in silence."""
+    root = config_of(agent).root
+    events = document.get(root) if root else document
+    hooks: list[Hook] = []
+    gaps: list[Gap] = []
+    for native, groups in events.items() if type(events) is dict else ():
+        for number, group in enumerate(groups if type(groups) is list else [groups]):
+            where = f"$.{root}.{native}[{number}]" if root else f"$.{native}[{number}]"
+            entries = group.get("hooks") if type(group) is dict else None
+            if type(entries) is not list or not all(type(entry) is dict for entry in entries):
+                gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=f"{where} is no group of hooks"))
+                continue
+            hooks += [_hook(agent, native, group, entry, first=not place) for place, entry in enumerate(entries)]
+    return hooks, gaps
+
+
+def _hook(agent: Agent, native: str, group: Object, entry: Object, *, first: bool) -> Hook:
+    kind = normalize(agent, native)
+    handler, rest, closed = read_entry(agent, entry)
+    text = group.get("matcher")
+    matcher = from_native(agent, text) if type(text) is str and kind in TOOL_EVENTS else None
+    own: Object = {} if native == event_name(agent, kind) else {"event": native}
+    if type(text) is str and (kind not in TOOL_EVENTS or to_native(agent, matcher) != text):
+        own["matcher"] = text
+    extra = {key: value for key, value in group.items() if key not in {"matcher", "hooks"}}
+    own |= {key: value for key, value in (("group", extra), ("handler", rest)) if value}
+    if not first:
+        own["joined"] = True
+    return Hook(
+        event=kind,
+        matcher=matcher,
+        handler=handler,
+        blocking=bool(config_of(agent).powers.get(native, frozenset()) & {"prevent", "retry"}),
+        on_failure="closed" if closed else None,
+        provider_data={agent.name: own} if own else {},
+    )
+
+
+def powers(**named: str) -> dict[str, frozenset[str]]:
+    """A table of powers, written as words."""
+    return {event: frozenset(words.split()) for event, words in named.items()}

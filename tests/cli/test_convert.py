@@ -1,0 +1,85 @@
+"""hookonce convert, as a user runs it."""
+
+import json
+
+import pytest
+
+from tests.cli.command import run
+
+SETTINGS = b"""{
+  // my own settings
+  "model": "opus",
+  "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard.sh", "timeout": 10}]}],
+            "Notification": [{"hooks": [{"type": "command", "command": "./tell.sh"}]}],
+            "CwdChanged": [{"hooks": [{"type": "command", "command": "./cd.sh"}]}],},
+}
+"""
+
+
+def test_settings_with_comments_for_another_agent(tmp_path):
+    """
+    Hooks arrive in the other agent's words, what cannot is named on stderr and in the report.
+    """
+    report = tmp_path / "gaps.json"
+    ran = run("convert", "--from", "claude-code", "--to", "gemini-cli", "--report", report, given=SETTINGS)
+
+    made = json.loads(ran.out)["hooks"]
+    assert (0, "run_shell_command", 10_000) == (
+        ran.code,
+        made["BeforeTool"][0]["matcher"],
+        made["BeforeTool"][0]["hooks"][0]["timeout"],
+    )
+    assert "lost: Hook 3: Gemini CLI has no event for cwd_changed" in ran.err
+    told = json.loads(report.read_bytes())
+    assert (True, 2, "lost") == (told["verified"], told["gaps"][0]["hook"], told["gaps"][0]["effect"])
+
+
+def test_there_and_back_through_a_manifest():
+    """
+    A configuration becomes a manifest that check accepts, and the same configuration again.
+    """
+    manifest = run("convert", "--from", "claude-code", "--to", "hif", given=SETTINGS).out.encode()
+
+    assert 0 == run("check", given=manifest).code
+    again = json.loads(run("convert", "--from", "hif", "--to", "claude-code", given=manifest).out)["hooks"]
+    assert ["./guard.sh", "./tell.sh", "./cd.sh"] == [group[0]["hooks"][0]["command"] for group in again.values()]
+
+
+def test_strict_makes_a_loss_an_exit_code():
+    """
+    Under --strict any gap is exit 3.
+    """
+    assert 3 == run("convert", "--strict", "--from", "claude-code", "--to", "codex", given=SETTINGS).code
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "code"),
+    [
+        (("--from", "claude-code", "--to", "codex"), b"{", 1),
+        (("--from", "claude-code", "--to", "codex"), b"[1]", 1),
+        (("--from", "hif", "--to", "codex"), b'{"spec": "hooks/1.0", "hooks": []}', 1),
+        (("--from", "hif", "--to", "codex"), b"\xff", 1),
+        (("--from", "hif", "--to", "amp"), b"{}", 64),
+        (("--from", "nobody", "--to", "codex"), b"{}", 64),
+    ],
+)
+def test_what_cannot_be_converted_is_one_sentence(words, given, code):
+    """
+    Broken files and unknown names end in one sentence and print nothing.
+    """
+    ran = run("convert", *words, given=given)
+
+    assert (code, "", 1) == (ran.code, ran.out, len(ran.err.strip().splitlines()))
+
+
+@pytest.mark.parametrize("groups", [5, None, {"a": 1}, [1], [{"hooks": 1}], [{"hooks": [1]}], [{"matcher": 1, "hooks": [{"type": 7}]}], [{"hooks": [{"type": "magic", "x": 1}]}]])
+def test_strange_entries_are_named_and_break_nothing(groups):
+    """
+    An entry of a shape that nobody knows is lost by name or carried, never a crash.
+    """
+    given = json.dumps({"hooks": {"PreToolUse": groups}}).encode()
+
+    ran = run("convert", "--from", "claude-code", "--to", "claude-code", given=given)
+
+    assert ran.code in {0, 1}
+    assert ran.code == 0 or len(ran.err.strip().splitlines()) == 1
