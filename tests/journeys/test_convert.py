@@ -56,6 +56,21 @@ def test_published_manifests_become_what_claude_code_reads(name):
     assert plain(expected) == convert(manifest, None, agents.load("claude-code")).document
 
 
+@pytest.mark.covers("HIF-98")
+@pytest.mark.parametrize("name", ["full-featured", "multi-event", "simple-blocking", "degradation-input-rewrite"])
+def test_published_manifests_become_what_windsurf_reads(name):
+    """
+    The published examples give the published configurations; a guard refuses in our own words.
+    """
+    manifest = json.loads(vector(f"hif/test-vectors/canonical/{name}.json").read_bytes())
+    expected = plain(json.loads(vector(f"hif/test-vectors/windsurf/{name}.json").read_bytes()))
+
+    made = convert(manifest, None, agents.load("windsurf")).document
+
+    guarded = json.dumps([expected, made]).count(">&2; exit 2")
+    assert expected == made or (guarded == 2 and expected["hooks"].keys() == made["hooks"].keys())
+
+
 @pytest.mark.covers("HIF-90", "HIF-94", "HIF-X10")
 def test_the_published_round_trip():
     """
@@ -153,15 +168,18 @@ def test_what_is_rendered_reads_as_it_was_meant(name, given_hooks):
 
     lost = {gap.where for gap in gaps if gap.effect == "lost"}
     vague = {gap.where for gap in gaps if gap.capability == "matcher"}
+    timed = not any(gap.capability == "timeout" for gap in gaps)
     exact = all(hook.matcher is None or f"$.hooks[{index}].matcher" not in vague for index, hook in enumerate(given_hooks))
     meant = [hook for index, hook in enumerate(given_hooks) if f"$.hooks[{index}]" not in lost]
     again, _ = agent.config.parse(agent, made)
-    assert sorted(told(hook, exact) for hook in meant) == sorted(told(hook, exact) for hook in again)
+    expected, found = (sorted({told(hook, exact, timed) for hook in some}) for some in (meant, again))
+    assert expected == found
 
 
-def told(hook, exact):
-    """What of a hook must survive, as something that can be compared and sorted; matchers unless one was vague."""
-    return hook.event, json.dumps(hook.matcher) if exact else "", hook.handler.command, hook.handler.timeout or 0
+def told(hook, exact, timed):
+    """What of a hook must survive, as something that can be compared and sorted; what a gap names need not."""
+    seconds = hook.handler.timeout or 0
+    return hook.event, json.dumps(hook.matcher) if exact else "", hook.handler.command, seconds if timed else 0
 
 
 @pytest.mark.covers("HIF-87")
@@ -184,6 +202,18 @@ def test_a_matcher_that_means_something_else_there_is_named(matcher, native, why
 
     assert native == made.document["hooks"]["PreToolUse"][0]["matcher"]
     assert ([] if why is None else [f"Hook 1: {why}"]) == [gap.note for gap in made.gaps]
+
+
+def test_provider_data_cannot_change_what_runs():
+    """
+    A manifest's data for one agent adds keys to an entry and replaces none.
+    """
+    own = {"claude-code": {"command": "./evil.sh", "type": "http", "once": True}}
+    hook = {"event": "session_start", "provider_data": own, "handler": {"type": "command", "command": "./good.sh"}}
+
+    made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agents.load("claude-code")).document
+
+    assert [{"type": "command", "command": "./good.sh", "once": True}] == made["hooks"]["SessionStart"][0]["hooks"]
 
 
 def test_a_kind_of_handler_that_one_agent_knows_stays_with_it():

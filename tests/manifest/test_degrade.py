@@ -32,7 +32,8 @@ def degraded(one, *supported):
         (hook(), set()),
         (hook(capabilities=["http_handler"]), set()),
         (hook(blocking=True), {"structured_output"}),
-        (hook(degradation={"input_rewrite": "block"}), {"structured_output", "input_rewrite"}),
+        (hook(degradation={"input_rewrite": "block"}), {"structured_output"}),
+        (hook(degradation={"input_rewrite": "warn"}, capabilities=["input_rewrite"]), {"structured_output", "input_rewrite"}),
         (Hook(event="agent_stop", handler=Handler(type="prompt", prompt="ok?")), {"llm_evaluated"}),
         (Hook(event="agent_stop", handler=Handler(type="http", url="https://x")), {"http_handler"}),
         (hook(handler={"background": True}), {"async_execution"}),
@@ -62,7 +63,8 @@ def test_a_hook_that_cannot_rewrite_becomes_a_guard(name, tmp_path):
     """
     The guard really refuses with a reason, whatever the hook is called.
     """
-    result = degraded(hook(name=name, degradation={"input_rewrite": "block"}), "structured_output")
+    rewriting = hook(name=name, degradation={"input_rewrite": "block"}, capabilities=["input_rewrite"])
+    result = degraded(rewriting, "structured_output")
 
     ((_, kept),) = result.hooks
     done = subprocess.run(["sh", "-c", kept.handler.command], capture_output=True, text=True, cwd=tmp_path, check=False)

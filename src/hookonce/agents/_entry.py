@@ -6,6 +6,7 @@ from hookonce.agents._base import normalize
 from hookonce.errors import UnknownName
 from hookonce.model import Agent, Config, Gap, Handler, Hook, Object
 
+PLACE = "hookonce"  # our own key in provider_data: where and how an entry stood
 # canonical field of a command handler → native key of the agents that follow Claude Code
 COMMAND = {"command": "command", "timeout": "timeout", "background": "async", "status_message": "statusMessage"}
 
@@ -21,7 +22,7 @@ def write_entry(agent: Agent, hook: Hook) -> Object:
     """The native entry of a hook's handler, with what the agent alone knows."""
     config, handler = config_of(agent), hook.handler
     if handler.type not in config.handlers:  # a kind that only this agent knows came along whole
-        return dict(_own(agent, hook, "handler"))
+        return own_keys(agent, hook)
     keys = config.handlers[handler.type]
     entry: Object = {} if handler.type == "command" and "type" not in keys else {keys.get("type", "type"): handler.type}
     for field, key in keys.items():
@@ -30,13 +31,24 @@ def write_entry(agent: Agent, hook: Hook) -> Object:
             entry[key] = max(_scaled(value, config.units), config.least) if field == "timeout" else value
     if hook.on_failure == "closed" and config.closed is not None:
         entry[config.closed[0]] = config.closed[1]
-    return entry | _own(agent, hook, "handler")
+    return entry | {key: value for key, value in own_keys(agent, hook).items() if key not in entry}
 
 
-def _own(agent: Agent, hook: Hook, part: str) -> Object:
-    """What only this agent knows of a hook; anything but an object there is not ours to believe."""
-    found = hook.provider_data.get(agent.name, {}).get(part)
+def own_keys(agent: Agent, hook: Hook) -> Object:
+    """The keys of an entry that only this agent knows."""
+    return {key: value for key, value in hook.provider_data.get(agent.name, {}).items() if key != PLACE}
+
+
+def own_place(agent: Agent, hook: Hook) -> Object:
+    """How a hook stood in this agent's configuration; anything but an object there is not ours to believe."""
+    found = hook.provider_data.get(agent.name, {}).get(PLACE)
     return found if type(found) is dict else {}
+
+
+def provider_data(agent: Agent, keys: Object, place: Object) -> dict[str, Object]:
+    """Both of them, as a hook carries them through manifests and other agents."""
+    data = keys | ({PLACE: place} if place else {})
+    return {agent.name: data} if data else {}
 
 
 def _scaled(value: Any, units: int) -> int | float:
@@ -88,7 +100,7 @@ def event_name(agent: Agent, kind: str) -> str | None:
 
 def _own_event(agent: Agent, hook: Hook) -> str | None:
     """The agent's event that a hook came from, if it still is one of that kind."""
-    told = hook.provider_data.get(agent.name, {}).get("event")
+    told = own_place(agent, hook).get("event")
     return told if type(told) is str and normalize(agent, told) == hook.event else None
 
 
@@ -99,7 +111,7 @@ def placed(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]
     if native is None:
         note = f"{who}: {agent.title} has no event for {hook.event}"
         return None, [Gap(where=where, capability="event", strategy="exclude", effect="lost", note=note)]
-    if hook.handler.type not in config_of(agent).handlers and not _own(agent, hook, "handler"):
+    if hook.handler.type not in config_of(agent).handlers and not own_keys(agent, hook):
         note = f"{who}: {agent.title} has no handlers of type {hook.handler.type}"
         return None, [Gap(where=where, capability="handler", strategy="exclude", effect="lost", note=note)]
     power = config_of(agent).powers.get(native, frozenset())

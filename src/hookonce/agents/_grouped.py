@@ -1,7 +1,7 @@
 """Hooks in groups under their event, as Claude Code writes them and half of the other agents do."""
 
 from hookonce.agents._base import normalize
-from hookonce.agents._entry import config_of, event_name, placed, read_entry, write_entry
+from hookonce.agents._entry import config_of, event_name, own_place, placed, provider_data, read_entry, write_entry
 from hookonce.agents._matcher import from_native, to_native, vague
 from hookonce.model import Agent, Gap, Hook, Object
 
@@ -21,7 +21,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]]) -> tuple[Object, list[Ga
         if native is None:
             continue
         groups = events.setdefault(native, [])
-        if groups and _own(agent, hook).get("joined") is True:
+        if groups and own_place(agent, hook).get("joined") is True:
             groups[-1]["hooks"].append(write_entry(agent, hook))
         else:
             groups.append(_group(agent, index, hook, gaps))
@@ -30,7 +30,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]]) -> tuple[Object, list[Ga
 
 
 def _group(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Object:
-    own = _own(agent, hook)
+    own = own_place(agent, hook)
     group: Object = {}
     matcher = own.get("matcher") if type(own.get("matcher")) is str else None
     if matcher is None and hook.matcher is not None:
@@ -47,10 +47,6 @@ def _group(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Object:
 def _vague(index: int, hook: Hook, why: str) -> Gap:
     note = f"{hook.name or f'Hook {index + 1}'}: {why}"
     return Gap(where=f"$.hooks[{index}].matcher", capability="matcher", strategy="warn", note=note)
-
-
-def _own(agent: Agent, hook: Hook) -> Object:
-    return hook.provider_data.get(agent.name, {})
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
@@ -79,7 +75,8 @@ def _hook(agent: Agent, native: str, group: Object, entry: Object, *, first: boo
     if type(text) is str and (kind not in TOOL_EVENTS or to_native(agent, matcher) != text):
         own["matcher"] = text
     extra = {key: value for key, value in group.items() if key not in {"matcher", "hooks"}}
-    own |= {key: value for key, value in (("group", extra), ("handler", rest)) if value}
+    if extra:
+        own["group"] = extra
     if not first:
         own["joined"] = True
     return Hook(
@@ -88,7 +85,7 @@ def _hook(agent: Agent, native: str, group: Object, entry: Object, *, first: boo
         handler=handler,
         blocking=bool(config_of(agent).powers.get(native, frozenset()) & {"prevent", "retry"}),
         on_failure="closed" if closed else None,
-        provider_data={agent.name: own} if own else {},
+        provider_data=provider_data(agent, rest, own),
     )
 
 

@@ -2,7 +2,9 @@
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, pick
-from hookonce.model import Agent, Facts, Object, Result
+from hookonce.agents._grouped import powers
+from hookonce.agents._windsurf_config import parse, render
+from hookonce.model import Agent, Config, Facts, Object, Result
 
 # What `tool_info` tells of the outcome; everything else in it is an argument.
 _OUTCOME = frozenset({"content", "output", "exit_code"})
@@ -111,4 +113,18 @@ AGENT = Agent(
     shapes={"write_code": _edit},
     mcp=_mcp,
     result=_result,
+    config=Config(
+        files={"user": "~/.codeium/windsurf/hooks.json", "project": ".windsurf/hooks.json"}
+        | {"managed": "/etc/windsurf/hooks.json"},
+        render=render,
+        parse=parse,
+        powers=powers(
+            pre_read_code="prevent",
+            pre_write_code="prevent",
+            pre_run_command="prevent",
+            pre_mcp_tool_use="prevent",
+            pre_user_prompt="prevent",
+        ),
+        handlers={"command": {"command": "command"}},
+    ),
 )

@@ -24,11 +24,15 @@ class Degraded(NamedTuple):
 
 
 def capabilities_of(hook: Hook) -> frozenset[str]:
-    """What a hook needs of an agent, inferred; `rewrites` of input show only in `degradation`."""
+    """What a hook needs of an agent, inferred.
+
+    That a hook rewrites input shows only when it runs. A manifest tells it by listing the capability *and*
+    saying what to do without it; either alone is not enough, as the published examples have it.
+    """
     handler = hook.handler
     needs = {
         "structured_output": hook.blocking or bool(hook.degradation.keys() & OF_OUTPUT),
-        "input_rewrite": "input_rewrite" in hook.degradation,
+        "input_rewrite": "input_rewrite" in hook.degradation and "input_rewrite" in hook.capabilities,
         "llm_evaluated": handler.type in {"prompt", "agent"},
         "http_handler": handler.type == "http",
         "async_execution": handler.background,
@@ -67,7 +71,8 @@ def _kept(hook: Hook, missing: list[str]) -> Hook | None:
 def guard(hook: Hook, capability: str) -> Hook:
     """A hook that refuses every action that the original would have seen, because it cannot do its work."""
     reason = f"'blocked: this agent lacks {capability}, which the hook {quoted(hook.name or hook.event)} needs'"
-    return replace(hook, handler=Handler(type="command", command=_GUARD.format(reason=reason)), blocking=True)
+    refusing = Handler(type="command", command=_GUARD.format(reason=reason))
+    return replace(hook, handler=refusing, blocking=True, provider_data={})  # nothing may keep it from running
 
 
 def quoted(text: str) -> str:
