@@ -114,6 +114,16 @@ def test_every_fault_has_its_place(path):
     assert [path] == [place for place, _ in problems_of(WRONG[path])[0]]
 
 
+@pytest.mark.covers("HIF-87")
+def test_a_tool_of_nobodys_is_taken_literally():
+    """
+    An unknown name in a matcher is a warning, not a problem.
+    """
+    problems, warnings = problems_of(manifest(matcher=["shell", "MyOwnTool"]))
+
+    assert ([], ["$.hooks[0].matcher"]) == (problems, [path for path, _ in warnings])
+
+
 def test_all_faults_are_told_at_once():
     """
     Two faults give two problems.

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from re import compile as pattern
 from typing import Any
 
+from hookonce.canon.arguments import ARGUMENTS
 from hookonce.canon.events import EVENTS
 from hookonce.manifest.matcher import matcher_problems
 from hookonce.model import Object, Problem
@@ -143,6 +144,10 @@ def _hook_warnings(hook: Any, path: str) -> Iterator[Problem]:
     event = hook.get("event")
     if type(event) is str and event and event not in EVENTS and not event.startswith("vendor."):
         yield f"{path}.event", f"{event} is no canonical event; it is kept as it is"
+    matcher = hook.get("matcher")
+    for name in matcher if type(matcher) is list else [matcher]:
+        if type(name) is str and name not in ARGUMENTS:
+            yield f"{path}.matcher", f"{name} is no canonical tool; it is taken literally"
     handler = hook.get("handler")
     if type(handler) is dict and hook.get("blocking") is True and _is_inline(handler.get("command")):
         yield f"{path}.handler.command", "a blocking hook should be a script, which can be hashed and read"
