@@ -202,6 +202,17 @@ def test_a_matcher_that_means_something_else_there_is_named(matcher, native, why
     assert ([] if why is None else [f"Hook 1: {why}"]) == [gap.note for gap in made.gaps]
 
 
+@pytest.mark.parametrize("target", ABLE)
+@pytest.mark.parametrize("text", [r"^\pL+$", r"(?i)BASH", r"\C", "(a+)+$"])
+def test_a_pattern_means_the_same_to_everybody(target, text):
+    """
+    Whatever pattern a manifest may hold, converting it takes no other engine's opinion.
+    """
+    hook = {"event": "before_tool_execute", "blocking": True, "matcher": {"pattern": text}, "handler": {"type": "command", "command": "./x.sh"}}
+
+    assert convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agents.load(target)).verified
+
+
 def test_provider_data_cannot_change_what_runs():
     """
     A manifest's data for one agent adds keys to an entry and replaces none.

@@ -6,6 +6,7 @@ from typing import Any
 
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Agent, Json
+from hookonce.patterns import compiled
 
 _EVERYTHING = frozenset({"", "*", ".*"})
 _ANY = "x"  # stands for any tool while a name is put together or taken apart
@@ -24,8 +25,7 @@ def _names(agent: Agent, part: Any) -> list[str]:
     if type(part) is str:
         return [_native(agent, part) or part]
     if "pattern" in part:
-        found = re.compile(part["pattern"])
-        return list(_first_natives(agent, found)) or [part["pattern"]]
+        return _fitting(agent, part["pattern"]) or [part["pattern"]]
     wanted = part["mcp"]
     name = agent.mcp_name or "mcp__{}__{}".format
     if wanted.get("tool"):
@@ -60,10 +60,10 @@ def _all_named(meanings: list[str], matcher: Json) -> bool:
     return type(matcher) is list and all(meaning in matcher for meaning in meanings)
 
 
-def _first_natives(agent: Agent, found: re.Pattern[str]) -> dict[str, None]:
+def _fitting(agent: Agent, pattern: str) -> list[str]:
     """The native names of the canonical tools that a pattern fits."""
-    fitting = {known for known in agent.tools.values() if found.search(known)}
-    return {native: None for native, known in agent.tools.items() if known in fitting and native[-1] != "*"}
+    fits = compiled(pattern).search
+    return [native for native, known in agent.tools.items() if native[-1] != "*" and fits(known) is not None]
 
 
 def from_native(agent: Agent, text: str) -> Json:

@@ -1,6 +1,5 @@
 """Windsurf's configuration: no matchers and no timeouts, but an event for each kind of tool."""
 
-import re
 from typing import Any
 
 from msgspec.structs import replace
@@ -8,6 +7,7 @@ from msgspec.structs import replace
 from hookonce.agents._base import normalize
 from hookonce.agents._entry import config_of, placed, provider_data, read_entry, write_entry
 from hookonce.model import Agent, Gap, Hook, Json, Object
+from hookonce.patterns import compiled
 from hookonce.texts import dump
 
 # what follows pre_ or post_ in an event's name → the canonical matcher that it stands for
@@ -63,13 +63,15 @@ def _wanted(kind: str, matcher: Json) -> bool:
     if "mcp" in matcher:
         return kind == "mcp_tool_use"
     names = {"mcp_tool_use": ["mcp:x/y"], "write_code": _KINDS["write_code"]}.get(kind, [_KINDS[kind]])
-    return any(re.search(matcher["pattern"], name) for name in names)
+    return any(compiled(matcher["pattern"]).search(name) is not None for name in names)
 
 
 def _loss(matcher: Json) -> str | None:
     parts: list[Any] = matcher if type(matcher) is list else [matcher]
     if any(type(part) is dict and "mcp" in part for part in parts):
         return "every tool of every MCP server is meant there, not this one"
+    if any(type(part) is dict and "pattern" in part and part != _KINDS["mcp_tool_use"] for part in parts):
+        return "a pattern becomes every tool of the kinds that it fits"
     if ("file_write" in parts) != ("file_edit" in parts):
         return "writing and editing are one event there"
     unknown = [part for part in parts if type(part) is str and not any(_wanted(kind, part) for kind in _KINDS)]

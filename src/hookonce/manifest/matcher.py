@@ -1,10 +1,10 @@
 """Matchers: a tool's name, a pattern, an MCP server and tool, or a list of them."""
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hookonce.model import Problem
+from hookonce.patterns import compiled
 
 
 class Subject(NamedTuple):
@@ -49,20 +49,6 @@ def _mcp_problems(mcp: Any, path: str) -> Iterator[Problem]:
         yield f"{path}.server", "is required" if mcp.get("server") is None else "expected a string"
     if mcp.get("tool") is not None and type(mcp["tool"]) is not str:
         yield f"{path}.tool", "expected a string"
-
-
-@lru_cache(maxsize=512)
-def compiled(text: str) -> Any:
-    """The pattern as RE2 compiles it: linear in time, without look-around and back references."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(text, options=options)
-    except re2.error as fault:
-        reason = fault.args[0]
-        raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
 
 
 def matches(matcher: Any, subject: Subject, *, natively: bool = False) -> bool:
