@@ -257,7 +257,6 @@ class Config(Struct, frozen=True, kw_only=True):
     capabilities: frozenset[str] = frozenset()
     units: int = 1
     least: int = 0
-    root: str | None = "hooks"
     handlers: Mapping[str, Mapping[str, str]] = {}
     closed: tuple[str, Json] | None = None
     ambiguous: Mapping[str, list[str]] = {}

@@ -90,6 +90,14 @@ def _fold(name: str) -> str:
     return name.replace("_", "").replace("-", "").replace(" ", "").lower()
 
 
+def event_name(agent: Agent, kind: str) -> str | None:
+    """The agent's own name of a canonical event, if it has one; the first of several."""
+    own = f"vendor.{agent.name}."
+    if kind.startswith(own):
+        return kind[len(own) :]
+    return next((native for native, known in agent.events.items() if known == kind), None)
+
+
 def _facts(agent: Agent, payload: Object, event: str | None) -> tuple[Facts, Object]:
     flat = payload if agent.unwrap is None else agent.unwrap(payload, event)
     facts: Facts = {}

@@ -1,13 +1,15 @@
 """The ordinary way to write an agent's payload: the tables of decode, read from right to left."""
 
 from hookonce import times
+from hookonce.agents._base import event_name
 from hookonce.agents._batch import native_calls
 from hookonce.agents._tool import native_tool
 from hookonce.canon.events import FILE_FATES
 from hookonce.errors import UnknownName
 from hookonce.model import Agent, Event, Facts, Object, Tool
 
-_FATES = {kind for kind, _, _ in FILE_FATES}
+# An agent with one event for several says inside the payload which one it is.
+_WIDER = {kind: "file_changed" for kind, _, _ in FILE_FATES} | {"tool_use_failure": "after_tool_execute"}
 
 
 def encode(agent: Agent, event: Event) -> Object:
@@ -26,18 +28,11 @@ def encode(agent: Agent, event: Event) -> Object:
 
 
 def native_event(agent: Agent, kind: str) -> str:
-    """The agent's own name of a canonical event."""
-    own = f"vendor.{agent.name}."
-    if kind.startswith(own):
-        return kind[len(own) :]
-    if kind == "tool_use_failure" and kind not in agent.events.values():
-        kind = "after_tool_execute"
-    # An agent with one event for every fate of a file says which one inside the payload.
-    wanted = (kind, "file_changed") if kind in _FATES else (kind,)
-    for native, known in agent.events.items():
-        if known in wanted:
-            return native
-    raise UnknownName(f"{agent.title} has no event for {kind}")
+    """The agent's own name of an event, or of the wider one that it reports it as."""
+    found = event_name(agent, kind) or event_name(agent, _WIDER.get(kind, kind))
+    if found is None:
+        raise UnknownName(f"{agent.title} has no event for {kind}")
+    return found
 
 
 def _facts(agent: Agent, event: Event) -> Facts:

@@ -2,13 +2,22 @@
 
 from typing import Any
 
-from hookonce.agents._base import normalize
+from hookonce.agents._base import event_name, normalize
 from hookonce.errors import UnknownName
 from hookonce.model import Agent, Config, Gap, Handler, Hook, Object
 
 PLACE = "hookonce"  # our own key in provider_data: where and how an entry stood
 # canonical field of a command handler → native key of the agents that follow Claude Code
 COMMAND = {"command": "command", "timeout": "timeout", "background": "async", "status_message": "statusMessage"}
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "timeout": (int, float),
+    "background": (bool,),
+    "platform": (dict,),
+    "env": (dict,),
+    "headers": (dict,),
+    "allowed_env": (list,),
+}
 
 
 def config_of(agent: Agent) -> Config:
@@ -72,30 +81,21 @@ def read_entry(agent: Agent, entry: Object) -> tuple[Handler, Object, bool]:
             rest[key] = value
         elif field != "type":
             fields[field] = _seconds(value, config) if field == "timeout" else value
-    closed = config.closed is not None and rest.get(config.closed[0]) == config.closed[1]
-    if closed and config.closed is not None:
-        del rest[config.closed[0]]
     rest.pop("type", None)
+    switch, on = config.closed or ("", None)
+    closed = switch in rest and rest[switch] == on
+    if closed:
+        del rest[switch]
     return Handler(type=str(kind), **fields), rest, closed
 
 
 def _fits(field: str, value: Any) -> bool:
-    wanted: dict[str, tuple[type, ...]] = {"timeout": (int, float), "background": (bool,), "env": (dict,)}
-    wanted |= {"platform": (dict,), "headers": (dict,), "allowed_env": (list,)}
-    return type(value) in wanted.get(field, (str,))
+    return type(value) in _TYPES.get(field, (str,))
 
 
 def _seconds(value: float, config: Config) -> int | float:
     seconds = value / (config.units if value >= config.least else 1)
     return int(seconds) if seconds.is_integer() else seconds
-
-
-def event_name(agent: Agent, kind: str) -> str | None:
-    """The name under which the agent's configuration knows a canonical event; the first where it has several."""
-    own = f"vendor.{agent.name}."
-    if kind.startswith(own):
-        return kind[len(own) :]
-    return next((native for native, known in agent.events.items() if known == kind), None)
 
 
 def _own_event(agent: Agent, hook: Hook) -> str | None:
@@ -104,9 +104,25 @@ def _own_event(agent: Agent, hook: Hook) -> str | None:
     return told if type(told) is str and normalize(agent, told) == hook.event else None
 
 
+def called(index: int, hook: Hook) -> str:
+    """What a hook is called: its name, else its place in the manifest."""
+    return hook.name or f"Hook {index + 1}"
+
+
+def warned(index: int, hook: Hook, capability: str, why: str) -> Gap:
+    """A gap for something about a hook that the agent's configuration cannot say."""
+    note = f"{called(index, hook)}: {why}"
+    return Gap(where=f"$.hooks[{index}].{capability}", capability=capability, strategy="warn", note=note)
+
+
+def no_tool(hook: Hook) -> str:
+    """Why the matcher of a hook says nothing."""
+    return f"{hook.event} is about no tool; the matcher says nothing there"
+
+
 def placed(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
     """The native event of a hook, and what becomes of its power there."""
-    where, who = f"$.hooks[{index}]", hook.name or f"Hook {index + 1}"
+    where, who = f"$.hooks[{index}]", called(index, hook)
     native = _own_event(agent, hook) or event_name(agent, hook.event)
     if native is None:
         note = f"{who}: {agent.title} has no event for {hook.event}"

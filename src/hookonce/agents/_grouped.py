@@ -1,7 +1,16 @@
 """Hooks in groups under their event, as Claude Code writes them and half of the other agents do."""
 
-from hookonce.agents._base import normalize
-from hookonce.agents._entry import config_of, event_name, own_place, placed, provider_data, read_entry, write_entry
+from hookonce.agents._base import event_name, normalize
+from hookonce.agents._entry import (
+    config_of,
+    no_tool,
+    own_place,
+    placed,
+    provider_data,
+    read_entry,
+    warned,
+    write_entry,
+)
 from hookonce.agents._matcher import from_native, to_native, vague
 from hookonce.model import Agent, Gap, Hook, Object
 
@@ -25,8 +34,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]]) -> tuple[Object, list[Ga
             groups[-1]["hooks"].append(write_entry(agent, hook))
         else:
             groups.append(_group(agent, index, hook, gaps))
-    root = config_of(agent).root
-    return ({root: events} if root else events), gaps
+    return {"hooks": events}, gaps
 
 
 def _group(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Object:
@@ -36,28 +44,22 @@ def _group(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Object:
     if matcher is None and hook.matcher is not None:
         tools = hook.event in TOOL_EVENTS
         matcher = to_native(agent, hook.matcher) if tools else None
-        why = vague(agent, hook.matcher) if tools else f"{hook.event} is about no tool; the matcher says nothing there"
-        gaps += [] if why is None else [_vague(index, hook, why)]
+        why = vague(agent, hook.matcher) if tools else no_tool(hook)
+        gaps += [] if why is None else [warned(index, hook, "matcher", why)]
     if matcher is not None:
         group["matcher"] = matcher
     extra = own.get("group")
     return group | (extra if type(extra) is dict else {}) | {"hooks": [write_entry(agent, hook)]}
 
 
-def _vague(index: int, hook: Hook, why: str) -> Gap:
-    note = f"{hook.name or f'Hook {index + 1}'}: {why}"
-    return Gap(where=f"$.hooks[{index}].matcher", capability="matcher", strategy="warn", note=note)
-
-
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; an entry that cannot be understood is a gap, never dropped in silence."""
-    root = config_of(agent).root
-    events = document.get(root) if root else document
+    events = document.get("hooks")
     hooks: list[Hook] = []
     gaps: list[Gap] = []
     for native, groups in events.items() if type(events) is dict else ():
         for number, group in enumerate(groups if type(groups) is list else [groups]):
-            where = f"$.{root}.{native}[{number}]" if root else f"$.{native}[{number}]"
+            where = f"$.hooks.{native}[{number}]"
             entries = group.get("hooks") if type(group) is dict else None
             if type(entries) is not list or not all(type(entry) is dict for entry in entries):
                 gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=f"{where} is no group of hooks"))

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from hookonce.agents._base import normalize
-from hookonce.agents._entry import config_of, placed, provider_data, read_entry, write_entry
+from hookonce.agents._entry import config_of, no_tool, placed, provider_data, read_entry, warned, write_entry
 from hookonce.model import Agent, Gap, Hook, Json, Object
 from hookonce.patterns import compiled
 from hookonce.texts import dump
@@ -28,7 +28,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]]) -> tuple[Object, list[Ga
         for native in _natives(agent, index, hook, gaps):
             events.setdefault(native, []).append(write_entry(agent, hook))
         if hook.handler.timeout is not None:
-            gaps.append(_gap(index, hook, "timeout", "Windsurf Cascade has no timeouts"))
+            gaps.append(warned(index, hook, "timeout", "Windsurf Cascade has no timeouts"))
     return {"hooks": events}, gaps
 
 
@@ -38,15 +38,15 @@ def _natives(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> list[str]
         native, told = placed(agent, index, hook)
         gaps += told
         if hook.matcher is not None:
-            gaps.append(_gap(index, hook, "matcher", f"{hook.event} is about no tool; the matcher says nothing there"))
+            gaps.append(warned(index, hook, "matcher", no_tool(hook)))
         return [] if native is None else [native]
     kinds = [kind for kind in _KINDS if _wanted(kind, hook.matcher)]
     if not kinds:
-        gap = _gap(index, hook, "matcher", "Windsurf Cascade has no event for these tools")
+        gap = warned(index, hook, "matcher", "Windsurf Cascade has no event for these tools")
         gaps.append(replace(gap, where=f"$.hooks[{index}]", strategy="exclude", effect="lost"))
         return []
     if (why := _loss(hook.matcher)) is not None:
-        gaps.append(_gap(index, hook, "matcher", why))
+        gaps.append(warned(index, hook, "matcher", why))
     _, told = placed(agent, index, hook)
     gaps += told
     return [moment + kind for kind in kinds]
@@ -76,11 +76,6 @@ def _loss(matcher: Json) -> str | None:
         return "writing and editing are one event there"
     unknown = [part for part in parts if type(part) is str and not any(_wanted(kind, part) for kind in _KINDS)]
     return f"there is no event for {', '.join(unknown)}" if unknown else None
-
-
-def _gap(index: int, hook: Hook, capability: str, why: str) -> Gap:
-    note = f"{hook.name or f'Hook {index + 1}'}: {why}"
-    return Gap(where=f"$.hooks[{index}].{capability}", capability=capability, strategy="warn", note=note)
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:

@@ -4,9 +4,7 @@
 being able to, so that its default is to block.
 """
 
-from typing import Literal
-
-Strategy = Literal["block", "warn", "exclude"]
+from hookonce.model import Strategy
 
 CAPABILITIES: dict[str, Strategy] = {
     "structured_output": "warn",

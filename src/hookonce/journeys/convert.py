@@ -59,7 +59,7 @@ def _as_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
     """The manifest itself, without hooks of a kind that only one agent can run."""
     kept = [hook for hook in manifest.hooks if hook.handler.type in get_args(HandlerType)]
     for index, hook in enumerate(manifest.hooks):
-        if hook not in kept:
+        if hook.handler.type not in get_args(HandlerType):
             note = f"Hook {index + 1}: a manifest has no handlers of type {hook.handler.type}"
             gaps.append(
                 Gap(where=f"$.hooks[{index}]", capability="handler", strategy="exclude", effect="lost", note=note)
