@@ -241,25 +241,61 @@ class Manifest(_Noun, frozen=True, kw_only=True):
 Facts = dict[str, Json]
 
 
+class Point(Struct, frozen=True, kw_only=True):
+    """One lifecycle point of an agent: what an answer can do there, and whether we ask to be called.
+
+    `can` holds some of prevent, retry, rewrite and context; none of them is a point that can only be observed.
+    `rewrite` says how new input is taken: whole, merged into the old, or only in some fields. `cap` is the
+    number of seconds after which the agent goes on, whatever a hook's timeout says.
+    """
+
+    can: frozenset[str] = frozenset()
+    ask: Literal["native", "denies_headless", "ignored", "fatal", "none"] = "none"
+    rewrite: Literal["whole", "merge", "fields"] | None = None
+    install: Literal["default", "opt-in", "never"] = "default"
+    why: str | None = None
+    cap: int | float | None = None
+
+
+Wording = Callable[["Hook", str], str | None]  # the command that stands for a hook at a native event
+
+
 class Config(Struct, frozen=True, kw_only=True):
     """How an agent is told of its hooks: where, in what shape, and what an answer can do there.
 
-    `powers` maps a native event to some of prevent, retry, rewrite, ask, context; an event that is not
-    named there can only be observed. `units` is how many of its timeout's units make a second; an agent
-    that takes small numbers for seconds all the same has a `least` number that it takes for its units.
-    `ambiguous` names the tools that are several canonical ones at once.
+    `files` is the file that we write, by scope; `reads` are further files (or globs) in which the agent
+    finds hooks. A code-only agent has language `code`: its document is `{"files": {name: text}}`.
+    `events` maps configured names to canonical ones where payloads call them otherwise; `points` describes
+    them, and one that is not named there can only be observed. `units` is how many of the timeout's units
+    make a second; an agent that takes small numbers for seconds all the same has a `least` number that it
+    takes for its units. `ambiguous` names the tools that are several canonical ones at once. `silence` is
+    what a hook without an opinion prints. `switches` are settings that turn hooks off: file, keys, the
+    value that does it. `borrows` names the agents whose configuration this one also obeys.
     """
 
     files: Mapping[str, str]
-    render: "Callable[[Agent, list[tuple[int, Hook]]], tuple[Object, list[Gap]]]"
+    render: "Callable[[Agent, list[tuple[int, Hook]], Wording], tuple[Object, list[Gap]]]"
     parse: "Callable[[Agent, Object], tuple[list[Hook], list[Gap]]]"
-    powers: Mapping[str, frozenset[str]]
+    points: Mapping[str, Point]
+    events: Mapping[str, str] = {}
+    language: Literal["json", "toml", "code"] = "json"
+    reads: Mapping[str, tuple[str, ...]] = {}
+    programs: tuple[str, ...] = ()
+    borrows: tuple[str, ...] = ()
     capabilities: frozenset[str] = frozenset()
+    matching: str = "pattern"
     units: int = 1
     least: int = 0
+    timeout: int | float | None = None
+    longest: int | float | None = None
+    crash: Literal["open", "closed"] = "open"
+    late: Literal["open", "closed"] = "open"
     handlers: Mapping[str, Mapping[str, str]] = {}
     closed: tuple[str, Json] | None = None
     ambiguous: Mapping[str, list[str]] = {}
+    silence: str = ""
+    switches: tuple[tuple[str, tuple[str, ...], Json], ...] = ()
+    trust: str | None = None
 
 
 class Agent(Struct, frozen=True, kw_only=True):

@@ -24,6 +24,11 @@ CONFIGS = {
 }
 
 
+def bare(hook, _):
+    """Commands as they are."""
+    return hook.handler.command
+
+
 def native(path):
     """A configuration with which a real agent ran, and that agent."""
     agent = agents.load(CONFIGS[path])
@@ -94,7 +99,7 @@ def test_a_configuration_comes_back_as_it_was(path):
     agent, document = native(path)
 
     hooks, gaps = agent.config.parse(agent, document)
-    made, lost = agent.config.render(agent, list(enumerate(hooks)))
+    made, lost = agent.config.render(agent, list(enumerate(hooks)), bare)
 
     assert (document["hooks"], [], []) == (made["hooks"], gaps, lost)
 
@@ -126,7 +131,7 @@ def test_a_guard_that_can_only_look_on_says_so():
 
     (gap,) = convert(manifest, None, agents.load("claude-code")).gaps
 
-    assert ("blocking", "observes") == (gap.capability, gap.effect)
+    assert ("blocking", "later") == (gap.capability, gap.effect)
     assert "can only be observed" in gap.note
 
 
@@ -163,7 +168,7 @@ def test_what_is_rendered_reads_as_it_was_meant(name, given_hooks):
     parse(render(m)) is m, but for what a gap names: event, matcher, command and timeout.
     """
     agent = agents.load(name)
-    made, gaps = agent.config.render(agent, list(enumerate(given_hooks)))
+    made, gaps = agent.config.render(agent, list(enumerate(given_hooks)), bare)
 
     lost = {gap.where for gap in gaps if gap.effect == "lost"}
     vague = {gap.where for gap in gaps if gap.capability == "matcher"}

@@ -6,12 +6,27 @@ from importlib import import_module
 from hookonce.agents._base import decode, normalize
 from hookonce.agents._encode import encode
 from hookonce.agents._entry import config_of
+from hookonce.agents._matcher import canonical_pattern
+from hookonce.agents._point import kind_of, native_of, natives, point_of
 from hookonce.agents._tool import ENDS
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.errors import UnknownName
 from hookonce.model import Agent
 
-__all__ = ["AGENTS", "ENDS", "config_of", "decode", "encode", "load", "normalize"]
+__all__ = [
+    "AGENTS",
+    "ENDS",
+    "canonical_pattern",
+    "config_of",
+    "decode",
+    "encode",
+    "kind_of",
+    "load",
+    "native_of",
+    "natives",
+    "normalize",
+    "point_of",
+]
 
 AGENTS: dict[str, str] = {
     "amp": "amp",

@@ -1,11 +1,15 @@
 """One hook as an entry of an agent's configuration: type, command, timeout, and what else the agent knows."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from hookonce.agents._base import event_name, normalize
+from msgspec.structs import replace
+
+from hookonce import invocation
+from hookonce.agents._point import effect, kind_of, native_of, point_of
 from hookonce.errors import UnknownName
-from hookonce.model import Agent, Config, Gap, Handler, Hook, Object
+from hookonce.model import Agent, Config, Gap, Handler, Hook, Json, Object, Wording
 
+CANONICAL = "canonical"  # the dialect of a hook that names none
 PLACE = "hookonce"  # our own key in provider_data: where and how an entry stood
 # canonical field of a command handler → native key of the agents that follow Claude Code
 COMMAND = {"command": "command", "timeout": "timeout", "background": "async", "status_message": "statusMessage"}
@@ -27,11 +31,12 @@ def config_of(agent: Agent) -> Config:
     return agent.config
 
 
-def write_entry(agent: Agent, hook: Hook) -> Object:
+def write_entry(agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:
     """The native entry of a hook's handler, with what the agent alone knows."""
-    config, handler = config_of(agent), hook.handler
-    if handler.type not in config.handlers:  # a kind that only this agent knows came along whole
+    config = config_of(agent)
+    if hook.handler.type not in config.handlers:  # a kind that only this agent knows came along whole
         return own_keys(agent, hook)
+    handler = _worded(hook, native, wording)
     keys = config.handlers[handler.type]
     entry: Object = {} if handler.type == "command" and "type" not in keys else {keys.get("type", "type"): handler.type}
     for field, key in keys.items():
@@ -41,6 +46,18 @@ def write_entry(agent: Agent, hook: Hook) -> Object:
     if hook.on_failure == "closed" and config.closed is not None:
         entry[config.closed[0]] = config.closed[1]
     return entry | {key: value for key, value in own_keys(agent, hook).items() if key not in entry}
+
+
+def _worded(hook: Hook, native: str, wording: Wording) -> Handler:
+    """The handler with every command as it shall stand in the configuration."""
+    handler = hook.handler
+    if handler.type != "command":
+        return handler
+    platform = {
+        name: wording(replace(hook, handler=replace(handler, command=text)), native) or text
+        for name, text in handler.platform.items()
+    }
+    return replace(handler, command=wording(hook, native), platform=platform)
 
 
 def own_keys(agent: Agent, hook: Hook) -> Object:
@@ -65,13 +82,22 @@ def _scaled(value: Any, units: int) -> int | float:
     return int(scaled) if float(scaled).is_integer() else float(scaled)
 
 
-def read_entry(agent: Agent, entry: Object) -> tuple[Handler, Object, bool]:
-    """The handler of a native entry, the keys that have no canonical place, and whether it fails closed."""
+class Entry(NamedTuple):
+    """A native entry, read: the handler, the keys without a canonical place, whether it fails closed, its dialect."""
+
+    handler: Handler
+    rest: Object
+    closed: bool = False
+    dialect: str | None = None
+
+
+def read_entry(agent: Agent, entry: Object) -> Entry:
+    """An entry taken apart; a wrapper of ours is taken off the command that it runs."""
     config = config_of(agent)
     kind = entry.get("type", "command")
     keys = config.handlers.get(kind) if type(kind) is str else None
     if keys is None:
-        return Handler(type=str(kind)), dict(entry), False
+        return Entry(Handler(type=str(kind)), dict(entry))
     back = {key: field for field, key in keys.items()}
     fields: dict[str, Any] = {}
     rest: Object = {}
@@ -86,7 +112,36 @@ def read_entry(agent: Agent, entry: Object) -> tuple[Handler, Object, bool]:
     closed = switch in rest and rest[switch] == on
     if closed:
         del rest[switch]
-    return Handler(type=str(kind), **fields), rest, closed
+    handler, dialect = unwrapped(Handler(type=str(kind), **fields))
+    return Entry(handler, rest, closed, dialect)
+
+
+def unwrapped(handler: Handler) -> tuple[Handler, str | None]:
+    """The handler without our wrapper, and the dialect that its script speaks."""
+    call = invocation.read(handler.command or "")
+    if call is None or call.run is None:
+        return handler, None
+    calls = {name: invocation.read(text) for name, text in handler.platform.items()}
+    platform = {name: (calls[name] and calls[name].run) or text for name, text in handler.platform.items()}  # type: ignore[union-attr]
+    timeout = call.timeout if handler.timeout is None else handler.timeout
+    whole = None if timeout is None else _scaled(timeout, 1)
+    plain = replace(handler, command=call.run, platform=platform, timeout=whole)
+    return plain, None if call.dialect == CANONICAL else call.dialect
+
+
+def hook_of(agent: Agent, native: str, entry: Entry, matcher: Json, own: Object) -> Hook:
+    """The hook of an entry at an event; `own` is how it stood there."""
+    kind = kind_of(agent, native)
+    named = {} if native == native_of(agent, kind) else {"event": native}
+    return Hook(
+        event=kind,
+        matcher=matcher,
+        handler=entry.handler,
+        blocking=bool(point_of(agent, native).can & {"prevent", "retry"}),
+        on_failure="closed" if entry.closed else None,
+        dialect=entry.dialect,
+        provider_data=provider_data(agent, entry.rest, named | own),
+    )
 
 
 def _fits(field: str, value: Any) -> bool:
@@ -101,7 +156,7 @@ def _seconds(value: float, config: Config) -> int | float:
 def _own_event(agent: Agent, hook: Hook) -> str | None:
     """The agent's event that a hook came from, if it still is one of that kind."""
     told = own_place(agent, hook).get("event")
-    return told if type(told) is str and normalize(agent, told) == hook.event else None
+    return told if type(told) is str and kind_of(agent, told) == hook.event else None
 
 
 def called(index: int, hook: Hook) -> str:
@@ -109,10 +164,22 @@ def called(index: int, hook: Hook) -> str:
     return hook.name or f"Hook {index + 1}"
 
 
-def warned(index: int, hook: Hook, capability: str, why: str) -> Gap:
+def warned(agent: Agent, index: int, hook: Hook, capability: str, why: str) -> Gap:
     """A gap for something about a hook that the agent's configuration cannot say."""
+    native = _own_event(agent, hook) or native_of(agent, hook.event) or ""
+    return Gap(
+        where=f"$.hooks[{index}].{capability}",
+        capability=capability,
+        strategy="warn",
+        effect=effect(hook, point_of(agent, native)),
+        note=f"{called(index, hook)}: {why}",
+    )
+
+
+def lost(index: int, hook: Hook, capability: str, why: str) -> Gap:
+    """A gap for a hook that has no place at all."""
     note = f"{called(index, hook)}: {why}"
-    return Gap(where=f"$.hooks[{index}].{capability}", capability=capability, strategy="warn", note=note)
+    return Gap(where=f"$.hooks[{index}]", capability=capability, strategy="exclude", effect="lost", note=note)
 
 
 def no_tool(hook: Hook) -> str:
@@ -123,18 +190,19 @@ def no_tool(hook: Hook) -> str:
 def placed(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
     """The native event of a hook, and what becomes of its power there."""
     where, who = f"$.hooks[{index}]", called(index, hook)
-    native = _own_event(agent, hook) or event_name(agent, hook.event)
+    native = _own_event(agent, hook) or native_of(agent, hook.event)
     if native is None:
-        note = f"{who}: {agent.title} has no event for {hook.event}"
-        return None, [Gap(where=where, capability="event", strategy="exclude", effect="lost", note=note)]
+        return None, [lost(index, hook, "event", f"{agent.title} has no event for {hook.event}")]
     if hook.handler.type not in config_of(agent).handlers and not own_keys(agent, hook):
-        note = f"{who}: {agent.title} has no handlers of type {hook.handler.type}"
-        return None, [Gap(where=where, capability="handler", strategy="exclude", effect="lost", note=note)]
-    power = config_of(agent).powers.get(native, frozenset())
-    if hook.blocking and not power & {"prevent", "retry"}:
-        note = f"{who}: {native} of {agent.title} can only be observed; nothing is prevented there"
-        return native, [Gap(where=where, capability="blocking", strategy="warn", effect="observes", note=note)]
-    if not hook.blocking and power & {"prevent", "retry"}:
-        note = f"{who}: {agent.title} lets any hook on {native} refuse; the manifest says that this one only looks on"
-        return native, [Gap(where=where, capability="blocking", strategy="warn", effect="prevents", note=note)]
-    return native, []
+        return None, [lost(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")]
+    known = point_of(agent, native)
+    prevents = bool(known.can & {"prevent", "retry"})
+    if hook.blocking == prevents:
+        return native, []
+    told = (
+        f"{native} of {agent.title} can only be observed; nothing is prevented there"
+        if hook.blocking
+        else f"{agent.title} lets any hook on {native} refuse; the manifest says that this one only looks on"
+    )
+    fate = effect(hook, known) if hook.blocking else "prevents"
+    return native, [Gap(where=where, capability="blocking", strategy="warn", effect=fate, note=f"{who}: {told}")]

@@ -1,18 +1,9 @@
 """Hooks in groups under their event, as Claude Code writes them and half of the other agents do."""
 
-from hookonce.agents._base import event_name, normalize
-from hookonce.agents._entry import (
-    config_of,
-    no_tool,
-    own_place,
-    placed,
-    provider_data,
-    read_entry,
-    warned,
-    write_entry,
-)
+from hookonce.agents._entry import hook_of, no_tool, own_place, placed, read_entry, warned, write_entry
 from hookonce.agents._matcher import from_native, to_native, vague
-from hookonce.model import Agent, Gap, Hook, Object
+from hookonce.agents._point import kind_of
+from hookonce.model import Agent, Gap, Hook, Object, Wording
 
 TOOL_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure"}) | {
     "permission_request",
@@ -20,7 +11,7 @@ TOOL_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_
 }
 
 
-def render(agent: Agent, hooks: list[tuple[int, Hook]]) -> tuple[Object, list[Gap]]:
+def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
     """The configuration of these hooks, and what it cannot say."""
     events: Object = {}
     gaps: list[Gap] = []
@@ -31,9 +22,10 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]]) -> tuple[Object, list[Ga
             continue
         groups = events.setdefault(native, [])
         if groups and own_place(agent, hook).get("joined") is True:
-            groups[-1]["hooks"].append(write_entry(agent, hook))
+            groups[-1]["hooks"].append(write_entry(agent, hook, native, wording))
         else:
-            groups.append(_group(agent, index, hook, gaps))
+            group = _group(agent, index, hook, gaps)
+            groups.append(group | {"hooks": [write_entry(agent, hook, native, wording)]})
     return {"hooks": events}, gaps
 
 
@@ -45,11 +37,11 @@ def _group(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Object:
         tools = hook.event in TOOL_EVENTS
         matcher = to_native(agent, hook.matcher) if tools else None
         why = vague(agent, hook.matcher) if tools else no_tool(hook)
-        gaps += [] if why is None else [warned(index, hook, "matcher", why)]
+        gaps += [] if why is None else [warned(agent, index, hook, "matcher", why)]
     if matcher is not None:
         group["matcher"] = matcher
     extra = own.get("group")
-    return group | (extra if type(extra) is dict else {}) | {"hooks": [write_entry(agent, hook)]}
+    return group | (extra if type(extra) is dict else {})
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
@@ -69,11 +61,10 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
 
 
 def _hook(agent: Agent, native: str, group: Object, entry: Object, *, first: bool) -> Hook:
-    kind = normalize(agent, native)
-    handler, rest, closed = read_entry(agent, entry)
+    kind = kind_of(agent, native)
     text = group.get("matcher")
     matcher = from_native(agent, text) if type(text) is str and kind in TOOL_EVENTS else None
-    own: Object = {} if native == event_name(agent, kind) else {"event": native}
+    own: Object = {}
     if type(text) is str and (kind not in TOOL_EVENTS or to_native(agent, matcher) != text):
         own["matcher"] = text
     extra = {key: value for key, value in group.items() if key not in {"matcher", "hooks"}}
@@ -81,16 +72,4 @@ def _hook(agent: Agent, native: str, group: Object, entry: Object, *, first: boo
         own["group"] = extra
     if not first:
         own["joined"] = True
-    return Hook(
-        event=kind,
-        matcher=matcher,
-        handler=handler,
-        blocking=bool(config_of(agent).powers.get(native, frozenset()) & {"prevent", "retry"}),
-        on_failure="closed" if closed else None,
-        provider_data=provider_data(agent, rest, own),
-    )
-
-
-def powers(**named: str) -> dict[str, frozenset[str]]:
-    """A table of powers, written as words."""
-    return {event: frozenset(words.split()) for event, words in named.items()}
+    return hook_of(agent, native, read_entry(agent, entry), matcher, own)

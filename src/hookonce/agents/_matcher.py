@@ -9,8 +9,10 @@ from hookonce.model import Agent, Json
 from hookonce.patterns import compiled
 
 _EVERYTHING = frozenset({"", "*", ".*"})
-_ANY = "x"  # stands for any tool while a name is put together or taken apart
-_LIST = re.compile(r"[A-Za-z0-9_|, -]+")
+ANY_MCP = "^mcp:"  # the canonical names of all MCP tools
+_ANY = "anyx"  # stands for any tool while a name is put together or taken apart
+_WORD = re.compile(r"[A-Za-z0-9_ -]+")
+_BRACKETS = re.compile(r"[()\[\]{}\\]")  # a bar within these divides something else than the whole
 
 
 def to_native(agent: Agent, matcher: Json) -> str | None:
@@ -45,42 +47,78 @@ def _ambiguous(agent: Agent) -> Mapping[str, list[str]]:
 
 def vague(agent: Agent, matcher: Json) -> str | None:
     """Why a matcher does not mean the same on the agent, if it does not."""
-    for part in matcher if type(matcher) is list else [matcher]:
-        if type(part) is not str or part not in ARGUMENTS:
-            continue
-        native = _native(agent, part)
-        if native is None:
+    parts = matcher if type(matcher) is list else [matcher]
+    for part in parts:
+        if type(part) is str and part in ARGUMENTS and _native(agent, part) is None:
             return f"{agent.title} has no tool for {part}"
-        if native in _ambiguous(agent) and not _all_named(_ambiguous(agent)[native], matcher):
-            return f"{native} of {agent.title} is {' and '.join(_ambiguous(agent)[native])} at once"
+        if type(part) is dict and "pattern" in part and not _fitting(agent, part["pattern"]):
+            return f"no tool of {agent.title} is known that {part['pattern']} fits; the pattern is kept as it is"
+    written = {name for part in parts for name in _names(agent, part)}
+    for native, meanings in _ambiguous(agent).items():
+        if native in written and not all(_meant(parts, meaning) for meaning in meanings):
+            return f"{native} of {agent.title} is {' and '.join(meanings)} at once"
     return None
 
 
-def _all_named(meanings: list[str], matcher: Json) -> bool:
-    return type(matcher) is list and all(meaning in matcher for meaning in meanings)
+def _meant(parts: list[Any], name: str) -> bool:
+    return any(part == name or (type(part) is dict and _fits(part.get("pattern"), name)) for part in parts)
+
+
+def _fits(pattern: str | None, name: str) -> bool:
+    """Whether a pattern fits a name; one that RE2 does not know, from some agent's own file, fits nothing of ours."""
+    try:
+        return pattern is not None and compiled(pattern).search(name) is not None
+    except ValueError:
+        return False
 
 
 def _fitting(agent: Agent, pattern: str) -> list[str]:
-    """The native names of the canonical tools that a pattern fits."""
-    fits = compiled(pattern).search
-    return [native for native, known in agent.tools.items() if native[-1] != "*" and fits(known) is not None]
+    """The native names of the canonical tools that a pattern fits, and of any MCP tool if it fits those."""
+    own = [native for native, known in agent.tools.items() if native[-1] != "*" and _fits(pattern, known)]
+    every = _any_mcp(agent) if _fits(pattern, f"mcp:{_ANY}/{_ANY}") else None
+    return own if every is None else [*own, every]
+
+
+def canonical_pattern(agent: Agent, matcher: Json) -> Json:
+    """A pattern on the agent's own tool names, as the canonical tools that it picks; for use with other agents."""
+    if type(matcher) is list:
+        parts = [canonical_pattern(agent, part) for part in matcher]
+        return [name for part in parts for name in (part if type(part) is list else [part])]
+    if type(matcher) is not dict or "pattern" not in matcher:
+        return matcher
+    pattern = matcher["pattern"]
+    found: list[Json] = [known for native, known in agent.tools.items() if _fits(pattern, native)]
+    found = list(dict.fromkeys(name for name in found if name in ARGUMENTS))
+    if agent.mcp_name is not None and _fits(pattern, agent.mcp_name(_ANY, _ANY)):
+        found.append({"pattern": ANY_MCP})
+    return matcher if not found else found[0] if len(found) == 1 else found
 
 
 def from_native(agent: Agent, text: str) -> Json:
     """A native matcher in canonical words; a pattern stays one."""
     if text in _EVERYTHING:
         return None
-    if (server := _server(agent, text)) is not None:
-        return {"mcp": {"server": server}}
-    if _LIST.fullmatch(text) is None:
+    if _BRACKETS.search(text) is not None:
         return {"pattern": text}
-    parts = [part for name in re.split(r"[|,]", text) if name.strip() for part in _canonical(agent, name.strip())]
+    parts = [part for name in re.split(r"[|,]", text) if name.strip() for part in _part(agent, name.strip())]
     return parts[0] if len(parts) == 1 else parts
+
+
+def _part(agent: Agent, text: str) -> list[Json]:
+    if (server := _server(agent, text)) is not None:
+        return [{"mcp": {"server": server}}]
+    if text == _any_mcp(agent):
+        return [{"pattern": ANY_MCP}]
+    return _canonical(agent, text) if _WORD.fullmatch(text) else [{"pattern": text}]
+
+
+def _any_mcp(agent: Agent) -> str | None:
+    return None if agent.mcp_name is None else agent.mcp_name(_ANY, _ANY).replace(_ANY, ".*")
 
 
 def _server(agent: Agent, text: str) -> str | None:
     """The server of a name whose tool is anything."""
-    if not text.endswith(".*") or "|" in text or agent.mcp is None:
+    if not text.endswith(".*") or text.count("*") > 1 or agent.mcp is None:
         return None
     found = agent.mcp(text[:-2] + _ANY, {})
     return found[0] if found is not None and found[1] == _ANY and found[0] != "?" else None

@@ -4,9 +4,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents._base import normalize
-from hookonce.agents._entry import config_of, no_tool, placed, provider_data, read_entry, warned, write_entry
-from hookonce.model import Agent, Gap, Hook, Json, Object
+from hookonce.agents._entry import Entry, hook_of, lost, no_tool, placed, provider_data, read_entry, warned, write_entry
+from hookonce.agents._point import kind_of
+from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 from hookonce.patterns import compiled
 from hookonce.texts import dump
 
@@ -20,15 +20,15 @@ _KINDS: dict[str, Json] = {
 _MOMENTS = {"before_tool_execute": "pre_", "after_tool_execute": "post_"}
 
 
-def render(agent: Agent, hooks: list[tuple[int, Hook]]) -> tuple[Object, list[Gap]]:
+def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
     """One entry for each event that a hook's matcher needs; what a matcher or timeout said beyond that is a gap."""
     events: Object = {}
     gaps: list[Gap] = []
     for index, hook in hooks:
         for native in _natives(agent, index, hook, gaps):
-            events.setdefault(native, []).append(write_entry(agent, hook))
+            events.setdefault(native, []).append(write_entry(agent, hook, native, wording))
         if hook.handler.timeout is not None:
-            gaps.append(warned(index, hook, "timeout", "Windsurf Cascade has no timeouts"))
+            gaps.append(warned(agent, index, hook, "timeout", "Windsurf Cascade has no timeouts"))
     return {"hooks": events}, gaps
 
 
@@ -38,15 +38,14 @@ def _natives(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> list[str]
         native, told = placed(agent, index, hook)
         gaps += told
         if hook.matcher is not None:
-            gaps.append(warned(index, hook, "matcher", no_tool(hook)))
+            gaps.append(warned(agent, index, hook, "matcher", no_tool(hook)))
         return [] if native is None else [native]
     kinds = [kind for kind in _KINDS if _wanted(kind, hook.matcher)]
     if not kinds:
-        gap = warned(index, hook, "matcher", "Windsurf Cascade has no event for these tools")
-        gaps.append(replace(gap, where=f"$.hooks[{index}]", strategy="exclude", effect="lost"))
+        gaps.append(lost(index, hook, "matcher", "Windsurf Cascade has no event for these tools"))
         return []
     if (why := _loss(hook.matcher)) is not None:
-        gaps.append(warned(index, hook, "matcher", why))
+        gaps.append(warned(agent, index, hook, "matcher", why))
     _, told = placed(agent, index, hook)
     gaps += told
     return [moment + kind for kind in kinds]
@@ -80,7 +79,7 @@ def _loss(matcher: Json) -> str | None:
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; the same entry under several events is one hook with several tools."""
-    found: dict[tuple[str, bytes], tuple[Object, list[str]]] = {}
+    found: dict[tuple[str, bytes], tuple[Entry, list[str]]] = {}
     gaps: list[Gap] = []
     events = document.get("hooks")
     for native, entries in events.items() if type(events) is dict else ():
@@ -89,25 +88,19 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
             if type(entry) is not dict:
                 gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=f"{where} is no hook"))
                 continue
-            key = (normalize(agent, native), dump(entry))
+            read = read_entry(agent, entry)
+            key = (kind_of(agent, native), dump(read))
             while key in found and native in found[key][1]:
                 key = (key[0], key[1] + b" ")  # twice under one event is two hooks
-            found.setdefault(key, (entry, []))[1].append(native)
+            found.setdefault(key, (read, []))[1].append(native)
     return [_hook(agent, kind, entry, natives) for (kind, _), (entry, natives) in found.items()], gaps
 
 
-def _hook(agent: Agent, kind: str, entry: Object, natives: list[str]) -> Hook:
-    handler, rest, _ = read_entry(agent, entry)
+def _hook(agent: Agent, kind: str, entry: Entry, natives: list[str]) -> Hook:
     kinds = [native.partition("_")[2] for native in natives]
     matcher: Json = None
     if kind in _MOMENTS and len(kinds) < len(_KINDS):
         parts = [part for one in kinds for part in (_KINDS[one] if type(_KINDS[one]) is list else [_KINDS[one]])]
         matcher = parts[0] if len(parts) == 1 else parts
-    power = config_of(agent).powers
-    return Hook(
-        event=kind,
-        matcher=matcher,
-        handler=handler,
-        blocking=any("prevent" in power.get(native, ()) for native in natives),
-        provider_data=provider_data(agent, rest, {}),
-    )
+    made = hook_of(agent, natives[0], entry, matcher, {})
+    return replace(made, provider_data=provider_data(agent, entry.rest, {})) if kind in _MOMENTS else made

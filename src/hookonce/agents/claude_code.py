@@ -7,7 +7,8 @@ from hookonce.agents import _tool
 from hookonce.agents._batch import calls
 from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, EVENTS, KEYS
-from hookonce.agents._grouped import parse, powers, render
+from hookonce.agents._grouped import parse, render
+from hookonce.agents._point import point
 from hookonce.canon.events import FILE_FATES
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
@@ -141,24 +142,24 @@ AGENT = Agent(
         },
         render=render,
         parse=parse,
-        powers=powers(
-            PreToolUse="prevent rewrite ask context",
-            PermissionRequest="prevent rewrite",
-            PostToolUse="context",
-            PostToolBatch="prevent context",
-            UserPromptSubmit="prevent context",
-            UserPromptExpansion="prevent context",
-            SessionStart="context",
-            Stop="retry",
-            SubagentStop="retry",
-            PreCompact="prevent",
-            PreModelSwitch="prevent ask",
-            TaskCreated="prevent",
-            TaskCompleted="prevent",
-            TeammateIdle="retry",
-            ConfigChange="prevent",
-            Elicitation="prevent",
-        ),
+        points={
+            "PreToolUse": point("prevent rewrite context", ask="native"),
+            "PermissionRequest": point("prevent rewrite"),
+            "PostToolUse": point("context"),
+            "PostToolBatch": point("prevent context"),
+            "UserPromptSubmit": point("prevent context"),
+            "UserPromptExpansion": point("prevent context"),
+            "SessionStart": point("context"),
+            "Stop": point("retry"),
+            "SubagentStop": point("retry"),
+            "PreCompact": point("prevent"),
+            "PreModelSwitch": point("prevent", ask="native"),
+            "TaskCreated": point("prevent"),
+            "TaskCompleted": point("prevent"),
+            "TeammateIdle": point("retry"),
+            "ConfigChange": point("prevent"),
+            "Elicitation": point("prevent"),
+        },
         capabilities=frozenset(
             {"structured_output", "input_rewrite", "llm_evaluated", "http_handler", "async_execution"}
         ),

@@ -6,7 +6,8 @@ from typing import Any
 from hookonce.agents import _patch, _tool
 from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._grouped import parse, powers, render
+from hookonce.agents._grouped import parse, render
+from hookonce.agents._point import point
 from hookonce.canon.tools import WRITES
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
@@ -178,17 +179,17 @@ AGENT = Agent(
         },
         render=render,
         parse=parse,
-        powers=powers(
-            PreToolUse="prevent rewrite context",
-            PermissionRequest="prevent",
-            PostToolUse="prevent context",
-            UserPromptSubmit="prevent context",
-            SessionStart="prevent context",
-            Stop="retry",
-            SubagentStart="context",
-            SubagentStop="retry",
-            PreCompact="prevent",
-        ),
+        points={
+            "PreToolUse": point("prevent rewrite context"),
+            "PermissionRequest": point("prevent"),
+            "PostToolUse": point("prevent context"),
+            "UserPromptSubmit": point("prevent context"),
+            "SessionStart": point("prevent context"),
+            "Stop": point("retry"),
+            "SubagentStart": point("context"),
+            "SubagentStop": point("retry"),
+            "PreCompact": point("prevent"),
+        },
         capabilities=frozenset({"structured_output", "input_rewrite", "async_execution"}),
         handlers={"command": {"type": "type"} | COMMAND},
         ambiguous={"apply_patch": ["file_write", "file_edit"]},

@@ -4,7 +4,8 @@ from re import compile as pattern
 
 from hookonce.agents import _patch, _tool
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._grouped import parse, powers, render
+from hookonce.agents._grouped import parse, render
+from hookonce.agents._point import point
 from hookonce.canon.tools import WRITES
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
@@ -148,14 +149,14 @@ AGENT = Agent(
         files={"user": "~/.factory/settings.json", "project": ".factory/settings.json"},
         render=render,
         parse=parse,
-        powers=powers(
-            PreToolUse="prevent rewrite",
-            PostToolUse="context",
-            UserPromptSubmit="prevent rewrite context",
-            SessionStart="context",
-            Stop="retry",
-            PreCompact="prevent",
-        ),
+        points={
+            "PreToolUse": point("prevent rewrite"),
+            "PostToolUse": point("context"),
+            "UserPromptSubmit": point("prevent rewrite context"),
+            "SessionStart": point("context"),
+            "Stop": point("retry"),
+            "PreCompact": point("prevent"),
+        },
         capabilities=frozenset({"structured_output", "input_rewrite"}),
         handlers={"command": {"type": "type", "command": "command", "timeout": "timeout"}},
     ),

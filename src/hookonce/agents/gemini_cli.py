@@ -5,7 +5,8 @@ from typing import Any
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._grouped import parse, powers, render
+from hookonce.agents._grouped import parse, render
+from hookonce.agents._point import point
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 _OPEN, _CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
@@ -253,15 +254,15 @@ AGENT = Agent(
         | {"managed": "/etc/gemini-cli/settings.json"},
         render=render,
         parse=parse,
-        powers=powers(
-            BeforeTool="prevent rewrite ask",
-            AfterTool="prevent context",
-            BeforeAgent="prevent context",
-            AfterAgent="retry",
-            BeforeModel="prevent rewrite",
-            AfterModel="prevent rewrite",
-            SessionStart="context",
-        ),
+        points={
+            "BeforeTool": point("prevent rewrite", ask="native"),
+            "AfterTool": point("prevent context"),
+            "BeforeAgent": point("prevent context"),
+            "AfterAgent": point("retry"),
+            "BeforeModel": point("prevent rewrite"),
+            "AfterModel": point("prevent rewrite"),
+            "SessionStart": point("context"),
+        },
         capabilities=frozenset({"structured_output", "input_rewrite", "custom_env"}),
         units=1000,
         handlers={"command": {"type": "type", "command": "command", "timeout": "timeout", "env": "env"}},

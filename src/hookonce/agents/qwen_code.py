@@ -7,7 +7,8 @@ from hookonce.agents import _tool
 from hookonce.agents._batch import calls
 from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._grouped import parse, powers, render
+from hookonce.agents._grouped import parse, render
+from hookonce.agents._point import point
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 # How every finished command's report ends; a hint about long runs may follow a blank line.
@@ -237,17 +238,17 @@ AGENT = Agent(
         | {"managed": "/etc/qwen-code/settings.json"},
         render=render,
         parse=parse,
-        powers=powers(
-            PreToolUse="prevent ask",
-            PostToolBatch="prevent",
-            PermissionRequest="prevent rewrite",
-            UserPromptSubmit="prevent context",
-            SessionStart="context",
-            Stop="retry",
-            SubagentStop="retry",
-            TodoCreated="prevent",
-            TodoCompleted="prevent",
-        ),
+        points={
+            "PreToolUse": point("prevent", ask="native"),
+            "PostToolBatch": point("prevent"),
+            "PermissionRequest": point("prevent rewrite"),
+            "UserPromptSubmit": point("prevent context"),
+            "SessionStart": point("context"),
+            "Stop": point("retry"),
+            "SubagentStop": point("retry"),
+            "TodoCreated": point("prevent"),
+            "TodoCompleted": point("prevent"),
+        },
         capabilities=frozenset({"structured_output", "async_execution", "custom_env"}),
         units=1000,
         least=1000,

@@ -2,7 +2,7 @@
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, pick
-from hookonce.agents._grouped import powers
+from hookonce.agents._point import point
 from hookonce.agents._windsurf_config import parse, render
 from hookonce.model import Agent, Config, Facts, Object, Result
 
@@ -118,13 +118,13 @@ AGENT = Agent(
         | {"managed": "/etc/windsurf/hooks.json"},
         render=render,
         parse=parse,
-        powers=powers(
-            pre_read_code="prevent",
-            pre_write_code="prevent",
-            pre_run_command="prevent",
-            pre_mcp_tool_use="prevent",
-            pre_user_prompt="prevent",
-        ),
+        points={
+            "pre_read_code": point("prevent"),
+            "pre_write_code": point("prevent"),
+            "pre_run_command": point("prevent"),
+            "pre_mcp_tool_use": point("prevent"),
+            "pre_user_prompt": point("prevent"),
+        },
         handlers={"command": {"command": "command"}},
     ),
 )

@@ -102,3 +102,12 @@ FILE_FATES: tuple[tuple[str, str, str], ...] = (
 # Who acts: everything not named here is the agent's own doing.
 BY_USER = frozenset({"before_prompt", "prompt_expansion", "interrupt", "policy_override", "elicitation_result"})
 BY_SYSTEM = frozenset({"before_compact", "after_compact", "context_until_compaction", "session_abort", "setup"})
+
+# Events that come so often, or for the eye alone, that a hook is only called for them if it asks to be.
+ON_REQUEST: dict[str, str] = {
+    "before_model": "comes with every call of the model",
+    "after_model": "comes with every piece of an answer",
+    "before_tool_selection": "comes with every call of the model",
+    "message_display": "is about what is shown, and comes with every piece of it",
+    "agent_thought": "comes with every thought",
+}

@@ -9,9 +9,10 @@ from msgspec.json import format as pretty
 from hookonce import agents
 from hookonce.cli._input import opened
 from hookonce.cli._words import counted
+from hookonce.config.paths import client
 from hookonce.edit.jsonc import value_at
 from hookonce.errors import HookonceError, UsageError
-from hookonce.journeys.convert import Conversion, convert
+from hookonce.journeys.convert import Adapt, Conversion, convert
 from hookonce.manifest.load import parse
 from hookonce.model import Agent
 from hookonce.texts import dump
@@ -35,6 +36,23 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--to", dest="target", required=True, metavar="NAME", help="one of the same")
     parser.add_argument("--report", metavar="FILE", help="write what was lost as JSON")
     parser.add_argument("--strict", action="store_true", help="exit 3 when anything was lost")
+    parser.add_argument(
+        "--no-adapt",
+        action="store_true",
+        help="write commands as they are, without a wrapper",
+    )
+    parser.add_argument(
+        "--scope",
+        choices=("user", "project"),
+        default="project",
+        help="whose hooks these are",
+    )
+    parser.add_argument(
+        "--on-block",
+        choices=("guard", "error"),
+        default="guard",
+        help="what becomes of a hook that must block and cannot do its work there",
+    )
 
 
 def run(options: Namespace) -> int:
@@ -44,7 +62,8 @@ def run(options: Namespace) -> int:
         raw = stream.read()
     # Agents tolerate comments in their files; a manifest may be YAML.
     document = parse(raw) if source is None else value_at(raw, ())
-    made = convert(document, source, target)
+    adapt = None if options.no_adapt else Adapt(str(client()), options.scope)
+    made = convert(document, source, target, adapt=adapt, on_block=options.on_block)
     sys.stdout.buffer.write(pretty(dump(made.document), indent=2) + b"\n")
     for gap in made.gaps:
         print(f"hookonce: {gap.effect or gap.strategy}: {gap.note or gap.where}", file=sys.stderr)

@@ -22,6 +22,11 @@ def data() -> Path:
     return home() / ".local" / "share" / "hookonce"
 
 
+def client() -> Path:
+    """The command that stands in agents' configurations: one path that never changes."""
+    return data() / "bin" / "hookonce-on"
+
+
 def log() -> Path:
     """The log in which an internal error leaves its trace."""
     return data() / "hookonce.log"

@@ -1,0 +1,65 @@
+"""The command that stands in an agent's configuration: `hookonce-on AGENT [EVENT] …`, written and read.
+
+With `--via` it is our own door, with `--run` the wrapper of somebody's script, which speaks `--dialect`.
+"""
+
+import shlex
+from typing import Any, NamedTuple
+
+CLIENT = "hookonce-on"
+_OPTIONS = {"--via": "via", "--dialect": "dialect", "--run": "run", "--scope": "scope", "--timeout": "timeout"}
+
+
+class Invocation(NamedTuple):
+    """One such command, taken apart."""
+
+    client: str
+    agent: str
+    event: str | None = None
+    via: str | None = None
+    dialect: str | None = None
+    run: str | None = None
+    scope: str | None = None
+    timeout: float | None = None
+
+
+def write(call: Invocation) -> str:
+    """The command, every word quoted for a shell."""
+    words = [call.client, call.agent, *([call.event] if call.event else [])]
+    for option, field in _OPTIONS.items():
+        value = getattr(call, field)
+        if value is not None:
+            words += [option, f"{value:g}" if field == "timeout" else value]
+    return shlex.join(words)
+
+
+def read(command: str) -> Invocation | None:
+    """The command taken apart, or None if it is not exactly one of ours."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if not words or not words[0].endswith(f"/{CLIENT}") or shlex.join(words) != command:
+        return None  # a command that says anything beyond these words is somebody else's
+    return parse(words)
+
+
+def parse(words: list[str]) -> Invocation | None:
+    """The words of a call: agent, perhaps an event, then options, each once and with a value."""
+    client, *rest = words
+    names = []
+    while rest and not rest[0].startswith("--"):
+        names.append(rest.pop(0))
+    found: dict[str, Any] = {}
+    while rest:
+        field = _OPTIONS.get(rest.pop(0))
+        if field is None or field in found or not rest:
+            return None
+        found[field] = rest.pop(0)
+    if len(names) not in (1, 2):
+        return None
+    try:
+        timeout = float(found.pop("timeout")) if "timeout" in found else None
+    except ValueError:
+        return None
+    return Invocation(client, names[0], names[1] if len(names) > 1 else None, **found, timeout=timeout)
