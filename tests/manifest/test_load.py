@@ -5,12 +5,13 @@ import json
 import pytest
 import yaml
 from hypothesis import given
-from hypothesis import strategies as st
 
-from hookonce.canon.events import EVENTS
-from hookonce.manifest.load import ManifestError, dump, load
+from hookonce.manifest.load import ManifestError, dump, load, manifest_of
 from hookonce.manifest.matcher import Subject, matches
 from hookonce.manifest.problems import problems_of
+from hookonce.texts import dump as as_json
+from tests.laws.strategies import json_values
+from tests.manifest.manifests import mutated, valid
 from tests.shared import vector
 
 HOOK = {"event": "before_tool_execute", "handler": {"type": "command", "command": "./check.sh"}}
@@ -29,36 +30,107 @@ def plain(document):
     return document | {"hooks": hooks}
 
 
-@pytest.mark.parametrize("name", ["degradation-input-rewrite", "full-featured", "multi-event", "simple-blocking"])
-def test_third_party_manifests_come_back(name):
+CANONICAL = ["degradation-input-rewrite", "full-featured", "multi-event", "simple-blocking"]
+MISTAKES = {
+    "empty-hooks-array": "$.hooks",
+    "invalid-degradation-strategy": "$.hooks[0].degradation.input_rewrite",
+    "missing-event": "$.hooks[0].event",
+    "missing-handler": "$.hooks[0].handler",
+    "missing-hooks": "$.hooks",
+    "missing-spec": "$.spec",
+}
+
+
+@pytest.mark.parametrize("path", [*(f"canonical/{name}" for name in CANONICAL), "claude-code/roundtrip-canonical"])
+def test_third_party_manifests_come_back(path):
     """
     A published example is read, and written as it was but for repeated defaults.
     """
-    raw = vector(f"hif/test-vectors/canonical/{name}.json").read_bytes()
+    raw = vector(f"hif/test-vectors/{path}.json").read_bytes()
 
     assert plain(json.loads(raw)) == dump(load(raw))
 
 
 @pytest.mark.covers("HIF-2", "HIF-3", "HIF-4", "HIF-6", "HIF-69")
-@pytest.mark.parametrize(
-    ("name", "path"),
-    [
-        ("empty-hooks-array", "$.hooks"),
-        ("invalid-degradation-strategy", "$.hooks[0].degradation.input_rewrite"),
-        ("missing-event", "$.hooks[0].event"),
-        ("missing-handler", "$.hooks[0].handler"),
-        ("missing-hooks", "$.hooks"),
-        ("missing-spec", "$.spec"),
-    ],
-)
-def test_third_party_mistakes_are_refused(name, path):
+@pytest.mark.parametrize("name", MISTAKES)
+def test_third_party_mistakes_are_refused(name):
     """
     A published counter-example is refused with the path of its fault.
     """
     with pytest.raises(ManifestError) as refused:
         load(vector(f"hif/test-vectors/invalid/{name}.json").read_bytes())
 
-    assert [path] == [place for place, _ in refused.value.problems]
+    assert [MISTAKES[name]] == [place for place, _ in refused.value.problems]
+
+
+@pytest.mark.parametrize(("folder", "known"), [("canonical", CANONICAL), ("invalid", MISTAKES)])
+def test_no_third_party_vector_is_forgotten(folder, known):
+    """
+    Every manifest that was published is tried here.
+    """
+    assert sorted(known) == sorted(file.stem for file in vector(f"hif/test-vectors/{folder}").glob("*.json"))
+
+
+@pytest.mark.covers("HIF-7")
+def test_a_hook_only_looks_on_unless_it_says_otherwise():
+    """
+    blocking is false by default, and a default is not written.
+    """
+    (silent,) = load(json.dumps(manifest()).encode()).hooks
+    (said,) = load(json.dumps(manifest(blocking=True)).encode()).hooks
+
+    assert (False, True) == (silent.blocking, said.blocking)
+    assert [HOOK] == dump(load(json.dumps(manifest(blocking=False)).encode()))["hooks"]
+
+
+@pytest.mark.covers("HIF-8")
+@pytest.mark.parametrize("strategy", ["block", "warn", "exclude"])
+def test_each_capability_may_have_a_strategy(strategy):
+    """
+    Strategies are kept by capability, also for one that nobody knows yet; any other word is a fault.
+    """
+    chosen = {"http_handler": strategy, "x_future": strategy}
+    (hook,) = load(json.dumps(manifest(degradation=chosen)).encode()).hooks
+
+    assert chosen == hook.degradation
+    assert ["$.hooks[0].degradation.a"] == [path for path, _ in problems_of(manifest(degradation={"a": f"{strategy}s"}))[0]]
+
+
+@pytest.mark.covers("HIF-5")
+@pytest.mark.parametrize("matcher", ["shell", {"pattern": "^Ba"}, {"mcp": {"server": "github"}}, ["shell", {"pattern": "x"}], []])
+def test_every_form_of_a_matcher_is_kept(matcher):
+    """
+    A string, an object or a list comes back as it was; an empty list, which fits nothing, does not become everything.
+    """
+    document = manifest(matcher=matcher)
+
+    assert [] == problems_of(document)[0]
+    assert document == dump(load(json.dumps(document).encode()))
+
+
+@pytest.mark.covers("HIF-68", "HIF-X1")
+@pytest.mark.parametrize(
+    ("spec", "problems", "warnings"),
+    [
+        ("hooks/1.0", 0, 0),
+        ("hooks/0.1", 0, 0),
+        ("hooks/0.9", 0, 1),
+        ("hooks/1.12", 0, 1),
+        ("hooks/01.0", 0, 1),
+        ("hooks/2.0", 1, 0),
+        ("hooks/0000009.0", 1, 0),
+        ("hooks/1", 1, 0),
+        ("hooks/1.0\n", 1, 0),
+        ("hooks/١.٠", 1, 0),
+    ],
+)
+def test_versions(spec, problems, warnings):
+    """
+    Both known versions are read, their further ones with a warning; a newer one, or what is none, is refused.
+    """
+    found = problems_of(manifest() | {"spec": spec})
+
+    assert (problems, warnings) == (len(found[0]), len(found[1]))
 
 
 @pytest.mark.covers("HIF-66")
@@ -90,6 +162,7 @@ WRONG = {
     "$.hooks[0].matcher": manifest(matcher=5),
     "$.hooks[0].matcher.pattern": manifest(matcher={"pattern": "(?=a)"}),
     "$.hooks[0].matcher.mcp.server": manifest(matcher={"mcp": {"tool": "x"}}),
+    "$.hooks[0].matcher[0]": manifest(matcher=[{"pattern": "a", "mcp": {"server": "s"}}]),
     "$.hooks[0].matcher[1]": manifest(matcher=["shell", ["shell"]]),
     "$.hooks[0].blocking": manifest(blocking="yes"),
     "$.hooks[0].on_failure": manifest(on_failure="closed"),
@@ -99,6 +172,11 @@ WRONG = {
     "$.hooks[0].handler.url": manifest(handler={"type": "http"}),
     "$.hooks[0].handler.prompt": manifest(handler={"type": "agent"}),
     "$.hooks[0].handler.timeout": manifest(handler=HOOK["handler"] | {"timeout": -1}),
+    "$.hooks[0].handler.headers.A": manifest(handler={"type": "http", "url": "https://x", "headers": {"A": 1}}),
+    "$.hooks[0].handler.allowed_env[0]": manifest(handler={"type": "http", "url": "https://x", "allowed_env": [1]}),
+    "$.hooks[0].handler.model": manifest(handler={"type": "prompt", "prompt": "x", "model": 1}),
+    "$.hooks[0].files[0]": manifest(files=[1]),
+    "$.hooks[0].may_allow": manifest(may_allow="yes"),
     "$.hooks[0].handler.timeout_action": manifest(handler=HOOK["handler"] | {"timeout_action": "explode"}),
     "$.hooks[0].handler.platform.beos": manifest(handler=HOOK["handler"] | {"platform": {"beos": "x"}}),
     "$.hooks[0].handler.env.A": manifest(handler=HOOK["handler"] | {"env": {"A": 1}}),
@@ -164,34 +242,34 @@ def test_the_newer_text_tries_patterns_on_native_names():
     assert matches({"pattern": "^Bash$"}, BASH, natively=True)
 
 
-texts = st.text(max_size=8)
-loose = st.none() | st.booleans() | st.integers() | texts | st.lists(texts, max_size=2) | st.dictionaries(texts, texts, max_size=2)
-hooks = st.fixed_dictionaries(
-    {"event": st.sampled_from(sorted(EVENTS)) | loose},
-    optional={
-        "handler": st.fixed_dictionaries({"type": st.sampled_from(["command", "http"]) | loose}, optional={"command": loose, "timeout": loose, "env": loose}) | loose,
-        "matcher": st.sampled_from(["shell", {"pattern": "a"}, {"mcp": {"server": "s"}}, ["shell"], {"mcp": {}}, 5]) | loose,
-        "blocking": loose,
-        "degradation": st.dictionaries(texts, st.sampled_from(["block", "warn", "never"]), max_size=2) | loose,
-        "provider_data": loose,
-    },
-)
-
-
-@given(st.fixed_dictionaries({}, optional={"spec": st.sampled_from(["hooks/1.0", "hooks/0.1", "x"]) | loose, "hooks": st.lists(hooks, max_size=2) | loose}))
-def test_the_published_schema_refuses_nothing_that_we_accept(document):
+@given(valid)
+def test_any_manifest_comes_back(document):
     """
-    What has no problem here has none for the specification's own schema; ours is stricter where the text is.
+    Reading what was written gives the same manifest.
     """
-    jsonschema = pytest.importorskip("jsonschema")
-    schema = json.loads(vector("hif/schema/hook.schema.json").read_bytes())
-    theirs = not list(jsonschema.Draft202012Validator(schema).iter_errors(_without_null(document)))
-    ours = not problems_of(_without_null(document))[0] if isinstance(document, dict) else False
+    meant = manifest_of(document)
 
-    assert theirs or not ours
+    assert meant == load(as_json(dump(meant)))
+    assert meant == manifest_of(dump(meant))
 
 
-def _without_null(value):
-    if isinstance(value, dict):
-        return {key: _without_null(item) for key, item in value.items() if item is not None}
-    return [_without_null(item) for item in value] if isinstance(value, list) else value
+@given(mutated() | json_values)
+def test_any_document_is_judged(document):
+    """
+    Whatever stands in a file is read or refused with paths; nothing else is raised.
+    """
+    problems, warnings = problems_of(document)
+
+    assert all(path.startswith("$") and message for path, message in problems + warnings)
+    if not problems:
+        assert len(manifest_of(document).hooks) == len(document["hooks"])
+
+
+@pytest.mark.parametrize(("url", "warned"), [("https://a.example/", False), ("http://127.0.0.1:1/", False), ("http://a.example/", True), ("a.example", True)])
+def test_a_url_that_will_not_be_called_is_named(url, warned):
+    """
+    A plain connection to another machine is no fault of the manifest, but worth a warning.
+    """
+    problems, warnings = problems_of(manifest(handler={"type": "http", "url": url}))
+
+    assert ([], ["$.hooks[0].handler.url"] if warned else []) == (problems, [path for path, _ in warnings])

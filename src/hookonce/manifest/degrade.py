@@ -1,15 +1,18 @@
 """What becomes of a manifest on an agent that cannot do all of it.
 
 The capabilities that a hook needs are inferred from what it says, never from what it lists. Where the
-agent lacks one, the author's strategy counts, else the registry's: *warn* runs the hook with less, *exclude*
-leaves it out, *block* puts a guard in its place that refuses the action. Each such case is a gap.
+agent lacks one, the author's strategy counts, else the registry's: *warn* runs the hook with less (an HTTP
+handler as a command that calls curl), *exclude* leaves it out, *block* puts a guard in its place that
+refuses the action. Each such case is a gap.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from hookonce.canon.capabilities import CAPABILITIES, OF_OUTPUT
+from hookonce.manifest.http_script import scripted
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
 
 # A guard needs nothing but a shell: it says why on stderr and refuses.
@@ -53,26 +56,31 @@ def degrade(manifest: Manifest, supported: frozenset[str]) -> Degraded:
     result = Degraded([], [])
     for index, hook in enumerate(manifest.hooks):
         missing = sorted(capabilities_of(hook) - supported)
-        result.gaps.extend(_gap(index, hook, capability) for capability in missing)
-        kept = _kept(hook, missing)
+        fate = _strictest(strategy_of(hook, capability) for capability in missing)
+        result.gaps.extend(_gap(index, hook, capability, fate) for capability in missing)
+        kept = _kept(hook, missing, fate)
         if kept is not None:
             result.hooks.append((index, kept))
     return result
 
 
-def _kept(hook: Hook, missing: list[str]) -> Hook | None:
-    """The strictest strategy decides: a guard rather than an absence, an absence rather than half a hook."""
-    chosen = {strategy_of(hook, capability): capability for capability in missing}
-    if "block" in chosen:
-        return guard(hook, chosen["block"])
-    return None if "exclude" in chosen else _reduced(hook, missing)
+def _strictest(strategies: Iterable[Strategy]) -> Strategy:
+    """One decides for all: a guard rather than an absence, an absence rather than half a hook."""
+    return min(strategies, key=("block", "exclude", "warn").index, default="warn")
+
+
+def _kept(hook: Hook, missing: list[str], fate: Strategy) -> Hook | None:
+    if fate == "block":
+        return guard(hook, next(capability for capability in missing if strategy_of(hook, capability) == fate))
+    return None if fate == "exclude" else _reduced(hook, missing)
 
 
 def guard(hook: Hook, capability: str) -> Hook:
     """A hook that refuses every action that the original would have seen, because it cannot do its work."""
     reason = f"'blocked: this agent lacks {capability}, which the hook {quoted(hook.name or hook.event)} needs'"
     refusing = Handler(type="command", command=_GUARD.format(reason=reason))
-    return replace(hook, handler=refusing, blocking=True, provider_data={})  # nothing may keep it from running
+    # Nothing may keep it from running, and where it does not run the action must not go on either.
+    return replace(hook, handler=refusing, blocking=True, on_failure="closed", dialect=None, provider_data={})
 
 
 def quoted(text: str) -> str:
@@ -82,6 +90,8 @@ def quoted(text: str) -> str:
 
 def _reduced(hook: Hook, missing: list[str]) -> Hook:
     handler = hook.handler
+    if "http_handler" in missing:
+        handler = scripted(handler)
     if "async_execution" in missing:
         handler = replace(handler, background=False)
     if "platform_commands" in missing:
@@ -93,16 +103,17 @@ def _reduced(hook: Hook, missing: list[str]) -> Hook:
     return hook if handler is hook.handler else replace(hook, handler=handler)
 
 
+_CURL = "; a command that calls curl stands in its place"
 _EFFECTS: dict[Strategy, str] = {"block": "prevents", "warn": "observes", "exclude": "lost"}
 
 
-def _gap(index: int, hook: Hook, capability: str) -> Gap:
-    strategy = strategy_of(hook, capability)
-    who = hook.name or f"Hook {index + 1}"
+def _gap(index: int, hook: Hook, capability: str, fate: Strategy) -> Gap:
+    """A capability that the agent lacks, and what becomes of the hook as a whole."""
+    instead = _CURL if (capability, fate) == ("http_handler", "warn") else ""
     return Gap(
         where=f"$.hooks[{index}]",
         capability=capability,
-        strategy=strategy,
-        effect="prevents" if hook.blocking and strategy == "warn" else _EFFECTS[strategy],
-        note=f"{who} needs {capability}, which the agent lacks",
+        strategy=strategy_of(hook, capability),
+        effect="prevents" if hook.blocking and fate == "warn" else _EFFECTS[fate],
+        note=f"{hook.name or f'Hook {index + 1}'} needs {capability}, which the agent lacks{instead}",
     )

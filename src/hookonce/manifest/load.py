@@ -59,12 +59,13 @@ def load(raw: bytes) -> Manifest:
 
 def manifest_of(document: Object) -> Manifest:
     """A document without problems as a Manifest; unknown fields are kept."""
-    hooks = [_hook(hook) for hook in document["hooks"]]
+    hooks = [hook_of(hook) for hook in document["hooks"]]
     extra = {key: value for key, value in document.items() if key not in {"spec", "hooks"}}
     return Manifest(spec=document["spec"], hooks=hooks, extra=extra)
 
 
-def _hook(given: Object) -> Hook:
+def hook_of(given: Object) -> Hook:
+    """One hook of such a document."""
     known = {_HOOK[key]: value for key, value in given.items() if key in _HOOK and value is not None}
     extra = {key: value for key, value in given.items() if key not in _HOOK and key != "handler"}
     return Hook(handler=_handler(given["handler"]), extra=extra, **known)
@@ -80,11 +81,14 @@ def _handler(given: Object) -> Handler:
 def dump(manifest: Manifest) -> Object:
     """The document of a manifest, as its own specification spells it."""
     apple = "osx" if manifest.spec == "hooks/1.0" else "darwin"
-    return {"spec": manifest.spec, "hooks": [_dumped(hook, apple) for hook in manifest.hooks]} | manifest.extra
+    return {"spec": manifest.spec, "hooks": [dump_hook(hook, apple) for hook in manifest.hooks]} | manifest.extra
 
 
-def _dumped(hook: Hook, apple: str) -> Object:
+def dump_hook(hook: Hook, apple: str = "darwin") -> Object:
+    """The document of one hook; `apple` is what its system is called there."""
     made = _set_fields(hook, _HOOK)
+    if hook.matcher == []:  # no default: an empty list fits no tool, and no matcher fits every one
+        made["matcher"] = []
     handler = _set_fields(hook.handler, _HANDLER)
     if platform := handler.get("platform"):
         handler["platform"] = {(apple if name == "darwin" else name): text for name, text in platform.items()}
