@@ -139,6 +139,14 @@ class Decision(_Noun, frozen=True, kw_only=True):
     by: str | None = None
 
 
+class Reply(_Noun, frozen=True, kw_only=True):
+    """An answer as a process gives it: what an agent reads of a hook, or we of somebody's."""
+
+    stdout: str = ""
+    stderr: str = ""
+    code: int = 0
+
+
 class Risk(_Noun, frozen=True, kw_only=True):
     """How dangerous it looked."""
 
@@ -257,20 +265,25 @@ class Point(Struct, frozen=True, kw_only=True):
     cap: int | float | None = None
 
 
+# the marks of a reviewed file: its path and document, and which of its commands are meant
+Review = Callable[[str, Object, Callable[[str], bool]], dict[str, Object]]
 Wording = Callable[["Hook", str], str | None]  # the command that stands for a hook at a native event
 
 
 class Config(Struct, frozen=True, kw_only=True):
     """How an agent is told of its hooks: where, in what shape, and what an answer can do there.
 
-    `files` is the file that we write, by scope; `reads` are further files (or globs) in which the agent
+    `files` is the file that we write, by scope, unless the one in `instead` is there, which then hides
+    it and holds the map of events bare; `reads` are further files (or globs) in which the agent
     finds hooks. A code-only agent has language `code`: its document is `{"files": {name: text}}`.
     `events` maps configured names to canonical ones where payloads call them otherwise; `points` describes
     them, and one that is not named there can only be observed. `units` is how many of the timeout's units
     make a second; an agent that takes small numbers for seconds all the same has a `least` number that it
-    takes for its units. `ambiguous` names the tools that are several canonical ones at once. `silence` is
-    what a hook without an opinion prints. `switches` are settings that turn hooks off: file, keys, the
-    value that does it. `borrows` names the agents whose configuration this one also obeys.
+    takes for its units. `ambiguous` names the tools that are several canonical ones at once, `aside` those
+    that a matcher leaves out, being old names or another system's. `silence` is what a hook without an opinion
+    prints. `switches` are settings that turn hooks off: file, keys, the value that does it. `borrows` names
+    the agents whose configuration this one also obeys. `review` is where an agent keeps which hooks its user has
+    looked at, and how that is written for a file, a document and the commands that are meant.
     """
 
     files: Mapping[str, str]
@@ -278,6 +291,7 @@ class Config(Struct, frozen=True, kw_only=True):
     parse: "Callable[[Agent, Object], tuple[list[Hook], list[Gap]]]"
     points: Mapping[str, Point]
     events: Mapping[str, str] = {}
+    instead: Mapping[str, str] = {}
     language: Literal["json", "toml", "code"] = "json"
     reads: Mapping[str, tuple[str, ...]] = {}
     programs: tuple[str, ...] = ()
@@ -293,9 +307,13 @@ class Config(Struct, frozen=True, kw_only=True):
     handlers: Mapping[str, Mapping[str, str]] = {}
     closed: tuple[str, Json] | None = None
     ambiguous: Mapping[str, list[str]] = {}
+    aside: frozenset[str] = frozenset()
     silence: str = ""
     switches: tuple[tuple[str, tuple[str, ...], Json], ...] = ()
     trust: str | None = None
+    review: "tuple[str, tuple[str, ...], Callable[[str, Object, Callable[[str], bool]], dict[str, Object]]] | None" = (
+        None
+    )
 
 
 class Agent(Struct, frozen=True, kw_only=True):
@@ -303,7 +321,9 @@ class Agent(Struct, frozen=True, kw_only=True):
 
     `keys` maps a payload key to a slot of the event, `details` to a name in `Event.data`.
     `arguments` maps native argument names to canonical ones: under `"*"` for all tools, under a
-    native or canonical tool name for one.
+    native or canonical tool name for one. `reply` writes a decision, which the point can hold, in the form that
+    the agent honours at a native event; new input comes beside it in the agent's own words. `read_reply` reads
+    what a hook written for the agent has answered; None if that is no answer.
     """
 
     name: str
@@ -331,6 +351,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     result: Callable[[Facts, str], Result] | None = None
     recognise: Callable[[Object], str | None] | None = None
     wrap: Callable[[Object, Event], Object] | None = None
+    reply: Callable[[str, Decision, Object | None], Reply] | None = None
+    read_reply: Callable[[str, Reply], Decision | None] | None = None
     encodes: bool = False
     config: Config | None = None
 

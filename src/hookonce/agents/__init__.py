@@ -4,11 +4,11 @@ from functools import cache
 from importlib import import_module
 
 from hookonce.agents._base import decode, normalize
-from hookonce.agents._encode import encode
-from hookonce.agents._entry import config_of
+from hookonce.agents._encode import encode, native_event
+from hookonce.agents._entry import config_of, own_place
 from hookonce.agents._matcher import canonical_pattern
 from hookonce.agents._point import kind_of, native_of, natives, point_of
-from hookonce.agents._tool import ENDS
+from hookonce.agents._tool import ENDS, canonical_input, native_arguments
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.errors import UnknownName
 from hookonce.model import Agent
@@ -16,15 +16,19 @@ from hookonce.model import Agent
 __all__ = [
     "AGENTS",
     "ENDS",
+    "canonical_input",
     "canonical_pattern",
     "config_of",
     "decode",
     "encode",
     "kind_of",
     "load",
+    "native_arguments",
+    "native_event",
     "native_of",
     "natives",
     "normalize",
+    "own_place",
     "point_of",
 ]
 

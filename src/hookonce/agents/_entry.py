@@ -1,13 +1,14 @@
 """One hook as an entry of an agent's configuration: type, command, timeout, and what else the agent knows."""
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_args
 
 from msgspec.structs import replace
 
 from hookonce import invocation
 from hookonce.agents._point import effect, kind_of, native_of, point_of
 from hookonce.errors import UnknownName
-from hookonce.model import Agent, Config, Gap, Handler, Hook, Json, Object, Wording
+from hookonce.model import Agent, Config, Gap, Handler, HandlerType, Hook, Json, Object, Wording
 
 CANONICAL = "canonical"  # the dialect of a hook that names none
 PLACE = "hookonce"  # our own key in provider_data: where and how an entry stood
@@ -45,7 +46,15 @@ def write_entry(agent: Agent, hook: Hook, native: str, wording: Wording) -> Obje
             entry[key] = max(_scaled(value, config.units), config.least) if field == "timeout" else value
     if hook.on_failure == "closed" and config.closed is not None:
         entry[config.closed[0]] = config.closed[1]
-    return entry | {key: value for key, value in own_keys(agent, hook).items() if key not in entry}
+    return entry | {
+        key: value for key, value in own_keys(agent, hook).items() if key not in entry and not _says(keys, key, value)
+    }
+
+
+def _says(keys: Mapping[str, str], key: str, value: Any) -> bool:
+    """Whether a key from outside would say what the manifest itself has a field for, and has left empty."""
+    field = next((field for field, native in keys.items() if native == key and field != "cwd"), None)
+    return field is not None and _fits(field, value)
 
 
 def _worded(hook: Hook, native: str, wording: Wording) -> Handler:
@@ -97,7 +106,9 @@ def read_entry(agent: Agent, entry: Object) -> Entry:
     kind = entry.get("type", "command")
     keys = config.handlers.get(kind) if type(kind) is str else None
     if keys is None:
-        return Entry(Handler(type=str(kind)), dict(entry))
+        # A kind that manifests know too would lose what it says there: it keeps the agent's name before it.
+        known = f"{agent.name}:{kind}" if kind in get_args(HandlerType) else str(kind)
+        return Entry(Handler(type=known), dict(entry))
     back = {key: field for field, key in keys.items()}
     fields: dict[str, Any] = {}
     rest: Object = {}
@@ -126,26 +137,30 @@ def unwrapped(handler: Handler) -> tuple[Handler, str | None]:
     timeout = call.timeout if handler.timeout is None else handler.timeout
     whole = None if timeout is None else _scaled(timeout, 1)
     plain = replace(handler, command=call.run, platform=platform, timeout=whole)
-    return plain, None if call.dialect == CANONICAL else call.dialect
+    return plain, call.dialect or CANONICAL
 
 
 def hook_of(agent: Agent, native: str, entry: Entry, matcher: Json, own: Object) -> Hook:
     """The hook of an entry at an event; `own` is how it stood there."""
     kind = kind_of(agent, native)
     named = {} if native == native_of(agent, kind) else {"event": native}
+    blocking = bool(point_of(agent, native).can & {"prevent", "retry"})
+    closed = config_of(agent).closed if entry.closed and not blocking else None  # nothing there that could be closed
+    rest = entry.rest if closed is None else entry.rest | dict([closed])
     return Hook(
         event=kind,
         matcher=matcher,
         handler=entry.handler,
-        blocking=bool(point_of(agent, native).can & {"prevent", "retry"}),
-        on_failure="closed" if entry.closed else None,
+        blocking=blocking,
+        on_failure="closed" if entry.closed and blocking else None,
         dialect=entry.dialect,
-        provider_data=provider_data(agent, entry.rest, named | own),
+        provider_data=provider_data(agent, rest, named | own),
     )
 
 
 def _fits(field: str, value: Any) -> bool:
-    return type(value) in _TYPES.get(field, (str,))
+    """Whether a value can be held by a canonical field; empty ones say nothing there and stay where they were."""
+    return type(value) in _TYPES.get(field, (str,)) and value not in (0, {}, [], "", False)
 
 
 def _seconds(value: float, config: Config) -> int | float:
@@ -187,13 +202,18 @@ def no_tool(hook: Hook) -> str:
     return f"{hook.event} is about no tool; the matcher says nothing there"
 
 
+def _is_own_kind(agent: Agent, hook: Hook) -> bool:
+    """Whether a hook is of a kind that the agent alone knows; a manifest cannot name such a kind."""
+    return hook.handler.type not in get_args(HandlerType) and bool(own_keys(agent, hook))
+
+
 def placed(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
     """The native event of a hook, and what becomes of its power there."""
     where, who = f"$.hooks[{index}]", called(index, hook)
     native = _own_event(agent, hook) or native_of(agent, hook.event)
     if native is None:
         return None, [lost(index, hook, "event", f"{agent.title} has no event for {hook.event}")]
-    if hook.handler.type not in config_of(agent).handlers and not own_keys(agent, hook):
+    if hook.handler.type not in config_of(agent).handlers and not _is_own_kind(agent, hook):
         return None, [lost(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")]
     known = point_of(agent, native)
     prevents = bool(known.can & {"prevent", "retry"})

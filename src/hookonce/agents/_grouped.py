@@ -21,27 +21,30 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
         if native is None:
             continue
         groups = events.setdefault(native, [])
-        if groups and own_place(agent, hook).get("joined") is True:
-            groups[-1]["hooks"].append(write_entry(agent, hook, native, wording))
-        else:
-            group = _group(agent, index, hook, gaps)
-            groups.append(group | {"hooks": [write_entry(agent, hook, native, wording)]})
+        head = _head(agent, index, hook, gaps)
+        joins = bool(groups) and own_place(agent, hook).get("joined") is True
+        if not joins or head != {key: value for key, value in groups[-1].items() if key != "hooks"}:
+            groups.append(head | {"hooks": []})
+        groups[-1]["hooks"].append(write_entry(agent, hook, native, wording))
     return {"hooks": events}, gaps
 
 
-def _group(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Object:
+def _head(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Object:
+    """A group without its entries. How a hook stood in this agent's file counts only if it still means the same."""
     own = own_place(agent, hook)
-    group: Object = {}
+    head: Object = {}
+    tools = hook.event in TOOL_EVENTS
     matcher = own.get("matcher") if type(own.get("matcher")) is str else None
+    if matcher is not None and hook.matcher != (from_native(agent, matcher) if tools else None):
+        matcher = None
     if matcher is None and hook.matcher is not None:
-        tools = hook.event in TOOL_EVENTS
         matcher = to_native(agent, hook.matcher) if tools else None
         why = vague(agent, hook.matcher) if tools else no_tool(hook)
         gaps += [] if why is None else [warned(agent, index, hook, "matcher", why)]
     if matcher is not None:
-        group["matcher"] = matcher
+        head["matcher"] = matcher
     extra = own.get("group")
-    return group | (extra if type(extra) is dict else {})
+    return head | ({key: extra[key] for key in extra if key not in {"matcher", "hooks"}} if type(extra) is dict else {})
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
@@ -49,6 +52,9 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     events = document.get("hooks")
     hooks: list[Hook] = []
     gaps: list[Gap] = []
+    if events is not None and type(events) is not dict:
+        note = f"$.hooks is no object of events, as {agent.title} wants it"
+        gaps.append(Gap(where="$.hooks", capability="event", strategy="kept out", effect="lost", note=note))
     for native, groups in events.items() if type(events) is dict else ():
         for number, group in enumerate(groups if type(groups) is list else [groups]):
             where = f"$.hooks.{native}[{number}]"
@@ -65,7 +71,7 @@ def _hook(agent: Agent, native: str, group: Object, entry: Object, *, first: boo
     text = group.get("matcher")
     matcher = from_native(agent, text) if type(text) is str and kind in TOOL_EVENTS else None
     own: Object = {}
-    if type(text) is str and (kind not in TOOL_EVENTS or to_native(agent, matcher) != text):
+    if type(text) is str and (to_native(agent, matcher) != text or vague(agent, matcher) is not None):
         own["matcher"] = text
     extra = {key: value for key, value in group.items() if key not in {"matcher", "hooks"}}
     if extra:

@@ -6,7 +6,7 @@ from typing import Any
 
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Agent, Json
-from hookonce.patterns import compiled
+from hookonce.patterns import compiled, picks
 
 _EVERYTHING = frozenset({"", "*", ".*"})
 ANY_MCP = "^mcp:"  # the canonical names of all MCP tools
@@ -25,7 +25,7 @@ def to_native(agent: Agent, matcher: Json) -> str | None:
 
 def _names(agent: Agent, part: Any) -> list[str]:
     if type(part) is str:
-        return [_native(agent, part) or part]
+        return _natives(agent, part) or [part]
     if "pattern" in part:
         return _fitting(agent, part["pattern"]) or [part["pattern"]]
     wanted = part["mcp"]
@@ -35,10 +35,12 @@ def _names(agent: Agent, part: Any) -> list[str]:
     return [name(wanted["server"], _ANY).removesuffix(_ANY) + ".*"]
 
 
-def _native(agent: Agent, name: str) -> str | None:
-    """The agent's tool for a canonical one: the first of its own, else one that does that too."""
-    own = (native for native, known in agent.tools.items() if known == name and native not in _ambiguous(agent))
-    return next(own, None) or next((native for native, known in _ambiguous(agent).items() if name in known), None)
+def _natives(agent: Agent, name: str) -> list[str]:
+    """The agent's tools for a canonical one, all of them, so that none passes unseen."""
+    otherwise = {*_ambiguous(agent), *(agent.config.aside if agent.config else ())}
+    own = [native for native, known in agent.tools.items() if known == name and native not in otherwise]
+    several = [native for native, known in _ambiguous(agent).items() if name in known]
+    return [native for native in own + several if native[-1] != "*"]
 
 
 def _ambiguous(agent: Agent) -> Mapping[str, list[str]]:
@@ -47,12 +49,16 @@ def _ambiguous(agent: Agent) -> Mapping[str, list[str]]:
 
 def vague(agent: Agent, matcher: Json) -> str | None:
     """Why a matcher does not mean the same on the agent, if it does not."""
+    if matcher is None:
+        return None
     parts = matcher if type(matcher) is list else [matcher]
     for part in parts:
-        if type(part) is str and part in ARGUMENTS and _native(agent, part) is None:
+        if type(part) is str and part in ARGUMENTS and not _natives(agent, part):
             return f"{agent.title} has no tool for {part}"
         if type(part) is dict and "pattern" in part and not _fitting(agent, part["pattern"]):
             return f"no tool of {agent.title} is known that {part['pattern']} fits; the pattern is kept as it is"
+        if type(part) is dict and "mcp" in part and from_native(agent, _names(agent, part)[0]) != part:
+            return f"{agent.title} calls it {_names(agent, part)[0]}, which may mean others too"
     written = {name for part in parts for name in _names(agent, part)}
     for native, meanings in _ambiguous(agent).items():
         if native in written and not all(_meant(parts, meaning) for meaning in meanings):
@@ -87,9 +93,10 @@ def canonical_pattern(agent: Agent, matcher: Json) -> Json:
     if type(matcher) is not dict or "pattern" not in matcher:
         return matcher
     pattern = matcher["pattern"]
-    found: list[Json] = [known for native, known in agent.tools.items() if _fits(pattern, native)]
-    found = list(dict.fromkeys(name for name in found if name in ARGUMENTS))
-    if agent.mcp_name is not None and _fits(pattern, agent.mcp_name(_ANY, _ANY)):
+    natives = [native for native in agent.tools if picks(pattern, native)]
+    meant = [_ambiguous(agent).get(native, [agent.tools[native]]) for native in natives]
+    found: list[Json] = list(dict.fromkeys(name for names in meant for name in names if name in ARGUMENTS))
+    if agent.mcp_name is not None and picks(pattern, agent.mcp_name(_ANY, _ANY)):
         found.append({"pattern": ANY_MCP})
     return matcher if not found else found[0] if len(found) == 1 else found
 
@@ -100,7 +107,8 @@ def from_native(agent: Agent, text: str) -> Json:
         return None
     if _BRACKETS.search(text) is not None:
         return {"pattern": text}
-    parts = [part for name in re.split(r"[|,]", text) if name.strip() for part in _part(agent, name.strip())]
+    found = [part for name in re.split(r"[|,]", text) if name.strip() for part in _part(agent, name.strip())]
+    parts = [part for index, part in enumerate(found) if part not in found[:index]]
     return parts[0] if len(parts) == 1 else parts
 
 

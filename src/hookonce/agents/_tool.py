@@ -73,6 +73,14 @@ def canonical(agent: Agent, native: str, name: str, given: Object) -> Object:
     return {mine.get(key) or usual.get(key, key): value for key, value in given.items()}
 
 
+def canonical_input(agent: Agent, tool: Tool, given: Object) -> Object:
+    """Input that a hook for the agent has given, as the canon has it for this tool."""
+    native, _ = native_tool(agent, tool, own=False)
+    arguments = canonical(agent, native, tool.name, given)
+    shape = agent.shapes.get(native)
+    return arguments if shape is None else shape(tool.name, arguments)[1]
+
+
 def native_tool(agent: Agent, tool: Tool, *, own: bool) -> tuple[str, Any]:
     """The agent's own name and input of a tool call; `own` when the call was this agent's to begin with."""
     if own:

@@ -1,18 +1,35 @@
 """Amp. It runs no hook commands: a plugin of ours passes its events on, a permission rule may ask a program."""
 
+from functools import partial
 from typing import Any
 
 from hookonce.agents import _patch, _tool
-from hookonce.model import Agent, Facts, Object, Result
+from hookonce.agents._amp_write import wrap
+from hookonce.agents._plugin import SPAWNED, WORKABLE, parse, render
+from hookonce.agents._point import point
+from hookonce.agents.replies.amp import read_reply, reply
+from hookonce.model import Agent, Config, Facts, Object, Result
 
 # A program that a permission rule asks gets the tool's input alone; the tool's name is in its environment.
 _ASKED = "delegate"
+_CALLS = {
+    "session.start": "session_start",
+    "agent.start": "before_prompt",
+    "tool.call": "before_tool_execute",
+    "tool.result": "after_tool_execute",
+    "agent.end": "agent_stop",
+}
+# The plugin tells a failed turn from others, and hears of one event that has no canonical word.
+_FAILED = "agent.end with error"
+_CONFIGURED = _CALLS | {_FAILED: "error_occurred", "changes.prompt": "vendor.amp.changes.prompt"}
 _SHELLS = {"cmd": "Bash", "command": "shell_command"}
 
 
 def _unwrap(payload: Object, told: str | None) -> Object:
     if told == _ASKED and not (type(payload.get("tool")) is str and type(payload.get("input")) is dict):
         return _asked(payload)
+    if type(payload.get("hook")) is str and type(payload.get("input")) is dict:
+        return _forwarded(payload)
     flat = dict(payload)
     thread = payload.get("thread")
     if type(thread) is dict and "thread_id" not in payload:
@@ -22,6 +39,12 @@ def _unwrap(payload: Object, told: str | None) -> Object:
     if told is None and "hook_event_name" not in payload:
         flat["hook_event_name"] = _structure(payload)
     return flat
+
+
+def _forwarded(call: Object) -> Object:
+    """What our plugin sends: the event as it came, and beside it what the plugin was told at its start."""
+    beside = {"cwd": call.get("directory"), "hook_event_name": call["hook"].partition(" ")[0]}
+    return _unwrap(call["input"], None) | {key: value for key, value in beside.items() if value is not None}
 
 
 def _asked(given: Object) -> Object:
@@ -53,7 +76,8 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
         return
     if status == "error":
         facts["kind"] = "error_occurred"
-    if (said := _last_words(payload.get("messages"))) is not None:
+    sent = payload["input"] if type(payload.get("input")) is dict else payload  # the plugin's call holds the event
+    if (said := _last_words(sent.get("messages"))) is not None:
         data["response"] = said
 
 
@@ -98,14 +122,8 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="com.ampcode",
-    events={
-        "session.start": "session_start",
-        "agent.start": "before_prompt",
-        "tool.call": "before_tool_execute",
-        "tool.result": "after_tool_execute",
-        "agent.end": "agent_stop",
-        _ASKED: "permission_request",
-    },
+    encodes=True,
+    events=_CALLS | {_FAILED: "error_occurred", _ASKED: "permission_request"},
     tools={
         "Bash": "shell",
         "shell_command": "shell",
@@ -150,7 +168,9 @@ AGENT = Agent(
     marks=("AMP_THREAD_ID",),
     telltales=(frozenset({"thread", "toolUseID"}), frozenset({"thread_id", "hook_event_name", "tool_use_id"})),
     quirks=(
-        "Plugins are code that runs as soon as a folder is opened; the order of several plugins is undefined.",
+        "Plugins are code that runs as soon as a folder is opened; all of them are asked at once.",
+        "Of several plugins' answers the first that is no allow counts: a rewrite may win over another's rejection.",
+        "A plugin that throws stops the call; with PLUGINS=off in the environment none is loaded.",
         "A turn can begin before plugins are loaded unless --plugin-ready-timeout makes it wait.",
         "session.start comes again whenever the user returns to a thread.",
         "A permission program that gives its reason on stderr stops the whole thread; without one only the call.",
@@ -164,4 +184,31 @@ AGENT = Agent(
     mcp_name="mcp__{}__{}".format,
     result=_result,
     recognise=_recognise,
+    wrap=wrap,
+    reply=reply,
+    read_reply=read_reply,
+    config=Config(
+        files={"user": "~/.config/amp/plugins/hookonce.ts", "project": ".amp/plugins/hookonce.ts"},
+        render=partial(render, called=lambda native: native in _CONFIGURED),
+        parse=parse,
+        points={
+            "tool.call": point("prevent rewrite"),
+            "tool.result": point("prevent output"),  # an error stands for the result; the tool has run
+            "agent.start": point("context"),
+            "agent.end": point("retry"),
+            "changes.prompt": point("context", why="comes when changes are shipped"),
+        },
+        events=_CONFIGURED,
+        language="code",
+        reads={"user": ("~/.config/amp/plugins/*.ts",), "project": (".amp/plugins/*.ts",)},
+        programs=("amp",),
+        capabilities=WORKABLE,
+        matching="none of its own; the plugin compares names, and patterns of the plain kind",
+        timeout=30,
+        handlers=SPAWNED,
+        closed=("on_failure", "closed"),
+        ambiguous={"apply_patch": ["file_write", "file_edit"]},
+        silence="{}",
+        trust="Run `plugins: reload` or start Amp anew; without a terminal add --plugin-ready-timeout 30.",
+    ),
 )

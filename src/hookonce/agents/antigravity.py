@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from hookonce.agents._antigravity_config import GATEWAY, LONGEST, parse, render
 from hookonce.agents._family import EVENTS, pick
+from hookonce.agents._point import point
 from hookonce.agents._tool import as_object
-from hookonce.model import Agent, Facts, Object
+from hookonce.agents.replies.antigravity import read_reply, reply
+from hookonce.model import Agent, Config, Event, Facts, Object, Tool
 
-_GATEWAY = "call_mcp_tool"  # every MCP call goes through this one tool
+_PUT_THERE = ("event", "cwd", "tool", "input", "call_id")  # by `_unwrap`; no payload has them
 
 
 def _unwrap(payload: Object, told: str | None) -> Object:
@@ -43,7 +46,7 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     given = as_object(facts.get("input"))
     server, tool = given.get("ServerName"), given.get("ToolName")
-    if native != _GATEWAY or type(server) is not str or type(tool) is not str:
+    if native != GATEWAY or type(server) is not str or type(tool) is not str:
         return None
     # Some builds write strings with their quotation marks.
     return server.strip('"') or "?", tool.strip('"')
@@ -61,14 +64,34 @@ def _view(name: str, args: Object) -> tuple[str, Object]:
     return name, args
 
 
+def _wrap(flat: Object, event: Event) -> Object:
+    """The payload says neither its event nor, in one word, where it is."""
+    payload = {key: value for key, value in flat.items() if key not in _PUT_THERE}
+    payload.setdefault("workspacePaths", [flat["cwd"]] if "cwd" in flat else [])
+    if event.tool is not None:
+        payload["toolCall"] = {
+            "name": flat["tool"],
+            "args": _args(flat.get("input"), event.tool, own=event.agent == AGENT.name),
+        }
+    if event.type == "agent_stop" and event.agent != AGENT.name:
+        payload = {"terminationReason": "NO_TOOL_CALL", "fullyIdle": True} | payload
+    return payload
+
+
+def _args(given: Any, tool: Tool, *, own: bool) -> Any:
+    if own or tool.mcp_server is None:
+        return given
+    return {"ServerName": tool.mcp_server, "ToolName": tool.name.partition("/")[2], "Arguments": given}
+
+
 AGENT = Agent(
     name="antigravity",
     title="Google Antigravity",
-    source="antigravity.google hooks page as of 2026-10-04, field reports on agy 1.0.1 to 1.1.3",
+    source="antigravity.google hooks page as of 2026-10-04, field reports on agy 1.0.1 to 1.3.3",
     checked="2026-11-15",
     proof="documented",
     vendor="com.google",
-    events=pick(EVENTS, "PreToolUse", "PostToolUse", "Stop")
+    events=pick(EVENTS, "PreToolUse", "PostToolUse", "Stop", "SessionStart")
     | {"PreInvocation": "before_model", "PostInvocation": "after_model"},
     tools={
         "run_command": "shell",
@@ -88,9 +111,15 @@ AGENT = Agent(
         "*": {"TargetFile": "path", "AbsolutePath": "path"},
         "shell": {"CommandLine": "command"},
         "file_read": {"StartLine": "offset"},
-        "file_write": {"CodeContent": "content"},
-        "file_edit": {"TargetContent": "old_text", "ReplacementContent": "new_text", "AllowMultiple": "replace_all"},
+        "file_write": {"TargetFile": "path", "CodeContent": "content"},
+        "file_edit": {
+            "TargetFile": "path",
+            "TargetContent": "old_text",
+            "ReplacementContent": "new_text",
+            "AllowMultiple": "replace_all",
+        },
         "search": {"Query": "pattern", "SearchPath": "path"},
+        "find_by_name": {"Pattern": "pattern", "SearchDirectory": "path"},
         "find": {"Pattern": "pattern", "SearchDirectory": "path", "DirectoryPath": "path"},
         "web_search": {"Query": "query"},
         "web_fetch": {"Url": "url"},
@@ -118,7 +147,7 @@ AGENT = Agent(
         "terminationReason": "stop_reason",
         "fullyIdle": "fully_idle",
     },
-    home="antigravity-cli",
+    home=".gemini/antigravity-cli",
     telltales=(
         frozenset({"conversationId", "workspacePaths"}),
         frozenset({"conversationId", "toolCall"}),
@@ -127,14 +156,53 @@ AGENT = Agent(
     quirks=(
         "No payload says which event it is: the event must stand in the hook's command line.",
         "PostToolUse never carries the tool's result, and the IDE leaves out the tool as well.",
-        "An allow does not spare the user the prompt; a missing decision makes it appear.",
+        "An allow does not spare the user the prompt; to have no opinion at PreToolUse, print nothing: {} refuses.",
+        "No exit code refuses anything: only a decision in JSON is heard, and a hook that fails is passed over.",
+        "SessionStart is in no documentation; it comes with the first model call of a new conversation.",
+        "One broken entry, even a timeout that is no whole number, and the whole file is dropped without a word.",
         "Files of older versions are still read, so one hook can run twice.",
         "Stop with fullyIdle false means that work goes on in the background.",
         "Every MCP call is the one tool call_mcp_tool: match on its ServerName argument.",
     ),
     unwrap=_unwrap,
     refine=_refine,
-    shapes={_GATEWAY: _gateway, "view_file": _view},
+    shapes={GATEWAY: _gateway, "view_file": _view},
     mcp=_mcp,
+    mcp_name=lambda *_: GATEWAY,
     recognise=_recognise,
+    wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
+    encodes=True,
+    config=Config(
+        files={"user": "~/.gemini/config/hooks.json", "project": ".agents/hooks.json"},
+        reads={
+            "user": ("~/.gemini/config/plugins/*/hooks.json", "~/.gemini/hooks.json"),
+            "project": (
+                ".agent/hooks.json",
+                "_agents/hooks.json",
+                "_agent/hooks.json",
+                ".agents/plugins/*/hooks.json",
+                ".antigravitycli/hooks.json",
+            ),
+        },
+        render=render,
+        parse=parse,
+        points={
+            "PreToolUse": point("prevent", ask="denies_headless"),
+            "PreInvocation": point("context"),
+            "PostInvocation": point("retry context"),
+            "SessionStart": point("context"),
+            "Stop": point("retry"),
+        },
+        programs=("agy", "antigravity"),
+        capabilities=frozenset({"structured_output"}),
+        matching="pattern",
+        timeout=30,
+        longest=LONGEST,
+        handlers={
+            "command": {"command": "command", "timeout": "timeout"},
+            "prompt": {"type": "type", "prompt": "prompt", "model": "model", "timeout": "timeout"},
+        },
+    ),
 )

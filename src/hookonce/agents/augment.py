@@ -4,10 +4,16 @@ from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _tool
+from hookonce.agents._augment_config import FLAT, parse, render
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.model import Agent, Facts, Object, Result
+from hookonce.agents._point import point
+from hookonce.agents.replies.augment import read_reply, reply
+from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
 _EXIT = pattern(r"\AHere are the results from executing the command\.\s+<return-code>\s*(-?\d{1,10})\s*</return-code>")
+_PRINTED = (
+    "Here are the results from executing the command.\n<return-code>\n{}\n</return-code>\n<output>\n{}\n</output>"
+)
 _FATES = {"create": "create", "edit": "update", "delete": "delete"}
 # A second set of names, as Cursor has them.
 _STARTS = ("beforeShellExecution", "beforeMCPExecution", "beforeReadFile")
@@ -21,6 +27,7 @@ _ASKED_FOR = {
     | {"agentCodeResponse": "file_changes"},
     "mcp_metadata": {"mcpExecutedToolServerName": "mcp_server", "timestamp": "time"},
 }
+_MORE = {"agent_stop": "conversation"}  # the other object of an event, beside the context
 
 
 def _unwrap(payload: Object, told: str | None) -> Object:
@@ -64,6 +71,50 @@ def _result(facts: Facts, name: str) -> Result:
 
 def _view(name: str, args: Object) -> tuple[str, Object]:
     return ("find" if args.get("type") == "directory" else name), args
+
+
+def _wrap(flat: Object, event: Event) -> Object:
+    """What a hook must ask for goes back into its objects, as if it had asked."""
+    roots = flat.setdefault("workspace_roots", [flat["cwd"]] if "cwd" in flat else [])
+    if type(roots) is list and roots[:1] == [flat.get("cwd")]:
+        flat.pop("cwd", None)
+    if event.type == "agent_stop" and event.agent != AGENT.name:
+        flat.setdefault("agent_stop_cause", "end_turn")
+    if event.tool is not None:
+        flat |= _call(flat, event.tool, own=event.agent == AGENT.name)
+    if type(files := event.data.get("files")) is list:
+        flat["file_changes"] = [_unchange(file) for file in files if type(file) is dict]
+    blocks = {name: _block(name, flat) for name in ("context", _MORE.get(event.type, "mcp_metadata"))}
+    told = {name for block in blocks.values() for name in block.values()}
+    payload = {key: value for key, value in flat.items() if key not in told}
+    return payload | {
+        name: {given: flat[key] for given, key in block.items()} for name, block in blocks.items() if block
+    }
+
+
+def _block(name: str, flat: Object) -> dict[str, str]:
+    """The keys of an object that there is something for; a time alone is worth none."""
+    found = {given: key for given, key in _ASKED_FOR[name].items() if flat.get(key) is not None}
+    return found if name == "context" or found.keys() - {"timestamp"} else {}
+
+
+def _call(flat: Object, tool: Tool, *, own: bool) -> Object:
+    """MCP tools have a flag, and their server at the end of their name; a command's exit code stands in its output."""
+    told: Object = {"is_mcp_tool": tool.name.startswith("mcp:"), "tool_error": flat.get("tool_error")}
+    if tool.mcp_server is not None:
+        told["mcp_server"] = tool.mcp_server
+        told |= {} if own else {"tool_name": f"{tool.name.partition('/')[2]}_{tool.mcp_server}"}
+    if own or tool.result is None:
+        return told
+    told["tool_output"] = _tool.as_text(flat.get("tool_output"))
+    if tool.name == "shell" and tool.result.exit_code is not None:
+        told["tool_output"] = _PRINTED.format(tool.result.exit_code, told["tool_output"] or "")
+    return told
+
+
+def _unchange(file: Object) -> Object:
+    fate = file.get("operation")
+    return {"path": file.get("path"), "changeType": next((own for own, word in _FATES.items() if word == fate), fate)}
 
 
 def _recognise(payload: Object) -> str | None:
@@ -133,6 +184,7 @@ AGENT = Agent(
         "Commands run without a shell unless they contain shell characters; timeouts are milliseconds.",
         "Prompt, model and MCP server are sent only to hooks whose metadata asks for them.",
         "Stop is held up only by a decision inside hookSpecificOutput; one at the top is ignored.",
+        "Exit code 2 blocks at PreToolUse alone; at PromptSubmit nothing that a hook prints is read.",
     ),
     unwrap=_unwrap,
     refine=_refine,
@@ -140,4 +192,35 @@ AGENT = Agent(
     mcp=_mcp,
     result=_result,
     recognise=_recognise,
+    wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
+    encodes=True,
+    config=Config(
+        files={
+            "user": "~/.augment/settings.json",
+            "project": ".augment/settings.json",
+            "local": ".augment/settings.local.json",
+            "managed": "/etc/augment/settings.json",
+        },
+        reads={"managed": ("C:\\ProgramData\\Augment\\settings.json",)},
+        render=render,
+        parse=parse,
+        points={
+            # The hooks page says of ask and allow that they are still to come. Whether new input is merged into the old
+            # is not told; to say so is safe, for all of it is sent.
+            "PreToolUse": point("prevent rewrite message suppress", ask="ignored", rewrite="merge"),
+            "PostToolUse": point("context message suppress"),
+            "SessionStart": point("context message suppress"),
+            "Stop": point("retry message suppress"),
+        }
+        # What an answer can do there is not told; so these are only kept where they are.
+        | dict.fromkeys(FLAT, point(install="never", why="is another way to say PreToolUse, PostToolUse or Stop")),
+        programs=("auggie",),
+        capabilities=frozenset({"structured_output", "input_rewrite"}),
+        matching="pattern, unanchored; MCP tools only behind mcp:",
+        units=1000,
+        timeout=60,
+        handlers={"command": {"type": "type", "command": "command", "timeout": "timeout"}},
+    ),
 )

@@ -5,16 +5,20 @@ from typing import Any
 
 from hookonce.agents import _tool
 from hookonce.agents._batch import calls
+from hookonce.agents._claude_config import parse, render
 from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, EVENTS, KEYS
-from hookonce.agents._grouped import parse, render
 from hookonce.agents._point import point
+from hookonce.agents.replies.claude_code import read_reply, reply
 from hookonce.canon.events import FILE_FATES
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
 _HUMAN = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
 _ASKED = {"type": "type", "prompt": "prompt", "model": "model", "timeout": "timeout", "status_message": "statusMessage"}
 _EXIT = pattern(r"\AExit code (\d+)\b")
+_MAC = "/Library/Application Support/ClaudeCode/managed-settings"
+_TOLD = "context message suppress"
+_INSTEAD = "the hook itself, and no longer Claude Code,"
 _FATES = {watched: kind for kind, _, watched in FILE_FATES}
 _WATCHED = {kind: watched for kind, _, watched in FILE_FATES}
 
@@ -127,12 +131,17 @@ AGENT = Agent(
         "A hook that crashes or times out is ignored unless the entry says onFailure: block.",
         "Tool output is an object per tool, a string in PostToolBatch, a list of parts for MCP.",
         "PermissionRequest carries no call id.",
+        "A hook on WorktreeCreate or WorktreeRemove does the work in place of git.",
+        "No http hook runs on SessionStart or Setup; no prompt or agent there either, nor on SubagentStart.",
+        "SessionEnd has 1.5 seconds, or as long as the longest timeout of its hooks, up to a minute.",
     ),
     refine=_refine,
     mcp=_mcp,
     mcp_name="mcp__{}__{}".format,
     result=_result,
     wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
     config=Config(
         files={
             "user": "~/.claude/settings.json",
@@ -140,29 +149,44 @@ AGENT = Agent(
             "local": ".claude/settings.local.json",
             "managed": "/etc/claude-code/managed-settings.json",
         },
+        reads={"managed": ("/etc/claude-code/managed-settings.d/*.json", f"{_MAC}.json", f"{_MAC}.d/*.json")},
         render=render,
         parse=parse,
+        events={native: kind for native, kind in EVENTS.items() if native != "ErrorOccurred"},
         points={
-            "PreToolUse": point("prevent rewrite context", ask="native"),
-            "PermissionRequest": point("prevent rewrite"),
-            "PostToolUse": point("context"),
-            "PostToolBatch": point("prevent context"),
-            "UserPromptSubmit": point("prevent context"),
-            "UserPromptExpansion": point("prevent context"),
-            "SessionStart": point("context"),
-            "Stop": point("retry"),
-            "SubagentStop": point("retry"),
+            # Told to end the turn here, it ends it after the tool has run.
+            "PreToolUse": point(f"prevent allow rewrite {_TOLD}", ask="denies_headless"),
+            "PermissionRequest": point("prevent allow"),  # new input comes only with an allow
+            "PostToolUse": point(f"stop {_TOLD}"),
+            "PostToolUseFailure": point(_TOLD),
+            "PostToolBatch": point(f"prevent {_TOLD}"),
+            "UserPromptSubmit": point(f"prevent stop {_TOLD}"),
+            "UserPromptExpansion": point(f"prevent {_TOLD}"),
+            "SessionStart": point(_TOLD),
+            "SessionEnd": point(cap=60),
+            "Setup": point(_TOLD),
+            "Stop": point(f"retry stop {_TOLD}"),
+            "SubagentStart": point(_TOLD),
+            "SubagentStop": point(f"retry stop {_TOLD}"),
             "PreCompact": point("prevent"),
-            "PreModelSwitch": point("prevent", ask="native"),
-            "TaskCreated": point("prevent"),
-            "TaskCompleted": point("prevent"),
-            "TeammateIdle": point("retry"),
+            "PreModelSwitch": point("prevent allow", ask="native"),
+            "PostModelSwitch": point("context", cap=5),
+            "Notification": point("context"),
+            "TaskCreated": point("prevent stop"),
+            "TaskCompleted": point("prevent stop"),
+            "TeammateIdle": point("retry stop"),
             "ConfigChange": point("prevent"),
             "Elicitation": point("prevent"),
+            "ElicitationResult": point("prevent"),
+            "WorktreeCreate": point("prevent", install="never", why=f"{_INSTEAD} makes the worktree"),
+            "WorktreeRemove": point(install="never", why=f"{_INSTEAD} removes the worktree"),
         },
+        programs=("claude",),
         capabilities=frozenset(
             {"structured_output", "input_rewrite", "llm_evaluated", "http_handler", "async_execution"}
         ),
+        matching="names joined by bars or commas, else a pattern, unanchored",
+        timeout=600,
         handlers={
             "command": {"type": "type"} | COMMAND,
             "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
@@ -171,5 +195,14 @@ AGENT = Agent(
             "agent": _ASKED,
         },
         closed=("onFailure", "block"),
+        aside=frozenset({"PowerShell", "MultiEdit", "Task"}),
+        switches=(
+            ("~/.claude/settings.json", ("disableAllHooks",), True),
+            (".claude/settings.json", ("disableAllHooks",), True),
+            (".claude/settings.local.json", ("disableAllHooks",), True),
+            ("/etc/claude-code/managed-settings.json", ("disableAllHooks",), True),
+            ("/etc/claude-code/managed-settings.json", ("allowManagedHooksOnly",), True),
+        ),
+        trust="Say once, in a terminal, that you trust the folder; until then no hook runs there, not even your own.",
     ),
 )

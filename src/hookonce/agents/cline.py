@@ -6,9 +6,21 @@ from typing import Any
 
 from hookonce.agents import _lists, _patch, _tool
 from hookonce.agents._cline import ABOUT, DIGITS, EXIT, LEAVES, object_of, wrap
+from hookonce.agents._cline_scripts import parse, render
 from hookonce.agents._family import EVENTS, pick
-from hookonce.model import Agent, Facts, Object, Result, Usage
+from hookonce.agents._point import point
+from hookonce.agents.replies.cline import read_reply, reply
+from hookonce.model import Agent, Config, Facts, Object, Result, Usage
 
+# The names of scripts. The command line's payloads have words of their own for the same events.
+_SCRIPTS = {
+    "TaskStart": "session_start",
+    "TaskResume": "session_start",
+    "TaskComplete": "agent_stop",
+    "TaskError": "error_occurred",
+    "TaskCancel": "interrupt",
+    "SessionShutdown": "session_end",
+} | pick(EVENTS, "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Notification")
 _PLAIN = frozenset({"clineVersion", "hookName", "reason", "agent_id", "parent_agent_id"})
 _ODD = pattern(r"[^A-Za-z0-9_-]+")
 # Words and dates look like hashes too: only a mixture of letters and digits is taken for one.
@@ -156,14 +168,8 @@ AGENT = Agent(
         "agent_error": "error_occurred",
         "agent_abort": "interrupt",
         "session_shutdown": "session_end",
-        "TaskStart": "session_start",
-        "TaskResume": "session_start",
-        "TaskComplete": "agent_stop",
-        "TaskError": "error_occurred",
-        "TaskCancel": "interrupt",
-        "SessionShutdown": "session_end",
     }
-    | pick(EVENTS, "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Notification"),
+    | _SCRIPTS,
     tools={
         "run_commands": "shell",
         "read_files": "file_read",
@@ -239,7 +245,8 @@ AGENT = Agent(
         "One call may hold several commands or files: look at each of them.",
         "postToolUse.success is true for a command that failed and for an MCP error.",
         "TaskStart comes with every prompt and every sub-agent; a normal exit ends without SessionShutdown.",
-        "Hooks in the project's .cline/hooks run without anybody's consent.",
+        "Hooks in the project's .clinerules/hooks and .cline/hooks run without anybody's consent.",
+        "The editor's extension runs one script for an event, by its exact name, and waits 30 seconds for it.",
     ),
     unwrap=_unwrap,
     refine=_refine,
@@ -247,4 +254,32 @@ AGENT = Agent(
     mcp_name=_mcp_name,
     result=_result,
     wrap=wrap,
+    reply=reply,
+    read_reply=read_reply,
+    config=Config(
+        files={"user": "~/Documents/Cline/Hooks/", "project": ".clinerules/hooks/"},
+        render=render,
+        parse=parse,
+        points={
+            "PreToolUse": point("prevent rewrite context", cap=120),
+            "PostToolUse": point("context stop", cap=120),
+            "PreCompact": point(install="never", why="is never called"),
+            "Notification": point(install="never", why="is never called"),
+        },
+        events=_SCRIPTS,
+        language="code",
+        reads={"user": ("~/.cline/hooks/*",), "project": (".cline/hooks/*",)},
+        programs=("cline",),
+        capabilities=frozenset({"structured_output", "input_rewrite", "async_execution"})
+        | {"custom_env", "configurable_cwd"},
+        matching="none of its own; the script compares names",
+        timeout=120,
+        longest=120,
+        handlers={
+            "command": {field: field for field in ("command", "cwd", "env", "timeout", "timeout_action")}
+            | {"background": "async"}
+        },
+        closed=("on_failure", "closed"),
+        ambiguous={name: ["file_write", "file_edit"] for name in ("editor", "apply_patch")},
+    ),
 )

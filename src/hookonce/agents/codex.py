@@ -4,10 +4,12 @@ from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _patch, _tool
+from hookonce.agents._codex_config import EVENTS, parse, render
+from hookonce.agents._codex_trust import trust_entries
 from hookonce.agents._entry import COMMAND
-from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._grouped import parse, render
+from hookonce.agents._family import DETAILS, KEYS, pick
 from hookonce.agents._point import point
+from hookonce.agents.replies.codex import read_reply, reply
 from hookonce.canon.tools import WRITES
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
@@ -124,17 +126,7 @@ AGENT = Agent(
     proof="captured",
     vendor="com.openai",
     encodes=True,
-    events=pick(
-        EVENTS,
-        *("PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "SessionStart", "SessionEnd"),
-        *("Stop", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact"),
-    )
-    | {
-        "Interrupt": "interrupt",
-        "PreModelRequest": "before_model",
-        "PostModelRequest": "after_model",
-        "agent-turn-complete": "agent_stop",
-    },
+    events=EVENTS | {"agent-turn-complete": "agent_stop"},
     tools={"Bash": "shell", "apply_patch": "file_edit", "spawn_agent": "agent"},
     arguments={"apply_patch": {"command": "patch"}, "agent": {"message": "prompt", "agent_type": "type"}},
     shapes={"apply_patch": _patch.shape},
@@ -160,10 +152,12 @@ AGENT = Agent(
     telltales=(frozenset({"turn_id", "model"}), frozenset({"thread-id", "turn-id"})),
     quirks=(
         "A hook that was not reviewed, or whose command or timeout changed since, is left out without a word.",
-        "An answer with one field too many is refused as a whole, and the tool runs.",
+        "An answer with one field too many is refused as a whole, and the tool runs; so is an ask.",
+        "One value of a wrong type, an unknown handler or a comment in hooks.json, and none of its hooks runs.",
+        "A trusted project turns off every hook, the user's too, by features.hooks in its config.toml.",
         "No PostToolUse follows a failed patch, a failed MCP call or a command that still runs when the model goes on.",
         "The exit code of a command reaches no hook: PostToolUse carries its output alone.",
-        "SessionEnd has three seconds at most, and comes a minute late after an interactive session.",
+        "SessionEnd and Interrupt have three seconds at most; the former is a minute late after a session by hand.",
         "Hooks run in the environment of a daemon, not of the terminal that asked.",
     ),
     refine=_refine,
@@ -171,27 +165,51 @@ AGENT = Agent(
     mcp_name=_mcp_name,
     result=_result,
     wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
     config=Config(
+        review=("~/.codex/config.toml", ("hooks", "state"), trust_entries),
         files={
             "user": "~/.codex/hooks.json",
             "project": ".codex/hooks.json",
             "managed": "/etc/codex/requirements.toml",
         },
+        reads={
+            "user": ("~/.codex/config.toml",),
+            "project": (".codex/config.toml",),
+            "managed": ("/etc/codex/config.toml", "/etc/codex/hooks.json"),
+        },
         render=render,
         parse=parse,
+        events=EVENTS,
         points={
-            "PreToolUse": point("prevent rewrite context"),
-            "PermissionRequest": point("prevent"),
-            "PostToolUse": point("prevent context"),
-            "UserPromptSubmit": point("prevent context"),
-            "SessionStart": point("prevent context"),
-            "Stop": point("retry"),
-            "SubagentStart": point("context"),
-            "SubagentStop": point("retry"),
-            "PreCompact": point("prevent"),
+            "PreToolUse": point("prevent rewrite context message", ask="ignored"),
+            "PermissionRequest": point("prevent allow message"),
+            "PostToolUse": point("prevent context message"),  # a block replaces the result; the tool has run
+            "UserPromptSubmit": point("prevent stop context message"),
+            "SessionStart": point("prevent context message"),
+            "SessionEnd": point(cap=3),
+            "Stop": point("retry stop message"),
+            "SubagentStart": point("context message"),
+            "SubagentStop": point("retry stop message"),
+            "PreCompact": point("prevent message"),
+            "PostCompact": point("message"),
+            "Interrupt": point("message", cap=3),
         },
-        capabilities=frozenset({"structured_output", "input_rewrite", "async_execution"}),
-        handlers={"command": {"type": "type"} | COMMAND},
+        programs=("codex",),
+        capabilities=frozenset({"structured_output", "input_rewrite", "async_execution", "platform_commands"}),
+        matching="names joined by bars, else a pattern, unanchored",
+        timeout=600,
+        handlers={"command": {"type": "type"} | COMMAND | {"platform": "commandWindows"}},
         ambiguous={"apply_patch": ["file_write", "file_edit"]},
+        switches=(
+            ("~/.codex/config.toml", ("features", "hooks"), False),
+            ("~/.codex/config.toml", ("features", "codex_hooks"), False),
+            (".codex/config.toml", ("features", "hooks"), False),
+            (".codex/config.toml", ("features", "codex_hooks"), False),
+            ("/etc/codex/requirements.toml", ("allow_managed_hooks_only",), True),
+        ),
+        trust="Review the hooks with /hooks in Codex, and again whenever a command or a timeout has changed; "
+        "until then they are left out without a word. A project must be trusted as well.",
     ),
 )

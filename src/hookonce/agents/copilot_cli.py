@@ -4,13 +4,18 @@ An event spelt `preToolUse` in the configuration gets camelCase payloads that ra
 one spelt `PreToolUse` gets snake_case payloads with Claude Code's tool names and Copilot's own arguments.
 """
 
+from functools import partial
 from re import compile as pattern
 
 from hookonce.agents import _tool
+from hookonce.agents._copilot_config import parse, render
+from hookonce.agents._copilot_keys import Spelling
 from hookonce.agents._encode import milliseconds
 from hookonce.agents._family import DETAILS, EVENTS, pick
 from hookonce.agents._patch import shape as patch_shape
-from hookonce.model import Agent, Event, Facts, Object, Result, Tool
+from hookonce.agents._point import point
+from hookonce.agents.replies.copilot_cli import read_reply, reply
+from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
 # The last line of a command's output; earlier versions wrote the shorter one.
 _EXIT = pattern(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
@@ -38,6 +43,61 @@ _SIGNS = {
     "reason": "sessionEnd",
     "prompt": "userPromptSubmitted",
 }
+
+_CAMEL = {
+    "sessionStart": "session_start",
+    "sessionEnd": "session_end",
+    "userPromptSubmitted": "before_prompt",
+    "userPromptTransformed": "prompt_transformed",
+    "preToolUse": "before_tool_execute",
+    "postToolUse": "after_tool_execute",
+    "postToolUseFailure": "tool_use_failure",
+    "permissionRequest": "permission_request",
+    "agentStop": "agent_stop",
+    "subagentStart": "subagent_start",
+    "subagentStop": "subagent_stop",
+    "errorOccurred": "error_occurred",
+    "preCompact": "before_compact",
+    "notification": "notification",
+}
+# The other spelling of an event, where there is one; it is as mighty, but only some of its payloads change.
+_PASCAL = {
+    "SessionStart": "sessionStart",
+    "SessionEnd": "sessionEnd",
+    "UserPromptSubmit": "userPromptSubmitted",
+    "PreToolUse": "preToolUse",
+    "PostToolUse": "postToolUse",
+    "PostToolUseFailure": "postToolUseFailure",
+    "PermissionRequest": "permissionRequest",
+    "Stop": "agentStop",
+    "SubagentStart": "subagentStart",
+    "SubagentStop": "subagentStop",
+    "ErrorOccurred": "errorOccurred",
+    "PreCompact": "preCompact",
+    "Notification": "notification",
+}
+_POINTS = {
+    "preToolUse": point("prevent allow rewrite context", ask="denies_headless"),
+    "permissionRequest": point("prevent allow"),  # reads are never asked about
+    "postToolUse": point("prevent context output"),  # a block replaces the result; the tool has run
+    "postToolUseFailure": point("context"),
+    "userPromptSubmitted": point("prevent rewrite context"),
+    "userPromptTransformed": point("rewrite"),
+    "sessionStart": point("context"),
+    "sessionEnd": point(cap=1),  # 1.4 seconds in a terminal; nobody has seen a fraction accepted
+    "agentStop": point("retry"),
+    "subagentStart": point("context"),
+    "subagentStop": point("retry output"),
+    "notification": point("context"),
+}
+_SPELLING = Spelling(
+    systems={"windows": ("powershell", "windows"), "linux": ("bash", "linux"), "darwin": ("bash", "osx")},
+    timeouts=("timeoutSec", "timeout"),
+    overrides="bash/powershell",
+    heeds=frozenset({"before_tool_execute", "after_tool_execute", "permission_request"}),
+    head={"version": 1},
+    direct=True,
+)
 
 
 def _snake(key: str) -> str:
@@ -174,38 +234,7 @@ AGENT = Agent(
     proof="captured",
     vendor="com.github",
     encodes=True,
-    events={
-        "sessionStart": "session_start",
-        "sessionEnd": "session_end",
-        "userPromptSubmitted": "before_prompt",
-        "userPromptTransformed": "prompt_transformed",
-        "preToolUse": "before_tool_execute",
-        "postToolUse": "after_tool_execute",
-        "postToolUseFailure": "tool_use_failure",
-        "permissionRequest": "permission_request",
-        "agentStop": "agent_stop",
-        "subagentStart": "subagent_start",
-        "subagentStop": "subagent_stop",
-        "errorOccurred": "error_occurred",
-        "preCompact": "before_compact",
-        "notification": "notification",
-    }
-    | pick(
-        EVENTS,
-        "SessionStart",
-        "SessionEnd",
-        "UserPromptSubmit",
-        "PreToolUse",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "PermissionRequest",
-        "Stop",
-        "SubagentStart",
-        "SubagentStop",
-        "ErrorOccurred",
-        "PreCompact",
-        "Notification",
-    ),
+    events=_CAMEL | pick(EVENTS, *_PASCAL),
     tools={
         "bash": "shell",
         "powershell": "shell",
@@ -299,4 +328,45 @@ AGENT = Agent(
     result=_result,
     recognise=_recognise,
     wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
+    config=Config(
+        files={
+            "user": "~/.copilot/hooks/hookonce.json",
+            "project": ".github/hooks/hookonce.json",
+            "managed": "/etc/github-copilot/policy.d/hookonce.json",
+        },
+        reads={
+            "user": ("~/.copilot/hooks/*.json", "~/.copilot/settings.json"),
+            "project": (".github/hooks/*.json", ".github/copilot/settings.json"),
+            "local": (".github/copilot/settings.local.json",),
+            "managed": ("/etc/github-copilot/policy.d/*.json",),
+        },
+        render=partial(render, _SPELLING),
+        parse=partial(parse, _SPELLING),
+        points=_POINTS | {pascal: _POINTS[camel] for pascal, camel in _PASCAL.items() if camel in _POINTS},
+        events=_CAMEL,
+        programs=("copilot",),
+        borrows=("claude-code", "vs-code-copilot"),
+        capabilities=frozenset({"structured_output", "input_rewrite", "http_handler", "platform_commands"})
+        | {"custom_env", "configurable_cwd"},
+        matching="a pattern that fits the whole name, or names joined by a bar",
+        timeout=30,
+        crash="closed",
+        handlers={
+            "command": {"type": "type", "command": "command", "platform": _SPELLING.overrides}
+            | {"cwd": "cwd", "env": "env", "timeout": "timeoutSec"},
+            "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
+            | {"timeout": "timeoutSec"},
+        },
+        ambiguous={name: ["file_write", "file_edit"] for name in ("str_replace_editor", "apply_patch")},
+        switches=(
+            ("~/.copilot/settings.json", ("disableAllHooks",), True),
+            (".github/copilot/settings.json", ("disableAllHooks",), True),
+            (".github/copilot/settings.local.json", ("disableAllHooks",), True),
+            ("~/.copilot/hooks/hookonce.json", ("disableAllHooks",), True),
+            (".github/hooks/hookonce.json", ("disableAllHooks",), True),
+        ),
+        trust="Trust the folder when Copilot asks; with -p a project's hooks run only after --trust-folder.",
+    ),
 )

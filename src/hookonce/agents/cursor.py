@@ -3,11 +3,15 @@
 from typing import Any
 
 from msgspec import DecodeError
-from msgspec.json import decode as parse
+from msgspec.json import decode as from_json
 
 from hookonce.agents import _tool
+from hookonce.agents._cursor_config import KINDS, parse, render
 from hookonce.agents._family import DETAILS, EVENTS, pick
-from hookonce.model import Agent, Facts, Object, Result, Usage
+from hookonce.agents._point import point
+from hookonce.agents.replies.cursor import read_reply, reply
+from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
+from hookonce.texts import dump
 
 # Events about one kind of tool name no tool and spread its arguments over the payload:
 # the tool that the generic event would name, and which keys are its arguments.
@@ -18,6 +22,13 @@ _CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
     "afterFileEdit": ("Write", ("file_path", "edits")),
 }
 _MCP_CALLS = frozenset({"beforeMCPExecution", "afterMCPExecution"})
+# What Cursor always says, and others do not.
+_USUAL: dict[str, Object] = {
+    "before_prompt": {"attachments": []},
+    "session_start": {"is_background_agent": False},
+    "agent_stop": {"status": "completed", "loop_count": 0},
+    "subagent_stop": {"status": "completed", "loop_count": 0},
+}
 _COUNTERS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 _SHARED = pick(
     EVENTS,
@@ -31,6 +42,20 @@ _SHARED = pick(
     "SubagentStop",
     "PreCompact",
 )
+_EVENTS = {name[0].lower() + name[1:]: kind for name, kind in _SHARED.items()} | {
+    "beforeSubmitPrompt": "before_prompt",
+    "beforeShellExecution": "before_tool_execute",
+    "beforeMCPExecution": "before_tool_execute",
+    "beforeReadFile": "before_tool_execute",
+    "afterShellExecution": "after_tool_execute",
+    "afterMCPExecution": "after_tool_execute",
+    "afterFileEdit": "after_tool_execute",
+    "afterAgentResponse": "agent_response",
+    "afterAgentThought": "agent_thought",
+}
+_OWN = ("beforeTabFileRead", "afterTabFileEdit", "workspaceOpen")  # events that nobody else has a word for
+_TWICE = {"install": "opt-in", "why": "the general events for tools tell of the same call"}
+_TYPING = {"install": "opt-in", "why": "comes with every completion while the user types"}
 
 
 def _unwrap(payload: Object, told: str | None) -> Object:
@@ -87,7 +112,7 @@ def _value(text: str) -> Any:
     if text[:1] not in ("{", "["):
         return text
     try:
-        return parse(text)
+        return from_json(text)
     except (DecodeError, RecursionError, UnicodeError):
         return text
 
@@ -118,6 +143,38 @@ def _result(facts: Facts, name: str) -> Result:
     return Result(ok=code == 0, exit_code=code, output=printed if type(printed) is str else output)
 
 
+def _wrap(flat: Object, event: Event) -> Object:
+    """The fields that are always there, and those whose name or form depends on the event."""
+    roots = [flat["cwd"]] if "cwd" in flat else []
+    payload = {"workspace_roots": roots, "user_email": None, "transcript_path": None} | flat
+    payload["session_id"] = payload.get("conversation_id")
+    if event.type == "subagent_stop" and "text" in payload:
+        payload["summary"] = payload.pop("text")
+    if event.type == "agent_thought":
+        payload["text"] = event.data.get("thought", "")
+    if event.agent != AGENT.name:
+        payload = _USUAL.get(event.type, {}) | payload
+    if event.usage is not None and event.type in ("agent_stop", "agent_response"):
+        payload |= {name: count for name in _COUNTERS if (count := getattr(event.usage, name)) is not None}
+    return payload if event.tool is None else payload | _call(payload, event.tool, own=event.agent == AGENT.name)
+
+
+def _call(payload: Object, tool: Tool, *, own: bool) -> Object:
+    """An edit is a Write with its hunk, and output is the JSON text of an object."""
+    told: Object = {"mcp_server_name": tool.mcp_server} if tool.mcp_server is not None else {}
+    given = payload.get("tool_input")
+    if tool.name == "file_edit" and not own and type(given) is dict:
+        hunk = {"old_string": given.get("old_text"), "new_string": given.get("new_text")}
+        rest = {key: value for key, value in given.items() if key not in ("old_text", "new_text", "edits")}
+        told |= {"tool_name": "Write", "tool_input": rest | {"edits": given.get("edits", [hunk])}}
+    output, result = payload.get("tool_output"), tool.result
+    if tool.name == "shell" and result is not None and result.exit_code is not None and type(output) is not dict:
+        output = {"exitCode": result.exit_code, "stdout": output or ""}
+    if output is not None:
+        told["tool_output"] = output if type(output) is str else dump(output).decode()
+    return told
+
+
 AGENT = Agent(
     name="cursor",
     title="Cursor",
@@ -125,18 +182,7 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="com.cursor",
-    events={name[0].lower() + name[1:]: kind for name, kind in _SHARED.items()}
-    | {
-        "beforeSubmitPrompt": "before_prompt",
-        "beforeShellExecution": "before_tool_execute",
-        "beforeMCPExecution": "before_tool_execute",
-        "beforeReadFile": "before_tool_execute",
-        "afterShellExecution": "after_tool_execute",
-        "afterMCPExecution": "after_tool_execute",
-        "afterFileEdit": "after_tool_execute",
-        "afterAgentResponse": "agent_response",
-        "afterAgentThought": "agent_thought",
-    },
+    events=_EVENTS,
     tools={
         "Shell": "shell",
         "Read": "file_read",
@@ -221,6 +267,9 @@ AGENT = Agent(
         "ask holds on beforeShellExecution only; preToolUse accepts it and lets the call pass.",
         "One unknown event name, or a missing version, makes Cursor drop the whole hooks.json.",
         "Hooks of .claude/settings.json run here too, so one script can be called for both agents.",
+        "The payload is a here-document behind the command, so of `a && b` only b can read it.",
+        "A follow-up at stop must be asked for in JSON: exit code 2 does nothing there.",
+        "New input is taken field by field; what Write is to write cannot be changed.",
     ),
     unwrap=_unwrap,
     refine=_refine,
@@ -228,4 +277,53 @@ AGENT = Agent(
     mcp=_mcp,
     mcp_name="MCP:{1}".format,
     result=_result,
+    wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
+    encodes=True,
+    config=Config(
+        files={"user": "~/.cursor/hooks.json", "project": ".cursor/hooks.json", "managed": "/etc/cursor/hooks.json"},
+        reads={
+            "managed": (
+                "/Library/Application Support/Cursor/hooks.json",
+                "C:\\ProgramData\\Cursor\\hooks.json",
+            )
+        },
+        render=render,
+        parse=parse,
+        events=_EVENTS | {name: f"vendor.cursor.{name}" for name in _OWN},
+        points={
+            "preToolUse": point("prevent rewrite context", ask="ignored", rewrite="fields"),
+            "postToolUse": point("context"),
+            "postToolUseFailure": point("context"),
+            "beforeSubmitPrompt": point("prevent context"),
+            "sessionStart": point("context"),  # its continue:false is heeded by the SDK alone
+            "preCompact": point("message"),
+            "stop": point("retry"),
+            "subagentStart": point("prevent", ask="ignored"),
+            "subagentStop": point("retry"),
+        }
+        | {name: point(**_TWICE) for name in KINDS}
+        | {
+            "beforeShellExecution": point("prevent", ask="native", **_TWICE),
+            "beforeMCPExecution": point("prevent", ask="ignored", **_TWICE),
+            "beforeReadFile": point("prevent", **_TWICE),
+            "beforeTabFileRead": point("prevent", **_TYPING),
+            "afterTabFileEdit": point(**_TYPING),
+            "workspaceOpen": point(install="opt-in", why="asks for plugins, before there is any session"),
+        },
+        programs=("cursor-agent", "cursor"),
+        borrows=("claude-code",),
+        capabilities=frozenset({"structured_output", "input_rewrite", "llm_evaluated"}),
+        matching="pattern, unanchored",
+        timeout=60,
+        handlers={
+            "command": {"command": "command", "timeout": "timeout"},
+            "prompt": {"type": "type", "prompt": "prompt", "model": "model", "timeout": "timeout"},
+        },
+        closed=("failClosed", True),
+        ambiguous={"Write": ["file_write", "file_edit"]},
+        silence="{}",
+        trust="Declare the workspace trusted; hooks of a project do not run in any other.",
+    ),
 )

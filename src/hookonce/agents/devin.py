@@ -4,9 +4,14 @@ from re import DOTALL
 from re import compile as pattern
 from typing import Any
 
-from hookonce.agents import _patch, _tool
+from msgspec.structs import replace
+
+from hookonce.agents import _grouped, _patch, _tool
+from hookonce.agents._entry import own_keys, own_place, provider_data
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.model import Agent, Facts, Result
+from hookonce.agents._point import point
+from hookonce.agents.replies.devin import read_reply, reply
+from hookonce.model import Agent, Config, Event, Facts, Gap, Hook, Object, Result, Wording
 
 # Devin frames what a command printed: a headline above it, the exit code as the last line.
 _EXIT = pattern(r"\AOutput from command in shell .*\nExit code: (-?\d+)\s*\Z", DOTALL)
@@ -27,6 +32,40 @@ def _result(facts: Facts, name: str) -> Result:
     return Result(ok=False, exit_code=told.exit_code, error=told.error, output=told.output)
 
 
+def _wrap(flat: Object, event: Event) -> Object:
+    """The three fields of an answer; another agent's command gets the frame that its exit code stands in."""
+    result = event.tool.result if event.tool is not None else None
+    if event.tool is None or result is None:
+        return flat
+    output, code = flat.pop("tool_response", None), result.exit_code
+    if event.tool.name == "shell" and event.agent != AGENT.name and code is not None:
+        output = f"Output from command in shell 0:\n{_tool.as_text(output) or ''}\n\nExit code: {code}"
+    ran = result.ok is not False if code is None else True
+    return flat | {"tool_response": {"success": ran, "output": output, "error": result.error}}
+
+
+def _render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
+    """Hooks under their key, or all of them bare if that is how they stood in a file of nothing but hooks."""
+    made, gaps = _grouped.render(agent, hooks, wording)
+    bare = bool(hooks) and all(own_place(agent, hook).get("bare") is True for _, hook in hooks)
+    return (made["hooks"] if bare else made), gaps
+
+
+def _parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+    if "hooks" in document:
+        return _grouped.parse(agent, document)
+    events = {native: groups for native, groups in document.items() if type(groups) is list}
+    if events.keys().isdisjoint(agent.events):
+        return [], []
+    hooks, gaps = _grouped.parse(agent, {"hooks": events})
+    return [_bared(agent, hook) for hook in hooks], gaps
+
+
+def _bared(agent: Agent, hook: Hook) -> Hook:
+    keys = own_keys(agent, hook)
+    return replace(hook, provider_data=provider_data(agent, keys, own_place(agent, hook) | {"bare": True}))
+
+
 AGENT = Agent(
     name="devin",
     title="Devin",
@@ -34,6 +73,7 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="ai.devin",
+    encodes=True,
     events=pick(
         EVENTS,
         "PreToolUse",
@@ -92,4 +132,34 @@ AGENT = Agent(
     mcp=_mcp,
     mcp_name="mcp__{}__{}".format,
     result=_result,
+    wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
+    config=Config(
+        files={
+            "user": "~/.config/devin/config.json",
+            "project": ".devin/config.json",
+            "local": ".devin/config.local.json",
+        },
+        reads={"project": (".devin/hooks.v1.json",)},
+        render=_render,
+        parse=_parse,
+        points={
+            "PreToolUse": point("prevent"),
+            "PermissionRequest": point("prevent allow"),
+            "PostToolUse": point("context"),
+            "UserPromptSubmit": point("prevent"),
+            "Stop": point("retry"),
+        },
+        programs=("devin",),
+        borrows=("claude-code",),
+        capabilities=frozenset({"structured_output", "llm_evaluated"}),
+        matching="a pattern on the tool's name",
+        handlers={
+            "command": {"type": "type", "command": "command", "timeout": "timeout"},
+            "prompt": {"type": "type", "prompt": "prompt", "timeout": "timeout"},
+        },
+        ambiguous={"apply_patch": ["file_write", "file_edit"]},
+        trust="Leave Restricted Mode, in which hooks are said not to run.",
+    ),
 )

@@ -3,9 +3,10 @@
 from re import compile as pattern
 
 from hookonce.agents import _patch, _tool
+from hookonce.agents._droid_config import parse, render
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._grouped import parse, render
 from hookonce.agents._point import point
+from hookonce.agents.replies.factory_droid import read_reply, reply
 from hookonce.canon.tools import WRITES
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
@@ -137,6 +138,7 @@ AGENT = Agent(
         "A tool that fails sends no PostToolUse, and no call carries an id.",
         "UserPromptSubmit stays silent for the prompt of `droid exec`, yet comes for each sub-agent's orders.",
         "SessionEnd may come twice, the second time with empty stdin.",
+        "A hooks.json, even an empty one, hides the hooks of the settings file beside it.",
         "Every plain field of the payload is also an environment variable of the hook, the prompt included.",
     ),
     refine=_refine,
@@ -145,19 +147,43 @@ AGENT = Agent(
     mcp_name="{}___{}".format,
     result=_result,
     wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
     config=Config(
-        files={"user": "~/.factory/settings.json", "project": ".factory/settings.json"},
+        # A hooks.json beside a settings file keeps droid from looking for hooks in the latter.
+        instead={"user": "~/.factory/hooks.json", "project": ".factory/hooks.json"},
+        files={
+            "user": "~/.factory/settings.json",
+            "project": ".factory/settings.json",
+            "local": ".factory/settings.local.json",
+        },
+        reads={
+            "user": ("~/.factory/hooks.json", "~/.factory/hooks/hooks.json", "~/.factory/settings.local.json"),
+            "project": (".factory/hooks.json", ".factory/hooks/hooks.json"),
+        },
+        programs=("droid",),
         render=render,
         parse=parse,
         points={
-            "PreToolUse": point("prevent rewrite"),
-            "PostToolUse": point("context"),
-            "UserPromptSubmit": point("prevent rewrite context"),
+            "PreToolUse": point("prevent rewrite allow stop", ask="ignored", rewrite="merge"),
+            "PostToolUse": point("context stop message"),
+            "UserPromptSubmit": point("prevent rewrite context", rewrite="fields"),  # the prompt is the only one
             "SessionStart": point("context"),
-            "Stop": point("retry"),
+            "Stop": point("retry stop"),
             "PreCompact": point("prevent"),
         },
         capabilities=frozenset({"structured_output", "input_rewrite"}),
+        matching="one name, else a pattern, unanchored",
+        timeout=60,
         handlers={"command": {"type": "type", "command": "command", "timeout": "timeout"}},
+        ambiguous={"ApplyPatch": ["file_write", "file_edit"]},
+        aside=frozenset({"Write"}),
+        switches=(
+            ("~/.factory/settings.json", ("hooks", "hooksDisabled"), True),
+            (".factory/settings.json", ("hooks", "hooksDisabled"), True),
+            ("~/.factory/hooks.json", ("hooksDisabled",), True),
+            (".factory/hooks.json", ("hooksDisabled",), True),
+        ),
+        trust="Trust the folder when droid asks at its start; `droid exec` runs hooks without asking.",
     ),
 )

@@ -5,8 +5,9 @@ from typing import Any
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._grouped import parse, render
+from hookonce.agents._gemini_config import parse, render
 from hookonce.agents._point import point
+from hookonce.agents.replies.gemini_cli import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 _OPEN, _CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
@@ -239,7 +240,9 @@ AGENT = Agent(
         "AfterModel comes for every streamed piece of an answer.",
         "Nothing joins a call's before and after, and nothing marks the calls of a sub-agent.",
         "Exit 2 blocks only with text on stderr and nothing on stdout; every higher code blocks too.",
-        "A rewrite replaces the whole tool input.",
+        "New tool input takes the place of the old in this version, and was laid over it in others: it is sent whole.",
+        "An ask ends a run without a terminal at once and in silence; in one, only systemMessage is shown.",
+        "A hook whose name, or else command, stands in hooksConfig.disabled is off.",
         "SessionEnd comes twice when a person quits.",
     ),
     refine=_refine,
@@ -249,22 +252,40 @@ AGENT = Agent(
     result=_result,
     recognise=_recognise,
     wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
     config=Config(
         files={"user": "~/.gemini/settings.json", "project": ".gemini/settings.json"}
         | {"managed": "/etc/gemini-cli/settings.json"},
+        reads={
+            "user": ("~/.gemini/extensions/*/hooks/hooks.json",),
+            "managed": ("/etc/gemini-cli/system-defaults.json", "/Library/Application Support/GeminiCli/settings.json"),
+        },
         render=render,
         parse=parse,
         points={
-            "BeforeTool": point("prevent rewrite", ask="native"),
-            "AfterTool": point("prevent context"),
-            "BeforeAgent": point("prevent context"),
-            "AfterAgent": point("retry"),
-            "BeforeModel": point("prevent rewrite"),
-            "AfterModel": point("prevent rewrite"),
-            "SessionStart": point("context"),
+            "BeforeTool": point("prevent stop rewrite message", ask="fatal", rewrite="merge"),
+            "AfterTool": point("prevent stop context message"),
+            "BeforeAgent": point("prevent stop context message"),
+            "AfterAgent": point("retry stop message"),
+            "BeforeModel": point("prevent rewrite", rewrite="merge"),
+            "BeforeToolSelection": point("rewrite", rewrite="fields"),
+            "AfterModel": point("prevent output"),  # what is rewritten is the model's answer
+            "SessionStart": point("context message"),
+            "PreCompress": point(install="opt-in", why="comes before every call of the model, whatever becomes of it"),
         },
+        programs=("gemini",),
         capabilities=frozenset({"structured_output", "input_rewrite", "custom_env"}),
+        matching="pattern, unanchored",
         units=1000,
+        timeout=60,
         handlers={"command": {"type": "type", "command": "command", "timeout": "timeout", "env": "env"}},
+        aside=frozenset({"search_file_content"}),
+        switches=tuple(
+            (file, ("hooksConfig", "enabled"), False)
+            for file in ("~/.gemini/settings.json", ".gemini/settings.json", "/etc/gemini-cli/settings.json")
+        ),
+        trust="Trust the folder: in one that Gemini CLI does not trust no hook runs, not even your own, "
+        "while tools still do.",
     ),
 )

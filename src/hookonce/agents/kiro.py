@@ -6,7 +6,11 @@ from typing import Any
 from hookonce.agents import _tool
 from hookonce.agents._batch import calls
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.model import Agent, Facts, Object, Result
+from hookonce.agents._kiro_config import parse, render
+from hookonce.agents._kiro_write import wrap
+from hookonce.agents._point import point
+from hookonce.agents.replies.kiro import read_reply, reply
+from hookonce.model import Agent, Config, Facts, Object, Result
 
 _EXIT = pattern(r"(?:\A|\n)Exit Code: (-?\d{1,10})\s*\Z")
 _STATUS = pattern(r"(-?\d{1,10})\Z")
@@ -18,6 +22,18 @@ _OWN = frozenset({"agentSpawn", "userPromptSubmit", "PreTaskExec", "PostTaskExec
     {"PostFileCreate", "PostFileSave", "PostFileDelete"}
 )
 _CAMEL = frozenset({"preToolUse", "postToolUse", "stop"})
+
+# Amazon Q can hold a hook back until the turn is over, and sends all calls at once then, under the usual name.
+_DEFERRED = "postToolUse of a whole turn"
+
+# What IDE 1.0 and CLI 3 know; all other names belong to older files.
+_TRIGGERS = pick(EVENTS, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop") | {
+    "PreTaskExec": "before_task",
+    "PostTaskExec": "after_task",
+    "PostFileCreate": "file_created",
+    "PostFileSave": "file_saved",
+    "PostFileDelete": "file_deleted",
+}
 
 
 def _write(name: str, args: Object) -> tuple[str, Object]:
@@ -80,8 +96,7 @@ def _structured(output: Object, name: str) -> Result:
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
-    """Amazon Q can hold back the hook until the turn is over, and then sends all calls at once."""
-    if facts["kind"] == "after_tool_execute" and type(payload.get("hook_events")) is list:
+    if facts["kind"] in {"after_tool_execute", "tool_batch"} and type(payload.get("hook_events")) is list:
         facts["kind"] = "tool_batch"
         data["tool_calls"] = calls(AGENT, payload["hook_events"])
 
@@ -108,19 +123,16 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="dev.kiro",
-    events=pick(EVENTS, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+    encodes=True,
+    events=_TRIGGERS
     | {
-        "PreTaskExec": "before_task",
-        "PostTaskExec": "after_task",
-        "PostFileCreate": "file_created",
-        "PostFileSave": "file_saved",
-        "PostFileDelete": "file_deleted",
         # agent files of the command line up to 2.x
         "agentSpawn": "session_start",
         "userPromptSubmit": "before_prompt",
         "preToolUse": "before_tool_execute",
         "postToolUse": "after_tool_execute",
         "stop": "agent_stop",
+        _DEFERRED: "tool_batch",
         # hook files of the IDE before 1.0
         "promptSubmit": "before_prompt",
         "agentStop": "agent_stop",
@@ -160,7 +172,7 @@ AGENT = Agent(
     },
     arguments={
         "shell": {"run_in_background": "background", "summary": "description"},
-        "file_write": {"text": "content", "file_text": "content"}
+        "file_write": {"file_text": "content", "text": "content"}  # the last of several is the one that is written
         | {"old_str": "old_text", "oldStr": "old_text", "new_str": "new_text", "newStr": "new_text"},
         "file_edit": {"text": "new_text", "oldStr": "old_text", "newStr": "new_text"},
         "grep_search": {"query": "pattern"},
@@ -190,6 +202,8 @@ AGENT = Agent(
         "Timeouts are seconds in hook files, milliseconds in agent files.",
         "Calls of a delegated agent arrive under the session of the agent that delegated, unmarked.",
         "A prompt may be empty (IDE 1.0.242) or written by Kiro itself, for a step of a workflow.",
+        "All hooks of a trigger run in the order of their files' names, also after one of them has blocked.",
+        "Hooks that change during a session count from the next one on.",
         "PreTaskExec is documented as blocking, yet exit 2 did not keep the task from running.",
     ),
     refine=_refine,
@@ -198,4 +212,41 @@ AGENT = Agent(
     mcp_name="@{}/{}".format,
     result=_result,
     recognise=_recognise,
+    wrap=wrap,
+    reply=reply,
+    read_reply=read_reply,
+    config=Config(
+        files={"user": "~/.kiro/hooks/hookonce.json", "project": ".kiro/hooks/hookonce.json"},
+        reads={
+            "user": ("~/.kiro/hooks/*.json", "~/.kiro/agents/*.json"),
+            "project": (
+                *(".kiro/hooks/*.json", ".kiro/hooks/*.kiro.hook"),
+                *(".kiro/agents/*.json", ".amazonq/cli-agents/*.json"),
+            ),
+        },
+        programs=("kiro-cli", "kiro"),
+        render=render,
+        parse=parse,
+        events=_TRIGGERS | {"Manual": "vendor.kiro.Manual"},
+        points={
+            "PreToolUse": point("prevent"),
+            "UserPromptSubmit": point("prevent context"),
+            "SessionStart": point("context"),
+            # older files, which are still read, have events of other names
+            "preToolUse": point("prevent"),
+            "userPromptSubmit": point("context"),
+            "agentSpawn": point("context"),
+            "stop": point("retry"),
+            "promptSubmit": point("prevent context"),
+            "Manual": point(install="opt-in", why="comes only when the user starts this very hook by hand"),
+        },
+        capabilities=frozenset({"llm_evaluated"}),
+        matching="pattern on the tool, or on the path of the file",
+        timeout=60,
+        handlers={
+            "command": {"type": "type", "command": "command", "timeout": "timeout"},
+            "agent": {"type": "type", "prompt": "prompt", "timeout": "timeout"},
+        },
+        ambiguous={"fs_write": ["file_write", "file_edit"], "write": ["file_write", "file_edit"]},
+    ),
 )

@@ -3,13 +3,17 @@
 The function `event` hears the agent's bus; there the native event is the type of the message on it.
 """
 
+from functools import partial
 from re import compile as pattern
 
 from hookonce.agents import _patch
 from hookonce.agents._opencode_read import as_dict, unwrap
 from hookonce.agents._opencode_write import wrap
+from hookonce.agents._plugin import SPAWNED, WORKABLE, parse, render
+from hookonce.agents._point import point
+from hookonce.agents.replies.opencode import read_reply, reply
 from hookonce.canon.events import FILE_FATES
-from hookonce.model import Agent, Facts, Object, Result, Usage
+from hookonce.model import Agent, Config, Facts, Object, Result, Usage
 
 # Names on the bus stand first: where one canonical word has several, a payload is written with the first.
 _BUS: dict[str, str] = {
@@ -27,6 +31,32 @@ _BUS: dict[str, str] = {
     "todo.updated": "after_task",
     "tui.toast.show": "notification",
 }
+_CALLS: dict[str, str] = {
+    "tool.execute.before": "before_tool_execute",
+    "tool.execute.after": "after_tool_execute",
+    "chat.message": "before_prompt",
+    "command.execute.before": "prompt_expansion",
+    "chat.params": "before_model",
+    "chat.headers": "before_model",
+    "experimental.chat.messages.transform": "before_model",
+    "experimental.chat.system.transform": "before_model",
+    "experimental.text.complete": "after_model",
+    "tool.definition": "before_tool_selection",
+    "experimental.session.compacting": "before_compact",
+    "permission.ask": "permission_request",
+    "dispose": "session_end",
+}
+# What a hook is configured for: a session ends when its server does, long before anybody deletes it.
+_CONFIGURED: dict[str, str] = (
+    {"dispose": "session_end"}
+    | _BUS
+    | {"file.watcher.updated with add": "file_created", "file.watcher.updated with unlink": "file_deleted"}
+    | _CALLS
+)
+_FOLDERS = ("plugin", "plugins")
+_PARTS = frozenset(
+    {"auth", "config", "provider", "tool"}
+)  # of a plugin: they become the agent's own, and are no events
 _FATES = {watched: kind for kind, _, watched in FILE_FATES}
 _SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
 _NOT_MCP = frozenset({"plan_enter", "plan_exit"})
@@ -112,22 +142,7 @@ AGENT = Agent(
     proof="captured",
     vendor="ai.opencode",
     encodes=True,
-    events=_BUS
-    | {
-        "tool.execute.before": "before_tool_execute",
-        "tool.execute.after": "after_tool_execute",
-        "chat.message": "before_prompt",
-        "command.execute.before": "prompt_expansion",
-        "chat.params": "before_model",
-        "chat.headers": "before_model",
-        "experimental.chat.messages.transform": "before_model",
-        "experimental.chat.system.transform": "before_model",
-        "experimental.text.complete": "after_model",
-        "tool.definition": "before_tool_selection",
-        "experimental.session.compacting": "before_compact",
-        "permission.ask": "permission_request",
-        "dispose": "session_end",
-    },
+    events=_BUS | _CALLS,
     tools={
         "bash": "shell",
         "read": "file_read",
@@ -191,6 +206,7 @@ AGENT = Agent(
     telltales=(frozenset({"hook", "input"}),),
     quirks=(
         "A hook denies by throwing; it can neither ask nor grant, and the typed permission.ask is never called.",
+        "A plugin that fails to load is dropped without a word, and --pure leaves out all of them.",
         "Nothing limits a hook's time: while it waits, the whole agent waits.",
         "A tool that throws, an MCP error and bad arguments send no tool.execute.after.",
         "A call of an unknown or forbidden tool arrives as the tool `invalid`.",
@@ -205,4 +221,42 @@ AGENT = Agent(
     result=_result,
     recognise=_recognise,
     wrap=wrap,
+    reply=reply,
+    read_reply=read_reply,
+    config=Config(
+        files={"user": "~/.config/opencode/plugin/hookonce.js", "project": ".opencode/plugin/hookonce.js"},
+        render=partial(render, called=lambda native: native not in _PARTS),
+        parse=parse,
+        points={
+            "tool.execute.before": point("prevent rewrite"),
+            "tool.execute.after": point("prevent context output"),  # an error stands for the result; the tool has run
+            "chat.message": point("prevent context"),
+            "command.execute.before": point("prevent"),
+            "chat.params": point("prevent"),
+            "chat.headers": point("prevent"),
+            "experimental.chat.messages.transform": point("prevent"),
+            "experimental.chat.system.transform": point("prevent context"),
+            "experimental.session.compacting": point("context"),
+            "experimental.text.complete": point("output"),
+            "permission.ask": point(install="never", why="is declared and never called"),
+            "file.watcher.updated": point(install="opt-in", why="comes with every change of every file"),
+            "file.watcher.updated with add": point(install="never", why="comes with file.watcher.updated as well"),
+            "file.watcher.updated with unlink": point(install="never", why="comes with file.watcher.updated as well"),
+            "tui.toast.show": point(install="opt-in", why="is about what is shown"),
+        },
+        events=_CONFIGURED,
+        language="code",
+        reads={
+            "user": tuple(f"~/.config/opencode/{folder}/*.{end}" for folder in _FOLDERS for end in ("js", "ts")),
+            "project": tuple(f".opencode/{folder}/*.{end}" for folder in _FOLDERS for end in ("js", "ts")),
+        },
+        programs=("opencode",),
+        capabilities=WORKABLE,
+        matching="none of its own; the plugin compares names, and patterns of the plain kind",
+        timeout=30,
+        handlers=SPAWNED,
+        closed=("on_failure", "closed"),
+        ambiguous={"apply_patch": ["file_write", "file_edit"]},
+        silence="{}",
+    ),
 )

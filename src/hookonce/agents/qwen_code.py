@@ -7,8 +7,9 @@ from hookonce.agents import _tool
 from hookonce.agents._batch import calls
 from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._grouped import parse, render
 from hookonce.agents._point import point
+from hookonce.agents._qwen_config import parse, render
+from hookonce.agents.replies.qwen_code import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 # How every finished command's report ends; a hint about long runs may follow a blank line.
@@ -21,6 +22,8 @@ _REPORT = (
 _STARTS = ("Command: ", "Tool output was too large and has been truncated")
 _STOPPED = ("Command was cancelled", "Command timed out")
 _LONGEST = 63
+_BUS = 60  # seconds until the agent stops waiting for an answer on its own bus, whatever a hook's timeout says
+_PATIENCE = {"timeout": "timeout", "status_message": "statusMessage"}
 _UNSAFE = pattern(r"[^A-Za-z0-9_-]")
 _HASHED = pattern(r"(.+)_[01][0-9a-z]{6}")  # 32 bits in base 36, as unsafe or long names carry them
 
@@ -222,10 +225,12 @@ AGENT = Agent(
     permission_modes=frozenset({"auto_edit", "auto-edit", "yolo"}),
     quirks=(
         "UserPromptSubmit comes again, empty, after every tool result.",
-        "PreToolUse comes only after the user has agreed to the call.",
+        "In default mode PreToolUse comes only after the user has said yes: a deny then contradicts them.",
         "A denial on exit 2 needs text on stderr; what stands on stdout is thrown away then.",
         "An explicit allow of one hook beats the deny of another.",
         "PreToolUse cannot rewrite the input, though the documentation says so.",
+        "Answers are waited for a minute, and fifteen seconds after a batch, whatever a hook's timeout says.",
+        "A command's timeout is in milliseconds from 1000 up and in seconds below; for http and prompt always seconds.",
         "In PostToolBatch the call's id is the model's, elsewhere the agent's; SessionEnd needs a terminal.",
     ),
     refine=_refine,
@@ -233,25 +238,54 @@ AGENT = Agent(
     mcp_name=_mcp_name,
     result=_result,
     wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
     config=Config(
-        files={"user": "~/.qwen/settings.json", "project": ".qwen/settings.json"}
-        | {"managed": "/etc/qwen-code/settings.json"},
+        files={
+            "user": "~/.qwen/settings.json",
+            "project": ".qwen/settings.json",
+            "managed": "/etc/qwen-code/settings.json",
+        },
+        reads={
+            "managed": ("/etc/qwen-code/system-defaults.json", "/Library/Application Support/QwenCode/settings.json")
+        },
         render=render,
         parse=parse,
         points={
-            "PreToolUse": point("prevent", ask="native"),
-            "PostToolBatch": point("prevent"),
-            "PermissionRequest": point("prevent rewrite"),
-            "UserPromptSubmit": point("prevent context"),
+            "PreToolUse": point("prevent", ask="denies_headless", cap=_BUS),
+            "PostToolUse": point("context", cap=_BUS),
+            "PostToolUseFailure": point("context", cap=_BUS),
+            "PostToolBatch": point("prevent", cap=15),
+            "PermissionRequest": point("prevent allow", cap=_BUS),  # new input comes only with an allow
+            "UserPromptSubmit": point("prevent stop context", cap=_BUS),
+            "UserPromptExpansion": point("prevent"),
             "SessionStart": point("context"),
-            "Stop": point("retry"),
+            "SessionEnd": point(cap=2),
+            "Stop": point("retry", cap=_BUS),
+            "SubagentStart": point("context"),
             "SubagentStop": point("retry"),
+            "PreCompact": point("context"),
             "TodoCreated": point("prevent"),
             "TodoCompleted": point("prevent"),
         },
-        capabilities=frozenset({"structured_output", "async_execution", "custom_env"}),
+        programs=("qwen",),
+        capabilities=frozenset(
+            {"structured_output", "async_execution", "custom_env", "http_handler", "llm_evaluated"},
+        ),
+        matching="names joined by bars, else a pattern, unanchored",
         units=1000,
         least=1000,
-        handlers={"command": {"type": "type", "env": "env"} | COMMAND},
+        timeout=60,
+        handlers={
+            "command": {"type": "type", "env": "env"} | COMMAND,
+            "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"} | _PATIENCE,
+            "prompt": {"type": "type", "prompt": "prompt", "model": "model"} | _PATIENCE,
+        },
+        aside=frozenset({"replace", "task"}),
+        switches=tuple(
+            (file, ("disableAllHooks",), True)
+            for file in ("~/.qwen/settings.json", ".qwen/settings.json", "/etc/qwen-code/settings.json")
+        ),
+        trust="Nothing by default; where security.folderTrust is on, no hook runs in a folder that is not trusted.",
     ),
 )

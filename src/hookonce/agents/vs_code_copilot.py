@@ -3,11 +3,25 @@
 The documentation spells the common keys in camelCase, the extension writes them in snake_case: both are read.
 """
 
+from functools import partial
+
+from hookonce.agents._copilot_config import parse, render
+from hookonce.agents._copilot_keys import Spelling
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
 from hookonce.agents._patch import shape as patch_shape
-from hookonce.model import Agent, Facts, Object
+from hookonce.agents._point import point
+from hookonce.agents._tool import as_text
+from hookonce.agents.replies.vs_code_copilot import read_reply, reply
+from hookonce.model import Agent, Config, Event, Facts, Object
 
 _STORAGE = "GitHub.copilot-chat"
+_SETTINGS = ("~/.config/Code/User/settings.json", ".vscode/settings.json")
+# Copilot CLI's keys are read too, and where both stand the system's own is taken.
+_SPELLING = Spelling(
+    systems={"windows": ("windows", "powershell"), "linux": ("linux", "bash"), "darwin": ("osx", "bash")},
+    timeouts=("timeout", "timeoutSec"),
+    overrides="windows/linux/osx",
+)
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
@@ -50,6 +64,19 @@ def _recognise(payload: Object) -> str | None:
     return named if "tool_use_id" in payload else None
 
 
+def _wrap(flat: Object, event: Event) -> Object:
+    """Common keys in both spellings, for hooks were written after either; what a tool gave back is a text."""
+    both = {"hook_event_name": flat["hookEventName"], "session_id": flat.get("sessionId")}
+    flat |= {key: value for key, value in both.items() if value is not None}
+    tool = event.tool
+    if tool is not None and event.agent != AGENT.name:
+        if tool.result is not None:
+            flat["tool_response"] = as_text(tool.result.output) or as_text(tool.result.error) or ""
+        if tool.name == "web_fetch" and type(url := tool.input.get("url")) is str:
+            flat["tool_input"] = {"urls": url.splitlines(), "query": tool.input.get("prompt", "")}
+    return flat
+
+
 AGENT = Agent(
     name="vs-code-copilot",
     title="VS Code Copilot",
@@ -57,6 +84,7 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="com.microsoft",
+    encodes=True,
     events=pick(
         EVENTS,
         "SessionStart",
@@ -131,4 +159,40 @@ AGENT = Agent(
     mcp=_mcp,
     mcp_name="mcp_{}_{}".format,
     recognise=_recognise,
+    wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
+    config=Config(
+        # All folders that it reads by default belong to Copilot CLI or to Claude Code: a name of its own keeps
+        # this file apart from theirs, and `borrows` tells of the others.
+        files={"user": "~/.copilot/hooks/hookonce.vscode.json", "project": ".github/hooks/hookonce.vscode.json"},
+        render=partial(render, _SPELLING),
+        parse=partial(parse, _SPELLING),
+        points={
+            "PreToolUse": point("prevent allow rewrite context message", ask="native"),
+            "PostToolUse": point("stop context message"),
+            "UserPromptSubmit": point("prevent message"),
+            "SessionStart": point("context message"),
+            "SubagentStart": point("context message"),
+            "SubagentStop": point("retry stop message"),
+            "Stop": point("retry stop message"),
+        },
+        programs=("code", "code-insiders"),
+        borrows=("copilot-cli", "claude-code"),
+        capabilities=frozenset({"structured_output", "input_rewrite", "platform_commands"})
+        | {"custom_env", "configurable_cwd"},
+        matching="ignored",
+        timeout=30,
+        handlers={
+            "command": {"type": "type", "command": "command", "platform": _SPELLING.overrides}
+            | {"cwd": "cwd", "env": "env", "timeout": "timeout"},
+        },
+        ambiguous={"apply_patch": ["file_write", "file_edit"]},
+        switches=(
+            *((file, ("chat.useHooks",), False) for file in _SETTINGS),
+            (_SETTINGS[0], ("chat.hookFilesLocations", "~/.copilot/hooks"), False),
+            (_SETTINGS[1], ("chat.hookFilesLocations", ".github/hooks"), False),
+        ),
+        trust="Trust the workspace; an organisation may have forbidden hooks.",
+    ),
 )

@@ -4,6 +4,8 @@ from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, pick
 from hookonce.agents._point import point
 from hookonce.agents._windsurf_config import parse, render
+from hookonce.agents._windsurf_write import wrap
+from hookonce.agents.replies.windsurf import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result
 
 # What `tool_info` tells of the outcome; everything else in it is an argument.
@@ -62,6 +64,7 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="com.windsurf",
+    encodes=True,
     events={
         "pre_read_code": "before_tool_execute",
         "pre_write_code": "before_tool_execute",
@@ -113,9 +116,20 @@ AGENT = Agent(
     shapes={"write_code": _edit},
     mcp=_mcp,
     result=_result,
+    wrap=wrap,
+    reply=reply,
+    read_reply=read_reply,
     config=Config(
-        files={"user": "~/.codeium/windsurf/hooks.json", "project": ".windsurf/hooks.json"}
-        | {"managed": "/etc/windsurf/hooks.json"},
+        files={
+            "user": "~/.codeium/windsurf/hooks.json",
+            "project": ".windsurf/hooks.json",
+            "managed": "/etc/windsurf/hooks.json",
+        },
+        reads={
+            "user": ("~/.codeium/hooks.json",),  # the plugin for JetBrains
+            "managed": ("/Library/Application Support/Windsurf/hooks.json",),
+        },
+        programs=("windsurf",),
         render=render,
         parse=parse,
         points={
@@ -124,7 +138,13 @@ AGENT = Agent(
             "pre_run_command": point("prevent"),
             "pre_mcp_tool_use": point("prevent"),
             "pre_user_prompt": point("prevent"),
+            "post_cascade_response_with_transcript": point(
+                install="opt-in",
+                why="comes with post_cascade_response and makes Cascade keep transcripts on disk",
+            ),
         },
-        handlers={"command": {"command": "command"}},
+        capabilities=frozenset({"configurable_cwd"}),
+        matching="none, but an event for each kind of tool",
+        handlers={"command": {"command": "command", "cwd": "working_directory"}},
     ),
 )

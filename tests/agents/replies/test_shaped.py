@@ -1,0 +1,93 @@
+"""The shape of an answer that several agents share, and what holds for all who have it."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from hookonce import agents
+from hookonce.agents import natives, point_of
+from hookonce.agents.replies.shaped import BLOCK, CONTEXT, CONTINUE, INPUT, PERMISSION, Shape, understood, written
+from hookonce.canon.weaken import weaken
+from hookonce.model import Decision, Reply
+from tests.laws.strategies import json_values
+
+NAMES = ["claude-code", "codex", "qwen-code", "gemini-cli", "devin", "vs-code-copilot"]
+POINTS = [(name, native) for name in NAMES for native in natives(agents.load(name))]
+FULL = Shape((PERMISSION, BLOCK), CONTEXT, INPUT, ("hookSpecificOutput", "output"))
+KEYS = ["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"]
+INNER = ["hookEventName", "permissionDecision", "permissionDecisionReason", "additionalContext", "updatedInput", "decision", "tool_input", "llm_response", "updatedToolOutput"]
+VALUES = st.sampled_from(["deny", "allow", "ask", "block", "PreToolUse", "Stop", True, False, "x", ["deny"], {"behavior": "deny"}]) | json_values
+
+texts = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1)
+decisions = st.builds(
+    Decision,
+    outcome=st.sampled_from(["allow", "ask", "deny", None]),
+    reason=st.none() | texts,
+    context=st.none() | texts,
+    updated_input=st.none() | st.just({"command": "git status"}),
+    updated_output=st.none() | texts,
+    proceed=st.sampled_from([None, False]),
+    system_message=st.none() | texts,
+    suppress_output=st.sampled_from([None, True]),
+).map(lambda one: one if one.outcome or one.proceed is False else replace(one, reason=None))
+
+
+@given(decision=decisions)
+def test_what_is_written_is_understood(decision):
+    """
+    A shape with a place for everything carries everything.
+    """
+    assert decision == understood(FULL, "PreToolUse", written(FULL, "PreToolUse", decision, decision.updated_input))
+
+
+@pytest.mark.parametrize(("name", "native"), POINTS)
+@given(decision=decisions)
+def test_an_answer_is_read_as_it_was_meant(name, native, decision):
+    """
+    With or without a reason, new output and what is not to be shown included.
+    """
+    agent = agents.load(name)
+    meant, _ = weaken(decision, point_of(agent, native), {"command": "git push"})
+    if meant == Decision():
+        return
+
+    assert replace(meant, by=None) == agent.read_reply(native, agent.reply(native, meant, meant.updated_input))
+
+
+@pytest.mark.parametrize(("name", "native"), POINTS)
+@given(
+    found=json_values | st.dictionaries(st.sampled_from(KEYS), VALUES | st.dictionaries(st.sampled_from(INNER), VALUES)),
+    code=st.sampled_from([0, 1, 2, 3, -9, 127]),
+    on_stderr=st.booleans(),
+)
+def test_no_answer_is_too_strange_to_be_read(name, native, found, code, on_stderr):
+    """
+    Whatever a script prints, it is a decision or no answer, never an exception.
+    """
+    text = json.dumps(found)
+    said = Reply(stdout="" if on_stderr else text, stderr=text if on_stderr else "", code=code)
+
+    assert type(agents.load(name).read_reply(native, said)) in (Decision, type(None))
+
+
+@pytest.mark.parametrize(
+    ("shape", "found", "expected"),
+    [
+        (FULL, {"hookSpecificOutput": {"hookEventName": "Stop"}}, None),
+        (FULL._replace(named=False), {"hookSpecificOutput": {"additionalContext": "x"}}, Decision(context="x")),
+        (FULL, {"systemMessage": 5, "decision": "block"}, None),
+        (FULL._replace(strict=False), {"systemMessage": 5, "decision": "block"}, Decision(outcome="deny")),
+        (FULL, {"decision": "deny"}, None),
+        (Shape((CONTINUE, BLOCK), proceed=None), {"continue": True, "decision": "block"}, Decision(outcome="deny")),
+        (Shape((CONTINUE,), proceed=None), {"continue": False, "stopReason": "x"}, Decision(outcome="deny", reason="x")),
+        (Shape(proceed=None), {"continue": False, "stopReason": "x", "zzz": 1}, Decision()),
+    ],
+)
+def test_a_shape_says_what_spoils_an_answer(shape, found, expected):
+    """
+    A wrong name, kind or word spoils it where the agent looks; elsewhere it is passed over.
+    """
+    assert expected == understood(shape, "PreToolUse", found)
