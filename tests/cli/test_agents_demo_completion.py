@@ -5,59 +5,177 @@ import re
 import subprocess
 
 import pytest
+from jsonschema import Draft202012Validator
+from msgspec.json import encode
+from msgspec.structs import replace
 
 from hookonce import agents, formats
+from hookonce.canon.capabilities import CAPABILITIES
 from hookonce.cli import COMMANDS
+from hookonce.cli._matrix import abilities, failures, places
 from hookonce.cli._table import show, table
+from hookonce.journeys.check import schema
 from hookonce.journeys.demo import recorded as bundled
+from hookonce.journeys.matrix import sheet
 from tests.cli.command import run
 
 TABLES = ("events", "tools", "arguments", "modes")
 
 
+def words(text):
+    """A text without the places at which a table broke its lines."""
+    return " ".join(text.split())
+
+
 def test_every_agent_has_a_row():
     """
-    The overview names every agent whole, with how it is known and when it was checked.
+    The overview names every agent whole, with how much a hook can do, how it is known and when it was checked.
     """
     ran = run("agents")
-    rows = {line.split()[0]: line for line in ran.out.splitlines() if line.strip()}
+    rows = {line.split()[0]: line.split() for line in ran.out.splitlines() if line.strip()}
 
     assert (0, "") == (ran.code, ran.err)
     assert set(agents.AGENTS) <= rows.keys()
     for name in agents.AGENTS:
-        agent = agents.load(name)
-        assert all(fact in rows[name] for fact in (str(len(agent.events)), agent.proof, agent.checked))
+        one = sheet(agents.load(name))
+        language, crash = ("none", "?") if one.config is None else (one.config.language, one.config.failure.crash)
+        assert [name, str(len(one.points)), language, crash, one.proof, one.checked] == rows[name][:2] + rows[name][5:]
+
+
+def test_the_overview_fits_a_hundred_columns():
+    """
+    The table of all agents is no wider than a common terminal.
+    """
+    assert [] == [line for line in run("agents").out.splitlines() if len(line) > 100]
 
 
 @pytest.mark.parametrize("name", list(agents.AGENTS))
 def test_one_agent_is_shown_whole(name):
     """
-    `agents NAME` shows every native event, tool and argument, the source and every quirk.
+    `agents NAME` shows every native event, tool and argument, files, handlers, failures, source and quirks.
     """
     agent = agents.load(name)
     ran = run("agents", name)
-    words = set(re.split(r"\s+", ran.out))
+    shown = words(ran.out)
 
     assert (0, "") == (ran.code, ran.err)
     natives = [*agent.events, *agent.tools, *(native for names in agent.arguments.values() for native in names)]
-    assert [] == [native for native in natives if native not in words and native not in ran.out]
-    assert {*agent.events.values(), *agent.tools.values()} <= words
+    points = [word for row in sheet(agent).points for word in (row.event, row.canonical)]
+    assert [] == [word for word in [*natives, *points, *agent.events.values(), *agent.tools.values()] if word not in shown]
     assert all(text in ran.out for text in (agent.title, agent.source, agent.checked, *agent.quirks))
+    if agent.config is None:
+        assert "not converted yet" in shown
+    else:
+        files = [*agent.config.files.values(), *(file for reads in agent.config.reads.values() for file in reads)]
+        keys = [key for handler in agent.config.handlers.values() for key in handler.values()]
+        told = [*files, *keys, *agent.config.programs, *agent.config.borrows, *CAPABILITIES, agent.config.matching]
+        assert [] == [text for text in told if words(text) not in shown]
+
+
+@pytest.mark.parametrize("name", list(agents.AGENTS))
+def test_no_agent_claims_more_than_its_mark(name):
+    """
+    The word proven stands only in the legend, unless the agent's table is proven.
+    """
+    claims = [line for line in run("agents", name).out.splitlines() if "proven" in line and not line.startswith("proven:")]
+
+    assert (agents.load(name).proof == "proven") == bool(claims)
 
 
 def test_agents_as_json():
     """
-    --json gives each agent's tables whole, one object per agent.
+    --json gives each agent's tables and matrix whole, one object per agent, as the published schema says.
     """
     found = {one["name"]: one for one in run("agents", "--json").documents()}
 
     assert list(agents.AGENTS) == list(found)
     for name, shown in found.items():
         agent = agents.load(name)
+        assert [] == list(Draft202012Validator(schema("agents")).iter_errors(shown))
         assert {table: shown[table] for table in TABLES} == {table: dict(getattr(agent, table)) for table in TABLES}
         assert (agent.proof, agent.encodes, list(agent.quirks)) == tuple(
             shown[key] for key in ("proof", "writes_payloads", "quirks")
         )
+        assert json.loads(encode(sheet(agent))) == shown
+
+
+@pytest.mark.parametrize("kind", ["before_tool_execute", "agent_stop", "message_display", "setup", "policy_override"])
+def test_agents_are_compared_at_one_event(kind):
+    """
+    --event shows every agent: with its native names where it has the event, else among those that have not.
+    """
+    ran = run("agents", "--event", kind)
+    table, _, without = ran.out.partition("No such event:")
+
+    assert (0, "") == (ran.code, ran.err)
+    for name in agents.AGENTS:
+        found = sheet(agents.load(name), kind).points
+        assert (name in re.split(r"[\s,]+", table)) == bool(found)
+        assert (name in re.split(r"[\s,]+", without.partition("\n\n")[0])) == (not found)
+        assert all(row.event in words(table) for row in found)
+
+
+def test_one_event_as_json():
+    """
+    --event --json gives the same objects, with the points of that event alone.
+    """
+    found = run("agents", "codex", "windsurf", "--event", "before_tool_execute", "--json").documents()
+
+    assert ["codex", "windsurf"] == [one["name"] for one in found]
+    assert {"before_tool_execute"} == {row["canonical"] for one in found for row in one["points"]}
+    assert [1, 4] == [len(one["points"]) for one in found]
+
+
+def test_every_column_of_a_configuration_is_put_into_words():
+    """
+    Further files, borrowed ones, trust, switches, limits and the fail-closed key are all told.
+    """
+    agent = agents.load("gemini-cli")
+    config = replace(
+        agent.config,
+        reads={"user": ("~/.x/*.json",)},
+        borrows=("claude-code",),
+        programs=("gemini",),
+        timeout=60,
+        longest=90.5,
+        least=500,
+        closed=("failClosed", True),
+        crash="closed",
+        ambiguous={"edit": ["file_write", "file_edit"]},
+        silence="{}",
+        switches=(("~/.x.json", ("hooks", "enabled"), False),),
+        trust="Say yes once.",
+    )
+
+    made = sheet(replace(agent, config=config)).config
+    told = dict([*places(made), *abilities(made), *failures(made)])
+
+    expected = {
+        "also read, user": "~/.x/*.json",
+        "also obeys hooks of": "claude-code",
+        "programs": "gemini",
+        "before hooks run": "Say yes once.",
+        "turned off by": "hooks.enabled: false in ~/.x.json",
+        "timeout": "in milliseconds, numbers below 500 being seconds; default 60 s; at most 90.5 s",
+        "edit is": "file_write or file_edit",
+        "no opinion": "prints {}",
+        "a hook crashes": "the tool call is refused (closed)",
+        "a hook is late": "the tool call goes on (open)",
+        "fail-closed switch": "failClosed: true",
+    }
+    assert expected == {key: told[key] for key in expected}
+    assert told["a killed hook is open at"].startswith("BeforeTool, ")
+    assert told["a killed hook is open at"].endswith(", unless the entry says failClosed: true")
+
+
+def test_an_unknown_event_is_an_error():
+    """
+    A name that no agent and no table knows is wrong usage, in one sentence.
+    """
+    ran = run("agents", "--event", "PreToolUse")
+
+    assert (64, "") == (ran.code, ran.out)
+    assert ["no event is called 'PreToolUse'; hookonce agents NAME lists those of an agent"] == ran.complaints()
 
 
 def test_an_alias_is_an_agent_too():
@@ -132,7 +250,7 @@ def test_bash_accepts_its_script(shell):
 
 COMPLETIONS = [
     (["hookonce", ""], set(COMMANDS)),
-    (["/usr/bin/hookonce", "tr"], {"translate"}),
+    (["/usr/bin/hookonce", "tr"], {"translate", "trust", "try"}),
     (["hookonce", "translate", "--to", ""], set(formats.FORMATS)),
     (["hookonce", "translate", "--from", "cl"], {"claude-code", "cline", "cloudevents"}),
     (["hookonce", "translate", "--privacy", ""], {"minimal", "standard", "full"}),

@@ -59,7 +59,7 @@ def test_strict_makes_a_loss_an_exit_code():
         (("--from", "claude-code", "--to", "codex"), b"[1]", 1),
         (("--from", "hif", "--to", "codex"), b'{"spec": "hooks/1.0", "hooks": []}', 1),
         (("--from", "hif", "--to", "codex"), b"\xff", 1),
-        (("--from", "hif", "--to", "amp"), b"{}", 64),
+        (("--from", "hif", "--to", "nobody"), b"{}", 64),
         (("--from", "nobody", "--to", "codex"), b"{}", 64),
     ],
 )

@@ -12,7 +12,6 @@ from tests.cli.command import PAYLOAD, environment, lines, run, shell
 WRONG_USAGE = {
     "no format": (("translate",), "--to"),
     "unknown format": (("translate", "--to", "nothing"), "formats are agent-hooks"),
-    "agent that is only read": (("translate", "--to", "cursor"), "can be read but not written"),
     "unknown variant": (("translate", "--to", "openhook@x"), "openhook@cwd"),
     "unknown source": (("translate", "--to", "openhook", "--from", "nobody"), "`hookonce agents` lists them"),
     "unknown profile": (("translate", "--to", "openhook", "--from", "openhook@x"), "no profile 'x'"),

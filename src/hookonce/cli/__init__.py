@@ -1,6 +1,22 @@
 """The commands, one file each. This map is the only list of them; a command's file is read when it runs."""
 
 COMMANDS: dict[str, str] = {
+    "init": "write a first manifest of hooks",
+    "install": "let agents call hookonce, beside whatever hooks they have",
+    "status": "show which agents call hookonce, and what else they run",
+    "doctor": "explain and mend what keeps hooks from running",
+    "adopt": "move an agent's own hooks into the manifest",
+    "trust": "let a project's hooks run, as they are now",
+    "try": "run a hook on an event that never happened",
+    "why": "explain the last refusal, and what can be done about it",
+    "allow": "say yes to one action that a hook wanted a person to look at",
+    "pause": "let every agent go on without hooks, for a while",
+    "resume": "ask hooks again",
+    "logs": "show our own log",
+    "on": "answer one call of an agent",
+    "uninstall": "give agents' files back as they were",
+    "restore": "put back the newest copy of an agent's configuration",
+    "purge": "uninstall everywhere and delete hookonce's data",
     "translate": "turn payloads and events into another format, line by line",
     "check": "find every problem in event documents, each with its place",
     "convert": "turn hook configurations of one agent into another's, with every loss named",
@@ -9,3 +25,5 @@ COMMANDS: dict[str, str] = {
     "demo": "show recorded sessions of several agents as one timeline",
     "completion": "print a completion script for bash, zsh or fish",
 }
+
+MODULES = {"try": "trial"}  # commands whose name no file can have

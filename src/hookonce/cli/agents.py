@@ -5,70 +5,139 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from hookonce import agents
+from hookonce.canon.events import EVENTS
+from hookonce.cli._matrix import (
+    CELLS,
+    COUNTS,
+    MARKED,
+    MARKS,
+    NOT_YET,
+    POWERS,
+    abilities,
+    cells,
+    counts,
+    failures,
+    notes,
+    places,
+    remarks,
+    sentence,
+)
 from hookonce.cli._table import show, table
-from hookonce.model import Agent, Object
+from hookonce.errors import UnknownName
+from hookonce.journeys.matrix import Sheet, grouped, sheet
 from hookonce.texts import dump
 
-_TABLES = ("events", "tools", "arguments", "modes")
+_EXAMPLES = """examples:
+  hookonce agents
+  hookonce agents codex
+  hookonce agents --event before_tool_execute
+  hookonce agents codex --json"""
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `agents`."""
-    parser.epilog = "examples:\n  hookonce agents\n  hookonce agents codex --json"
+    parser.epilog = _EXAMPLES
     parser.add_argument("names", nargs="*", metavar="NAME", help="an agent; default: all of them, in short")
+    parser.add_argument("--event", metavar="CANONICAL", help="compare what agents let a hook do at one event")
     parser.add_argument("--json", action="store_true", help="one JSON object per agent, whole")
 
 
 def run(options: Namespace) -> int:
-    """Show one agent whole or all in a table."""
-    chosen = [agents.load(name) for name in options.names or agents.AGENTS]
+    """Show one agent whole, all in a table, or one event of them all."""
+    sheets = [sheet(agents.load(name), options.event) for name in options.names or agents.AGENTS]
+    if options.event is not None and options.event not in EVENTS and not any(one.points for one in sheets):
+        raise UnknownName(f"no event is called {options.event!r}; hookonce agents NAME lists those of an agent")
     if options.json:
-        for agent in chosen:
-            sys.stdout.buffer.write(dump(as_object(agent)) + b"\n")
+        for one in sheets:
+            sys.stdout.buffer.write(dump(one) + b"\n")
+    elif options.event is not None:
+        _compare(sheets, options.event)
     elif options.names:
-        for agent in chosen:
-            _whole(agent)
+        for one in sheets:
+            _whole(one)
     else:
-        _overview(chosen)
+        _overview(sheets)
     return 0
 
 
-def as_object(agent: Agent) -> Object:
-    """An agent's tables as JSON."""
-    facts = ("name", "title", "source", "checked", "proof", "vendor")
-    found: Object = {name: getattr(agent, name) for name in facts}
-    found |= {name: dict(getattr(agent, name)) for name in _TABLES}
-    return found | {"writes_payloads": agent.encodes, "quirks": list(agent.quirks)}
-
-
-def _overview(chosen: list[Agent]) -> None:
-    made = table("agent", "events", "tools", "payloads", "proof", "checked")
-    for agent in chosen:
-        how = "read, write" if agent.encodes else "read"
-        made.add_row(agent.name, str(len(agent.events)), str(len(agent.tools)), how, agent.proof, agent.checked)
+def _overview(sheets: list[Sheet]) -> None:
+    made = table("agent", *COUNTS)
+    for one in sheets:
+        made.add_row(one.name, *counts(one))
     show(made)
-    print("\nproven: shown on the running agent; captured: on payloads it wrote; documented: from its documentation")
-    print("Next: hookonce agents NAME shows its events, tools, source and quirks")
+    print("\nprevent, ask, rewrite: the events at which a hook's answer can do that")
+    print("crash: what becomes of a tool call when its hook crashes")
+    if any(one.config is None for one in sheets):
+        print(f"config none: {NOT_YET}")
+    print(MARKS)
+    print("Next: hookonce agents NAME shows all of one; hookonce agents --event EVENT compares them")
 
 
-def _whole(agent: Agent) -> None:
-    print(f"{agent.title} ({agent.name}): {agent.proof}, checked {agent.checked}\nSource: {agent.source}")
-    for title, rows in (("native event", agent.events), ("native tool", agent.tools)):
+def _compare(sheets: list[Sheet], event: str) -> None:
+    made = table("agent", *CELLS, "native events")
+    made.columns[-1].overflow = "fold"  # a name is never cut
+    for one in sheets:
+        for natives, row in grouped(one.points):
+            more = f" ({', '.join(remarks(row))})" if remarks(row) else ""
+            made.add_row(one.name, *cells(row), ", ".join(natives) + more)
+    print(f"{event}: {EVENTS[event].meaning}" if event in EVENTS else event)
+    _show_if_any(made)
+    _list([f"{one.name}, {note}" for one in sheets for note in notes(one.points)])
+    if without := [one.name for one in sheets if not one.points]:
+        print(f"\nNo such event: {', '.join(without)}")
+    if unknown := [one.name for one in sheets if one.points and one.config is None]:
+        print(f"\nA question mark ({', '.join(unknown)}): {NOT_YET}")
+    print("", *POWERS, MARKS, MARKED, sep="\n")
+
+
+def _whole(one: Sheet) -> None:
+    print(f"{one.title} ({one.name}): {one.proof}, checked {one.checked}\nSource: {one.source}")
+    if one.config is None:
+        print(f"\nA question mark: {NOT_YET}")
+    else:
+        for title, rows in (("hooks", places), ("entries", abilities), ("failure", failures)):
+            _pairs(title, rows(one.config))
+    made = table("event", "canonical", "proof", "what an answer can do, and more")
+    for row in one.points:
+        made.add_row(row.event, row.canonical, row.proof, sentence(row))
+    _show_if_any(made)
+    _list(notes(one.points))
+    _names(one)
+    print()
+    for quirk in one.quirks:
+        print(f"- {quirk}")
+    print("", *POWERS, MARKS, MARKED, sep="\n")
+
+
+def _names(one: Sheet) -> None:
+    """What payloads call things: events where the configuration calls them otherwise, tools, arguments."""
+    spelt = {row.event: row.canonical for row in one.points}
+    others = {native: kind for native, kind in one.events.items() if spelt.get(native) != kind}
+    for title, rows in (("event in payloads", others), ("native tool", one.tools)):
         made = table(title, "canonical")
         for native, canonical in rows.items():
             made.add_row(native, canonical)
         _show_if_any(made)
     made = table("tool", "native argument", "canonical")
-    for tool, names in agent.arguments.items():
+    for tool, names in one.arguments.items():
         for native, canonical in names.items():
             made.add_row("every tool" if tool == "*" else tool, native, canonical)
     _show_if_any(made)
-    print()
-    for quirk in agent.quirks:
-        print(f"- {quirk}")
+
+
+def _pairs(title: str, rows: list[tuple[str, str]]) -> None:
+    made = table(title, "")
+    for row in rows:
+        made.add_row(*row)
+    _show_if_any(made)
 
 
 def _show_if_any(made: Any) -> None:
     if made.row_count:
         print()
         show(made)
+
+
+def _list(lines: list[str]) -> None:
+    if lines:
+        print("", *lines, sep="\n")

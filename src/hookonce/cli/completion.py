@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from hookonce import agents, formats
-from hookonce.cli import COMMANDS
+from hookonce.cli import COMMANDS, MODULES
 from hookonce.journeys.demo import recorded
 
 _BASH = """_hookonce() {{
@@ -66,5 +66,5 @@ def _options(command: str) -> str:
     from importlib import import_module
 
     parser = ArgumentParser()
-    import_module(f"hookonce.cli.{command}").configure(parser)
+    import_module(f"hookonce.cli.{MODULES.get(command, command)}").configure(parser)
     return " ".join(sorted(word for action in parser._actions for word in action.option_strings if word[:2] == "--"))  # noqa: SLF001

@@ -22,6 +22,16 @@ def data() -> Path:
     return home() / ".local" / "share" / "hookonce"
 
 
+def configuration() -> Path:
+    """Our own configuration, and the user's manifest."""
+    return home() / ".config" / "hookonce"
+
+
+def backups() -> Path:
+    """Where copies of files that belong to others are kept."""
+    return data() / "backups"
+
+
 def client() -> Path:
     """The command that stands in agents' configurations: one path that never changes."""
     return data() / "bin" / "hookonce-on"

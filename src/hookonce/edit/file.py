@@ -26,10 +26,11 @@ def read_file(path: Path) -> bytes | None:
         return target.read_bytes() if _accepted(path, target) else None
 
 
-def replace_file(path: Path, new: bytes, *, old: bytes | None = None) -> None:
+def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int = _USUAL) -> None:
     """Put new bytes in the place of a file, keeping mode, owner and extended attributes, or make the file.
 
     With `old` given, a file that says something else by now is left alone: somebody wrote it in between.
+    `mode` is that of a file that was not there.
     """
     with _refusing(path, "written"):
         target = _target(path)
@@ -38,7 +39,7 @@ def replace_file(path: Path, new: bytes, *, old: bytes | None = None) -> None:
             raise Refusal(f"{path} was changed by somebody else meanwhile; try again")
         target.parent.mkdir(parents=True, exist_ok=True)
         _sweep(target)
-        _write(target, new, _PRIVATE if like else _USUAL, like)
+        _write(target, new, _PRIVATE if like else mode, like)
 
 
 def remove_file(path: Path) -> None:

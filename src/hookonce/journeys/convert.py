@@ -1,6 +1,6 @@
 """convert: native A ─ parse ─ Manifest ─ degrade ─ render B ─ read again ─ compare. A mismatch is no output."""
 
-from typing import Literal, get_args
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -9,13 +9,17 @@ from hookonce import invocation
 from hookonce.agents import canonical_pattern, config_of
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.invocation import Invocation
+from hookonce.journeys.losses import impossible, is_unreadable, left_behind, opened, unsayable
 from hookonce.journeys.verify import verify
 from hookonce.manifest.degrade import degrade
+from hookonce.manifest.http_script import unscripted
 from hookonce.manifest.load import dump, manifest_of
 from hookonce.manifest.problems import problems_of
-from hookonce.model import Agent, Gap, HandlerType, Hook, Json, Manifest, Object, Wording
+from hookonce.manifest.side import restored, side
+from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object, Wording
 
 NEWEST = "hooks/0.1"
+CANONICAL = "canonical"  # the dialect of a hook that names none
 
 
 class Adapt(Struct, frozen=True):
@@ -26,19 +30,20 @@ class Adapt(Struct, frozen=True):
 
 
 class Conversion(Struct, frozen=True, kw_only=True):
-    """A configuration for the target, what it lost, whether it reads back as meant, and whether it needs our client."""
+    """A configuration for the target, what it lost, whether it needs our client, and what has no place in it."""
 
     document: Object
     gaps: list[Gap]
     verified: bool
     wrapped: bool = False
+    side: Object | None = None
 
 
 class Refused(HookonceError):
     """A hook would have become a guard, and the caller wants none."""
 
 
-def read(document: Json, source: Agent | None, *, adapt: bool = False) -> tuple[Manifest, list[Gap]]:
+def read(document: Json, source: Agent | None, *, adapt: bool, beside: Json = None) -> tuple[Manifest, list[Gap]]:
     """The manifest of a document: itself where there is no agent, else the agent's configuration."""
     if type(document) is not dict:
         raise PayloadError("expected a JSON object")
@@ -48,13 +53,15 @@ def read(document: Json, source: Agent | None, *, adapt: bool = False) -> tuple[
             raise HookonceError("; ".join(f"{path}: {message}" for path, message in problems))
         return manifest_of(document), []
     found, gaps = config_of(source).parse(source, document)
-    hooks = [hook for hook in found if not is_door(hook)]
-    if adapt:
-        hooks = [replace(hook, dialect=hook.dialect or source.name) for hook in hooks]
+    hooks = [replace(hook, handler=unscripted(hook.handler)) for hook in found if not is_door(hook)]
     if len(hooks) < len(found):
         note = f"{len(found) - len(hooks)} of hookonce's own entries are left out; hookonce install writes the target's"
         gaps.append(Gap(where="$.hooks", capability="install", strategy="exclude", effect="lost", note=note))
-    return Manifest(spec=NEWEST, hooks=hooks), gaps
+    manifest = restored(Manifest(spec=NEWEST, hooks=hooks), beside)
+    if adapt:
+        spoken = [replace(hook, dialect=hook.dialect or source.name) for hook in manifest.hooks]
+        manifest = replace(manifest, hooks=spoken)
+    return manifest, gaps
 
 
 def is_door(hook: Hook) -> bool:
@@ -70,23 +77,34 @@ def convert(
     *,
     adapt: Adapt | None = None,
     on_block: Literal["guard", "error"] = "guard",
+    beside: Json = None,
 ) -> Conversion:
     """The same hooks for another agent, or as a manifest; None stands for the manifest itself."""
-    manifest, gaps = read(document, source, adapt=adapt is not None)
-    if source is not None and target is not None and target.name != source.name:
-        hooks = [replace(hook, matcher=canonical_pattern(source, hook.matcher)) for hook in manifest.hooks]
-        manifest = replace(manifest, hooks=hooks)
+    manifest, gaps = read(document, source, adapt=adapt is not None, beside=beside)
+    if source is not None and source is not target:
+        gaps += [gap for index, hook in enumerate(manifest.hooks) for gap in left_behind(source, index, hook)]
+        manifest = replace(manifest, hooks=[_translated(source, hook, target) for hook in manifest.hooks])
     if target is None:
         return _as_manifest(manifest, gaps)
     config = config_of(target)
     fitting = degrade(manifest, config.capabilities)
     if on_block == "error" and (guarded := [gap for gap in fitting.gaps if gap.strategy == "block"]):
         raise Refused(f"{guarded[0].note}, and no guard is wanted in its place")
-    made, unsaid = config.render(target, fitting.hooks, wording(target, adapt))
-    gaps += fitting.gaps + unsaid
-    verify(target, made, fitting.hooks, gaps)
-    wrapped = adapt is not None and any(_differs(target, hook) for _, hook in fitting.hooks)
-    return Conversion(document=made, gaps=gaps, verified=True, wrapped=wrapped)
+    judged = [(index, hook, None if source is target else impossible(index, hook)) for index, hook in fitting.hooks]
+    hooks = [(index, hook) for index, hook, why in judged if why is None]
+    made, unsaid = config.render(target, hooks, wording(target, adapt))
+    gaps += [*fitting.gaps, *(why for _, _, why in judged if why is not None), *unsaid]
+    again = verify(target, made, hooks, gaps)
+    gaps += opened(target, hooks, gaps)
+    wrapped = adapt is not None and any(_differs(target, hook) for _, hook in hooks)
+    return Conversion(document=made, gaps=gaps, verified=True, wrapped=wrapped, side=side(manifest, hooks, again))
+
+
+def _translated(source: Agent, hook: Hook, target: Agent | None) -> Hook:
+    """A hook with its matcher in canonical words; a manifest keeps a pattern that it can read."""
+    if target is None and not is_unreadable(hook.matcher):
+        return hook
+    return replace(hook, matcher=canonical_pattern(source, hook.matcher))
 
 
 def wording(target: Agent, adapt: Adapt | None) -> Wording:
@@ -96,7 +114,7 @@ def wording(target: Agent, adapt: Adapt | None) -> Wording:
         command = hook.handler.command
         if adapt is None or command is None or not _differs(target, hook) or is_door(hook):
             return command
-        spoken = hook.dialect or "canonical"
+        spoken = hook.dialect or CANONICAL
         call = Invocation(adapt.client, target.name, native, None, spoken, command, adapt.scope, hook.handler.timeout)
         return invocation.write(call)
 
@@ -109,12 +127,8 @@ def _differs(target: Agent, hook: Hook) -> bool:
 
 
 def _as_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
-    """The manifest itself, without hooks of a kind that only one agent can run."""
-    kept = [hook for hook in manifest.hooks if hook.handler.type in get_args(HandlerType)]
-    for index, hook in enumerate(manifest.hooks):
-        if hook.handler.type not in get_args(HandlerType):
-            note = f"Hook {index + 1}: a manifest has no handlers of type {hook.handler.type}"
-            gaps.append(
-                Gap(where=f"$.hooks[{index}]", capability="handler", strategy="exclude", effect="lost", note=note)
-            )
+    """The manifest itself, without hooks that only one agent can run, or find."""
+    judged = [(hook, unsayable(index, hook)) for index, hook in enumerate(manifest.hooks)]
+    gaps += [why for _, why in judged if why is not None]
+    kept = [replace(hook, dialect=None) if hook.dialect == CANONICAL else hook for hook, why in judged if why is None]
     return Conversion(document=dump(replace(manifest, hooks=kept)), gaps=gaps, verified=True)

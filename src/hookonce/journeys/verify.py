@@ -15,18 +15,20 @@ class NotFaithful(HookonceError):
 Shape = tuple[str, str, str]
 
 
-def verify(target: Agent, made: Object, hooks: list[tuple[int, Hook]], gaps: list[Gap]) -> None:
-    """Compare what was meant with what the target will read; what a gap names may differ."""
+def verify(target: Agent, made: Object, hooks: list[tuple[int, Hook]], gaps: list[Gap]) -> list[Hook]:
+    """Compare what was meant with what the target will read, and return that; what a gap names may differ."""
     gone = {gap.where for gap in gaps if gap.effect == "lost"}
     vague = {gap.where.removesuffix(".matcher") for gap in gaps if gap.capability == "matcher"}
     meant = [(f"$.hooks[{index}]", hook) for index, hook in hooks if f"$.hooks[{index}]" not in gone]
     again, faults = config_of(target).parse(target, made)
-    if faults or Counter(_shape(hook) for _, hook in meant) != Counter(map(_shape, again)):
+    unread = any(gap.effect == "lost" for gap in faults)
+    if unread or Counter(_shape(hook) for _, hook in meant) != Counter(map(_shape, again)):
         raise _fault(target)
     found = {(*_shape(hook), _meaning(target, hook.matcher)) for hook in again}
     for where, hook in meant:
         if where not in vague and (*_shape(hook), _meaning(target, hook.matcher)) not in found:
             raise _fault(target)
+    return again
 
 
 def _fault(target: Agent) -> NotFaithful:
@@ -46,12 +48,12 @@ def _meaning(target: Agent, matcher: Json) -> frozenset[str]:
         for part in parts
         if type(part) is dict and type(part.get("mcp")) is dict
     }
-    return frozenset(named) | {name for name in set(target.tools.values()) if _fits(parts, name)}
+    return frozenset(named) | {name for native, name in target.tools.items() if _fits(parts, name, native)}
 
 
-def _fits(parts: list[Json], name: str) -> bool:
+def _fits(parts: list[Json], name: str, native: str) -> bool:
     """A pattern that is none of ours, such as one with a look-ahead, is only ever carried as it is."""
     try:
-        return matches(parts if parts != [None] else None, Subject(name, name))
+        return native in parts or matches(parts if parts != [None] else None, Subject(name, name))
     except ValueError:
         return False

@@ -1,0 +1,22 @@
+"""hookonce allow."""
+
+from argparse import ArgumentParser, Namespace
+
+from hookonce.cli.consent import agreed
+from hookonce.errors import HookonceError
+from hookonce.runtime.approvals import approve
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `allow`."""
+    parser.epilog = "example:\n  hookonce why          # shows the code\n  hookonce allow K7PQ2M"
+    parser.add_argument("code", metavar="CODE", help="the code that hookonce why shows")
+
+
+def run(options: Namespace) -> int:
+    """Say yes to one action that a hook wanted a person to look at: once, within ten minutes."""
+    agreed("allow", f"let the action {options.code} happen once")
+    if not approve(options.code.upper()):
+        raise HookonceError(f"there is no question {options.code}, or it is older than ten minutes")
+    print("The same action may be tried once within ten minutes")
+    return 0

@@ -1,0 +1,23 @@
+"""hookonce logs."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections import deque
+
+from hookonce.config.paths import log
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `logs`."""
+    parser.epilog = "examples:\n  hookonce logs\n  hookonce logs -n 200"
+    parser.add_argument("-n", type=int, default=50, metavar="LINES", help="how many lines; default: 50")
+
+
+def run(options: Namespace) -> int:
+    """Show the end of our own log: failures of ours and of hooks that nobody waited for."""
+    try:
+        with log().open(encoding="utf-8", errors="replace") as file:
+            sys.stdout.writelines(deque(file, maxlen=max(options.n, 0)))
+    except FileNotFoundError:
+        print(f"{log()} is not there: nothing has gone wrong yet")
+    return 0

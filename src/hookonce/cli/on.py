@@ -1,0 +1,17 @@
+"""hookonce on."""
+
+from argparse import REMAINDER, ArgumentParser, Namespace
+
+from hookonce.cold import main
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `on`, which are read by hand: nothing that an agent writes may end in a usage message."""
+    parser.usage = "hookonce on AGENT [EVENT] [--via AGENT/SCOPE] [--dialect D --run CMD --scope SCOPE --timeout S]"
+    parser.epilog = "example:\n  hookonce on claude-code PreToolUse < payload.json"
+    parser.add_argument("words", nargs=REMAINDER, metavar="AGENT [EVENT] …", help="who calls, and about what")
+
+
+def run(options: Namespace) -> int:
+    """Answer one call of an agent: payload on stdin, the agent's own answer on stdout."""
+    return main(options.words)

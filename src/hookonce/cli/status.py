@@ -1,0 +1,63 @@
+"""hookonce status."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from msgspec import to_builtins
+
+from hookonce import __version__
+from hookonce.cli import _machine
+from hookonce.cli._table import show, table
+from hookonce.config import paths
+from hookonce.journeys.places import here
+from hookonce.journeys.survey import Standing, standing
+from hookonce.journeys.version import version_of
+from hookonce.texts import dump
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `status`."""
+    parser.epilog = "examples:\n  hookonce status\n  hookonce status codex --json"
+    _machine.configure(parser, changes=False)
+
+
+def run(options: Namespace) -> int:
+    """Show which agents call hookonce, what else they run, and where a killed hook lets things pass."""
+    place, client = here(), paths.client()
+    found = [standing(agent, place, str(client)) for agent in _machine.chosen(options, place)]
+    with ThreadPoolExecutor() as pool:
+        versions = list(pool.map(lambda one: version_of(one.program) if one.program else None, found))
+    if options.json:
+        _print_json(found, versions)
+        return 0
+    made = table("agent", "version", "user", "project", "other hooks", "hook crashes", "hook is late")
+    for one, version in zip(found, versions, strict=True):
+        states = {scope.scope: scope.state for scope in one.scopes}
+        place_states = (states.get("user", "-"), states.get("project", "-"))
+        made.add_row(one.agent, version or "-", *place_states, str(len(one.foreign)), one.crash, one.late)
+    show(made)
+    for one in found:
+        _details(one)
+    print("open: the action goes on as if there were no hook; closed: it is refused")
+    return 0
+
+
+def _details(one: Standing) -> None:
+    for scope in one.scopes:
+        if scope.missing:
+            print(f"{one.agent}, {scope.scope}: no entry for {', '.join(scope.missing)}; hookonce install adds them")
+        if scope.problem:
+            print(f"{one.agent}, {scope.scope}: {scope.problem}")
+    for loan in one.borrowed:
+        print(f"{one.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
+    if one.trust and any(scope.state == "installed" for scope in one.scopes):
+        print(f"{one.agent}: {one.trust}")
+
+
+def _print_json(found: list[Standing], versions: list[str | None]) -> None:
+    client = paths.client()
+    listed: list[Any] = [to_builtins(one) | {"version": version} for one, version in zip(found, versions, strict=True)]
+    told = {"hookonce": __version__, "client": {"path": str(client), "there": client.exists()}, "agents": listed}
+    sys.stdout.buffer.write(dump(told) + b"\n")

@@ -1,0 +1,36 @@
+"""hookonce uninstall."""
+
+from argparse import ArgumentParser, Namespace
+
+from hookonce.cli import _machine
+from hookonce.cli.consent import agreed
+from hookonce.config import paths
+from hookonce.journeys.change import Change, diff
+from hookonce.journeys.install import plan_removal
+from hookonce.journeys.places import Place
+from hookonce.journeys.review import forgotten
+from hookonce.model import Agent
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `uninstall`."""
+    parser.epilog = "examples:\n  hookonce uninstall --dry-run\n  hookonce uninstall claude-code"
+    _machine.configure(parser)
+    parser.add_argument("--all", action="store_true", help="also let scripts run bare that `convert` has wrapped")
+
+
+def run(options: Namespace) -> int:
+    """Take our entries out of agents' configurations; nobody else's are touched."""
+    client = str(paths.client())
+
+    def step(agent: Agent, place: Place) -> list[Change]:
+        changes = plan_removal(agent, options.scope, place, client, unwrap=options.all)
+        marks = [forgotten(agent, change, place, client) for change in changes]
+        return changes + [mark for mark in marks if mark is not None]
+
+    changes, problems = _machine.planned(options, step)
+    if options.dry_run or not changes:
+        return _machine.report(options, "changed", changes, problems)
+    agreed("uninstall", diff(changes))
+    done, failed = _machine.apply(changes, leaving=True)
+    return _machine.report(options, "given back", done, problems + failed)

@@ -1,0 +1,45 @@
+"""init: a first manifest, with a hook in it that shows how hooks answer."""
+
+from pathlib import Path
+
+from msgspec.json import encode
+from msgspec.json import format as pretty
+
+from hookonce.edit.file import read_file
+from hookonce.errors import HookonceError
+from hookonce.journeys.change import Change
+
+SCHEMA = "https://hookonce.dev/schemas/manifest.json"
+_SCRIPT = """#!/bin/sh
+# A hook reads one event as JSON and answers with its exit code: 0 has no opinion, 2 refuses and says why on stderr.
+if grep -qE '"command": ?"[^"]*rm -rf (/|~)( |")'; then
+    echo "deleting everything is not what we want" >&2
+    exit 2
+fi
+exit 0
+"""
+
+
+def first_manifest(folder: Path, script: str) -> list[Change]:
+    """A manifest and its example script in a folder; `script` is how the manifest names the latter."""
+    manifest, example = folder / "hooks.json", folder / "example.sh"
+    taken = next((path for path in (manifest, folder / "hooks.yaml", example) if read_file(path) is not None), None)
+    if taken is not None:
+        raise HookonceError(f"{taken} is already there; hookonce check {taken} tells whether it is right")
+    document = {
+        "$schema": SCHEMA,
+        "spec": "hooks/0.1",
+        "hooks": [
+            {
+                "name": "example",
+                "event": "before_tool_execute",
+                "matcher": "shell",
+                "blocking": True,
+                "handler": {"type": "command", "command": script, "timeout": 10},
+            }
+        ],
+    }
+    return [
+        Change(path=manifest, old=None, new=pretty(encode(document), indent=2) + b"\n"),
+        Change(path=example, old=None, new=_SCRIPT.encode(), mode=0o777),
+    ]

@@ -1,0 +1,71 @@
+"""Our client, put where agents' configurations name it: one copy that we own, and the interpreter beside it."""
+
+import subprocess
+import sys
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from site import getusersitepackages
+
+from hookonce.config import paths
+from hookonce.edit.file import read_file, replace_file
+from hookonce.errors import HookonceError
+
+_MODE = 0o755
+_PATIENCE = 20  # seconds for one call of our own client that has nothing to do
+# Environments that vanish with the command that made them.
+_FLEETING = ("/.cache/uv/", "/uv/archive-v", "/pipx/.cache/", "/.cache/pipx/", "/.cache/pre-commit/")
+
+
+class Unfit(HookonceError):
+    """This installation of hookonce cannot stand behind an agent's configuration."""
+
+
+def place() -> Path:
+    """Put the client in place, or a newer one in the place of an older; its path never changes."""
+    interpreter = _interpreter()
+    target = paths.client()
+    _keep(target.with_name("interpreter"), "".join(f"{line}\n" for line in (interpreter, *_shelves())).encode(), 0o644)
+    _keep(target, (files("hookonce") / "client" / "hookonce-on").read_bytes(), _MODE)
+    target.chmod(_MODE)
+    return target
+
+
+def refresh() -> None:
+    """Replace a copy that another version has put there; where nothing was installed nothing happens."""
+    if paths.client().exists():
+        place()
+
+
+def _keep(path: Path, data: bytes, mode: int) -> None:
+    if read_file(path) != data:
+        replace_file(path, data, mode=mode)
+
+
+def _interpreter() -> Path:
+    """The interpreter that will still be there tomorrow, with us in it."""
+    home = Path(__file__).resolve()
+    if home.is_relative_to(getusersitepackages()):
+        raise Unfit("hookonce is installed in the user's site-packages; use a virtual environment or pipx install")
+    program = Path(sys.executable)
+    if any(word in f"{program}/" for word in _FLEETING):
+        raise Unfit(f"{program} is a temporary environment; install hookonce in one that stays (pipx install hookonce)")
+    return program.absolute()
+
+
+def _shelves() -> list[str]:
+    """Where we and what we need lie; the client starts an interpreter that looks nowhere by itself."""
+    found = [find_spec(name) for name in ("hookonce", "msgspec", "re2", "yaml")]
+    return list(dict.fromkeys(str(Path(spec.origin).parents[1]) for spec in found if spec and spec.origin))
+
+
+def try_out(words: list[str], silence: str) -> None:
+    """Run a command as an agent would; no entry is written whose command has not just worked."""
+    try:
+        ran = subprocess.run(  # noqa: S603  our own client, which we have just written
+            words, input=b"{}", capture_output=True, timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as problem:
+        raise Unfit(f"{words[0]} does not run: {problem}") from None
+    if ran.returncode or ran.stdout.decode(errors="replace").strip() != silence or ran.stderr:
+        raise Unfit(f"{words[0]} does not answer as it should (exit code {ran.returncode}); nothing was installed")

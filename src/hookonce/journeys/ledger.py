@@ -1,0 +1,75 @@
+"""What we changed in files that belong to others: before and after, so that leaving gives back the same bytes."""
+
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec import Struct, ValidationError
+from msgspec.json import decode, encode
+
+from hookonce.config import paths
+from hookonce.edit.file import read_file, replace_file
+
+
+class Line(Struct, frozen=True, omit_defaults=True):
+    """One file: the digest that we left it with, and the copy of what was there, None if there was no file."""
+
+    after: str
+    before: str | None = None
+
+
+def digest(data: bytes) -> str:
+    """How a file's bytes are known again."""
+    return sha256(data).hexdigest()
+
+
+def note(path: Path, old: bytes | None, new: bytes, copy: Path | None) -> None:
+    """Write down a change before it is made; one that never happens is recognised by its digest.
+
+    Where the file stands as we left it, what was there before us is still the older copy.
+    """
+    lines = _lines()
+    line = lines.get(str(path))
+    before = None if copy is None else str(copy)
+    if line is not None and old is not None and line.after == digest(old):
+        before = line.before
+    lines[str(path)] = Line(digest(new), before)
+    _write(lines)
+
+
+def forget(path: Path) -> None:
+    """The file is as it was."""
+    lines = _lines()
+    if lines.pop(str(path), None) is not None:
+        _write(lines)
+
+
+def undo(path: Path, now: bytes) -> tuple[bool, bytes | None]:
+    """Whether nobody touched the file since we did, and what was there before: None for nothing."""
+    line = _lines().get(str(path))
+    if line is None or line.after != digest(now):
+        return False, None
+    if line.before is None:
+        return True, None
+    copy = Path(line.before)
+    return (True, copy.read_bytes()) if copy.is_file() else (False, None)
+
+
+def known() -> list[Path]:
+    """The files that we changed."""
+    return [Path(path) for path in _lines()]
+
+
+def _file() -> Path:
+    return paths.data() / "installed.json"
+
+
+def _lines() -> dict[str, Line]:
+    """A ledger that cannot be read is an empty one: then entries are taken out one by one."""
+    try:
+        return decode(read_file(_file()) or b"{}", type=dict[str, Line])
+    except (ValidationError, ValueError):
+        return {}
+
+
+def _write(lines: dict[str, Line]) -> None:
+    replace_file(_file(), encode(lines), mode=0o600)

@@ -1,0 +1,81 @@
+"""A rendered configuration put into a file that is already there, and taken out again."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hookonce.edit import jsonc, toml
+from hookonce.edit.keys import Keys
+from hookonce.model import Object
+
+_MISSING = object()
+_COMMAND_KEYS = frozenset({"command", "bash", "powershell", "windows", "linux", "osx", "commandWindows"})
+
+
+def editor_of(path: Path) -> ModuleType:
+    """What splices a file of this name; whoever writes no TOML writes JSON, with comments or without."""
+    return toml if path.suffix == ".toml" else jsonc
+
+
+def joined(editor: ModuleType, text: bytes, document: Object, keys: Keys = ()) -> bytes:
+    """The file with every list of the document appended to the file's own, and what is missing set."""
+    for name, value in document.items():
+        place = (*keys, name)
+        if type(value) is dict and value:
+            text = joined(editor, text, value, place)
+        elif type(value) is list:
+            for item in value:
+                text = editor.insert_item(text, place, item)
+        elif editor.value_at(text, place, _MISSING) is _MISSING:
+            text = editor.set_value(text, place, value)
+    return text
+
+
+def parted(editor: ModuleType, text: bytes, ours: Callable[[str], bool]) -> bytes:
+    """The file without the entries whose every command is ours."""
+    while (place := _first(editor.value_at(text, ()), ours, ())) is not None:
+        *keys, last = place
+        text = editor.remove_item(text, tuple(keys), last) if type(last) is int else editor.remove_key(text, place)
+    return text
+
+
+def reworded(editor: ModuleType, text: bytes, words: Callable[[str], str | None]) -> bytes:
+    """The file with other commands in the place of those for which there are words."""
+    for place, command in _places(editor.value_at(text, ()), ()):
+        if (new := words(command)) is not None:
+            text = editor.set_value(text, place, new)
+    return text
+
+
+def _places(value: Any, keys: Keys) -> list[tuple[Keys, str]]:
+    """Every command below a value, with its place: texts under the keys that agents have for commands."""
+    found: list[tuple[Keys, str]] = []
+    for key, inner in _inside(value):
+        if type(inner) is str:
+            found += [((*keys, key), inner)] if key in _COMMAND_KEYS else []
+        else:
+            found += _places(inner, (*keys, key))
+    return found
+
+
+def _first(value: Any, ours: Callable[[str], bool], keys: Keys) -> Keys | None:
+    """The place of the first, and widest, item that holds commands of ours and nobody else's."""
+    for key, inner in _inside(value):
+        commands = [command for _, command in _places(inner, ())]
+        if commands and all(map(ours, commands)) and _is_entry(value, inner):
+            return (*keys, key)
+        if any(map(ours, commands)):
+            return _first(inner, ours, (*keys, key))
+    return None
+
+
+def _is_entry(holder: Any, inner: Any) -> bool:
+    """Items of lists are entries and groups; a member of an object is one if it has a command itself."""
+    return type(holder) is list or (type(inner) is dict and not _COMMAND_KEYS.isdisjoint(inner))
+
+
+def _inside(value: Any) -> list[tuple[Any, Any]]:
+    if type(value) is dict:
+        return list(value.items())
+    return list(enumerate(value)) if type(value) is list else []

@@ -1,0 +1,41 @@
+"""Real agents and real installations, fetched once into a folder beside the tests; what cannot be had is skipped."""
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.shared import ROOT
+
+CACHE = Path(os.environ.get("HOOKONCE_AGENTS", ROOT / ".agents"))
+
+
+@cache
+def npm_package(name, version):
+    """The folder of an installed npm package; skips where npm or the registry is out of reach."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not here, so no agent can be fetched")
+    place = CACHE / f"{name.replace('/', '+')}@{version}"
+    if not (place / "node_modules").is_dir():
+        place.mkdir(parents=True, exist_ok=True)
+        words = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(place), f"{name}@{version}"]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=900)
+        if done.returncode:
+            shutil.rmtree(place)
+            pytest.skip(f"{name} {version} could not be fetched: {done.stderr.strip()[-200:]}")
+    return place / "node_modules"
+
+
+@cache
+def wheel(folder):
+    """hookonce as a wheel."""
+    words = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
+    if done.returncode:
+        pytest.skip(f"no wheel could be built here: {done.stderr.strip()[-200:]}")
+    return next(Path(folder).glob("hookonce-*.whl"))

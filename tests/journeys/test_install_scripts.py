@@ -1,0 +1,39 @@
+"""Code-only agents: our scripts beside those of others."""
+
+import pytest
+
+from hookonce import agents
+from hookonce.config import paths
+from hookonce.journeys.change import make
+from hookonce.journeys.install import plan, plan_removal
+from hookonce.journeys.places import Place
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A home and a project of our own."""
+    (tmp_path / "project").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return Place(tmp_path, tmp_path / "project")
+
+
+def test_a_script_of_somebody_else_stays_and_ours_takes_a_name_beside_it(place):
+    """
+    Cline has one file for each event; whoever came first keeps the plain name.
+    """
+    theirs = place.project / ".clinerules" / "hooks" / "PreToolUse"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("#!/bin/sh\necho '{}'\n")
+    agent, client = agents.load("cline"), str(paths.client())
+
+    for change in plan(agent, "project", place, client):
+        make(change)
+    names = sorted(path.name for path in theirs.parent.iterdir())
+    again = plan(agent, "project", place, client)
+    for change in plan_removal(agent, "project", place, client):
+        make(change, leaving=True)
+
+    assert {"PreToolUse", "PreToolUse.sh"} <= set(names)
+    assert [] == again
+    assert [theirs] == list(theirs.parent.iterdir())
+    assert "#!/bin/sh\necho '{}'\n" == theirs.read_text()
