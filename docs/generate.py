@@ -7,11 +7,13 @@ from contextlib import redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 
+from agents_pages import pages as agents_pages
 from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.json import schema as schema_of
+from page import MADE, code, table
 
-from hookonce import agents, formats
+from hookonce import formats
 from hookonce.__main__ import parser_for
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.canon.events import ROWS
@@ -19,58 +21,36 @@ from hookonce.canon.tools import ACTIONS
 from hookonce.cli import COMMANDS
 from hookonce.journeys.check import Verdict
 from hookonce.journeys.identify import Finding
+from hookonce.journeys.matrix import Sheet
+from hookonce.manifest.schema import schema as manifest_schema
 from hookonce.model import Record
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGED = ROOT / "src" / "hookonce" / "schemas"
-MADE = "<!-- made by `make docs`; do not edit -->\n\n"
 
 
 def vocabulary() -> str:
     """docs/vocabulary.md: the canon beside the open formats."""
-    lines = ["# The vocabulary", "", MADE.strip(), ""]
+    lines = ["# The vocabulary", "", MADE, ""]
     lines += ["Every canonical event and its name in the open formats. A dash means that the format has no word:"]
     lines += ["OpenHook then leaves the event out, the others write it under a vendor name.", ""]
-    lines += _table(
+    lines += table(
         ("canonical event", "group", "meaning", "OpenHook", "Agent Hooks", "Amplifier"),
-        [(f"`{r.name}`", r.group, r.meaning, *map(_code, (r.openhook, r.agent_hooks, r.amplifier))) for r in ROWS],
+        [(f"`{r.name}`", r.group, r.meaning, *map(code, (r.openhook, r.agent_hooks, r.amplifier))) for r in ROWS],
     )
     lines += ["", "## Tools and their arguments", ""]
     rows = [
-        (f"`{tool}`", _code(ACTIONS.get(tool)), ", ".join(f"`{name}` ({kind})" for name, kind in names.items()))
+        (f"`{tool}`", code(ACTIONS.get(tool)), ", ".join(f"`{name}` ({kind})" for name, kind in names.items()))
         for tool, names in ARGUMENTS.items()
     ]
-    lines += _table(("tool", "Agent Hooks action", "arguments (privacy class)"), rows)
+    lines += table(("tool", "Agent Hooks action", "arguments (privacy class)"), rows)
     lines += ["", "An MCP tool is `mcp:<server>/<tool>`; a tool that nobody else has keeps its native name.", ""]
-    return "\n".join(lines)
-
-
-def matrix() -> str:
-    """docs/agents.md: events × agents, with how each agent's file is known to be right."""
-    known = [agents.load(name) for name in agents.AGENTS]
-    lines = ["# The agents", "", MADE.strip(), ""]
-    lines += ["*captured*: checked against payloads that the running agent wrote; *documented*: from its documentation"]
-    lines += ["or code alone. Nothing is marked proven before a proof run has shown it.", ""]
-    rows = [
-        (f"`{a.name}`", a.title, a.proof, a.source, a.checked, "read, write" if a.encodes else "read") for a in known
-    ]
-    lines += _table(("agent", "title", "proof", "source", "checked", "payloads"), rows)
-    lines += ["", "## Native names of canonical events", ""]
-    kinds = [row.name for row in ROWS if any(row.name in a.events.values() for a in known)]
-    for part in (known[:8], known[8:]):
-        rows = [(f"`{kind}`", *[_natives(a, kind) for a in part]) for kind in kinds]
-        lines += [*_table(("canonical", *[a.name for a in part]), rows), ""]
-    lines += ["## Native names of canonical tools", ""]
-    rows = [(f"`{a.name}`", *[_tools(a, tool) for tool in ARGUMENTS]) for a in known]
-    lines += [*_table(("agent", *ARGUMENTS), rows), "", "## Traps", ""]
-    for agent in known:
-        lines += [f"**{agent.title}**", "", *[f"- {quirk}" for quirk in agent.quirks], ""]
     return "\n".join(lines)
 
 
 def format_page() -> str:
     """docs/formats.md: each format, what it cannot hold, where the rest travels."""
-    lines = ["# The formats", "", MADE.strip(), ""]
+    lines = ["# The formats", "", MADE, ""]
     known = [formats.load(name) for name in formats.FORMATS]
     rows: list[tuple[str, ...]] = [
         (
@@ -84,19 +64,19 @@ def format_page() -> str:
         )
         for f in known
     ]
-    lines += _table(("format", "title", "versions", "can", "MIME type", "has no place for", "variants"), rows)
+    lines += table(("format", "title", "versions", "can", "MIME type", "has no place for", "variants"), rows)
     for fmt in known:
         if fmt.gaps:
             lines += ["", f"## What {fmt.title} cannot carry", ""]
             rows = [(f"`{gap.where}`", gap.strategy or "", gap.note or "") for gap in fmt.gaps]
-            lines += _table(("where", "becomes", "why"), rows)
+            lines += table(("where", "becomes", "why"), rows)
     return "\n".join(lines) + "\n"
 
 
 def command_line() -> str:
     """docs/cli.md: what `--help` prints."""
     os.environ["COLUMNS"] = "100"
-    parts = ["# The command line", "", MADE.strip(), "", *_help(None)]
+    parts = ["# The command line", "", MADE, "", *_help(None)]
     for name in COMMANDS:
         parts += [f"## hookonce {name}", "", *_help(name)]
     parts += [
@@ -118,35 +98,18 @@ def _help(command: str | None) -> list[str]:
 def schemas() -> dict[Path, str]:
     """The published schemas: those of the formats as they are shipped, and those of our own shapes."""
     made: dict[Path, str] = {}
-    for name, shape in (("canonical", Record), ("identify", Finding), ("check", Verdict)):
+    for name, shape in (("canonical", Record), ("identify", Finding), ("check", Verdict), ("agents", Sheet)):
         found = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema_of(shape)
         found["$id"] = f"https://hookonce.dev/schemas/{name}.json"
         made[PACKAGED / f"{name}.json"] = pretty(encode(found), indent=2).decode() + "\n"
+    made[PACKAGED / "manifest.json"] = pretty(encode(manifest_schema()), indent=2).decode() + "\n"
     for file in sorted(PACKAGED.glob("*.json")):
         made.setdefault(file, file.read_text(encoding="utf-8"))
     return made | {ROOT / "schemas" / file.name: text for file, text in made.items()}
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
-
-
-def _code(name: str | None) -> str:
-    return f"`{name}`" if name else "–"
-
-
-def _natives(agent: agents.Agent, kind: str) -> str:
-    return ", ".join(f"`{native}`" for native, known in agent.events.items() if known == kind) or "–"
-
-
-def _tools(agent: agents.Agent, tool: str) -> str:
-    return ", ".join(f"`{native}`" for native, known in agent.tools.items() if known == tool) or "–"
-
-
 PAGES: dict[str, Callable[[], str]] = {
     "docs/vocabulary.md": vocabulary,
-    "docs/agents.md": matrix,
     "docs/formats.md": format_page,
     "docs/cli.md": command_line,
 }
@@ -158,6 +121,7 @@ def pages() -> dict[Path, str]:
     from conformance import render
 
     made = {ROOT / name: make() for name, make in PAGES.items()}
+    made |= {ROOT / name: text for name, text in agents_pages().items()}
     return made | schemas() | {ROOT / "docs" / "conformance.md": render(ROOT)}
 
 

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from hookonce import __version__
-from hookonce.cli import COMMANDS
+from hookonce.cli import COMMANDS, MODULES
 from hookonce.errors import HookonceError, UsageError
 
 FINE, PROBLEM, USAGE, INTERNAL, INTERRUPTED = 0, 1, 64, 70, 130
@@ -91,7 +91,7 @@ def parser_for(chosen: str | None) -> tuple[ArgumentParser, ModuleType | None]:
             name, help=text, description=text, formatter_class=RawDescriptionHelpFormatter, argument_default=SUPPRESS
         )
         if name == chosen:
-            module = import_module(f"hookonce.cli.{name}")
+            module = import_module(f"hookonce.cli.{MODULES.get(name, name)}")
             command.argument_default = None
             module.configure(command)
     return parser, module

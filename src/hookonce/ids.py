@@ -1,7 +1,9 @@
 """Event ids: the same input gives the same id, on every machine and in every format."""
 
 from hashlib import sha1, sha256
+from os import urandom
 from re import compile as pattern
+from time import time_ns
 
 # uuid5(NAMESPACE_DNS, "hookonce.dev"): the root of every id that we derive.
 _ROOT = bytes.fromhex("4be19f03eae356359504e822f9b267ae")
@@ -22,13 +24,25 @@ def derive(*parts: str) -> str:
     octets = bytearray(digest[:16])
     octets[6] = octets[6] & 0x0F | 0x50  # version 5
     octets[8] = octets[8] & 0x3F | 0x80  # variant of RFC 9562
-    text = octets.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+    return _text(octets)
 
 
 def from_foreign(text: str) -> str:
     """The id of an event whose own id may be anything: a UUID is kept, the rest is mapped."""
     return text if is_uuid(text) else derive("foreign", text)
+
+
+def fresh() -> str:
+    """A new UUIDv7: unique, and in the order of time."""
+    octets = bytearray((time_ns() // 1_000_000).to_bytes(6, "big") + urandom(10))
+    octets[6] = octets[6] & 0x0F | 0x70  # version 7
+    octets[8] = octets[8] & 0x3F | 0x80  # variant of RFC 9562
+    return _text(octets)
+
+
+def _text(octets: bytearray) -> str:
+    text = octets.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 class StreamIds:

@@ -23,6 +23,8 @@ def matcher_problems(matcher: Any, path: str, *, inside: bool = False) -> Iterat
     if type(matcher) is list and not inside:
         for index, one in enumerate(matcher):
             yield from matcher_problems(one, f"{path}[{index}]", inside=True)
+    elif type(matcher) is dict and "pattern" in matcher and "mcp" in matcher:
+        yield path, "expected either a pattern or an MCP server, not both"
     elif type(matcher) is dict and "pattern" in matcher:
         yield from _pattern_problems(matcher["pattern"], f"{path}.pattern")
     elif type(matcher) is dict and "mcp" in matcher:

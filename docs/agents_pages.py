@@ -1,0 +1,153 @@
+"""docs/agents.md and a page for each agent, made from the same sheets as `hookonce agents`."""
+
+from collections.abc import Callable
+
+from page import MADE, code, plain, table
+
+from hookonce import agents
+from hookonce.canon.arguments import ARGUMENTS
+from hookonce.canon.events import ROWS
+from hookonce.cli._matrix import (
+    CELLS,
+    COUNTS,
+    NOT_YET,
+    abilities,
+    cells,
+    counts,
+    failures,
+    notes,
+    places,
+    power,
+    said,
+    seconds,
+)
+from hookonce.journeys.matrix import Sheet, sheet
+
+INTRODUCTION = """\
+What each coding agent lets a hook see and do, made from the same tables that do the work. Every agent has a page of its
+own; `hookonce agents` prints the same, `hookonce agents --event EVENT` compares the agents at one event."""
+COUNTED = """\
+*prevent*, *ask* and *rewrite* count the events at which an answer can do that; *crash* is what becomes of a tool call
+when its hook crashes."""
+SEVERAL = "Several answers in one cell belong to several native events; the agent's page tells which."
+MARKS = {"proven": "✓", "captured": "•", "documented": "°"}
+LEGEND = """\
+*Proven* (✓): shown on the running agent. *Captured* (•): checked against payloads that the running agent wrote.
+*Documented* (°): from its documentation or code alone. The mark is that of an agent's table as a whole, and nothing is
+marked proven before a proof run has shown it."""
+WORDS = """\
+- **prevents**: an answer can refuse what is about to happen. **retries**: it can make the agent go on instead of
+  ending. **context**: it can add text for the model. **observes**: it changes nothing.
+- **ask**: whether an answer can leave the decision to the user. *denies headless*: where nobody can be asked, the
+  call is refused; *ignored*: it goes on as if nothing had been said; *fatal*: the agent ends.
+- **rewrite**: how a new input is taken: *whole*, *merged* into the old one, or only in some *fields*.
+- **fails**: what becomes of the action when its hook dies or is late. *open* also stands where nobody has seen it
+  refused.
+- **install**: whether `hookonce install` asks to be called there. **cap**: when the agent goes on, whatever the
+  entry's timeout says."""
+POWERS = {
+    "prevents": "refuse",
+    "retries": "make the agent go on",
+    "rewrites": "rewrite the input",
+    "context": "add text for the model",
+}
+PART = 8  # agents beside each other in one table
+
+
+def pages() -> dict[str, str]:
+    """Every page by its place in the repository."""
+    sheets = [sheet(agents.load(name)) for name in agents.AGENTS]
+    made = {f"docs/agents/{one.name}.md": "\n".join(_page(one)) for one in sheets}
+    return {"docs/agents.md": "\n".join(_overview(sheets))} | made
+
+
+def _overview(sheets: list[Sheet]) -> list[str]:
+    lines = ["# The agents", "", MADE, "", INTRODUCTION, "", LEGEND, ""]
+    rows = [(f"[{one.title}](agents/{one.name}.md)", code(one.name), *counts(one), _payloads(one)) for one in sheets]
+    lines += [*table(("agent", "name", *COUNTS, "payloads"), rows), "", COUNTED]
+    lines += [f"A question mark: {NOT_YET}."] if any(one.config is None for one in sheets) else []
+    lines += ["", "## What a hook can do", "", SEVERAL, "", *_beside(sheets, _power), "## The words", "", WORDS, ""]
+    lines += ["## Native names of canonical events", "", *_beside(sheets, _natives)]
+    lines += ["## Native names of canonical tools", ""]
+    rows = [(code(one.name), *[_tools(one, tool) for tool in ARGUMENTS]) for one in sheets]
+    return [*lines, *table(("agent", *ARGUMENTS), rows), ""]
+
+
+def _payloads(one: Sheet) -> str:
+    return "read, write" if one.writes_payloads else "read"
+
+
+def _beside(sheets: list[Sheet], cell: Callable[[Sheet, str], str]) -> list[str]:
+    """Canonical events by agents, in tables that are not too wide."""
+    kinds = [row.name for row in ROWS if any(row.name == known.canonical for one in sheets for known in one.points)]
+    lines: list[str] = []
+    for start in range(0, len(sheets), PART):
+        part = sheets[start : start + PART]
+        rows = [(code(kind), *[cell(one, kind) for one in part]) for kind in kinds]
+        lines += [*table(("canonical", *[one.name for one in part]), rows), ""]
+    return lines
+
+
+def _power(one: Sheet, kind: str) -> str:
+    found = dict.fromkeys(power(row) for row in one.points if row.canonical == kind)
+    return " / ".join(f"{words} {MARKS[one.proof]}" for words in found) or "–"
+
+
+def _natives(one: Sheet, kind: str) -> str:
+    return ", ".join(code(row.event) for row in one.points if row.canonical == kind) or "–"
+
+
+def _tools(one: Sheet, tool: str) -> str:
+    return ", ".join(code(native) for native, known in one.tools.items() if known == tool) or "–"
+
+
+def _page(one: Sheet) -> list[str]:
+    lines = [f"# {one.title}", "", MADE, "", f"Known here as `{one.name}`; *{one.proof}*, checked {one.checked}."]
+    lines += ["What the words mean: [the agents](../agents.md#the-words).", ""]
+    if one.config is None:
+        lines += [f"Where its hooks live and what they can do is left out: {NOT_YET}.", ""]
+    else:
+        lines += ["## Where its hooks live", "", *_pairs(places(one.config))]
+        lines += ["## What can be prevented", "", *_able(one), ""]
+        lines += ["## When a hook fails", "", *_pairs(failures(one.config))]
+        lines += ["## What an entry can say", "", *_pairs(abilities(one.config))]
+    lines += [*_events(one), *_tool_names(one), "## Quirks", "", *[f"- {plain(quirk)}" for quirk in one.quirks], ""]
+    return [*lines, "## Source", "", f"{plain(one.source)}; checked {one.checked}.", ""]
+
+
+def _pairs(rows: list[tuple[str, str]]) -> list[str]:
+    return [*table(("what", "how"), [(plain(what), plain(how)) for what, how in rows]), ""]
+
+
+def _able(one: Sheet) -> list[str]:
+    """What an answer can do, and at which events."""
+    found = {what: [row.event for row in one.points if word in row.powers] for word, what in POWERS.items()}
+    found["leave it to the user"] = [row.event for row in one.points if row.ask in ("native", "denies_headless")]
+    return ["An answer can:", ""] + [
+        f"- {what}: {', '.join(map(code, events)) or 'nowhere'}" for what, events in found.items()
+    ]
+
+
+def _events(one: Sheet) -> list[str]:
+    head = ("event", "canonical", *CELLS, "install", "cap")
+    rows = [
+        (code(row.event), code(row.canonical), *cells(row), said(row.install), seconds(row.cap)) for row in one.points
+    ]
+    lines = ["## Events", "", *table(head, rows), ""]
+    if remarks := [f"- {plain(note)}" for note in notes(one.points)]:
+        lines += [*remarks, ""]
+    spelt = {row.event: row.canonical for row in one.points}
+    others = [(code(name), code(kind)) for name, kind in one.events.items() if spelt.get(name) != kind]
+    told = ["Payloads use other names:", "", *table(("in payloads", "canonical"), others), ""]
+    return lines + (told if others else [])
+
+
+def _tool_names(one: Sheet) -> list[str]:
+    tools = [(code(native), code(known)) for native, known in one.tools.items()]
+    names = [
+        ("every tool" if tool == "*" else code(tool), code(native), code(known))
+        for tool, arguments in one.arguments.items()
+        for native, known in arguments.items()
+    ]
+    lines = ["## Tools", "", *table(("native", "canonical"), tools), ""] if tools else []
+    return lines + (["## Arguments", "", *table(("tool", "native", "canonical"), names), ""] if names else [])

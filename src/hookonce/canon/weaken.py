@@ -1,0 +1,93 @@
+"""What an agent cannot express becomes the safer decision, by one rule for all agents."""
+
+from msgspec.structs import replace
+
+from hookonce.model import Decision, Gap, Object, Point
+
+CONTEXT = 10_240  # characters of injected context; more costs the user tokens at every turn
+NEEDS_APPROVAL = "needs approval: "
+
+
+def weaken(decision: Decision, point: Point, given: Object | None = None) -> tuple[Decision, list[Gap]]:
+    """The decision as this point can hold it, and what was lost.
+
+    `given` is the action's canonical input as the agent knows it: needed to tell whether a merge can express a rewrite.
+    """
+    gaps: list[Gap] = []
+    decision = _asked(decision, point, gaps)
+    decision = _rewritten(decision, point, given or {}, gaps)
+    decision = _ended(decision, point, gaps)
+    decision = _refused(decision, point, gaps)
+    return _told(decision, point, gaps), gaps
+
+
+def _gap(capability: str, effect: str, note: str) -> Gap:
+    return Gap(where="$.decision", capability=capability, strategy="weaken", effect=effect, note=note)
+
+
+def _asked(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
+    """A question that nobody would hear is a no."""
+    if decision.outcome != "ask" or point.ask in {"native", "denies_headless"}:
+        return decision
+    gaps.append(_gap("ask", "prevents", "nobody can be asked here; the answer is no"))
+    return replace(
+        decision, outcome="deny", reason=NEEDS_APPROVAL + (decision.reason or "a hook wants a person to look")
+    )
+
+
+def _rewritten(decision: Decision, point: Point, given: Object, gaps: list[Gap]) -> Decision:
+    """Input that cannot be changed as the hook wants must not go on unchanged."""
+    new = decision.updated_input
+    if new is None or decision.outcome == "deny":
+        return replace(decision, updated_input=None) if new is not None else decision
+    missing = given.keys() - new.keys() if point.rewrite in {"merge", "fields"} else set()
+    if point.rewrite is not None and not missing:
+        return decision
+    if new == given:
+        return replace(decision, updated_input=None)
+    why = (
+        "input cannot be changed here" if point.rewrite is None else f"{', '.join(sorted(missing))} cannot be taken out"
+    )
+    gaps.append(_gap("input_rewrite", "prevents", f"a hook has changed the input, and {why}"))
+    return replace(decision, outcome="deny", updated_input=None, reason=f"a hook wants other input, and {why}")
+
+
+def _ended(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
+    """Ending the whole turn, where the agent does not know that, is at least a no to this action."""
+    if decision.proceed is not False or "stop" in point.can:
+        return decision
+    gaps.append(_gap("continue", "prevents", "the turn cannot be ended here; the action is refused"))
+    reason = decision.reason or "a hook has ended the turn"
+    return replace(decision, proceed=None, outcome="deny", reason=reason, updated_input=None)
+
+
+def _refused(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
+    """A refusal that nobody heeds is told to the model, if it can be told anything; an allow is dropped."""
+    if decision.outcome == "allow" and "allow" not in point.can:
+        gaps.append(_gap("allow", "observes", "nothing can be allowed here; the agent asks as usual"))
+        return replace(decision, outcome=None, reason=None, by=None)
+    if decision.outcome != "deny" or point.can & {"prevent", "retry"}:
+        return decision
+    heard = "context" in point.can
+    gaps.append(_gap("blocking", "later" if heard else "observes", "nothing can be refused here"))
+    told = "\n".join(text for text in (decision.reason, decision.context) if text) if heard else None
+    return replace(decision, outcome=None, reason=None, context=told or None, updated_input=None)
+
+
+def _told(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
+    """Texts and output that the agent has no ear for are left out, by name; too long a text is cut."""
+    if decision.context is not None and "context" not in point.can:
+        gaps.append(_gap("context", "lost", "the model is told nothing here"))
+        decision = replace(decision, context=None)
+    if decision.context is not None and len(decision.context) > CONTEXT:
+        gaps.append(_gap("context", "later", f"context was cut at {CONTEXT} characters"))
+        decision = replace(decision, context=decision.context[:CONTEXT])
+    if decision.updated_output is not None and "output" not in point.can:
+        gaps.append(_gap("output_rewrite", "observes", "a tool's output cannot be changed here"))
+        decision = replace(decision, updated_output=None)
+    if decision.system_message is not None and "message" not in point.can:
+        gaps.append(_gap("system_message", "lost", "the user is shown nothing here"))
+        decision = replace(decision, system_message=None)
+    if decision.suppress_output and "suppress" not in point.can:
+        decision = replace(decision, suppress_output=None)
+    return decision

@@ -1,0 +1,46 @@
+"""How deep hooks start agents that start hooks: believed only of a handler of ours that is really above us."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from secrets import token_hex
+
+from hookonce.runtime.folder import at, create
+
+DEPTH, PARENT, HOOK_DIR = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
+DEEPEST = 3
+
+
+def depth_of(environment: Mapping[str, str]) -> int:
+    """The depth that a running handler above us has; what a repository sets in the environment counts for nothing."""
+    mark = environment.get(PARENT, "")
+    if not mark.isalnum():
+        return 0
+    try:
+        pid, depth = at("handlers", mark).read_text(encoding="ascii").split()
+    except (OSError, ValueError):
+        return 0
+    return int(depth) if int(pid) in set(_ancestors()) else 0
+
+
+def begin(depth: int) -> str:
+    """A mark for handlers that we are about to start: they are below this process."""
+    mark = token_hex(8)
+    create(at("handlers", mark), f"{os.getpid()} {depth}".encode())
+    return mark
+
+
+def end(mark: str) -> None:
+    """The handlers are done."""
+    at("handlers", mark).unlink(missing_ok=True)
+
+
+def _ancestors() -> Iterator[int]:
+    pid = os.getpid()
+    while pid > 1:
+        try:
+            text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return
+        pid = int(text.rpartition(")")[2].split()[1])
+        yield pid
