@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.agents._argv import joined, parted, shelled, unshelled
+from hookonce.agents.configs.argv import joined, parted, shelled, unshelled
 from hookonce.invocation import Invocation, read, write
 from hookonce.journeys.convert import Adapt, convert
 from hookonce.journeys.doors import doors

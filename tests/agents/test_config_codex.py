@@ -10,7 +10,7 @@ import tomllib
 import pytest
 
 from hookonce import agents
-from hookonce.agents._codex_trust import trust_entries
+from hookonce.agents.configs.codex_trust import trust_entries
 from hookonce.journeys.convert import convert
 from hookonce.journeys.doors import doors
 

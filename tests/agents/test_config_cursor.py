@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.agents._pattern import compiles, literal
+from hookonce.agents.configs.pattern import compiles, literal
 from hookonce.invocation import Invocation, write
 from hookonce.journeys.convert import Adapt, convert
 from hookonce.journeys.doors import doors

@@ -5,10 +5,10 @@ from importlib import import_module
 
 from hookonce.agents._base import decode, normalize
 from hookonce.agents._encode import encode, native_event
-from hookonce.agents._entry import config_of, own_place
-from hookonce.agents._matcher import canonical_pattern
-from hookonce.agents._point import kind_of, native_of, natives, point_of
 from hookonce.agents._tool import ENDS, canonical_input, native_arguments
+from hookonce.agents.configs.entry import config_of, own_place
+from hookonce.agents.configs.matcher import canonical_pattern
+from hookonce.agents.configs.point import kind_of, native_of, natives, point_of
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.errors import UnknownName
 from hookonce.model import Agent

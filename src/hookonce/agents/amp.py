@@ -5,8 +5,8 @@ from typing import Any
 
 from hookonce.agents import _patch, _tool
 from hookonce.agents._amp_write import wrap
-from hookonce.agents._plugin import SPAWNED, WORKABLE, parse, render
-from hookonce.agents._point import point
+from hookonce.agents.configs.plugin import SPAWNED, WORKABLE, parse, render
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.amp import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result
 

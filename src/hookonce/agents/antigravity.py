@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from hookonce.agents._antigravity_config import GATEWAY, LONGEST, parse, render
 from hookonce.agents._family import EVENTS, pick
-from hookonce.agents._point import point
 from hookonce.agents._tool import as_object
+from hookonce.agents.configs.antigravity import GATEWAY, LONGEST, parse, render
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.antigravity import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Tool
 

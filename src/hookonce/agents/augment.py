@@ -4,9 +4,9 @@ from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _tool
-from hookonce.agents._augment_config import FLAT, parse, render
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._point import point
+from hookonce.agents.configs.augment import FLAT, parse, render
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.augment import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 

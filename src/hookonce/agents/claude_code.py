@@ -5,10 +5,10 @@ from typing import Any
 
 from hookonce.agents import _tool
 from hookonce.agents._batch import calls
-from hookonce.agents._claude_config import parse, render
-from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, EVENTS, KEYS
-from hookonce.agents._point import point
+from hookonce.agents.configs.claude_code import parse, render
+from hookonce.agents.configs.entry import COMMAND
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.claude_code import read_reply, reply
 from hookonce.canon.events import FILE_FATES
 from hookonce.model import Agent, Config, Event, Facts, Object, Result

@@ -6,9 +6,9 @@ from typing import Any
 
 from hookonce.agents import _lists, _patch, _tool
 from hookonce.agents._cline import ABOUT, DIGITS, EXIT, LEAVES, object_of, wrap
-from hookonce.agents._cline_scripts import parse, render
 from hookonce.agents._family import EVENTS, pick
-from hookonce.agents._point import point
+from hookonce.agents.configs.cline import parse, render
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.cline import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage
 

@@ -4,11 +4,11 @@ from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _patch, _tool
-from hookonce.agents._codex_config import EVENTS, parse, render
-from hookonce.agents._codex_trust import trust_entries
-from hookonce.agents._entry import COMMAND
 from hookonce.agents._family import DETAILS, KEYS, pick
-from hookonce.agents._point import point
+from hookonce.agents.configs.codex import EVENTS, parse, render
+from hookonce.agents.configs.codex_trust import trust_entries
+from hookonce.agents.configs.entry import COMMAND
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.codex import read_reply, reply
 from hookonce.canon.tools import WRITES
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool

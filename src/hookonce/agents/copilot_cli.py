@@ -8,12 +8,12 @@ from functools import partial
 from re import compile as pattern
 
 from hookonce.agents import _tool
-from hookonce.agents._copilot_config import parse, render
-from hookonce.agents._copilot_keys import Spelling
 from hookonce.agents._encode import milliseconds
 from hookonce.agents._family import DETAILS, EVENTS, pick
 from hookonce.agents._patch import shape as patch_shape
-from hookonce.agents._point import point
+from hookonce.agents.configs.copilot import parse, render
+from hookonce.agents.configs.copilot_keys import Spelling
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.copilot_cli import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 

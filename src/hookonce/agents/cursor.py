@@ -6,9 +6,9 @@ from msgspec import DecodeError
 from msgspec.json import decode as from_json
 
 from hookonce.agents import _tool
-from hookonce.agents._cursor_config import KINDS, parse, render
 from hookonce.agents._family import DETAILS, EVENTS, pick
-from hookonce.agents._point import point
+from hookonce.agents.configs.cursor import KINDS, parse, render
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.cursor import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 from hookonce.texts import dump

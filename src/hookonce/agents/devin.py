@@ -6,10 +6,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents import _grouped, _patch, _tool
-from hookonce.agents._entry import own_keys, own_place, provider_data
+from hookonce.agents import _patch, _tool
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._point import point
+from hookonce.agents.configs import grouped as _grouped
+from hookonce.agents.configs.entry import own_keys, own_place, provider_data
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.devin import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Gap, Hook, Object, Result, Wording
 

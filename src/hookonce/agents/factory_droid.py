@@ -3,9 +3,9 @@
 from re import compile as pattern
 
 from hookonce.agents import _patch, _tool
-from hookonce.agents._droid_config import parse, render
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._point import point
+from hookonce.agents.configs.factory_droid import parse, render
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.factory_droid import read_reply, reply
 from hookonce.canon.tools import WRITES
 from hookonce.model import Agent, Config, Event, Facts, Object, Result

@@ -5,8 +5,8 @@ from typing import Any
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._gemini_config import parse, render
-from hookonce.agents._point import point
+from hookonce.agents.configs.gemini_cli import parse, render
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.gemini_cli import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 

@@ -6,9 +6,9 @@ from typing import Any
 from hookonce.agents import _tool
 from hookonce.agents._batch import calls
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._kiro_config import parse, render
 from hookonce.agents._kiro_write import wrap
-from hookonce.agents._point import point
+from hookonce.agents.configs.kiro import parse, render
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.kiro import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result
 

@@ -9,8 +9,8 @@ from re import compile as pattern
 from hookonce.agents import _patch
 from hookonce.agents._opencode_read import as_dict, unwrap
 from hookonce.agents._opencode_write import wrap
-from hookonce.agents._plugin import SPAWNED, WORKABLE, parse, render
-from hookonce.agents._point import point
+from hookonce.agents.configs.plugin import SPAWNED, WORKABLE, parse, render
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.opencode import read_reply, reply
 from hookonce.canon.events import FILE_FATES
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage

@@ -5,12 +5,12 @@ The documentation spells the common keys in camelCase, the extension writes them
 
 from functools import partial
 
-from hookonce.agents._copilot_config import parse, render
-from hookonce.agents._copilot_keys import Spelling
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
 from hookonce.agents._patch import shape as patch_shape
-from hookonce.agents._point import point
 from hookonce.agents._tool import as_text
+from hookonce.agents.configs.copilot import parse, render
+from hookonce.agents.configs.copilot_keys import Spelling
+from hookonce.agents.configs.point import point
 from hookonce.agents.replies.vs_code_copilot import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object
 

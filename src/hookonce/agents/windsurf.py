@@ -2,9 +2,9 @@
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, pick
-from hookonce.agents._point import point
-from hookonce.agents._windsurf_config import parse, render
 from hookonce.agents._windsurf_write import wrap
+from hookonce.agents.configs.point import point
+from hookonce.agents.configs.windsurf import parse, render
 from hookonce.agents.replies.windsurf import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result
 

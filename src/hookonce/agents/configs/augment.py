@@ -6,13 +6,13 @@ Auggie drops all hooks of a file for one event that it does not know, so none is
 from msgspec.structs import replace
 
 from hookonce import invocation
-from hookonce.agents import _grouped
-from hookonce.agents._argv import joined, parted, shelled, unshelled
-from hookonce.agents._augment_matcher import BOTH, canonical_matcher, is_first, is_second, native_matcher
-from hookonce.agents._entry import lost, own_keys, own_place, provider_data, warned
-from hookonce.agents._grouped import TOOL_EVENTS
-from hookonce.agents._matcher import ANY_MCP, from_native, to_native
-from hookonce.agents._point import native_of, natives
+from hookonce.agents.configs import grouped as _grouped
+from hookonce.agents.configs.argv import joined, parted, shelled, unshelled
+from hookonce.agents.configs.augment_matcher import BOTH, canonical_matcher, is_first, is_second, native_matcher
+from hookonce.agents.configs.entry import lost, own_keys, own_place, provider_data, warned
+from hookonce.agents.configs.grouped import TOOL_EVENTS
+from hookonce.agents.configs.matcher import ANY_MCP, from_native, to_native
+from hookonce.agents.configs.point import native_of, natives
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # event with a flat list → the canonical matcher that it stands for, None where it is about no tool

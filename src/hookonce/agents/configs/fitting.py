@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from hookonce.agents._matcher import from_native
+from hookonce.agents.configs.matcher import from_native
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Agent, Json
 from hookonce.patterns import compiled

@@ -9,7 +9,7 @@ from re import compile as pattern
 from msgspec.structs import replace
 
 from hookonce import invocation
-from hookonce.agents._entry import (
+from hookonce.agents.configs.entry import (
     Entry,
     hook_of,
     lost,
@@ -22,10 +22,10 @@ from hookonce.agents._entry import (
     warned,
     write_entry,
 )
-from hookonce.agents._grouped import TOOL_EVENTS
-from hookonce.agents._matcher import ANY_MCP
-from hookonce.agents._pattern import Mcp, compiles, is_written, literal, read, written
-from hookonce.agents._point import natives, point_of
+from hookonce.agents.configs.grouped import TOOL_EVENTS
+from hookonce.agents.configs.matcher import ANY_MCP
+from hookonce.agents.configs.pattern import Mcp, compiles, is_written, literal, read, written
+from hookonce.agents.configs.point import natives, point_of
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # event about one kind of tool → the canonical matcher that it stands for

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from hookonce.agents import _matcher
+from hookonce.agents.configs import matcher as _matcher
 from hookonce.model import Agent, Json
 from hookonce.patterns import compiled
 

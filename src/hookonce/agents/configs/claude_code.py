@@ -7,10 +7,10 @@ only if the line still says the same.
 import re
 import shlex
 
-from hookonce.agents import _grouped
-from hookonce.agents._entry import lost, placed
-from hookonce.agents._mapped import mapped
-from hookonce.agents._words import misread
+from hookonce.agents.configs import grouped as _grouped
+from hookonce.agents.configs.entry import lost, placed
+from hookonce.agents.configs.mapped import mapped
+from hookonce.agents.configs.words import misread
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 _ASKING = frozenset({"SessionStart", "Setup", "SubagentStart"})

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from hookonce.agents._matcher import from_native
+from hookonce.agents.configs.matcher import from_native
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Agent, Json
 from hookonce.patterns import compiled

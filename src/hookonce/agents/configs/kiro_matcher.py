@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from hookonce.agents._entry import config_of
-from hookonce.agents._matcher import ANY_MCP
+from hookonce.agents.configs.entry import config_of
+from hookonce.agents.configs.matcher import ANY_MCP
 from hookonce.model import Agent, Json
 from hookonce.patterns import compiled
 from hookonce.texts import dump

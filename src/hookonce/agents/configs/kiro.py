@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from hookonce.agents._entry import (
+from hookonce.agents.configs.entry import (
     Entry,
     called,
     config_of,
@@ -17,9 +17,9 @@ from hookonce.agents._entry import (
     warned,
     write_entry,
 )
-from hookonce.agents._grouped import TOOL_EVENTS
-from hookonce.agents._kiro_matcher import from_pattern, to_pattern, vague
-from hookonce.agents._kiro_older import (
+from hookonce.agents.configs.grouped import TOOL_EVENTS
+from hookonce.agents.configs.kiro_matcher import from_pattern, to_pattern, vague
+from hookonce.agents.configs.kiro_older import (
     DISABLED,
     GENERATION,
     TEXTS,
@@ -30,7 +30,7 @@ from hookonce.agents._kiro_older import (
     named,
     older,
 )
-from hookonce.agents._point import kind_of, natives
+from hookonce.agents.configs.point import kind_of, natives
 from hookonce.model import Agent, Gap, Handler, Hook, Json, Object, Wording
 from hookonce.texts import dump
 

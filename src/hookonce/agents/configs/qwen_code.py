@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents._gemini_config import events_of, piece, read, write
-from hookonce.agents._mapped import mapped
+from hookonce.agents.configs.gemini_cli import events_of, piece, read, write
+from hookonce.agents.configs.mapped import mapped
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # The names that tools have in matchers only: those of the screen, and Claude Code's.

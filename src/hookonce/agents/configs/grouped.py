@@ -1,8 +1,8 @@
 """Hooks in groups under their event, as Claude Code writes them and half of the other agents do."""
 
-from hookonce.agents._entry import hook_of, no_tool, own_place, placed, read_entry, warned, write_entry
-from hookonce.agents._matcher import from_native, to_native, vague
-from hookonce.agents._point import kind_of
+from hookonce.agents.configs.entry import hook_of, no_tool, own_place, placed, read_entry, warned, write_entry
+from hookonce.agents.configs.matcher import from_native, to_native, vague
+from hookonce.agents.configs.point import kind_of
 from hookonce.model import Agent, Gap, Hook, Object, Wording
 
 TOOL_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure"}) | {

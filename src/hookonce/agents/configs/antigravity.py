@@ -8,7 +8,7 @@ from math import ceil
 
 from msgspec.structs import replace
 
-from hookonce.agents._entry import (
+from hookonce.agents.configs.entry import (
     called,
     hook_of,
     lost,
@@ -21,9 +21,9 @@ from hookonce.agents._entry import (
     warned,
     write_entry,
 )
-from hookonce.agents._grouped import TOOL_EVENTS
-from hookonce.agents._pattern import Mcp, is_written, read, written
-from hookonce.agents._point import natives, point_of
+from hookonce.agents.configs.grouped import TOOL_EVENTS
+from hookonce.agents.configs.pattern import Mcp, is_written, read, written
+from hookonce.agents.configs.point import natives, point_of
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 LONGEST = 2**31 - 1  # seconds; a larger number, or a broken one, costs the whole file

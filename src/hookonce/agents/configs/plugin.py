@@ -7,10 +7,10 @@ from importlib.resources import files as resources
 from itertools import chain, count
 from pathlib import PurePath
 
-from hookonce.agents._entry import config_of, lost, placed
-from hookonce.agents._opaque import CODE, keep, opaque, opaque_gap
-from hookonce.agents._point import natives
-from hookonce.agents._table import GENERATED, dumped, entry_of, hook_of, matcher_gaps
+from hookonce.agents.configs.entry import config_of, lost, placed
+from hookonce.agents.configs.opaque import CODE, keep, opaque, opaque_gap
+from hookonce.agents.configs.point import natives
+from hookonce.agents.configs.table import GENERATED, dumped, entry_of, hook_of, matcher_gaps
 from hookonce.model import Agent, Gap, Hook, Object, Wording
 
 # A command as Node starts it can have all of this.
@@ -60,8 +60,8 @@ def _free(agent: Agent, taken: Object) -> str:
 
 
 def _text(agent: Agent, entries: list[Object]) -> str:
-    here = resources("hookonce.agents")
-    code = [here.joinpath(name).read_text(encoding="utf-8") for name in ("_plugin.js", f"_{agent.name}.js")]
+    here = resources("hookonce.agents.configs")
+    code = [here.joinpath(name).read_text(encoding="utf-8") for name in ("plugin.js", f"{agent.name}.js")]
     table = {"tools": list(agent.tools), "hooks": entries}
     return f"{_MARK}{_TABLE}{dumped(table, indent=2)}\n\n{''.join(code)}"
 

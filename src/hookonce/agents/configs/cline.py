@@ -5,11 +5,11 @@ from importlib.resources import files as resources
 from math import ceil, isfinite
 from shlex import quote
 
-from hookonce.agents._entry import lost, placed, warned
-from hookonce.agents._fitting import STAR
-from hookonce.agents._opaque import CODE, keep, opaque, opaque_gap
-from hookonce.agents._point import natives, point_of
-from hookonce.agents._table import GENERATED, dumped, entry_of, hook_of, matcher_gaps
+from hookonce.agents.configs.entry import lost, placed, warned
+from hookonce.agents.configs.fitting import STAR
+from hookonce.agents.configs.opaque import CODE, keep, opaque, opaque_gap
+from hookonce.agents.configs.point import natives, point_of
+from hookonce.agents.configs.table import GENERATED, dumped, entry_of, hook_of, matcher_gaps
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 from hookonce.texts import load
 
@@ -81,7 +81,7 @@ def _crowded(agent: Agent, native: str, name: str | None, index: int, hook: Hook
 
 
 def _script(agent: Agent, native: str, entries: list[Object]) -> str:
-    code = resources("hookonce.agents").joinpath("_cline.sh").read_text(encoding="utf-8")
+    code = resources("hookonce.agents.configs").joinpath("cline.sh").read_text(encoding="utf-8")
     return f"{_MARK}{dumped({'hooks': entries})}\n{_switches(agent, native, entries)}{code}{_calls(entries)}"
 
 

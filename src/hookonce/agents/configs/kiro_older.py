@@ -5,10 +5,10 @@ They are read, and written only for hooks that came from such a file: Kiro of to
 
 from msgspec.structs import replace
 
-from hookonce.agents._entry import Entry, hook_of, own_keys, own_place, read_entry, write_entry
-from hookonce.agents._grouped import TOOL_EVENTS
-from hookonce.agents._kiro_matcher import from_kinds, from_selector
-from hookonce.agents._point import kind_of, native_of
+from hookonce.agents.configs.entry import Entry, hook_of, own_keys, own_place, read_entry, write_entry
+from hookonce.agents.configs.grouped import TOOL_EVENTS
+from hookonce.agents.configs.kiro_matcher import from_kinds, from_selector
+from hookonce.agents.configs.point import kind_of, native_of
 from hookonce.model import Agent, Gap, Handler, Hook, Json, Object, Wording
 
 GENERATION = "generation"  # the key of our place that tells them apart

@@ -4,9 +4,19 @@ from typing import Any, get_args
 
 from msgspec.structs import replace
 
-from hookonce.agents import _copilot_matcher
-from hookonce.agents._copilot_keys import RESERVED, Spelling, alone, gathered, heard, retimed, spread, timed, told
-from hookonce.agents._entry import (
+from hookonce.agents.configs import copilot_matcher as _copilot_matcher
+from hookonce.agents.configs.copilot_keys import (
+    RESERVED,
+    Spelling,
+    alone,
+    gathered,
+    heard,
+    retimed,
+    spread,
+    timed,
+    told,
+)
+from hookonce.agents.configs.entry import (
     Entry,
     config_of,
     hook_of,
@@ -18,8 +28,8 @@ from hookonce.agents._entry import (
     warned,
     write_entry,
 )
-from hookonce.agents._grouped import TOOL_EVENTS
-from hookonce.agents._point import kind_of
+from hookonce.agents.configs.grouped import TOOL_EVENTS
+from hookonce.agents.configs.point import kind_of
 from hookonce.model import Agent, Gap, HandlerType, Hook, Object, Wording
 
 

@@ -3,11 +3,11 @@
 from msgspec.structs import replace
 
 from hookonce import invocation
-from hookonce.agents import _grouped
-from hookonce.agents._entry import config_of, own_keys, own_place, provider_data
-from hookonce.agents._gemini_flat import grouped
-from hookonce.agents._mapped import mapped
-from hookonce.agents._words import Meaning, anchored, as_written, misread, understood
+from hookonce.agents.configs import grouped as _grouped
+from hookonce.agents.configs.entry import config_of, own_keys, own_place, provider_data
+from hookonce.agents.configs.gemini_flat import grouped
+from hookonce.agents.configs.mapped import mapped
+from hookonce.agents.configs.words import Meaning, anchored, as_written, misread, understood
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 _SETTINGS = frozenset({"enabled", "disabled", "notifications"})  # what may stand beside the events

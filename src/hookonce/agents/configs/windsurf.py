@@ -6,7 +6,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hookonce import invocation
-from hookonce.agents._entry import (
+from hookonce.agents.configs.entry import (
     Entry,
     config_of,
     hook_of,
@@ -20,9 +20,9 @@ from hookonce.agents._entry import (
     warned,
     write_entry,
 )
-from hookonce.agents._point import kind_of
-from hookonce.agents._windsurf_fold import Key, folded, layered
-from hookonce.agents._windsurf_tools import MOMENTS, loss, matcher_of, needed
+from hookonce.agents.configs.point import kind_of
+from hookonce.agents.configs.windsurf_fold import Key, folded, layered
+from hookonce.agents.configs.windsurf_tools import MOMENTS, loss, matcher_of, needed
 from hookonce.model import Agent, Gap, Handler, Hook, Object, Wording
 from hookonce.texts import dump
 

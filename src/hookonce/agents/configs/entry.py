@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, get_args
 from msgspec.structs import replace
 
 from hookonce import invocation
-from hookonce.agents._point import effect, kind_of, native_of, point_of
+from hookonce.agents.configs.point import effect, kind_of, native_of, point_of
 from hookonce.errors import UnknownName
 from hookonce.model import Agent, Config, Gap, Handler, HandlerType, Hook, Json, Object, Wording
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents import _grouped
-from hookonce.agents._entry import config_of, lost, own_keys, own_place, provider_data, read_entry, warned
-from hookonce.agents._matcher import from_native, to_native, vague
+from hookonce.agents.configs import grouped as _grouped
+from hookonce.agents.configs.entry import config_of, lost, own_keys, own_place, provider_data, read_entry, warned
+from hookonce.agents.configs.matcher import from_native, to_native, vague
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 _OFF, _SHOWN = "hooksDisabled", "showHookOutput"  # settings that stand among the events

@@ -9,12 +9,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents import _grouped
-from hookonce.agents._entry import lost, own_keys, warned
 from hookonce.agents._family import EVENTS as FAMILY
 from hookonce.agents._family import pick
-from hookonce.agents._mapped import mapped
-from hookonce.agents._words import as_written, misread, understood
+from hookonce.agents.configs import grouped as _grouped
+from hookonce.agents.configs.entry import lost, own_keys, warned
+from hookonce.agents.configs.mapped import mapped
+from hookonce.agents.configs.words import as_written, misread, understood
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 EVENTS = pick(

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable
 
-from hookonce.agents._entry import lost, own_keys, provider_data
-from hookonce.agents._point import effect, kind_of, point_of
+from hookonce.agents.configs.entry import lost, own_keys, provider_data
+from hookonce.agents.configs.point import effect, kind_of, point_of
 from hookonce.model import Agent, Gap, Handler, Hook, Object
 
 CODE = "code"

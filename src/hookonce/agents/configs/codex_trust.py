@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import Any
 
-from hookonce.agents._codex_config import EVENTS
+from hookonce.agents.configs.codex import EVENTS
 from hookonce.model import Object
 
 _USUAL, _BRIEF, _CLAMP = 600, 1, 3  # seconds: by default, by default where time is short, and at most there

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from hookonce.agents._entry import own_keys, own_place, provider_data, warned
-from hookonce.agents._grouped import TOOL_EVENTS
-from hookonce.agents._matcher import from_native, to_native
+from hookonce.agents.configs.entry import own_keys, own_place, provider_data, warned
+from hookonce.agents.configs.grouped import TOOL_EVENTS
+from hookonce.agents.configs.matcher import from_native, to_native
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Agent, Gap, Hook, Json
 

@@ -6,9 +6,9 @@ configuration. That they belong together shows in the brackets around the second
 
 import re
 
-from hookonce.agents._grouped import TOOL_EVENTS
-from hookonce.agents._matcher import ANY_MCP
-from hookonce.agents._pattern import Mcp, alternatives, compiles, literal, read, written
+from hookonce.agents.configs.grouped import TOOL_EVENTS
+from hookonce.agents.configs.matcher import ANY_MCP
+from hookonce.agents.configs.pattern import Mcp, alternatives, compiles, literal, read, written
 from hookonce.model import Agent, Json, Object
 
 PREFIX = "mcp:"
