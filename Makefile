@@ -38,6 +38,7 @@ lint: $(DEV)  ## walls between rooms, style, types
 
 bench: $(DEV)  ## measure speed on this machine
 	@$(BIN)/python benchmarks/run.py $(ARGS)
+	@$(BIN)/python benchmarks/answer.py
 
 docs: $(DEV)  ## rewrite the pages and schemas that are made from the code
 	@$(BIN)/python docs/generate.py $(ARGS)
