@@ -18,9 +18,10 @@ from hookonce.model import Agent
 from hookonce.texts import dump
 
 
-def configure(parser: ArgumentParser, *, changes: bool = True) -> None:
-    """The options that they all have."""
-    parser.add_argument("names", nargs="*", metavar="AGENT", help="default: every agent that is found here")
+def configure(parser: ArgumentParser, *, changes: bool = True, named: bool = False) -> None:
+    """The options that they all have; `named` if there is no default for whom."""
+    whom = "whose hooks" if named else "default: every agent that is found here"
+    parser.add_argument("names", nargs="+" if named else "*", metavar="AGENT", help=whom)
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
     if changes:
         parser.add_argument("--scope", choices=("user", "project"), default="user", help="default: user")
@@ -78,6 +79,7 @@ def report(options: Namespace, verb: str, changes: list[Change], problems: list[
     else:
         if options.dry_run:
             sys.stdout.write(diff(changes))
+            print()
         tense = f"would be {verb}" if options.dry_run else verb
         for change in changes:
             print(f"{change.agent or 'hookonce'}: {change.path} {tense}")

@@ -3,49 +3,68 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
+from hookonce import agents
 from hookonce.cli import _machine
 from hookonce.cli._words import counted
 from hookonce.cli.consent import confirmed
 from hookonce.config import paths
 from hookonce.errors import HookonceError
-from hookonce.journeys.adopt import adoption
+from hookonce.journeys.adopt import Adoption, adoption, doors_after
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.client import place as place_client
 from hookonce.journeys.doctor import REPAIRS
-from hookonce.journeys.places import Place, here
+from hookonce.journeys.places import here
 from hookonce.model import Agent
+
+Problems = list[tuple[str, str]]
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `adopt`."""
     parser.epilog = "examples:\n  hookonce adopt claude-code --dry-run\n  hookonce adopt claude-code --scope project"
-    _machine.configure(parser)
+    _machine.configure(parser, named=True)
 
 
 def run(options: Namespace) -> int:
     """Move an agent's own hooks into the manifest, where every agent can have them."""
-    if not options.names:
-        raise HookonceError("say whose hooks: hookonce adopt AGENT; hookonce status lists them")
-    manifest = paths.configuration() if options.scope == "user" else here().project / ".hookonce"
+    done: list[Change] = []
+    problems: Problems = []
+    for agent in map(agents.load, options.names):
+        try:
+            made, failed = _one(options, agent)
+        except HookonceError as problem:
+            made, failed = [], [(agent.name, str(problem))]
+        done, problems = done + made, problems + failed
+    code = _machine.report(options, "changed", done, problems)
+    if done and options.scope == "project" and not options.json:
+        print("Next: hookonce trust; hooks of a project run only as you have seen them")
+    return code
 
-    def step(agent: Agent, place: Place) -> list[Change]:
-        if agent.name not in REPAIRS:
-            raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
-        found = adoption(agent, options.scope, place, manifest / "hooks.json", str(paths.client()))
-        for text in found.stayed:
-            print(f"hookonce: stays where it is: {text}", file=sys.stderr)
-        if not options.json:
-            print(f"{agent.name}: {counted(len(found.moved), 'hook')} to move", file=sys.stderr)
-        return found.changes
 
-    changes, problems = _machine.planned(options, step)
+def _one(options: Namespace, agent: Agent) -> tuple[list[Change], Problems]:
+    """One agent after the other: each sees the manifest as the last one has left it."""
+    if agent.name not in REPAIRS:
+        raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
+    found = adoption(agent, options.scope, here(), str(paths.client()))
+    _tell(options, agent, found)
+    changes = [*([found.manifest] if found.manifest else []), *found.files]
     if options.dry_run or not changes:
-        return _machine.report(options, "changed", changes, problems)
+        return changes, []
     if sys.stdin.isatty() and not options.json:
         sys.stdout.write(diff(changes))
     if not confirmed("Move them?"):
-        print("nothing was changed")
-        return 0
+        return [], []
     place_client()
-    done, failed = _machine.apply(changes, leaving=True)
-    return _machine.report(options, "changed", done, problems + failed)
+    made, failed = _machine.apply(changes[:1])
+    if failed:  # hooks that the manifest could not take stay where they are
+        return made, failed
+    more, failed = _machine.apply(changes[1:], leaving=True)
+    entries, unopened = _machine.apply(doors_after(agent, options.scope, here(), str(paths.client())))
+    return [*made, *more, *entries], failed + unopened
+
+
+def _tell(options: Namespace, agent: Agent, found: Adoption) -> None:
+    for text in found.stayed:
+        print(f"hookonce: stays where it is: {text}", file=sys.stderr)
+    if not options.json:
+        print(f"{agent.name}: {counted(len(found.moved), 'hook')} to move", file=sys.stderr)

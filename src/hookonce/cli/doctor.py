@@ -3,13 +3,15 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
+from hookonce import agents
 from hookonce.cli import _machine
 from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed, confirmed
 from hookonce.config import paths
-from hookonce.journeys.change import diff
+from hookonce.errors import HookonceError
+from hookonce.journeys.change import Change, diff
 from hookonce.journeys.client import place as place_client
-from hookonce.journeys.doctor import Finding, examine, own_house
+from hookonce.journeys.doctor import Finding, examine, own_hooks, own_house
 from hookonce.journeys.places import here
 from hookonce.journeys.vouch import vouch
 from hookonce.texts import dump
@@ -34,22 +36,30 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Explain what keeps hooks from running, and list hooks that nobody vouches for."""
     if options.vouch:
-        agreed("doctor --vouch", "\n".join(options.vouch))
-        vouch(options.vouch)
-        print(f"{counted(len(options.vouch), 'hook')} vouched for")
-        return 0
-    place, client = here(), str(paths.client())
-    found = list(own_house())
-    for agent in _machine.chosen(options, place):
-        found += examine(agent, place, client)
-    wrong = [one for one in found if one.kind != "unvouched"]
+        return _vouch(options)
     if options.repair:
-        return _repair(options, wrong)
+        _repair(options)
+    found = _findings(options)
+    wrong = [one for one in found if one.kind != "unvouched"]
     if options.json:
         sys.stdout.buffer.write(dump({"ok": not wrong, "findings": [_object(one) for one in found]}) + b"\n")
     else:
         _tell(found)
     return 1 if wrong else 0
+
+
+def _vouch(options: Namespace) -> int:
+    """A person has looked at these hooks, as they are now."""
+    place, client = here(), str(paths.client())
+    seen = [one for agent in _machine.chosen(options, place) for one in examine(agent, place, client) if one.mark]
+    known = {one.mark: one.message for one in seen}
+    unknown = [mark for mark in options.vouch if mark not in known]
+    if unknown:
+        raise HookonceError(f"no hook has the mark {unknown[0]}; hookonce doctor lists them")
+    agreed("doctor --vouch", "\n".join(known[mark] for mark in options.vouch))
+    vouch(options.vouch)
+    print(f"{counted(len(options.vouch), 'hook')} vouched for, until the entry or its script changes")
+    return 0
 
 
 def _tell(found: list[Finding]) -> None:
@@ -67,17 +77,38 @@ def _object(one: Finding) -> dict[str, object]:
     return facts | {"repairable": one.repair is not None or one.kind == "interpreter"}
 
 
-def _repair(options: Namespace, wrong: list[Finding]) -> int:
-    changes = [one.repair for one in wrong if one.repair is not None]
-    if not options.dry_run and any(one.kind == "interpreter" for one in wrong):
+def _findings(options: Namespace) -> list[Finding]:
+    """Of the agents that were named, else of all: a stranger's hooks wait for agents that are not here yet."""
+    place, client = here(), str(paths.client())
+    found = [*own_house(), *own_hooks(place.project)]
+    for agent in map(agents.load, options.names or agents.AGENTS):
+        found += examine(agent, place, client)
+    return found
+
+
+def _repair(options: Namespace) -> None:
+    """Mend one thing after the other, each as the last one has left the files."""
+    done: list[Change] = []
+    failed: list[tuple[str, str]] = []
+    for _ in range(_MOST):
+        wrong = _findings(options)
+        change = next((one.repair for one in wrong if one.repair is not None and one.repair not in done), None)
+        if change is None or options.dry_run:
+            done += [one.repair for one in wrong if one.repair is not None] if options.dry_run else []
+            break
+        if sys.stdin.isatty() and not options.json:
+            sys.stdout.write(diff([change]))
+        if not confirmed("Mend this?"):
+            break
         place_client()
-    if options.dry_run or not changes:
-        return _machine.report(options, "mended", changes, [])
-    if sys.stdin.isatty() and not options.json:
-        sys.stdout.write(diff(changes))
-    if not confirmed("Mend this?"):
-        print("nothing was changed")
-        return 1
-    place_client()
-    done, failed = _machine.apply(changes)
-    return _machine.report(options, "mended", done, failed)
+        made, problems = _machine.apply([change])
+        done, failed = done + made, failed + problems
+        if problems:
+            break
+    if any(one.kind == "interpreter" for one in own_house()) and not options.dry_run:
+        place_client()
+    if not options.json:
+        _machine.report(options, "mended", done, failed)
+
+
+_MOST = 50  # repairs in one go: each is planned anew, so none can go round in circles for ever

@@ -1,6 +1,7 @@
 """hookonce init."""
 
 from argparse import ArgumentParser, Namespace
+from shlex import quote
 
 from hookonce.cli import _machine
 from hookonce.config import paths
@@ -20,11 +21,12 @@ def run(options: Namespace) -> int:
     """Write a first manifest, with an example that you can change or delete."""
     user = options.scope == "user"
     folder = paths.configuration() if user else here().project / ".hookonce"
-    changes = first_manifest(folder, str(folder / "example.sh") if user else "./.hookonce/example.sh")
+    changes = first_manifest(folder, quote(str(folder / "example.py")) if user else "./.hookonce/example.py")
     problems: list[tuple[str, str]] = []
     if not options.dry_run:
         changes, problems = _machine.apply(changes, leaving=True)
     code = _machine.report(options, "written", changes, problems)
-    if not options.json and not options.dry_run:
-        print(f"Next: hookonce check {changes[0].path}; hookonce install lets your agents call it")
+    if not options.json and not options.dry_run and not problems:
+        trust = "" if user else "; hookonce trust lets it run here"
+        print(f"Next: hookonce try example{trust}; hookonce install lets your agents call it")
     return code

@@ -8,11 +8,12 @@ from hookonce.agents import config_of, natives
 from hookonce.cli import _machine
 from hookonce.cli.consent import confirmed
 from hookonce.config import paths
+from hookonce.edit.file import read_file
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.client import place as place_client
 from hookonce.journeys.client import try_out
 from hookonce.journeys.install import plan
-from hookonce.journeys.places import Place
+from hookonce.journeys.places import Place, written
 from hookonce.journeys.review import reviewed
 from hookonce.model import Agent
 
@@ -42,8 +43,15 @@ def run(options: Namespace) -> int:
 
     def step(agent: Agent, place: Place) -> list[Change]:
         changes = plan(agent, options.scope, place, client, options.events)
-        marks = [reviewed(agent, change, place, client) for change in changes] if _wants_trust(options, agent) else []
-        return changes + [mark for mark in marks if mark is not None]
+        if not _wants_trust(options, agent):
+            return changes
+        mark = reviewed(agent, changes[0].path, changes[0].new, place, client) if changes else _later(agent, place)
+        return changes + ([] if mark is None else [mark])
+
+    def _later(agent: Agent, place: Place) -> Change | None:
+        """The entries stand there already; only the user's word is new."""
+        path = written(agent, options.scope, place)
+        return None if path is None else reviewed(agent, path, read_file(path), place, client)
 
     changes, problems = _machine.planned(options, step)
     if options.dry_run or not changes:

@@ -12,6 +12,7 @@ from hookonce.journeys.change import Change, diff
 from hookonce.journeys.install import plan_removal
 from hookonce.journeys.places import here
 from hookonce.journeys.restore import forget_everything, leftovers
+from hookonce.journeys.review import forgotten
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -48,7 +49,9 @@ def _removals() -> tuple[list[Change], list[tuple[str, str]]]:
     for agent in map(agents.load, agents.AGENTS):
         for scope in config_of(agent).files if agent.config else ():
             try:
-                changes |= {str(one.path): one for one in plan_removal(agent, scope, place, client, unwrap=True)}
+                removals = plan_removal(agent, scope, place, client, unwrap=True)
+                marks = [forgotten(agent, change, place, client) for change in removals]
+                changes |= {str(one.path): one for one in (*removals, *marks) if one is not None}
             except HookonceError as problem:
                 problems.append((agent.name, str(problem)))
     return list(changes.values()), problems

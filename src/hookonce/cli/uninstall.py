@@ -1,13 +1,16 @@
 """hookonce uninstall."""
 
+import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _machine
+from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed
 from hookonce.config import paths
+from hookonce.journeys.adopt import adopted, manifest_path
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.install import plan_removal
-from hookonce.journeys.places import Place
+from hookonce.journeys.places import Place, here
 from hookonce.journeys.review import forgotten
 from hookonce.model import Agent
 
@@ -31,6 +34,20 @@ def run(options: Namespace) -> int:
     changes, problems = _machine.planned(options, step)
     if options.dry_run or not changes:
         return _machine.report(options, "changed", changes, problems)
+    for text in _left(options):
+        print(f"hookonce: WARNING: {text}", file=sys.stderr)
     agreed("uninstall", diff(changes))
     done, failed = _machine.apply(changes, leaving=True)
     return _machine.report(options, "given back", done, problems + failed)
+
+
+def _left(options: Namespace) -> list[str]:
+    """Hooks that were adopted from an agent and that nobody will call any more."""
+    place = here()
+    found = adopted(options.scope, place)
+    return [
+        f"{counted(found[agent.name], 'hook')} adopted from {agent.title} will not run any more; to have them back: "
+        f"hookonce convert --from hif --to {agent.name} {manifest_path(options.scope, place)}"
+        for agent in _machine.chosen(options, place)
+        if found.get(agent.name)
+    ]

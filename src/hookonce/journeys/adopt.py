@@ -1,5 +1,6 @@
 """adopt: hooks out of an agent's configuration into the manifest, so that every agent can have them, each once."""
 
+from collections import Counter
 from pathlib import Path
 
 from msgspec import Struct
@@ -8,62 +9,115 @@ from msgspec.json import format as pretty
 from msgspec.structs import replace
 
 from hookonce.agents import config_of
+from hookonce.config import paths
 from hookonce.edit import jsonc
 from hookonce.edit.file import read_file
 from hookonce.errors import HookonceError
 from hookonce.journeys.change import Change
 from hookonce.journeys.convert import NEWEST
-from hookonce.journeys.doors import is_ours, unwrapped
-from hookonce.journeys.install import naming, rendered, with_doors
-from hookonce.journeys.places import Place, document_of, written
+from hookonce.journeys.doors import doors, is_ours, unwrapped
+from hookonce.journeys.install import naming, plan
+from hookonce.journeys.losses import left_behind, unsayable
+from hookonce.journeys.places import Place, document_of, sources
 from hookonce.journeys.splice import editor_of, joined, parted
-from hookonce.manifest.load import dump
+from hookonce.manifest.discover import NAMES
+from hookonce.manifest.load import dump, load
 from hookonce.model import Agent, Hook, Manifest
 
 
 class Adoption(Struct, frozen=True, kw_only=True):
-    """The changes, the hooks that move, and those that stay behind with the reason."""
+    """The manifest's change, which comes first, those of the agent's files, and what stays behind with the reason."""
 
-    changes: list[Change]
+    manifest: Change | None
+    files: list[Change]
     moved: list[Hook]
     stayed: list[str]
 
 
-def adoption(agent: Agent, scope: str, place: Place, manifest: Path, client: str) -> Adoption:
-    """What it takes to move an agent's own hooks into a manifest, our doors included."""
-    path = written(agent, scope, place)
-    data = None if path is None or path.is_dir() else read_file(path)
-    if path is None or data is None or config_of(agent).language == "code":
-        raise HookonceError(f"{agent.title} has no {scope} configuration here whose hooks could be adopted")
-    with naming(path):
-        hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, data))
-    moved = [hook for hook in hooks if _moves(hook, client)]
-    stayed = [gap.note or gap.where for gap in gaps]
-    stayed += [f"a handler of type {hook.handler.type} on {hook.event}" for hook in hooks if not hook.handler.command]
-    if not moved:
-        return Adoption(changes=[], moved=[], stayed=stayed)
-    mine = {hook.handler.command for hook in moved}
-    with naming(path):
-        left = parted(editor_of(path), data, lambda command: (unwrapped(command, client) or command) in mine)
-        new = with_doors(agent, path, left, rendered(agent, scope, client, "default"), client)
-    changes = [
-        _enlarged(manifest, [replace(hook, dialect=hook.dialect or agent.name) for hook in moved]),
-        Change(path=path, old=data, new=new, agent=agent.name, scope=scope),
-    ]
-    return Adoption(changes=changes, moved=moved, stayed=stayed)
+def adoption(agent: Agent, scope: str, place: Place, client: str) -> Adoption:
+    """What it takes to move an agent's own hooks into a manifest."""
+    if config_of(agent).language == "code":
+        raise HookonceError(f"hooks of {agent.title} are code and cannot be adopted")
+    found = Adoption(manifest=None, files=[], moved=[], stayed=[])
+    for where, path in sources(agent, place):
+        if where == scope:
+            _adopt(agent, scope, path, client, found)
+    manifest = _enlarged(manifest_path(scope, place), found.moved) if found.moved else None
+    return Adoption(manifest=manifest, files=found.files, moved=found.moved, stayed=found.stayed)
 
 
-def _moves(hook: Hook, client: str) -> bool:
-    command = hook.handler.command
-    return command is not None and not is_ours(command, client)
+def _adopt(agent: Agent, scope: str, path: Path, client: str, found: Adoption) -> None:
+    """The hooks of one file that can move, and the file without them."""
+    old = read_file(path) or b""
+    with naming(path):
+        hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, old))
+        able = _able(agent, scope, hooks, client, found.stayed)
+        commands = {hook.handler.command for hook in able}
+        new = parted(editor_of(path), old, lambda command: (unwrapped(command, client) or command) in commands)
+        left = Counter(map(_what, config_of(agent).parse(agent, document_of(agent, path, new or b"{}"))[0]))
+    found.stayed.extend(gap.note or gap.where for gap in gaps)
+    moved = [hook for hook in able if not left[_what(hook)]]
+    found.stayed.extend(
+        f"{hook.handler.command} on {hook.event}: {path} says more of it" for hook in able if left[_what(hook)]
+    )
+    if moved and len(moved) == len(able):
+        found.moved.extend(replace(hook, dialect=hook.dialect or agent.name, provider_data={}) for hook in moved)
+        found.files.append(Change(path=path, old=old, new=new or None, agent=agent.name, scope=scope))
+
+
+def _what(hook: Hook) -> tuple[str, str | None]:
+    return hook.event, hook.handler.command
+
+
+def _able(agent: Agent, scope: str, hooks: list[Hook], client: str, stayed: list[str]) -> list[Hook]:
+    """The hooks that can be run from a manifest and mean the same there; the others stay, each with the reason."""
+    opened = {hook.event for hook in doors(agent, scope, client)}
+    able = []
+    for index, hook in enumerate(hooks):
+        if is_ours(hook.handler.command, client):
+            continue
+        reasons = [gap.note for gap in (unsayable(index, hook), *left_behind(agent, index, hook)) if gap is not None]
+        if hook.event not in opened:
+            reasons.append(f"{hook.event}: hookonce has no entry there that would call it")
+        if hook.handler.command is None:
+            reasons.append(f"{hook.event}: only commands are moved")
+        if reasons:
+            stayed.append(f"{hook.handler.command or hook.handler.type}: {reasons[0]}")
+        else:
+            able.append(hook)
+    return able
+
+
+def doors_after(agent: Agent, scope: str, place: Place, client: str) -> list[Change]:
+    """Our own entries, once the agent's hooks have moved: without them nobody would call the manifest."""
+    return plan(agent, scope, place, client)
 
 
 def _enlarged(path: Path, hooks: list[Hook]) -> Change:
     """The manifest with more hooks at its end; a new one if there is none."""
+    other = next((path.with_name(name) for name in NAMES if name != path.name and path.with_name(name).exists()), None)
+    if other is not None:
+        raise HookonceError(f"{other} is there, and hooks are adopted into JSON only; make it {path.name} first")
     old = read_file(path)
     if old is None:
         document = dump(Manifest(spec=NEWEST, hooks=hooks))
         return Change(path=path, old=None, new=pretty(encode(document), indent=2) + b"\n")
-    return Change(
-        path=path, old=old, new=joined(jsonc, old, {"hooks": dump(Manifest(spec=NEWEST, hooks=hooks))["hooks"]})
-    )
+    with naming(path):
+        load(old)
+        more = dump(Manifest(spec=NEWEST, hooks=hooks))["hooks"]
+        return Change(path=path, old=old, new=joined(jsonc, old, {"hooks": more}))
+
+
+def manifest_path(scope: str, place: Place) -> Path:
+    """The manifest of a scope that we write."""
+    return (paths.configuration() if scope == "user" else place.project / ".hookonce") / "hooks.json"
+
+
+def adopted(scope: str, place: Place) -> dict[str, int]:
+    """How many hooks of a manifest speak each agent's dialect, as adopted ones do."""
+    data = read_file(manifest_path(scope, place))
+    try:
+        hooks = [] if data is None else load(data).hooks
+    except HookonceError:
+        return {}
+    return dict(Counter(hook.dialect for hook in hooks if hook.dialect))

@@ -10,19 +10,22 @@ from hookonce.errors import HookonceError
 from hookonce.journeys.change import Change
 
 SCHEMA = "https://hookonce.dev/schemas/manifest.json"
-_SCRIPT = """#!/bin/sh
+_SCRIPT = """#!/usr/bin/env python3
+# An example, not a protection: there are many ways to write a command.
 # A hook reads one event as JSON and answers with its exit code: 0 has no opinion, 2 refuses and says why on stderr.
-if grep -qE '"command": ?"[^"]*rm -rf (/|~)( |")'; then
-    echo "deleting everything is not what we want" >&2
-    exit 2
-fi
-exit 0
+import json
+import sys
+
+event = json.load(sys.stdin)
+if "rm -rf" in event["tool"]["input"].get("command", ""):
+    print("deleting everything is not what we want", file=sys.stderr)
+    sys.exit(2)
 """
 
 
 def first_manifest(folder: Path, script: str) -> list[Change]:
     """A manifest and its example script in a folder; `script` is how the manifest names the latter."""
-    manifest, example = folder / "hooks.json", folder / "example.sh"
+    manifest, example = folder / "hooks.json", folder / "example.py"
     taken = next((path for path in (manifest, folder / "hooks.yaml", example) if read_file(path) is not None), None)
     if taken is not None:
         raise HookonceError(f"{taken} is already there; hookonce check {taken} tells whether it is right")

@@ -9,14 +9,19 @@ from msgspec import Struct
 
 from hookonce.agents import config_of
 from hookonce.config import paths
-from hookonce.edit.file import read_file
+from hookonce.edit.refusal import Refusal
 from hookonce.errors import HookonceError
 from hookonce.journeys.change import Change
+from hookonce.journeys.chosen import manifest_of
+from hookonce.journeys.doors import is_ours
 from hookonce.journeys.install import plan
-from hookonce.journeys.places import Place, resolved
+from hookonce.journeys.places import Place, document_of, resolved
+from hookonce.journeys.places import sources as files_of
 from hookonce.journeys.splice import editor_of
 from hookonce.journeys.survey import entries, standing, what_runs
 from hookonce.journeys.vouch import is_vouched, mark
+from hookonce.manifest.discover import Source, sources
+from hookonce.manifest.trust import trusted
 from hookonce.model import Agent, Hook
 
 # Elsewhere doctor reports, and leaves the repair to a person.
@@ -38,14 +43,14 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 def examine(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
     """Everything that we can tell about one agent."""
-    try:
-        found = entries(agent, place)
-    except HookonceError as problem:
-        yield Finding(agent=agent.name, kind="unreadable", message=str(problem))
-        return
+    found = entries(agent, place)
+    for _, path, text in found.problems:
+        yield Finding(agent=agent.name, kind="unreadable", message=text, path=str(path))
     yield from _switches(agent, place)
-    yield from _drift(agent, place, client)
-    for scope, path, hook in found:
+    if not found.problems:
+        yield from _drift(agent, place, client)
+        yield from _unreviewed(agent, place, client)
+    for scope, path, hook in found.hooks:
         yield from _hook(agent, scope, path, hook, client)
 
 
@@ -53,14 +58,42 @@ def _switches(agent: Agent, place: Place) -> Iterator[Finding]:
     """Settings that turn hooks off."""
     for name, keys, off in config_of(agent).switches:
         path = resolved(place, name)
-        data = read_file(path) if path.is_file() else None
-        if data is None or editor_of(path).value_at(data, keys, _MISSING) != off:
-            continue
+        data = _bytes(path)
+        try:
+            if data is None or editor_of(path).value_at(data, keys, _MISSING) != off:
+                continue
+        except Refusal:
+            continue  # told where its hooks are read
         repair = None
         if agent.name in REPAIRS:
             repair = Change(path=path, old=data, new=editor_of(path).remove_key(data, keys), agent=agent.name)
         told = f"{agent.title} runs no hooks: {'.'.join(keys)} in {path} turns them off"
         yield Finding(agent=agent.name, kind="disabled", message=told, path=str(path), repair=repair)
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _unreviewed(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
+    """Entries of ours that the agent will not run before its user has looked at them."""
+    review = config_of(agent).review
+    if review is None:
+        return
+    data = _bytes(resolved(place, review[0])) or b""
+    known = editor_of(resolved(place, review[0])).value_at(data, review[1], {}) or {}
+    for _, path in files_of(agent, place):
+        marks = review[2](
+            str(path), document_of(agent, path, _bytes(path) or b""), lambda one: is_ours(one, client, agent)
+        )
+        missing = [key for key, mark in marks.items() if known.get(key) != mark]
+        if missing:
+            told = f"{agent.title} runs none of {len(missing)} entries of ours in {path} before you have reviewed them"
+            ending = "there, or with hookonce install --trust"
+            yield Finding(agent=agent.name, kind="untrusted", message=f"{told}, {ending}", path=str(path))
 
 
 def _drift(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
@@ -120,7 +153,29 @@ def own_house() -> Iterator[Finding]:
     if not client.exists():
         return
     told = client.with_name("interpreter")
-    name = told.read_text(encoding="utf-8").strip() if told.exists() else ""
+    name = told.read_text(encoding="utf-8").partition("\n")[0] if told.exists() else ""
     if not name or not Path(name).exists():
         message = f"the interpreter of {client} is gone ({name or 'unknown'}); agents get no opinion from us"
         yield Finding(agent=None, kind="interpreter", message=message, path=str(told))
+
+
+def own_hooks(project: Path) -> Iterator[Finding]:
+    """The manifests: those that cannot be read, hooks that are not trusted, and commands that cannot run."""
+    for source in sources(project):
+        try:
+            hooks = manifest_of(source).hooks
+        except (HookonceError, ValueError) as problem:
+            told = f"{source.path}: no hook of it runs: {problem}"
+            yield Finding(agent=None, kind="manifest", message=told, path=str(source.path))
+            continue
+        for hook in hooks:
+            yield from _own_hook(hook, source, project)
+
+
+def _own_hook(hook: Hook, source: Source, project: Path) -> Iterator[Finding]:
+    where = f"{source.path}: the hook {what_runs(hook.handler)!r} on {hook.event}"
+    if source.scope == "project" and trusted(project, source.data, hook) is None:
+        told = f"{where} does not run: nobody has trusted it as it is now (hookonce trust)"
+        yield Finding(agent=None, kind="untrusted", message=told, path=str(source.path))
+    for kind, why in _program(hook.handler.command or "", "project" if source.scope == "project" else "user"):
+        yield Finding(agent=None, kind=kind, message=f"{where} {why}", path=str(source.path))

@@ -8,6 +8,7 @@ from hookonce.agents import config_of
 from hookonce.edit.file import read_file
 from hookonce.edit.refusal import Refusal
 from hookonce.errors import HookonceError
+from hookonce.invocation import CLIENT
 from hookonce.journeys import ledger
 from hookonce.journeys.change import Change
 from hookonce.journeys.doors import Events, doors, is_ours, unwrapped
@@ -25,12 +26,23 @@ def plan(agent: Agent, scope: str, place: Place, client: str, events: Events = "
         raise HookonceError(f"{agent.title} has no {scope} configuration for hooks")
     if config_of(agent).language == "code":
         return _scripts(agent, scope, target, rendered(agent, scope, client, events, _others(agent, target, client)))
-    made = rendered(agent, scope, client, events)
-    made = made["hooks"] if is_bare(agent, target, place) else made
     old = read_file(target)
+    with naming(target):
+        made = rendered(agent, scope, client, _wished(agent, scope, target, old, client, events))
+    made = made["hooks"] if is_bare(agent, target, place) else made
     with naming(target):
         new = with_doors(agent, target, old or b"", made, client)
     return [] if new == old else [Change(path=target, old=old, new=new, agent=agent.name, scope=scope)]
+
+
+def _wished(agent: Agent, scope: str, path: Path, data: bytes | None, client: str, events: Events) -> Events:
+    """Whoever once asked for all events keeps them."""
+    if data is None:
+        return events
+    hooks, _ = config_of(agent).parse(agent, document_of(agent, path, data))
+    usual = {hook.handler.command for hook in doors(agent, scope, client)}
+    more = [hook for hook in hooks if is_ours(hook.handler.command, client, agent)]
+    return "all" if any(hook.handler.command not in usual for hook in more) else events
 
 
 def rendered(agent: Agent, scope: str, client: str, events: Events, others: Sequence[Hook] = ()) -> Object:
@@ -115,16 +127,32 @@ def plan_removal(agent: Agent, scope: str, place: Place, client: str, *, unwrap:
 
 
 def _removal(agent: Agent, path: Path, client: str, *, unwrap: bool) -> Change | None:
-    old = read_file(path)
-    if old is None or client.encode() not in old:
+    named, shared = _named(agent, path, client)
+    if not named and not unwrap:
         return None
-    untouched, new = ledger.undo(path, old)
+    old = read_file(path) or b""
+    untouched, new = (False, None) if shared else ledger.undo(path, old)
     with naming(path):
         if not untouched:
             new = _without(agent, path, old, client) or None
         if unwrap and new is not None:
             new = _unwrapped(agent, path, new, client)
     return None if new == old else Change(path=path, old=old, new=new, agent=agent.name)
+
+
+def _named(agent: Agent, path: Path, client: str) -> tuple[bool, bool]:
+    """Whether a file holds doors of this agent, and whether it also holds another's."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False, False
+    if CLIENT.encode() not in data:
+        return False, False
+    with naming(path):
+        hooks, _ = config_of(agent).parse(agent, document_of(agent, path, data))
+    commands = [hook.handler.command for hook in hooks if is_ours(hook.handler.command, client)]
+    mine = [command for command in commands if is_ours(command, client, agent)]
+    return bool(mine), len(mine) < len(commands)
 
 
 def _without(agent: Agent, path: Path, data: bytes, client: str) -> bytes:

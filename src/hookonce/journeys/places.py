@@ -1,6 +1,7 @@
 """Where an agent's hooks live on this machine: the file that we write, and all those that it reads."""
 
 from collections.abc import Iterator
+from os import environ
 from pathlib import Path
 
 from msgspec import Struct
@@ -8,6 +9,7 @@ from msgspec import Struct
 from hookonce.agents import config_of
 from hookonce.config import paths
 from hookonce.edit import jsonc, toml
+from hookonce.errors import HookonceError
 from hookonce.model import Agent, Object
 
 
@@ -19,7 +21,13 @@ class Place(Struct, frozen=True):
 
 
 def here() -> Place:
-    """The user's home, and the project around the working directory: up to its repository, else that itself."""
+    """The user's home, and the project around the working directory: up to its repository, else that itself.
+
+    Whoever names a home that is none of ours means another one than we would take, and must not be written there.
+    """
+    named = environ.get("HOME")
+    if named and Path(named) != paths.home():
+        raise HookonceError(f"HOME is {named}, which is no directory of yours; make it, or unset HOME")
     cwd = Path.cwd()
     around = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
     return Place(paths.home(), cwd if around == paths.home() else around)
@@ -54,14 +62,24 @@ def sources(agent: Agent, place: Place) -> Iterator[tuple[str, Path]]:
         names = ([config.files[scope]] if scope in config.files else []) + list(config.reads.get(scope, ()))
         for name in names:
             for path in _matching(resolved(place, name)):
-                if path not in seen and path.is_file():
+                if path not in seen and _is_file(path):
                     seen.add(path)
                     yield scope, path
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # in a folder that is closed to us
+        return False
+
+
 def _matching(path: Path) -> list[Path]:
-    if path.is_dir():
-        return sorted(path.iterdir())
+    try:
+        if path.is_dir():
+            return sorted(path.iterdir())
+    except OSError:
+        return []
     star = next((number for number, part in enumerate(path.parts) if "*" in part), None)
     return [path] if star is None else sorted(Path(*path.parts[:star]).glob("/".join(path.parts[star:])))
 

@@ -14,19 +14,25 @@ from hookonce.model import Agent
 _KEYS = "keys"  # what signs the record goes last, so that a purge that was cut short can still be audited
 
 
-def plan_restore(agent: Agent, scope: str, place: Place) -> list[Change]:
-    """The newest copy of each of an agent's files, where it says something else than the file does now."""
+def plan_restore(agent: Agent, scope: str, place: Place, back: int = 1) -> list[Change]:
+    """The newest copy of each of an agent's files, or an older one, where it says something else than the file now."""
     changes = []
     for path in _files(agent, scope, place):
         copies = backups(path, paths.backups())
-        if not copies:
+        if len(copies) < back:
             continue
-        old, new = read_file(path), copies[-1].read_bytes()
+        old, new = read_file(path), copies[-back].read_bytes()
         if old != new:
             changes.append(Change(path=path, old=old, new=new, agent=agent.name, scope=scope))
     if not changes:
         raise HookonceError(f"there is no copy of {agent.title}'s {scope} configuration that differs from it")
     return changes
+
+
+def copies_of(agent: Agent, scope: str, place: Place) -> list[tuple[int, Path, Path]]:
+    """Every copy that there is of an agent's files, newest first: how far back it lies, the file, and the copy."""
+    found = [(path, backups(path, paths.backups())) for path in _files(agent, scope, place)]
+    return [(number, path, copy) for path, copies in found for number, copy in enumerate(reversed(copies), 1)]
 
 
 def _files(agent: Agent, scope: str, place: Place) -> list[Path]:

@@ -19,9 +19,9 @@ def _marks(agent: Agent, path: Path, data: bytes, client: str) -> dict[str, Obje
     return review[2](str(path), document_of(agent, path, data), lambda command: is_ours(command, client, agent))
 
 
-def reviewed(agent: Agent, change: Change, place: Place, client: str) -> Change | None:
-    """The change that lets the agent run the entries of another change; None if it needs none."""
-    return _marked(agent, place, _marks(agent, change.path, change.new or b"", client), there=True)
+def reviewed(agent: Agent, path: Path, data: bytes | None, place: Place, client: str) -> Change | None:
+    """The change that lets the agent run our entries in a file; None if it needs none."""
+    return _marked(agent, place, _marks(agent, path, data or b"", client), there=True)
 
 
 def forgotten(agent: Agent, change: Change, place: Place, client: str) -> Change | None:

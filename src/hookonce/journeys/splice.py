@@ -33,7 +33,7 @@ def joined(editor: ModuleType, text: bytes, document: Object, keys: Keys = ()) -
 
 
 def parted(editor: ModuleType, text: bytes, ours: Callable[[str], bool]) -> bytes:
-    """The file without the entries whose every command is ours."""
+    """The file without the entries that are ours; a group goes with them if it holds nobody else's."""
     while (place := _first(editor.value_at(text, ()), ours, ())) is not None:
         *keys, last = place
         text = editor.remove_item(text, tuple(keys), last) if type(last) is int else editor.remove_key(text, place)
@@ -60,14 +60,35 @@ def _places(value: Any, keys: Keys) -> list[tuple[Keys, str]]:
 
 
 def _first(value: Any, ours: Callable[[str], bool], keys: Keys) -> Keys | None:
-    """The place of the first, and widest, item that holds commands of ours and nobody else's."""
+    """The place of the first, and widest, item that holds entries of ours and nobody else's."""
     for key, inner in _inside(value):
-        commands = [command for _, command in _places(inner, ())]
-        if commands and all(map(ours, commands)) and _is_entry(value, inner):
+        known = [_runs_only(entry, ours) for entry in _entries(inner)]
+        if any(known) and all(known) and _is_entry(value, inner):
             return (*keys, key)
-        if any(map(ours, commands)):
-            return _first(inner, ours, (*keys, key))
+        if any(known) and (found := _first(inner, ours, (*keys, key))) is not None:
+            return found
     return None
+
+
+def _entries(value: Any) -> list[Any]:
+    """The entries below a value: the innermost members of lists, else the value itself."""
+    if type(value) is list:
+        return [entry for item in value for entry in _entries(item)]
+    below = [entry for _, inner in _inside(value) if _holds_list(inner) for entry in _entries(inner)]
+    return below or [value]
+
+
+def _holds_list(value: Any) -> bool:
+    """Whether there is a list of objects in a value: what has none is a part of an entry, not above one."""
+    if type(value) is list:
+        return any(type(item) is dict for item in value)
+    return any(_holds_list(inner) for _, inner in _inside(value))
+
+
+def _runs_only(entry: Any, ours: Callable[[str], bool]) -> bool:
+    """Whether an entry runs something, and all that it runs is ours."""
+    commands = [command for _, command in _places(entry, ())]
+    return bool(commands) and all(map(ours, commands))
 
 
 def _is_entry(holder: Any, inner: Any) -> bool:

@@ -1,15 +1,15 @@
 """status: which agents are on this machine, which of them call us, and what else they would run."""
 
+from collections import Counter
 from pathlib import Path
 from shutil import which
 from typing import Literal
 
 from msgspec import Struct
 
-from hookonce import agents
+from hookonce import agents, invocation
 from hookonce.agents import config_of
 from hookonce.edit.refusal import Refusal
-from hookonce.errors import HookonceError
 from hookonce.journeys.doors import doors, is_ours
 from hookonce.journeys.places import Place, document_of, sources, written
 from hookonce.model import Agent, Handler, Hook
@@ -71,19 +71,23 @@ def program(agent: Agent) -> str | None:
 
 
 def _has_home(agent: Agent, place: Place) -> bool:
-    return agent.home is not None and (place.home / agent.home).is_dir()
+    try:
+        return agent.home is not None and (place.home / agent.home).is_dir()
+    except OSError:
+        return False
 
 
 def standing(agent: Agent, place: Place, client: str) -> Standing:
     """What is true of one agent, here and now."""
     config = config_of(agent)
+    own = {written(agent, scope, place) for scope in config.files}
     return Standing(
         agent=agent.name,
         title=agent.title,
         program=program(agent),
         scopes=[_scope(agent, scope, place, client) for scope in ("user", "project") if scope in config.files],
         foreign=foreign(agent, place, client),
-        borrowed=[one for name in config.borrows for one in _borrowed(agents.load(name), place)],
+        borrowed=[one for name in config.borrows for one in _borrowed(agents.load(name), place, own)],
         crash=config.crash,
         late=config.late,
         trust=config.trust,
@@ -93,10 +97,11 @@ def standing(agent: Agent, place: Place, client: str) -> Standing:
 def _scope(agent: Agent, scope: str, place: Place, client: str) -> Scope:
     path = written(agent, scope, place)
     told = str(path)
-    try:
-        found = [hook for _, _, hook in entries(agent, place) if _calls(hook, agent, scope)]
-    except HookonceError as problem:
-        return Scope(scope=scope, path=told, state="unreadable", problem=str(problem))
+    read = entries(agent, place)
+    broken = next((text for _, file, text in read.problems if file == path), None)
+    if broken is not None:
+        return Scope(scope=scope, path=told, state="unreadable", problem=broken)
+    found = [hook for _, _, hook in read.hooks if _calls(hook, agent, scope)]
     if not found:
         return Scope(scope=scope, path=told, state="absent")
     wanted = {hook.handler.command: hook.handler.timeout for hook in doors(agent, scope, client)}
@@ -110,38 +115,44 @@ def _scope(agent: Agent, scope: str, place: Place, client: str) -> Scope:
 
 def _calls(hook: Hook, agent: Agent, scope: str) -> bool:
     """Whether a hook is a door of this agent and scope, of any hookonce."""
-    command = hook.handler.command or ""
-    return "/hookonce-on " in command and f" --via {agent.name}/{scope}" in command
+    call = invocation.read(hook.handler.command or "")
+    return call is not None and call.via == f"{agent.name}/{scope}"
 
 
 def _event(command: str | None) -> str:
-    return (command or "").split(" --via")[0].rpartition(" ")[2]
+    call = invocation.read(command or "")
+    return (call and call.event) or ""
 
 
-def entries(agent: Agent, place: Place) -> list[tuple[str, Path, Hook]]:
-    """Every hook that the agent finds, with scope and file; a file that cannot be read is an error with its name."""
-    found = []
+class Entries(Struct, frozen=True):
+    """The hooks that an agent finds, each with scope and file, and the files that could not be read, and why."""
+
+    hooks: list[tuple[str, Path, Hook]]
+    problems: list[tuple[str, Path, str]]
+
+
+def entries(agent: Agent, place: Place) -> Entries:
+    """Every hook that the agent finds; one broken file does not hide the others."""
+    found = Entries([], [])
     for scope, path in sources(agent, place):
         try:
             document = document_of(agent, path, path.read_bytes())
         except Refusal as problem:
-            raise HookonceError(f"{path}: {problem}") from None
+            found.problems.append((scope, path, f"{path}: {problem}"))
+            continue
         except OSError as problem:
-            raise HookonceError(f"{path} cannot be read: {problem.strerror}") from None
+            found.problems.append((scope, path, f"{path} cannot be read: {problem.strerror}"))
+            continue
         hooks, _ = config_of(agent).parse(agent, document)
-        found += [(scope, path, hook) for hook in hooks]
+        found.hooks.extend((scope, path, hook) for hook in hooks)
     return found
 
 
 def foreign(agent: Agent, place: Place, client: str) -> list[Foreign]:
-    """The hooks that are not ours; what lies in a file that cannot be read is told elsewhere."""
-    try:
-        found = entries(agent, place)
-    except HookonceError:
-        return []
+    """The hooks that are not ours."""
     return [
         Foreign(event=hook.event, what=what_runs(hook.handler), path=str(path), scope=scope)
-        for scope, path, hook in found
+        for scope, path, hook in entries(agent, place).hooks
         if not is_ours(hook.handler.command, client)
     ]
 
@@ -152,11 +163,7 @@ def what_runs(handler: Handler) -> str:
     return text or f"a handler of type {handler.type}"
 
 
-def _borrowed(lender: Agent, place: Place) -> list[Borrowed]:
-    counts: dict[str, int] = {}
-    try:
-        for _, path, _ in entries(lender, place):
-            counts[str(path)] = counts.get(str(path), 0) + 1
-    except HookonceError:
-        return []
+def _borrowed(lender: Agent, place: Place, own: set[Path | None]) -> list[Borrowed]:
+    """Hooks in a lender's files, but for those that are the borrower's own."""
+    counts = Counter(str(path) for _, path, _ in entries(lender, place).hooks if path not in own)
     return [Borrowed(agent=lender.name, path=path, hooks=number) for path, number in counts.items()]

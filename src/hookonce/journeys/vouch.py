@@ -19,8 +19,10 @@ def mark(agent: Agent, hook: Hook) -> str:
     known = sha256(dump([agent.name, hook.event, hook.handler]))
     for word in _words(hook.handler.command or ""):
         file = Path(word).expanduser()
-        if file.is_absolute() and file.is_file():
-            known.update(file.read_bytes())
+        try:
+            known.update(file.read_bytes() if file.is_absolute() and file.is_file() else b"")
+        except OSError:
+            known.update(b"not ours to read")
     return known.hexdigest()[:16]
 
 
