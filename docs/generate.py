@@ -20,6 +20,7 @@ from hookonce.canon.events import ROWS
 from hookonce.canon.tools import ACTIONS
 from hookonce.cli import COMMANDS
 from hookonce.journeys.check import Verdict
+from hookonce.journeys.dialect import Given
 from hookonce.journeys.identify import Finding
 from hookonce.journeys.matrix import Sheet
 from hookonce.manifest.schema import schema as manifest_schema
@@ -27,6 +28,7 @@ from hookonce.model import Record
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGED = ROOT / "src" / "hookonce" / "schemas"
+SHAPES = {"canonical": Record, "hook-input": Given, "identify": Finding, "check": Verdict, "agents": Sheet}
 
 
 def vocabulary() -> str:
@@ -98,7 +100,7 @@ def _help(command: str | None) -> list[str]:
 def schemas() -> dict[Path, str]:
     """The published schemas: those of the formats as they are shipped, and those of our own shapes."""
     made: dict[Path, str] = {}
-    for name, shape in (("canonical", Record), ("identify", Finding), ("check", Verdict), ("agents", Sheet)):
+    for name, shape in SHAPES.items():
         found = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema_of(shape)
         found["$id"] = f"https://hookonce.dev/schemas/{name}.json"
         made[PACKAGED / f"{name}.json"] = pretty(encode(found), indent=2).decode() + "\n"

@@ -1,9 +1,23 @@
 """What all tests share."""
 
 import os
+import shutil
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from hookonce.runtime.folder import house, places
 
 settings.register_profile("dev", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@pytest.fixture(autouse=True)
+def _no_trace(request):
+    """A home that was made for one test leaves nothing in this machine's runtime directory."""
+    home = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    yield
+    if home is not None:
+        for place in places(os.getuid()):
+            shutil.rmtree(place / house(home, home / ".local/share/hookonce"), ignore_errors=True)

@@ -183,4 +183,5 @@ def test_a_word_that_the_agent_takes_for_something_is_named():
     made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, CLAUDE)
 
     assert "Bash|MyOwnTool|mcp__a__b" == made.document["hooks"]["PreToolUse"][0]["matcher"]
-    assert ["Hook 1: mcp__a__b means something of its own to Claude Code"] == [gap.note for gap in made.gaps]
+    told = ["no tool MyOwnTool of Claude Code is known; without one it never runs", "mcp__a__b means something of its own to Claude Code"]
+    assert [f"Hook 1: {why}" for why in told] == [gap.note for gap in made.gaps]

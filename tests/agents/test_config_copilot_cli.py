@@ -152,12 +152,11 @@ def test_systems_have_the_shells_that_serve_them(platform, keys, doubt):
         ({"pattern": "^file_write$"}, "create|str_replace_editor|apply_patch", "str_replace_editor of GitHub Copilot CLI is file_write and file_edit at once"),
         ({"pattern": "^(file_read|find)$"}, "view|glob", None),
         ({"pattern": "^mcp:"}, ".*-.*", None),
-        ({"pattern": "Notebook"}, ".*(?:Notebook).*", "no tool of GitHub Copilot CLI is known that Notebook fits; the pattern is kept as it is"),
         ({"mcp": {"server": "github"}}, "github-.*", None),
         ({"mcp": {"server": "github", "tool": "make_it"}}, "github-make_it", None),
         ({"mcp": {"server": "my-own"}}, "my-own-.*", "GitHub Copilot CLI calls it my-own-.*, which may mean others too"),
         ({"mcp": {"server": "a.b"}}, r"a\.b-.*", r"a\.b-.* is the nearest that GitHub Copilot CLI can be told"),
-        ("MyOwnTool", "MyOwnTool", None),
+        ("MyOwnTool", "MyOwnTool", "no tool MyOwnTool of GitHub Copilot CLI is known; without one it never runs"),
     ],
 )
 def test_a_matcher_names_every_tool_of_its_kind(matcher, native, why):
@@ -354,7 +353,7 @@ def test_no_hook_gets_lost_on_the_way_to_others(document, name):
     arrived, _ = target.config.parse(target, done.document)
 
     assert done.verified
-    assert len(hooks) == len(arrived) + len({gap.where for gap in done.gaps if gap.effect == "lost"})
+    assert len(hooks) == len(arrived) + len({gap.where for gap in done.gaps if gap.effect == "lost" and gap.where.endswith("]")})
 
 
 anything = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "command", "bash", "exec", "args", "matcher", "hooks", "timeout", "env", "x"]), inner, max_size=4), max_leaves=12)

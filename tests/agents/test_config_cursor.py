@@ -136,7 +136,7 @@ def test_a_hook_on_tools_goes_to_the_general_event(event, native, matcher, text)
     """
     made, gaps = render(hook(event=event, matcher=matcher, blocking=native == "preToolUse"))
 
-    assert [] == gaps
+    assert ["observes"] * (matcher == "my_own.tool") == [gap.effect for gap in gaps]
     assert {native: [{"command": "./x.sh"} | ({} if text is None else {"matcher": text})]} == made["hooks"]
 
 
@@ -298,7 +298,7 @@ def test_data_for_cursor_cannot_change_what_runs_or_spoil_the_file():
     assert ([{"command": "./x.sh", "matcher": "Shell", "note": 1}], []) == (made["hooks"]["preToolUse"], gaps)
 
 
-@pytest.mark.parametrize("matcher", [[], {"pattern": "(?i)BASH"}, {"pattern": r"(?P<x>q)"}, {"pattern": r"\Q(\E"}])
+@pytest.mark.parametrize("matcher", [[], {"pattern": "(?i)BASH"}, {"pattern": r"(?P<x>@)"}, {"pattern": r"\Q(\E"}])
 def test_a_pattern_that_javascript_does_not_read_is_not_written(matcher):
     """
     One bad pattern costs the whole file, so that the hook is lost instead; beside other tools only the pattern is.
@@ -378,7 +378,7 @@ def test_no_hook_is_dropped_on_the_way(name, other):
     made = convert(document, CURSOR, target)
 
     arrived, _ = target.config.parse(target, made.document)
-    lost = {gap.where for gap in made.gaps if gap.effect == "lost"}
+    lost = {gap.where for gap in made.gaps if gap.effect == "lost" and gap.where.endswith("]")}
     assert made.verified
     assert len(parse(NATIVE[name])[0]) == len(arrived) + len(lost)
 

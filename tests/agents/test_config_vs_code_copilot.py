@@ -174,7 +174,7 @@ def test_both_copilots_understand_each_other(document):
     back = convert(there.document, COPILOT, CODE)
 
     commands = [sorted(one.handler.command for one in agent.config.parse(agent, text)[0]) for agent, text in ((CODE, document), (COPILOT, there.document), (CODE, back.document))]
-    lost = sum(gap.effect == "lost" for gap in there.gaps + back.gaps)
+    lost = sum(len({gap.where for gap in one.gaps if gap.effect == "lost" and gap.where.endswith("]")}) for one in (there, back))
     assert lost == len(commands[0]) - len(commands[2])
     assert lost or commands[0] == commands[1] == commands[2]
 

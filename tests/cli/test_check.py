@@ -25,7 +25,7 @@ def verdicts(*words, given=b""):
     """Exit code and verdicts, each of the published shape."""
     ran = run("check", "--json", *words, given=given)
     for verdict in ran.documents():
-        assert KEYS == list(verdict)
+        assert KEYS == [key for key in verdict if key != "trust"]  # which only a folder has
         assert [] == list(Draft202012Validator(schema("check")).iter_errors(verdict))
     return ran.code, ran.documents()
 
@@ -107,18 +107,19 @@ def test_a_file_is_of_one_kind():
 
 def test_each_file_has_its_verdict(tmp_path):
     """
-    One line per file in the order given, whether it is good, bad, missing or a directory.
+    One line per file in the order given, whether it is good, bad, missing or an empty folder.
     """
-    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.json"
+    good, bad, empty = tmp_path / "good.jsonl", tmp_path / "bad.json", tmp_path / "empty"
     good.write_bytes(lines(EVENT))
     bad.write_bytes(b"{}")
+    empty.mkdir()
 
-    code, found = verdicts(good, tmp_path / "none", bad, tmp_path, good)
+    code, found = verdicts(good, tmp_path / "none", bad, empty, good)
     shown = run("check", good, tmp_path / "none", good)
 
     assert (1, [True, False, False, False, True]) == (code, [verdict["ok"] for verdict in found])
     assert f"cannot read {tmp_path / 'none'}: No such file or directory" == found[1]["problems"][0]["message"]
-    assert "Is a directory" in found[3]["problems"][0]["message"]
+    assert "the folder holds neither hooks nor OpenHook events" == found[3]["problems"][0]["message"]
     assert (1, 2) == (shown.code, shown.out.count("OpenHook level 1"))
     assert f"hookonce: cannot read {tmp_path / 'none'}: No such file or directory\n" == shown.err
 

@@ -83,3 +83,37 @@ def test_strange_entries_are_named_and_break_nothing(groups):
 
     assert ran.code in {0, 1}
     assert ran.code == 0 or len(ran.err.strip().splitlines()) == 1
+
+
+def test_a_gap_of_the_source_is_about_no_hook_of_the_report(tmp_path):
+    """
+    What is wrong in the source's file has a path there and no index.
+    """
+    report = tmp_path / "gaps.json"
+    given = json.dumps({"version": "v1", "hooks": [7]}).encode()
+
+    run("convert", "--from", "kiro", "--to", "codex", "--report", report, given=given)
+
+    assert [(None, "$source.hooks[0]")] == [(gap["hook"], gap["where"]) for gap in json.loads(report.read_bytes())["gaps"]]
+
+
+def test_a_folder_is_nothing_that_is_kept_beside_a_file(tmp_path):
+    """
+    --side with a folder is one sentence, not a fault of ours.
+    """
+    ran = run("convert", "--from", "claude-code", "--to", "codex", "--side", tmp_path, given=SETTINGS)
+
+    assert (1, "", 1) == (ran.code, ran.out, len(ran.err.strip().splitlines()))
+
+
+def test_a_closed_hook_that_is_opened_is_a_loss_under_strict(tmp_path):
+    """
+    Nobody who wants no loss takes an open guard for a closed one.
+    """
+    hook = {"event": "before_tool_execute", "blocking": True, "on_failure": "closed", "handler": {"type": "command", "command": "/nonexistent/guard.sh"}}
+    given = json.dumps({"spec": "hooks/0.1", "hooks": [hook]}).encode()
+
+    ran = run("convert", "--strict", "--from", "hif", "--to", "claude-code", given=given)
+
+    assert 3 == ran.code
+    assert "WARNING: observes: Hook 1: our wrapper" in ran.err

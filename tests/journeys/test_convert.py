@@ -71,6 +71,15 @@ def test_published_manifests_become_what_windsurf_reads(name):
 
     made = convert(manifest, None, agents.load("windsurf")).document
 
+    # The example knows of no command for one system; Windsurf's page on hooks of 2026-09-19 has `powershell`,
+    # which Windows runs instead of `command`, and so have we.
+    windows = {
+        hook["handler"]["command"]: hook["handler"]["platform"]["windows"]
+        for hook in manifest["hooks"]
+        if "windows" in hook["handler"].get("platform", {})
+    }
+    for entry in (entry for entries in made["hooks"].values() for entry in entries if "powershell" in entry):
+        assert windows[entry["command"]] == entry.pop("powershell")
     guarded = json.dumps([expected, made]).count(">&2; exit 2")
     assert expected == made or (guarded == 2 and expected["hooks"].keys() == made["hooks"].keys())
 
@@ -191,13 +200,13 @@ def told(hook, exact, timed):
     [
         ("file_write", "apply_patch", "apply_patch of Codex CLI is file_write and file_edit at once"),
         (["file_write", "file_edit"], "apply_patch", None),
-        ("file_read", "file_read", "Codex CLI has no tool for file_read"),
-        ("MyOwnTool", "MyOwnTool", None),
+        (["file_read", "shell"], "file_read|Bash", "Codex CLI has no tool for file_read"),
+        ("MyOwnTool", "MyOwnTool", "no tool MyOwnTool of Codex CLI is known; without one it never runs"),
     ],
 )
 def test_a_matcher_that_means_something_else_there_is_named(matcher, native, why):
     """
-    A tool that the target lacks, or that does more there, is a gap; a name of nobody's passes as it is.
+    A tool that the target lacks, or that does more there, is a gap; a name of nobody's passes as it is, with a word.
     """
     hook = {"event": "before_tool_execute", "blocking": True, "matcher": matcher, "handler": {"type": "command", "command": "./x.sh"}}
 

@@ -5,9 +5,10 @@ from importlib import import_module
 
 from hookonce.agents._base import decode, normalize
 from hookonce.agents._encode import encode, native_event
-from hookonce.agents._tool import ENDS, canonical_input, native_arguments
+from hookonce.agents._rewrite import retold, rewritten
+from hookonce.agents._tool import ENDS
 from hookonce.agents.configs.entry import config_of, own_place
-from hookonce.agents.configs.matcher import canonical_pattern
+from hookonce.agents.configs.picked import canonical_pattern, narrowed
 from hookonce.agents.configs.point import kind_of, native_of, natives, point_of
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.errors import UnknownName
@@ -16,20 +17,21 @@ from hookonce.model import Agent
 __all__ = [
     "AGENTS",
     "ENDS",
-    "canonical_input",
     "canonical_pattern",
     "config_of",
     "decode",
     "encode",
     "kind_of",
     "load",
-    "native_arguments",
+    "narrowed",
     "native_event",
     "native_of",
     "natives",
     "normalize",
     "own_place",
     "point_of",
+    "retold",
+    "rewritten",
 ]
 
 AGENTS: dict[str, str] = {

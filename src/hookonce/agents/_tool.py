@@ -46,13 +46,18 @@ def tool_name(agent: Agent, native: str, facts: Facts) -> tuple[str, str | None]
         return known, None
     found = None if agent.mcp is None else agent.mcp(native, facts)
     if found is None:
-        return known or _by_beginning(agent, native), None
+        return known or named(agent, native), None
     server, tool = found
     return f"mcp:{server}/{tool}", None if server == "?" else server
 
 
-def _by_beginning(agent: Agent, native: str) -> str:
-    """Some agents name a tool after what it works with: their tables end such a name in a star."""
+def named(agent: Agent, native: str) -> str:
+    """The canonical name of a tool by its own name alone.
+
+    Some agents name a tool after what it works with: their tables end such a name in a star.
+    """
+    if (known := agent.tools.get(native)) is not None:
+        return known
     stars = (row for row in agent.tools if row[-1] == "*" and native.startswith(row[:-1]))
     return next((agent.tools[row] for row in stars), native)
 
@@ -71,14 +76,6 @@ def canonical(agent: Agent, native: str, name: str, given: Object) -> Object:
     if usual is None:
         return {mine.get(key, key): value for key, value in given.items()}
     return {mine.get(key) or usual.get(key, key): value for key, value in given.items()}
-
-
-def canonical_input(agent: Agent, tool: Tool, given: Object) -> Object:
-    """Input that a hook for the agent has given, as the canon has it for this tool."""
-    native, _ = native_tool(agent, tool, own=False)
-    arguments = canonical(agent, native, tool.name, given)
-    shape = agent.shapes.get(native)
-    return arguments if shape is None else shape(tool.name, arguments)[1]
 
 
 def native_tool(agent: Agent, tool: Tool, *, own: bool) -> tuple[str, Any]:

@@ -166,7 +166,11 @@ AGENT = Agent(
     },
     details={"workflow": "workflow", "changesWorkflow": "workflow", "guessed": "guessed", "unnamed": "input"},
     marks=("AMP_THREAD_ID",),
-    telltales=(frozenset({"thread", "toolUseID"}), frozenset({"thread_id", "hook_event_name", "tool_use_id"})),
+    telltales=(
+        frozenset({"thread", "toolUseID"}),
+        frozenset({"thread_id", "hook_event_name", "tool_use_id"}),
+        frozenset({"thread_id", "hook", "input"}),
+    ),
     quirks=(
         "Plugins are code that runs as soon as a folder is opened; all of them are asked at once.",
         "Of several plugins' answers the first that is no allow counts: a rewrite may win over another's rejection.",

@@ -143,7 +143,7 @@ AGENT = Agent(
                 why="comes with post_cascade_response and makes Cascade keep transcripts on disk",
             ),
         },
-        capabilities=frozenset({"configurable_cwd"}),
+        capabilities=frozenset({"configurable_cwd", "platform_commands"}),
         matching="none, but an event for each kind of tool",
         handlers={"command": {"command": "command", "cwd": "working_directory"}},
     ),

@@ -4,21 +4,25 @@ from msgspec.structs import replace
 
 from hookonce.model import Decision, Gap, Object, Point
 
-CONTEXT = 10_240  # characters of injected context; more costs the user tokens at every turn
+CONTEXT = 10_240  # characters of injected context, unless the user says otherwise
 NEEDS_APPROVAL = "needs approval: "
 
 
-def weaken(decision: Decision, point: Point, given: Object | None = None) -> tuple[Decision, list[Gap]]:
+def weaken(
+    decision: Decision, point: Point, given: Object | None = None, longest: int = CONTEXT
+) -> tuple[Decision, list[Gap]]:
     """The decision as this point can hold it, and what was lost.
 
     `given` is the action's canonical input as the agent knows it: needed to tell whether a merge can express a rewrite.
+    `longest` is how many characters the model may be told.
     """
     gaps: list[Gap] = []
     decision = _asked(decision, point, gaps)
     decision = _rewritten(decision, point, given or {}, gaps)
     decision = _ended(decision, point, gaps)
     decision = _refused(decision, point, gaps)
-    return _told(decision, point, gaps), gaps
+    decision = _told(decision, point, gaps)
+    return _cut(decision, longest, gaps), gaps
 
 
 def _gap(capability: str, effect: str, note: str) -> Gap:
@@ -53,7 +57,13 @@ def _rewritten(decision: Decision, point: Point, given: Object, gaps: list[Gap])
 
 
 def _ended(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
-    """Ending the whole turn, where the agent does not know that, is at least a no to this action."""
+    """Ending the whole turn, where the agent does not know that, is at least a no to this action.
+
+    An agent that wants to stop is let go then: to refuse would be to make it go on.
+    """
+    if decision.proceed is False and "retry" in point.can:
+        decision = replace(decision, outcome=None, by=None)
+        return decision if "stop" in point.can else replace(decision, proceed=None, reason=None)
     if decision.proceed is not False or "stop" in point.can:
         return decision
     gaps.append(_gap("continue", "prevents", "the turn cannot be ended here; the action is refused"))
@@ -75,13 +85,10 @@ def _refused(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
 
 
 def _told(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
-    """Texts and output that the agent has no ear for are left out, by name; too long a text is cut."""
+    """Texts and output that the agent has no ear for are left out, by name."""
     if decision.context is not None and "context" not in point.can:
         gaps.append(_gap("context", "lost", "the model is told nothing here"))
         decision = replace(decision, context=None)
-    if decision.context is not None and len(decision.context) > CONTEXT:
-        gaps.append(_gap("context", "later", f"context was cut at {CONTEXT} characters"))
-        decision = replace(decision, context=decision.context[:CONTEXT])
     if decision.updated_output is not None and "output" not in point.can:
         gaps.append(_gap("output_rewrite", "observes", "a tool's output cannot be changed here"))
         decision = replace(decision, updated_output=None)
@@ -91,3 +98,11 @@ def _told(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:
     if decision.suppress_output and "suppress" not in point.can:
         decision = replace(decision, suppress_output=None)
     return decision
+
+
+def _cut(decision: Decision, longest: int, gaps: list[Gap]) -> Decision:
+    """What the model is told costs the user tokens at every turn: too long a text ends early."""
+    if decision.context is None or len(decision.context) <= longest:
+        return decision
+    gaps.append(_gap("context", "later", f"context was cut at {longest} of {len(decision.context)} characters"))
+    return replace(decision, context=decision.context[:longest])

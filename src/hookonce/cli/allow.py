@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli.consent import agreed
 from hookonce.errors import HookonceError
-from hookonce.runtime.approvals import approve
+from hookonce.runtime import approvals
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -15,8 +15,10 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Say yes to one action that a hook wanted a person to look at: once, within ten minutes."""
-    agreed("allow", f"let the action {options.code} happen once")
-    if not approve(options.code.upper()):
+    question = approvals.question(options.code)
+    if question is not None:
+        agreed("allow", f"let this happen once, within ten minutes:\n{question.text}")
+    if question is None or not approvals.approve(options.code):
         raise HookonceError(f"there is no question {options.code}, or it is older than ten minutes")
     print("The same action may be tried once within ten minutes")
     return 0

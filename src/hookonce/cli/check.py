@@ -2,6 +2,7 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 from typing import BinaryIO
 
 from hookonce import agents
@@ -9,13 +10,15 @@ from hookonce.cli._input import add_max_line, opened
 from hookonce.cli._words import counted
 from hookonce.errors import HookonceError
 from hookonce.journeys.check import KINDS, Trouble, Verdict, check
+from hookonce.journeys.folder import FolderVerdict, check_folder
 from hookonce.journeys.lines import Line, documents
 from hookonce.manifest.load import parse
 from hookonce.texts import dump
 
 _EXAMPLES = """examples:
   hookonce check events.jsonl
-  hookonce check --strict --json .openhook.json"""
+  hookonce check --strict --json .openhook.json
+  hookonce check .            # a project: its hooks, and whether they are trusted"""
 
 _YAML = (".yaml", ".yml")
 
@@ -23,7 +26,7 @@ _YAML = (".yaml", ".yml")
 def configure(parser: ArgumentParser) -> None:
     """The options of `check`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("files", nargs="*", metavar="FILE", help="documents to check; - or nothing: standard input")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="documents or folders to check; - or nothing: stdin")
     parser.add_argument("--from", dest="source", metavar="NAME", help="the agent or format; default: identify it")
     parser.add_argument("--strict", action="store_true", help="closed lists of types and fields; no duplicate keys")
     parser.add_argument("--json", action="store_true", help="one JSON object per file")
@@ -36,9 +39,7 @@ def run(options: Namespace) -> int:
     source = None if options.source is None else known(options.source)
     for name in options.files or ["-"]:
         try:
-            with opened(name) as stream:
-                lines = _manifest(stream) if name.endswith(_YAML) else documents(stream, options.max_line)
-                verdict = check(name, lines, strict=options.strict, source=source)
+            verdict = _verdict(name, options, source)
         except HookonceError as problem:
             print(f"hookonce: {problem}", file=sys.stderr)
             verdict = _unread(name, problem)
@@ -51,6 +52,14 @@ def run(options: Namespace) -> int:
         else:
             _show(verdict)
     return 0 if ok else 1
+
+
+def _verdict(name: str, options: Namespace, source: str | None) -> Verdict:
+    if Path(name).is_dir():
+        return check_folder(Path(name), strict=options.strict)
+    with opened(name) as stream:
+        lines = _manifest(stream) if name.endswith(_YAML) else documents(stream, options.max_line)
+        return check(name, lines, strict=options.strict, source=source)
 
 
 def _manifest(stream: BinaryIO) -> list[Line]:
@@ -76,6 +85,8 @@ def _show(verdict: Verdict) -> None:
     for mark, troubles in (("problem", verdict.problems), ("warning", verdict.warnings)):
         for trouble in troubles:
             print(f"  {mark}: {_place(trouble, verdict.documents)}{trouble.message}")
+    for file, state in verdict.trust.items() if isinstance(verdict, FolderVerdict) else ():
+        print(f"  {file} is {state}")
 
 
 def _place(trouble: Trouble, documents: int) -> str:

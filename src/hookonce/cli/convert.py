@@ -16,6 +16,7 @@ from hookonce.errors import HookonceError
 from hookonce.journeys.client import Unfit
 from hookonce.journeys.client import place as place_client
 from hookonce.journeys.convert import Adapt, Conversion, convert
+from hookonce.journeys.effects import ON_FAILURE
 from hookonce.manifest.load import parse
 from hookonce.model import Agent, Gap, Json
 from hookonce.texts import dump
@@ -39,15 +40,21 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--to", dest="target", required=True, metavar="NAME", help="one of the same")
     parser.add_argument("--report", metavar="FILE", help="write what was lost as JSON")
     parser.add_argument("--side", metavar="FILE", help="keep there what the target's file has no place for")
-    parser.add_argument("--output", metavar="FOLDER", help="write scripts there instead of showing them")
+    parser.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="write there, under the names that the agent knows",
+    )
     parser.add_argument("--strict", action="store_true", help="exit 3 when anything was lost")
     parser.add_argument("--no-adapt", action="store_true", help="write commands as they are, without a wrapper")
-    parser.add_argument("--scope", choices=("user", "project"), default="project", help="whose hooks these are")
+    parser.add_argument(
+        "--scope", choices=("user", "project"), default="project", help="whose hooks these are; default: project"
+    )
     parser.add_argument(
         "--on-block",
         choices=("guard", "error"),
         default="guard",
-        help="what becomes of a hook that must block and cannot do its work there",
+        help="what becomes of a hook that must block and cannot do its work there; default: guard",
     )
 
 
@@ -58,7 +65,9 @@ def run(options: Namespace) -> int:
     made = convert(
         _document(options.file, source), source, target, adapt=adapt, on_block=options.on_block, beside=_beside(options)
     )
-    _write(made, options.output)
+    if source is not None and not made.hooks:
+        print(f"hookonce: {options.file} holds no hook that {source.title} would run", file=sys.stderr)
+    _write(made, _usual_name(target), options.output)
     if options.side and made.side is not None:
         _save(options.side, dump(made.side))
     _tell(made.gaps)
@@ -92,30 +101,35 @@ def _document(name: str, source: Agent | None) -> Json:
     return (toml if is_toml else jsonc).value_at(raw, ())
 
 
+def _usual_name(target: Agent | None) -> str:
+    return "hooks.json" if target is None else Path(config_of(target).files["project"]).name
+
+
 def _text(raw: bytes) -> str:
     return raw.decode(errors="replace")
 
 
-def _write(made: Conversion, folder: str | None) -> None:
+def _write(made: Conversion, name: str, folder: str | None) -> None:
     files: dict[str, str] | None = made.document.get("files")
-    if files is not None and folder is not None:
-        _write_scripts(Path(folder), files)
+    if folder is not None:
+        whole = pretty(dump(made.document), indent=2).decode() + "\n"
+        _write_files(Path(folder), files or {name: whole}, 0o755 if files else 0o644)
     elif files is not None and len(files) == 1:
         sys.stdout.write(next(iter(files.values())))
     else:
         sys.stdout.buffer.write(pretty(dump(made.document), indent=2) + b"\n")
 
 
-def _write_scripts(folder: Path, files: dict[str, str]) -> None:
-    """Scripts are new files; one that is there already is somebody's."""
+def _write_files(folder: Path, files: dict[str, str], mode: int) -> None:
+    """What is written are new files; one that is there already is somebody's."""
     taken = next((folder / name for name in files if (folder / name).exists()), None)
     if taken is not None:
-        raise HookonceError(f"{taken} is already there and was left alone; nothing was written")
+        raise HookonceError(f"{taken} is already there; nothing was written. Name another folder, or move it away")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-            (folder / name).chmod(0o755)
+            (folder / name).chmod(mode)
             print(folder / name)
     except OSError as problem:
         raise HookonceError(f"cannot write to {folder}: {problem.strerror}") from None
@@ -131,7 +145,7 @@ def _tell(gaps: list[Gap]) -> None:
 
 
 def _weakens(gap: Gap) -> bool:
-    return gap.effect == "lost" or (gap.capability == "blocking" and gap.effect != "prevents")
+    return gap.effect == "lost" or (gap.capability in {"blocking", *ON_FAILURE} and gap.effect != "prevents")
 
 
 def _serve() -> None:
@@ -169,7 +183,10 @@ def _beside(options: Namespace) -> Json:
     """What an earlier conversion has kept for this file, if it has."""
     if not options.side or options.source == MANIFEST or not Path(options.side).exists():
         return None
-    return jsonc.value_at(Path(options.side).read_bytes(), ())
+    try:
+        return jsonc.value_at(Path(options.side).read_bytes(), ())
+    except OSError as problem:
+        raise HookonceError(f"cannot read {options.side}: {problem.strerror}") from None
 
 
 def _hook(where: str) -> int | None:

@@ -1,10 +1,11 @@
 """hookonce logs."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections import deque
 
 from hookonce.config.paths import log
+from hookonce.errors import HookonceError
+from hookonce.journeys.trusting import visible
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -17,7 +18,10 @@ def run(options: Namespace) -> int:
     """Show the end of our own log: failures of ours and of hooks that nobody waited for."""
     try:
         with log().open(encoding="utf-8", errors="replace") as file:
-            sys.stdout.writelines(deque(file, maxlen=max(options.n, 0)))
+            for line in deque(file, maxlen=max(options.n, 0)):
+                print(visible(line.rstrip("\n")))
     except FileNotFoundError:
         print(f"{log()} is not there: nothing has gone wrong yet")
+    except OSError as problem:
+        raise HookonceError(f"{log()} cannot be read: {problem.strerror}") from None
     return 0

@@ -10,10 +10,14 @@ from msgspec import to_builtins
 from hookonce import __version__
 from hookonce.cli import _machine
 from hookonce.cli._table import show, table
+from hookonce.cli._words import counted
 from hookonce.config import paths
+from hookonce.journeys.doctor import own_hooks
+from hookonce.journeys.pause import paused_until
 from hookonce.journeys.places import here
 from hookonce.journeys.survey import Standing, standing
 from hookonce.journeys.version import version_of
+from hookonce.store.spool import lost
 from hookonce.texts import dump
 
 
@@ -32,6 +36,8 @@ def run(options: Namespace) -> int:
     if options.json:
         _print_json(found, versions)
         return 0
+    if (until := paused_until()) is not None:
+        print(f"paused until {until}: no hook is asked before that; hookonce resume ends it")
     made = table("agent", "version", "user", "project", "other hooks", "hook crashes", "hook is late")
     for one, version in zip(found, versions, strict=True):
         states = {scope.scope: scope.state for scope in one.scopes}
@@ -40,6 +46,10 @@ def run(options: Namespace) -> int:
     show(made)
     for one in found:
         _details(one)
+    for finding in own_hooks(place.project):
+        print(f"{finding.kind}: {finding.message}")
+    if lost():
+        print(f"{counted(lost(), 'record')} could not be written")
     print("open: the action goes on as if there were no hook; closed: it is refused")
     return 0
 
@@ -59,5 +69,14 @@ def _details(one: Standing) -> None:
 def _print_json(found: list[Standing], versions: list[str | None]) -> None:
     client = paths.client()
     listed: list[Any] = [to_builtins(one) | {"version": version} for one, version in zip(found, versions, strict=True)]
-    told = {"hookonce": __version__, "client": {"path": str(client), "there": client.exists()}, "agents": listed}
+    told: dict[str, Any] = {
+        "hookonce": __version__,
+        "client": {"path": str(client), "there": client.exists()},
+        "agents": listed,
+    }
+    told["paused_until"] = paused_until()
+    told["lost_records"] = lost()
+    told["manifests"] = [
+        {"kind": one.kind, "message": one.message, "path": one.path} for one in own_hooks(here().project)
+    ]
     sys.stdout.buffer.write(dump(told) + b"\n")

@@ -54,5 +54,5 @@ def _tell(title: str, made: Trial) -> None:
     print(f"it says: {decision.outcome or 'no opinion'}{f', because {decision.reason}' if decision.reason else ''}")
     answer = made.reply
     print(f"{title} would be answered: exit code {answer.code}, stdout {answer.stdout!r}, stderr {answer.stderr!r}")
-    for gap in made.told.gaps:
+    for gap in made.gaps:
         print(f"note: {gap.where} {gap.note}")

@@ -1,20 +1,38 @@
 """Where hookonce keeps its own files. The same places on every system, so that hooks find them."""
 
-from os import environ
+import os
+from functools import cache
 from pathlib import Path
 
 
 def home() -> Path:
     """The user's home: of the password database, unless HOME names another directory that is ours."""
-    from os import getuid
+    named, user = os.environ.get("HOME", ""), os.getuid()
+    return Path(named if _is_ours(named, user) else _registered(user))
+
+
+def _is_ours(named: str, user: int) -> bool:
+    """Whether a directory may be a home; a repository is none, or whoever wrote it would speak for the user."""
+    try:
+        ours = os.path.isabs(named) and os.stat(named).st_uid == user  # noqa: PTH116, PTH117  asked at every call
+    except (OSError, ValueError):
+        return False
+    return ours and (named == _registered(user) or not _in_a_repository(named))
+
+
+@cache
+def _in_a_repository(named: str) -> bool:
+    return any(os.path.lexists(folder / ".git") for folder in (Path(named), *Path(named).parents))
+
+
+@cache
+def _registered(user: int) -> str:
     from pwd import getpwuid
 
-    known = Path(getpwuid(getuid()).pw_dir)
-    named = Path(environ.get("HOME", known))
     try:
-        return named if named != known and named.stat().st_uid == getuid() else known
-    except OSError:
-        return known
+        return getpwuid(user).pw_dir
+    except KeyError:  # a container may run us as somebody who is not in the list
+        return "/"
 
 
 def data() -> Path:

@@ -2,42 +2,62 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from hookonce.config.paths import configuration
 from hookonce.errors import HookonceError
 
 SYSTEM = Path("/etc/hookonce")
+OWNER = 0  # whose the system's files have to be
 _NAME = "config.toml"
 _OTHERS_WRITE = 0o022
 
 
-def consent(folder: Path = SYSTEM) -> str | None:
+def consent(folder: Path | None = None) -> str | None:
     """Who may say yes: `unattended` where the machine's owner has said so, in a file that nobody else can write."""
-    file = folder / _NAME
+    file = (folder or SYSTEM) / _NAME
+    if not is_owners(file, file.parent):
+        return None
     try:
-        state, above = file.stat(), folder.stat()
-    except OSError:
-        return None
-    if any(one.st_uid != 0 or one.st_mode & _OTHERS_WRITE for one in (state, above)):
-        return None
-    found = _read(file).get("consent")
+        found = _read(file).get("consent")
+    except HookonceError:
+        return None  # a broken file gives nothing away, and keeps no person from saying yes
     return found if type(found) is str else None
+
+
+def is_owners(*paths: Path) -> bool:
+    """Whether only the machine's owner can write these files and folders, and all of them are there."""
+    try:
+        found = [path.stat() for path in paths]
+    except OSError:
+        return False
+    return all(one.st_uid == OWNER and not one.st_mode & _OTHERS_WRITE for one in found)
+
+
+def untrusted() -> Literal["skip", "deny"]:
+    """What becomes of an action in a project with hooks that nobody has agreed to: one who says `deny` is enough."""
+    return "deny" if "deny" in {found.get("untrusted") for found in _all()} else "skip"
+
+
+def scanners() -> list[str]:
+    """Commands that look at a project's hooks before a person is asked to trust them; the system's and the user's."""
+    listed = [found.get("scanners") for found in _all()]
+    return [text for one in listed if type(one) is list for text in one if type(text) is str]
 
 
 def setting(name: str, default: Any = None) -> Any:
     """A setting of the user, else of the system."""
-    for file in (configuration() / _NAME, SYSTEM / _NAME):
-        found = _read(file)
-        if name in found:
-            return found[name]
-    return default
+    return next((found[name] for found in _all() if name in found), default)
+
+
+def _all() -> list[dict[str, Any]]:
+    return [_read(file) for file in (configuration() / _NAME, SYSTEM / _NAME)]
 
 
 def _read(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         raise HookonceError(f"{file} cannot be read: {problem}") from None

@@ -2,24 +2,19 @@
 
 import os
 import selectors
-import signal
 import subprocess
 from collections.abc import Mapping
-from contextlib import suppress
-from ctypes import CDLL
-from pathlib import Path
-from sys import platform
 from time import monotonic
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookonce.handlers.watchdog import Watchdog
 
-MARK = "HOOKONCE_PARENT"  # names the running hook in the environment of all that it starts
 LIMIT = 1 << 20  # bytes of an answer that are kept; more is read and thrown away
 _CHUNK = 1 << 16
-_SUBREAPER = 36  # prctl: orphans below us come to us, so that they can be found
-_GRACE = 0.05  # seconds for the last bytes of a process that has ended
+_GRACE = 0.5  # seconds for the end of what was killed, and for the last bytes of what has ended
+_NEWS = 3  # after stdin, stdout and stderr: what the watchdog tells
 
 
 class Ran(Struct, frozen=True, kw_only=True):
@@ -41,133 +36,112 @@ class World(Struct, frozen=True, kw_only=True):
     umask: int = -1
 
 
-def run(command: str, given: bytes, world: World, timeout: float, watchdog: Watchdog | None = None) -> Ran:
-    """Run a shell command with bytes on its stdin; at the timeout it is killed with all its children."""
+def run(command: str, given: bytes, world: World, timeout: float) -> Ran:
+    """Run a shell command with bytes on its stdin; in the end, or at the timeout, all its processes are killed."""
     begin = monotonic()
-    adopt_orphans()
+    theirs, ours = _pipes()
     try:
-        process = subprocess.Popen(  # noqa: S602  the command is a shell line by the specification
+        watchdog = Watchdog(lambda: _start(command, world, theirs), theirs)
+    except OSError as problem:
+        _close(ours)
+        return Ran(failure=f"not started: {problem}", duration=monotonic() - begin)
+    finally:
+        _close(theirs)
+    heard = _Ears([*ours, watchdog.news], given)
+    try:
+        heard.listen(begin + timeout)
+    finally:
+        _close(heard.open)
+        watchdog.close(_GRACE)
+    return _ran(heard, monotonic() - begin)
+
+
+def _pipes() -> tuple[list[int], list[int]]:
+    """Three pipes: the ends of the hook, in the order of its descriptors, and ours."""
+    into, out, err = (os.pipe() for _ in range(3))
+    return [into[0], out[1], err[1]], [into[1], out[0], err[0]]
+
+
+def _close(descriptors: list[int]) -> None:
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+def _start(command: str, world: World, pipes: list[int]) -> "subprocess.Popen[bytes]":
+    """Start the hook; this runs in the watchdog, which keeps no pipe of the hook's open."""
+    try:
+        return subprocess.Popen(  # noqa: S602  the command is a shell line by the specification
             command,
             shell=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdin=pipes[0],
+            stdout=pipes[1],
+            stderr=pipes[2],
             cwd=world.cwd,
             env=dict(world.env),
             start_new_session=True,
             umask=world.umask,
         )
-    except (OSError, ValueError) as problem:
-        return Ran(failure=f"not started: {problem}", duration=monotonic() - begin)
-    if watchdog is not None:
-        watchdog.started(process.pid)
-    heard = _Ears(process, given)
-    try:
-        in_time = heard.listen(begin + timeout)
     finally:
-        with suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        end_orphans(world.env.get(MARK))
-        if watchdog is not None:
-            watchdog.ended(process.pid)
-        heard.close()
-    return _ran(process.returncode, heard, monotonic() - begin, in_time=in_time)
+        _close(pipes)
 
 
-def _ran(code: int, heard: "_Ears", duration: float, *, in_time: bool) -> Ran:
-    out, err = (bytes(heard.said[number]) for number in (1, 2))
-    failure = None if in_time else "timeout"
-    if in_time and code < 0:
-        failure = f"ended by signal {-code}"
-    plain = code if in_time and code >= 0 else None
-    return Ran(code=plain, stdout=out, stderr=err, failure=failure, duration=duration, cut=heard.cut)
+def _ran(heard: "_Ears", duration: float) -> Ran:
+    out, err, news = (bytes(said) for said in heard.said[1:])
+    told = news.decode(errors="replace")
+    said = Ran(stdout=out, stderr=err, duration=duration, cut=heard.cut)
+    if told.isdigit():
+        return replace(said, code=int(told))
+    if told.startswith("-"):
+        return replace(said, failure=f"ended by signal {told[1:]}")
+    return replace(said, failure=told or ("its watchdog was killed" if heard.over else "timeout"))
 
 
 class _Ears:
-    """The three pipes of a process, served until it has ended or the time is over."""
+    """The pipes of a process and of its watchdog, served until it has ended or the time is over."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", given: bytes) -> None:
-        self.process, self.left, self.cut = process, memoryview(given), False
-        self.said = {1: bytearray(), 2: bytearray()}
+    def __init__(self, pipes: list[int], given: bytes) -> None:
+        self.left, self.cut, self.over = memoryview(given), False, False
+        self.said = [bytearray() for _ in pipes]
+        self.open = pipes[:_NEWS]
         self.selector = selectors.DefaultSelector()
-        self.pipes = [pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe is not None]
-        for number, pipe in enumerate(self.pipes):
-            os.set_blocking(pipe.fileno(), False)
+        for number, pipe in enumerate(pipes):
+            os.set_blocking(pipe, False)
             self.selector.register(pipe, selectors.EVENT_READ if number else selectors.EVENT_WRITE, number)
 
-    def close(self) -> None:
-        """Let go of the pipes."""
-        for pipe in self.pipes:
-            with suppress(OSError):
-                pipe.close()
-
-    def listen(self, deadline: float) -> bool:
-        """Whether the process ended before the deadline."""
-        ended: float | None = None
+    def listen(self, deadline: float) -> None:
+        """Until the watchdog has told the ending and the last bytes were heard, but not beyond the deadline."""
         with self.selector:
-            while (left := deadline - monotonic()) > 0:
-                if ended is None and self.process.poll() is not None:
-                    ended = monotonic()
-                if ended is not None and (not self._hears() or monotonic() - ended > _GRACE):
-                    return True
-                for key, _ in self.selector.select(min(left, 0.02)):
+            while self._hears() and (left := deadline - monotonic()) > 0:
+                for key, _ in self.selector.select(left):
                     self._serve(key)
-        return self.process.poll() is not None
+                    if self.over:  # everything that wrote was killed: what is left lies in the pipes
+                        deadline = min(deadline, monotonic() + _GRACE)
 
     def _hears(self) -> bool:
         return any(key.data for key in self.selector.get_map().values())
 
     def _serve(self, key: selectors.SelectorKey) -> None:
         try:
-            if key.data == 0:
-                self.left = self.left[os.write(key.fd, self.left[:_CHUNK]) :] if self.left else self.left
-                done = not self.left
-            else:
-                done = not self._hear(key.data, os.read(key.fd, _CHUNK))
+            done = not (self._feed(key.fd) if key.data == 0 else self._hear(key.data, os.read(key.fd, _CHUNK)))
         except BlockingIOError:
             return
         except OSError:  # the process closed its end: it does not want to read on
             done = True
         if done:
-            self.selector.unregister(key.fileobj)
-            with suppress(OSError):
-                self.pipes[key.data].close()
+            self.selector.unregister(key.fd)
+            if key.data == _NEWS:
+                self.over = True
+            else:
+                self.open.remove(key.fd)
+                os.close(key.fd)
 
-    def _hear(self, number: int, chunk: bytes) -> bytes:
+    def _feed(self, pipe: int) -> int:
+        if self.left:
+            self.left = self.left[os.write(pipe, self.left[:_CHUNK]) :]
+        return len(self.left)
+
+    def _hear(self, number: int, chunk: bytes) -> int:
         room = LIMIT - len(self.said[number])
         self.said[number] += chunk[:room]
         self.cut = self.cut or len(chunk) > room
-        return chunk
-
-
-def end_orphans(mark: str | None) -> None:
-    """Kill what left its process group: orphans that came to us and carry the mark of this hook."""
-    wanted = f"{MARK}={mark}".encode()
-    while mark and (found := [pid for pid in _children() if _carries(pid, wanted)]):
-        for pid in found:
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-
-
-def _carries(pid: int, mark: bytes) -> bool:
-    try:
-        return mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
-
-
-def _children() -> list[int]:
-    try:
-        text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
-    except OSError:
-        return []
-    return [int(word) for word in text.split()]
-
-
-def adopt_orphans() -> None:
-    """Let processes whose parent has died become our children, where the system can do that."""
-    if platform == "linux":
-        with suppress(OSError, AttributeError):
-            CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        return len(chunk)

@@ -19,7 +19,14 @@ class Verdict(NamedTuple):
     gaps: tuple[Gap, ...] = ()
 
 
-def verdict(hook: Hook, ran: Ran, spoken: Decision | None, *, may_allow: bool, codes_told: bool = False) -> Verdict:
+class Rights(NamedTuple):
+    """What of an answer counts: whether the hook may allow; and, if it may not block, whether it only looks on."""
+
+    may_allow: bool = False
+    strict: bool = False
+
+
+def verdict(hook: Hook, ran: Ran, spoken: Decision | None, rights: Rights, *, codes_told: bool = False) -> Verdict:
     """The verdict of one run; `spoken` is what the answer says in the hook's dialect, None if it is no answer.
 
     `codes_told`: the dialect is an agent's, whose own reading of exit codes is in what was spoken already.
@@ -28,15 +35,26 @@ def verdict(hook: Hook, ran: Ran, spoken: Decision | None, *, may_allow: bool, c
     if ran.failure == "timeout":
         return _late(hook, who)
     if ran.code == BLOCK and not (codes_told and hook.blocking):
-        return _exit_two(hook, who, ran, spoken)
-    if spoken is None or (ran.code != 0 and not codes_told):
+        return _exit_two(hook, who, ran, spoken or NONE)
+    if spoken is None or (ran.code != 0 and not (codes_told and hook.blocking)):
         return _failed(hook, who, ran)
+    return _counted(hook, who, spoken, rights)
+
+
+def _counted(hook: Hook, who: str, spoken: Decision, rights: Rights) -> Verdict:
     decision = replace(spoken, by=who if spoken.outcome else None)
-    if decision.outcome == "allow" and not may_allow:
-        note = f"{who} has no right to allow"
-        gap = Gap(where="$.decision", capability="may_allow", strategy="exclude", effect="observes", note=note)
+    if rights.strict and not hook.blocking:
+        decision = replace(decision, outcome=None, reason=None, updated_input=None, proceed=None, by=None)
+        lost = decision != replace(spoken, by=None)
+        return Verdict(decision, None, (_gap("blocking", f"{who} may only look on"),) if lost else ())
+    if decision.outcome == "allow" and not rights.may_allow:
+        gap = _gap("may_allow", f"{who} has no right to allow")
         return Verdict(replace(decision, outcome=None, reason=None, by=None), None, (gap,))
     return Verdict(decision)
+
+
+def _gap(capability: str, note: str) -> Gap:
+    return Gap(where="$.decision", capability=capability, strategy="exclude", effect="observes", note=note)
 
 
 def _late(hook: Hook, who: str) -> Verdict:
@@ -46,11 +64,12 @@ def _late(hook: Hook, who: str) -> Verdict:
     return Verdict(NONE, "timeout")
 
 
-def _exit_two(hook: Hook, who: str, ran: Ran, spoken: Decision | None) -> Verdict:
+def _exit_two(hook: Hook, who: str, ran: Ran, spoken: Decision) -> Verdict:
+    """A refusal, whatever the answer says; what it tells besides is kept."""
     if not hook.blocking:
         return Verdict(NONE, "exit code 2 of a hook that may not block")
-    reason = ran.stderr.decode(errors="replace").strip() or (spoken.reason if spoken else None)
-    return Verdict(_denied(who, reason or f"refused by the hook {who}"))
+    reason = ran.stderr.decode(errors="replace").strip() or spoken.reason or f"refused by the hook {who}"
+    return Verdict(replace(spoken, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=who))
 
 
 def _failed(hook: Hook, who: str, ran: Ran) -> Verdict:

@@ -1,59 +1,129 @@
-"""Whoever kills us kills the hooks that we started: a small process waits for our end and then ends theirs.
+"""The process between us and a hook: it starts the hook, and leaves nothing running that the hook has started.
 
-It learns of each process group over a pipe. When the pipe closes without a goodbye, we were killed, and the groups
-that are still running are killed too. It has a session of its own, because agents kill whole process groups.
+Whatever becomes of us, it sees it: when we let go of the leash or are killed, everything below it is killed. What
+leaves its group, its session or its parent comes to it as an orphan, where the system can do that. It has a session
+of its own, because agents kill whole process groups.
 """
 
 import os
 import signal
+from collections.abc import Callable, Collection
 from contextlib import suppress
+from ctypes import CDLL
+from pathlib import Path
+from select import select
+from subprocess import Popen
+from sys import platform
+from typing import NoReturn
+from warnings import catch_warnings, simplefilter
 
-_GONE, _STARTED, _ENDED = b"!", b"+", b"-"
+_SUBREAPER = 36  # prctl: orphans below a process come to it
+_HIGHEST = 1 << 16  # descriptors beyond this are nobody's
+_POLL = 0.01  # seconds between two looks at a process that cannot be waited for
+
+
+def fork() -> int:
+    """Copy this process. Newer Pythons warn if it has threads; what the copies here do needs none of their locks."""
+    with catch_warnings():
+        simplefilter("ignore", DeprecationWarning)
+        return os.fork()
 
 
 class Watchdog:
-    """The process that outlives us by a moment."""
+    """The process, and the two pipes to it: on one it tells us the hook's ending, the other is the leash."""
 
-    def __init__(self) -> None:
-        """Start it; everything that it needs is in memory by then."""
-        read, write = os.pipe2(os.O_CLOEXEC)
-        self._pid = os.fork()
-        if self._pid == 0:
-            os.close(write)
-            _wait(read)
-        os.close(read)
-        self._pipe = write
+    def __init__(self, start: Callable[[], "Popen[bytes]"], needs: Collection[int]) -> None:
+        """Let it start a process, for which it needs some of our descriptors; all others it closes."""
+        leash, self._leash = os.pipe()
+        self.news, news = os.pipe()
+        try:
+            self._pid = fork()
+        except OSError:
+            os.close(self._leash)
+            os.close(self.news)
+            raise
+        else:
+            if self._pid == 0:
+                _live(start, leash, news, {*needs, leash, news})
+        finally:
+            os.close(leash)
+            os.close(news)
 
-    def started(self, group: int) -> None:
-        """A process group is ours to end."""
-        os.write(self._pipe, _STARTED + group.to_bytes(4, "little"))
-
-    def ended(self, group: int) -> None:
-        """It has ended by itself."""
-        os.write(self._pipe, _ENDED + group.to_bytes(4, "little"))
-
-    def close(self) -> None:
-        """All is well; the watchdog goes home."""
-        os.write(self._pipe, _GONE + bytes(4))
-        os.close(self._pipe)
-        with suppress(ChildProcessError):
-            os.waitpid(self._pid, 0)
+    def close(self, patience: float) -> None:
+        """Let go, and wait until nothing runs any more; what not even a kill ends is left to the watchdog."""
+        os.close(self._leash)
+        with suppress(OSError):
+            while select([self.news], [], [], patience)[0]:
+                if not os.read(self.news, 1024):
+                    os.waitpid(self._pid, 0)
+                    break
+        os.close(self.news)
 
 
-def _wait(pipe: int) -> None:
+def _live(start: Callable[[], "Popen[bytes]"], leash: int, news: int, needs: set[int]) -> NoReturn:
     """The watchdog's whole life; it never returns into the program that it was copied from."""
-    groups: set[int] = set()
     try:
         os.setsid()
-        for number in range(3):
-            with suppress(OSError):
-                os.dup2(os.open(os.devnull, os.O_RDWR), number)
-        while (message := os.read(pipe, 5)) and message[:1] != _GONE:
-            group = int.from_bytes(message[1:], "little")
-            groups = groups | {group} if message[:1] == _STARTED else groups - {group}
-        if not message:
-            for group in groups:
-                with suppress(OSError):
-                    os.killpg(group, signal.SIGKILL)
+        leave_alone(needs)
+        _adopt_orphans()
+        os.write(news, _ending(start, leash).encode(errors="replace")[:1024])
     finally:
         os._exit(0)
+
+
+def _ending(start: Callable[[], "Popen[bytes]"], leash: int) -> str:
+    """How it ended, once nothing of it is left: the exit code, a signal's number below zero, or why it never began."""
+    try:
+        process = start()
+    except (OSError, ValueError) as problem:
+        return f"not started: {problem}"
+    _watch(process, leash)
+    _end_all(process)
+    return str(process.returncode)
+
+
+def leave_alone(needs: Collection[int] = ()) -> None:
+    """Let go of every descriptor that a copied process does not need: an agent waits until its pipes are closed."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for number in {0, 1, 2} - {*needs}:
+        os.dup2(nothing, number)
+    kept = sorted({0, 1, 2, *needs})
+    for one, next_one in zip(kept, [*kept[1:], _HIGHEST], strict=True):
+        os.closerange(one + 1, next_one)
+
+
+def _watch(process: "Popen[bytes]", leash: int) -> None:
+    """Wait until it has ended, or we are to end it; its number stays its own until its group was killed."""
+    try:
+        select([leash, os.pidfd_open(process.pid)], [], [])
+    except (OSError, AttributeError):  # an older system, where somebody has to look
+        while process.poll() is None and not select([leash], [], [], _POLL)[0]:
+            continue
+
+
+def _end_all(process: "Popen[bytes]") -> None:
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    while found := _children():
+        for pid in found:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in found:
+            with suppress(OSError):
+                os.waitpid(pid, 0)
+
+
+def _children() -> list[int]:
+    """Who is directly below us; their own children come to us when they die."""
+    try:
+        text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
+    except OSError:
+        return []
+    return [int(word) for word in text.split()]
+
+
+def _adopt_orphans() -> None:
+    if platform == "linux":
+        with suppress(OSError, AttributeError):
+            CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)

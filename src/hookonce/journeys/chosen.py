@@ -1,109 +1,195 @@
-"""Which hooks are asked about an event: of all scopes, trusted, allowed by policy, fitting the tool."""
+"""Which hooks are asked about an event: of all scopes, trusted, allowed by policy, fitting the tool.
 
+Nothing that a project says counts before a person has agreed to it: such a file is not even read as what it claims to
+be, and whatever is wrong with it keeps nobody else's hooks from being asked.
+"""
+
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from msgspec import DecodeError, Struct
-from msgspec.json import decode
+from msgspec import Struct
+from msgspec.structs import replace
 
-from hookonce.canon.events import FROM_OPENHOOK
+from hookonce import formats
+from hookonce.config import settings
+from hookonce.errors import HookonceError
+from hookonce.formats._files import file_events
 from hookonce.manifest.discover import Scope, Source, sources
 from hookonce.manifest.load import load
 from hookonce.manifest.matcher import Subject, matches
-from hookonce.manifest.policy import policies, refusal
-from hookonce.manifest.trust import trusted
-from hookonce.model import Event, Handler, Hook, Manifest
+from hookonce.manifest.observers import DIALECT, EVERY, observers, types_of
+from hookonce.manifest.policy import Policy, policies, refusal
+from hookonce.manifest.trust import Changed, Pin, pins, safe
+from hookonce.model import Decision, Event, Gap, Hook, Manifest, Record
 
 _MATCHED = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure", "permission_request"})
 _MAY_ALLOW = frozenset({"user", "organisation", "system"})
+_NATIVELY = "hooks/0.1"  # the specification in which patterns are about native names alone
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
-    """A hook that will run."""
+    """A hook that will run; `about` is the event that it is told, where that is not the one that happened."""
 
     hook: Hook
     scope: Scope
     folder: str
     may_allow: bool = False
+    about: Event | None = None
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """A hook as it may run; or what it lacks for that: a person's trust, a policy's leave, or sense.
+
+    Without a hook it is about a whole file, of which nothing can be used.
+    """
+
+    source: Source
+    spec: str = ""
+    hook: Hook | None = None
+    lacks: Literal["trust", "leave", "sense"] | None = None
+    why: str = ""
 
 
 class Choice(Struct, frozen=True, kw_only=True):
-    """The hooks of an event in the order in which they run, those left out and why, and whether any is closed."""
+    """The hooks of an event in the order in which they run, and what is to be said of those that do not.
+
+    `decisions` are made without asking anybody; `broken` is whether hooks of the user or above may be missing because
+    their file or a policy cannot be used.
+    """
 
     hooks: list[Chosen]
-    skipped: list[str]
-    untrusted: int
-    closed: bool
+    gaps: list[Gap]
+    decisions: list[Decision]
+    broken: bool
 
 
 def choose(event: Event, project: Path | None) -> Choice:
     """The hooks that are asked about an event."""
-    hooks: list[Chosen] = []
-    skipped: list[str] = []
-    untrusted, closed = 0, False
+    found = list(standing(project, event.type))
+    hooks = [chosen for one in found if one.lacks is None for chosen in _chosen(one, event, project)]
+    gaps = [_gap(one.lacks, one.why) for one in found if one.lacks is not None]
+    lacking = {one.lacks for one in found}
+    refused = event.type in _ACTS and "trust" in lacking and _denies(gaps)
+    return Choice(hooks=hooks, gaps=gaps, decisions=[_REFUSED] if refused else [], broken="sense" in lacking)
+
+
+_ACTS = frozenset({"before_tool_execute", "before_prompt", "permission_request"})
+_REFUSED = Decision(
+    outcome="deny",
+    reason="this project has hooks that nobody has agreed to; a person has to look at them first: hookonce trust",
+    by="hookonce",
+)
+
+
+def _denies(gaps: list[Gap]) -> bool:
+    """Whether somebody wants nothing to happen where hooks are not trusted."""
+    try:
+        return settings.untrusted() == "deny"
+    except HookonceError as problem:
+        gaps.append(_gap("sense", str(problem)))
+        return False
+
+
+def forbidden(one: Chosen, event: Event, project: Path | None) -> Gap | None:
+    """Why a script that an agent's configuration names may not run: consent is the agent's matter, policy is not."""
+    bare = replace(one.hook, handler=replace(one.hook.handler, cwd=None))  # where it runs is our doing
+    refused = refusal(bare, one.scope, event.type, policies(project))
+    return None if refused is None else _gap("leave", f"the script did not run: {refused.why}")
+
+
+_WORDS = {"trust": "trust", "leave": "policy", "sense": "manifest"}
+
+
+def _gap(lacks: str, why: str) -> Gap:
+    return Gap(where="$.decision", capability=_WORDS[lacks], strategy="exclude", effect="observes", note=why)
+
+
+def standing(project: Path | None, kind: str | None = None) -> Iterator[Standing]:
+    """Every hook of every scope, in order (for events of that kind), and why those that may not run may not."""
     rules = policies(project)
     for source in sources(project):
-        for hook in manifest_of(source).hooks:
-            if not _about(hook, event):
-                continue
-            safe = hook if source.scope != "project" else trusted(project or Path(), source.data, hook)
-            if safe is None:
-                untrusted += 1
-                continue
-            if (why := refusal(hook, source.scope, rules)) is not None:
-                skipped.append(f"{hook.name or hook.event}: {why}")
-                continue
-            closed = closed or (hook.on_failure == "closed" and hook.blocking)
-            if _fits(hook, event, source):
-                hooks.append(_chosen(safe, source, project))
-    return Choice(hooks=hooks, skipped=skipped, untrusted=untrusted, closed=closed)
+        try:
+            agreed = _agreed(source, project)
+            found = manifest_of(source)
+        except HookonceError as problem:
+            yield Standing(source=source, lacks="trust" if source.scope == "project" else "sense", why=str(problem))
+            continue
+        for hook in found.hooks:
+            if kind is None or _about(hook, source, kind):
+                one = Standing(source=source, spec=found.spec, hook=hook)
+                yield _judged(one, hook, project, agreed, rules, kind)
 
 
-def _chosen(hook: Hook, source: Source, project: Path | None) -> Chosen:
-    allows = hook.may_allow and source.scope in _MAY_ALLOW
-    folder = project if source.scope == "project" and project is not None else source.path.parent
-    return Chosen(hook=hook, scope=source.scope, folder=str(folder), may_allow=allows)
+def _agreed(source: Source, project: Path | None) -> list[Pin]:
+    """What was agreed to about a file of the project; other files need nobody's word."""
+    if source.scope != "project":
+        return []
+    found = pins(project, source.data) if project is not None and source.problem is None else []
+    if not found:
+        problem = f" ({source.path} {source.problem})" if source.problem else ""
+        raise Changed(f"nobody has agreed to {source.path} as it is{problem}; hookonce trust shows it")
+    return found
 
 
 def manifest_of(source: Source) -> Manifest:
-    """The hooks of a file; an untrusted file that cannot be read has none, any other is an error."""
-    if source.is_openhook:
-        return Manifest(spec="openhook", hooks=_observers(source.data))
+    """The hooks of a file; an error with its name if it has none to give."""
     if source.problem is not None:
-        raise ValueError(f"{source.path} {source.problem}")
-    return load(source.data)
-
-
-def _observers(data: bytes) -> list[Hook]:
-    """The hooks of an `.openhook.json`: they see events as OpenHook writes them, and decide nothing."""
+        raise HookonceError(f"{source.path} {source.problem}")
     try:
-        found: Any = decode(data)
-        entries = [entry for entry in found["hooks"] if type(entry.get("command")) is str]
-    except (DecodeError, KeyError, TypeError, AttributeError):
-        return []
-    return [hook for entry in entries for hook in _observer(entry)]
+        return observers(source.data) if source.is_openhook else load(source.data)
+    except HookonceError as problem:
+        raise HookonceError(f"{source.path}: {problem}") from None
 
 
-def _observer(entry: dict[str, Any]) -> list[Hook]:
-    told = entry.get("events", ["*"])
-    names = [name for name in told if type(name) is str] if type(told) is list else []
-    kinds = ["*"] if "*" in names else [FROM_OPENHOOK[name] for name in names if name in FROM_OPENHOOK]
-    handler = Handler(type="command", command=entry["command"], background=entry.get("async") is True)
-    return [Hook(event=kind, handler=handler, dialect="openhook") for kind in kinds]
+def _judged(
+    one: Standing, hook: Hook, project: Path | None, agreed: list[Pin], rules: list[Policy], kind: str | None
+) -> Standing:
+    name, source = hook.name or hook.event, one.source
+    if source.scope == "project" and project is not None:
+        try:
+            hook = safe(project, hook, agreed)
+        except Changed as problem:
+            why = f"{name} did not run: {problem}; hookonce trust shows it"
+            return replace(one, lacks="trust", why=why)
+    refused = refusal(hook, source.scope, kind or hook.event, rules)
+    if refused is None:
+        return replace(one, hook=hook)
+    return replace(one, lacks="sense" if refused.broken else "leave", why=f"{name} did not run: {refused.why}")
 
 
-def _about(hook: Hook, event: Event) -> bool:
+def _about(hook: Hook, source: Source, kind: str) -> bool:
     """Whether a hook is for events of this kind; one for finished tools also hears of failed ones."""
-    if hook.event in {event.type, "*"}:
-        return True
-    return hook.event == "after_tool_execute" and event.type == "tool_use_failure"
+    if source.is_openhook:
+        return bool(types_of(kind) & {hook.event} if hook.event != EVERY else types_of(kind))
+    return hook.event == kind or (hook.event, kind) == ("after_tool_execute", "tool_use_failure")
 
 
-def _fits(hook: Hook, event: Event, source: Source) -> bool:
+def _chosen(one: Standing, event: Event, project: Path | None) -> Iterator[Chosen]:
+    hook, source = one.hook, one.source
+    if hook is None or not _fits(hook, event, natively=one.spec == _NATIVELY):
+        return
+    folder = str(project if source.scope == "project" else source.path.parent)
+    if source.is_openhook:
+        for about in _told(hook, event):
+            yield Chosen(hook=hook, scope=source.scope, folder=folder, about=about)
+    else:
+        allows = hook.may_allow and source.scope in _MAY_ALLOW
+        yield Chosen(hook=hook, scope=source.scope, folder=folder, may_allow=allows)
+
+
+def _told(hook: Hook, event: Event) -> Iterator[Event | None]:
+    """What an observer is told: the event, and each file that it has written, as OpenHook counts them."""
+    known = formats.load(DIALECT)
+    for about in (None, *file_events(event)):
+        documents = known.write(Record(event=about or event))
+        if documents and hook.event in {EVERY, documents[0]["type"]}:
+            yield about
+
+
+def _fits(hook: Hook, event: Event, *, natively: bool) -> bool:
     if hook.matcher is None or event.tool is None or event.type not in _MATCHED:
         return True
     tool = event.tool
-    server = tool.mcp_server
     named = tool.name.partition("/")[2] if tool.name.startswith("mcp:") else None
-    natively = b"hooks/0.1" in source.data
-    return matches(hook.matcher, Subject(tool.name, tool.native, server, named), natively=natively)
+    return matches(hook.matcher, Subject(tool.name, tool.native, tool.mcp_server, named), natively=natively)

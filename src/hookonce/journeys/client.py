@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,24 +23,41 @@ class Unfit(HookonceError):
 
 
 def place() -> Path:
-    """Put the client in place, or a newer one in the place of an older; its path never changes."""
-    interpreter = _interpreter()
-    target = paths.client()
-    _keep(target.with_name("interpreter"), "".join(f"{line}\n" for line in (interpreter, *_shelves())).encode(), 0o644)
-    _keep(target, (files("hookonce") / "client" / "hookonce-on").read_bytes(), _MODE)
-    target.chmod(_MODE)
-    return target
+    """Put the client in place, or a newer one in the place of an older, and what it says if all else fails.
+
+    Its path never changes.
+    """
+    from hookonce.journeys import failmode
+
+    for path, (data, mode) in _wanted().items():
+        if read_file(path) != data:
+            replace_file(path, data, mode=mode)
+    paths.client().chmod(_MODE)
+    failmode.refresh()
+    return paths.client()
 
 
 def refresh() -> None:
-    """Replace a copy that another version has put there; where nothing was installed nothing happens."""
-    if paths.client().exists():
-        place()
+    """Replace what an older version of this installation has put there; another installation's is left alone.
+
+    Where nothing was installed nothing happens, and nothing is said of what cannot be done now.
+    """
+    with suppress(HookonceError, OSError, IndexError):
+        named = Path((read_file(_interpreter_file()) or b"").decode(errors="replace").splitlines()[0])
+        ours = not named.exists() or named == _interpreter()
+        if ours and any(read_file(path) != data for path, (data, _) in _wanted().items()):
+            place()
 
 
-def _keep(path: Path, data: bytes, mode: int) -> None:
-    if read_file(path) != data:
-        replace_file(path, data, mode=mode)
+def _wanted() -> dict[Path, tuple[bytes, int]]:
+    """The files that belong together, the client last: with its content and its mode."""
+    told = "".join(f"{line}\n" for line in (_interpreter(), *_shelves()))
+    client = (files("hookonce") / "client" / "hookonce-on").read_bytes()
+    return {_interpreter_file(): (told.encode(), 0o644), paths.client(): (client, _MODE)}
+
+
+def _interpreter_file() -> Path:
+    return paths.client().with_name("interpreter")
 
 
 def _interpreter() -> Path:
@@ -61,9 +79,11 @@ def _shelves() -> list[str]:
 
 def try_out(words: list[str], silence: str) -> None:
     """Run a command as an agent would; no entry is written whose command has not just worked."""
+    from hookonce.journeys.on import TRIAL
+
     try:
         ran = subprocess.run(  # noqa: S603  our own client, which we have just written
-            words, input=b"{}", capture_output=True, timeout=_PATIENCE, check=False
+            words, input=TRIAL, capture_output=True, timeout=_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
         raise Unfit(f"{words[0]} does not run: {problem}") from None

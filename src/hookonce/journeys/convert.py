@@ -6,12 +6,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import invocation
-from hookonce.agents import canonical_pattern, config_of
+from hookonce.agents import canonical_pattern, config_of, own_place
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.invocation import Invocation
-from hookonce.journeys.losses import impossible, is_unreadable, left_behind, opened, unsayable
+from hookonce.journeys.effects import settled
+from hookonce.journeys.losses import impossible, is_unreadable, left_behind, opened, switched_off, unplaced, unsayable
 from hookonce.journeys.verify import verify
-from hookonce.manifest.degrade import degrade
+from hookonce.manifest.degrade import at_home, degrade
 from hookonce.manifest.http_script import unscripted
 from hookonce.manifest.load import dump, manifest_of
 from hookonce.manifest.problems import problems_of
@@ -20,6 +21,7 @@ from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object, Wording
 
 NEWEST = "hooks/0.1"
 CANONICAL = "canonical"  # the dialect of a hook that names none
+_WRITTEN = "written"  # our key for a matcher that a manifest has in canonical words, as its agent had it
 
 
 class Adapt(Struct, frozen=True):
@@ -35,6 +37,7 @@ class Conversion(Struct, frozen=True, kw_only=True):
     document: Object
     gaps: list[Gap]
     verified: bool
+    hooks: int = 0
     wrapped: bool = False
     side: Object | None = None
 
@@ -52,11 +55,14 @@ def read(document: Json, source: Agent | None, *, adapt: bool, beside: Json = No
         if problems:
             raise HookonceError("; ".join(f"{path}: {message}" for path, message in problems))
         return manifest_of(document), []
-    found, gaps = config_of(source).parse(source, document)
+    found, told = config_of(source).parse(source, document)
+    gaps = [replace(gap, where=gap.where.replace("$", "$source", 1)) for gap in told]  # no place in the manifest
     hooks = [replace(hook, handler=unscripted(hook.handler)) for hook in found if not is_door(hook)]
     if len(hooks) < len(found):
         note = f"{len(found) - len(hooks)} of hookonce's own entries are left out; hookonce install writes the target's"
-        gaps.append(Gap(where="$.hooks", capability="install", strategy="exclude", effect="lost", note=note))
+        gaps.append(Gap(where="$source.hooks", capability="install", strategy="exclude", effect="lost", note=note))
+    if off := switched_off(source, document, hooks):
+        return Manifest(spec=NEWEST, hooks=[]), [gap for gap in gaps if gap.capability != "switch"] + off
     manifest = restored(Manifest(spec=NEWEST, hooks=hooks), beside)
     if adapt:
         spoken = [replace(hook, dialect=hook.dialect or source.name) for hook in manifest.hooks]
@@ -86,25 +92,53 @@ def convert(
         manifest = replace(manifest, hooks=[_translated(source, hook, target) for hook in manifest.hooks])
     if target is None:
         return _as_manifest(manifest, gaps)
+    if source is None:
+        manifest = replace(manifest, hooks=[_as_written(target, hook) for hook in manifest.hooks])
     config = config_of(target)
-    fitting = degrade(manifest, config.capabilities)
+    same = source is target
+    fitting = at_home(manifest, config.handlers) if same else degrade(manifest, config.capabilities)
     if on_block == "error" and (guarded := [gap for gap in fitting.gaps if gap.strategy == "block"]):
         raise Refused(f"{guarded[0].note}, and no guard is wanted in its place")
-    judged = [(index, hook, None if source is target else impossible(index, hook)) for index, hook in fitting.hooks]
+    judged = [(index, hook, None if same else impossible(index, hook)) for index, hook in fitting.hooks]
     hooks = [(index, hook) for index, hook, why in judged if why is None]
     made, unsaid = config.render(target, hooks, wording(target, adapt))
     gaps += [*fitting.gaps, *(why for _, _, why in judged if why is not None), *unsaid]
     again = verify(target, made, hooks, gaps)
-    gaps += opened(target, hooks, gaps)
-    wrapped = adapt is not None and any(_differs(target, hook) for _, hook in hooks)
-    return Conversion(document=made, gaps=gaps, verified=True, wrapped=wrapped, side=side(manifest, hooks, again))
+    wrapped = {index for index, hook in hooks if adapt is not None and _differs(target, hook)}
+    gaps += opened(target, hooks, gaps, wrapped)
+    gaps += [] if same else unplaced(target, hooks, again, gaps, wrapped)
+    return Conversion(
+        document=made,
+        gaps=settled(gaps),
+        verified=True,
+        hooks=len(again),
+        wrapped=bool(wrapped),
+        side=side(manifest, hooks, again),
+    )
 
 
 def _translated(source: Agent, hook: Hook, target: Agent | None) -> Hook:
-    """A hook with its matcher in canonical words; a manifest keeps a pattern that it can read."""
-    if target is None and not is_unreadable(hook.matcher):
+    """A hook with its matcher in canonical words; in a manifest it remembers a pattern that was there before."""
+    matcher = canonical_pattern(source, hook.matcher)
+    if target is not None or matcher == hook.matcher or is_unreadable(hook.matcher):
+        return replace(hook, matcher=matcher)
+    return _placed(source, replace(hook, matcher=matcher), own_place(source, hook) | {_WRITTEN: hook.matcher})
+
+
+def _as_written(target: Agent, hook: Hook) -> Hook:
+    """A hook of a manifest with the matcher that the target's own file had, if that still means the same."""
+    place = dict(own_place(target, hook))
+    if _WRITTEN not in place:
         return hook
-    return replace(hook, matcher=canonical_pattern(source, hook.matcher))
+    matcher = place.pop(_WRITTEN)
+    means = None if is_unreadable(matcher) else canonical_pattern(target, matcher)
+    return _placed(target, replace(hook, matcher=matcher if means == hook.matcher else hook.matcher), place)
+
+
+def _placed(agent: Agent, hook: Hook, place: Object) -> Hook:
+    """A hook that remembers this of how it stood in an agent's file."""
+    data = hook.provider_data.get(agent.name, {}) | {"hookonce": place}
+    return replace(hook, provider_data=hook.provider_data | {agent.name: data})
 
 
 def wording(target: Agent, adapt: Adapt | None) -> Wording:
@@ -131,4 +165,6 @@ def _as_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
     judged = [(hook, unsayable(index, hook)) for index, hook in enumerate(manifest.hooks)]
     gaps += [why for _, why in judged if why is not None]
     kept = [replace(hook, dialect=None) if hook.dialect == CANONICAL else hook for hook, why in judged if why is None]
-    return Conversion(document=dump(replace(manifest, hooks=kept)), gaps=gaps, verified=True)
+    document = dump(replace(manifest, hooks=kept))
+    sound = not problems_of(document)[0]
+    return Conversion(document=document, gaps=settled(gaps), verified=sound, hooks=len(kept))

@@ -1,27 +1,33 @@
-"""What an agent hears when we fail: its silence, or its refusal where a hook of the user's says so.
+"""What an agent hears when we fail: its silence, or its refusal where a hook says so that has to be asked.
 
-The answers lie beside the client, made beforehand, for the case that not even an interpreter is there.
+Refusals lie beside the client, made beforehand, for the case that not even an interpreter is there.
 """
 
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-from hookonce import agents
+from msgspec.json import encode
+
+from hookonce import __version__, agents
 from hookonce.agents import config_of, kind_of, natives, point_of
+from hookonce.canon.names import AGENT_ALIASES
 from hookonce.canon.weaken import weaken
 from hookonce.config import paths
-from hookonce.edit.file import read_file, replace_file
-from hookonce.errors import HookonceError
-from hookonce.manifest.discover import Source, sources
-from hookonce.manifest.load import load
+from hookonce.edit.file import replace_file
+from hookonce.journeys import pause
+from hookonce.journeys.chosen import standing
+from hookonce.manifest.discover import sources
+from hookonce.manifest.policy import policies
 from hookonce.model import Agent, Decision, Reply
 
-_REASON = "hookonce could not ask the hooks that have to be asked"
+REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
+_HEAD = "hookonce"  # the first word of the file; no agent has that name
 
 
-def folder() -> Path:
-    """Where the answers lie: a file for each part of each answer."""
-    return paths.client().with_name("failmode")
+def file() -> Path:
+    """Where the refusals lie: a line for each agent and event that has one."""
+    return paths.client().with_name("failmode.bin")
 
 
 def open_reply(agent: Agent) -> Reply:
@@ -31,60 +37,80 @@ def open_reply(agent: Agent) -> Reply:
 
 def closed_reply(agent: Agent, native: str) -> Reply:
     """The agent's own refusal, as far as the event has one."""
-    decision, _ = weaken(Decision(outcome="deny", reason=_REASON), point_of(agent, native))
+    decision, _ = weaken(Decision(outcome="deny", reason=REASON), point_of(agent, native))
     if agent.reply is None or decision == Decision():
         return open_reply(agent)
     return agent.reply(native, decision, None)
 
 
-def reply(agent: str, native: str | None) -> Reply:
-    """The answer for a failed call, from the files that were made beforehand; whoever is unknown hears nothing."""
+def is_closed(kind: str, project: Path | None) -> bool:
+    """Whether an event has a trusted hook, of whatever scope, that has to be asked; matchers do not count."""
     try:
-        known = agents.load(agent)
-    except HookonceError:
-        return Reply()
-    place = folder() / known.name / (native or "")
-    try:
-        code = int((place / "code").read_text(encoding="ascii"))
-        told = (place / "stdout").read_text(encoding="utf-8").removesuffix("\n")
-        return Reply(stdout=told, stderr=(place / "stderr").read_text(encoding="utf-8"), code=code)
-    except (OSError, ValueError):
-        return open_reply(known)
+        kinds = set() if pause.is_paused() else closed(project)
+    except Exception:  # noqa: BLE001  what cannot be looked at now was looked at when the refusals were made
+        kinds = _known()
+    also = {"after_tool_execute"} if kind == "tool_use_failure" else set()
+    return not kinds.isdisjoint({kind, *also})
 
 
-def closed_events() -> set[str]:
-    """The canonical events for which some hook above the project is closed."""
+def closed(project: Path | None) -> set[str]:
+    """The events with such hooks; of a file that cannot be used now, what was known when it could."""
     found: set[str] = set()
-    for source in _above():
-        hooks = load(source.data).hooks if source.problem is None else []
-        found |= {hook.event for hook in hooks if hook.on_failure == "closed" and hook.blocking}
+    for one in standing(project):
+        if one.hook is None:
+            found |= _known() if one.lacks == "sense" else set()
+        elif one.lacks in {None, "sense"} and one.hook.on_failure == "closed" and one.hook.blocking:
+            found.add(one.hook.event)
     return found
 
 
-def _above() -> list[Source]:
-    return [source for source in sources(None) if not source.is_openhook]
-
-
 def refresh() -> None:
-    """Make the answers anew if the manifests have changed since; one that cannot be read leaves them as they are."""
-    stamp = sha256(b"\0".join(source.data for source in _above())).hexdigest().encode()
-    place = folder() / "stamp"
-    if not paths.client().exists() or read_file(place) == stamp:
+    """Make the refusals anew if manifests or policies have changed since; for a client that is there."""
+    stamp = _stamp()
+    if not paths.client().exists() or _head()[1:2] == [stamp]:
         return
-    closed = closed_events()
+    kinds = closed(None)
+    lines = [f"{_HEAD}|{stamp}|{' '.join(sorted(kinds))}", *_lines(kinds)]
+    replace_file(file(), "".join(f"{line}\n" for line in lines).encode(), mode=0o600)
+
+
+def _stamp() -> str:
+    known = [__version__, [(str(one.path), one.data, one.problem) for one in sources(None)], policies(None)]
+    return sha256(encode(known)).hexdigest()
+
+
+def _head() -> list[str]:
+    """The first line: of what the refusals were made, and for which events."""
+    try:
+        with file().open(encoding="ascii") as lines:
+            return lines.readline().rstrip("\n").split("|")
+    except Exception:  # noqa: BLE001  not there, not ours, not even a home to look in: nothing is known
+        return []
+
+
+def _known() -> set[str]:
+    head = _head()
+    return set(head[2].split()) if head[:1] == [_HEAD] and len(head) > 2 else set()  # noqa: PLR2004  head, stamp, events
+
+
+def _lines(kinds: set[str]) -> Iterator[str]:
+    """agent|event|exit code|stdout|stderr, as a shell can read and print it."""
     for agent in map(agents.load, agents.AGENTS):
+        names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
         for native in natives(agent):
-            _keep(agent, native, closed=kind_of(agent, native) in closed)
-    replace_file(place, stamp, mode=0o600)
+            reply = closed_reply(agent, native) if kind_of(agent, native) in kinds else open_reply(agent)
+            if reply == open_reply(agent) or "retry" in point_of(agent, native).can:
+                continue  # an agent that is kept from stopping goes on, and without us nobody counts how often
+            answer = f"{reply.code}|{_printable(bytes_of(reply))}|{_printable(reply.stderr.encode())}"
+            yield from (f"{name}|{native}|{answer}" for name in names)
 
 
-def _keep(agent: Agent, native: str, *, closed: bool) -> None:
-    place = folder() / agent.name / native
-    if not closed:
-        (place / "code").unlink(missing_ok=True)
-        return
-    made = closed_reply(agent, native)
-    said = f"{made.stdout}\n" if made.stdout else ""
-    parts = {"stdout": said, "stderr": made.stderr, "code": f"{made.code}\n"}  # the code last: it makes it count
-    for name, text in parts.items():
-        replace_file(place / name, text.encode(), mode=0o600)
+def bytes_of(reply: Reply) -> bytes:
+    """What goes to the agent's pipe: the answer on a line of its own, or nothing."""
+    return f"{reply.stdout}\n".encode(errors="replace") if reply.stdout else b""
+
+
+def _printable(data: bytes) -> str:
+    """Bytes in the words of printf %b, all on one line and without our own mark between fields."""
+    plain = set(range(32, 127)) - {ord("\\"), ord("|")}
+    return "".join(chr(byte) if byte in plain else f"\\0{byte:03o}" for byte in data)

@@ -3,38 +3,64 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from time import time
-from traceback import format_exc
+from time import monotonic, time
+from traceback import format_exception
 
-from hookonce import ids, invocation, times
-from hookonce.config import paths
-from hookonce.errors import HookonceError
+from hookonce import agents, ids, invocation
+from hookonce.agents import kind_of, natives, point_of
+from hookonce.errors import HookonceError, PayloadError
 from hookonce.journeys import failmode, pause
 from hookonce.journeys.budget import budget
-from hookonce.journeys.chosen import choose
+from hookonce.journeys.identify import identify
 from hookonce.journeys.respond import Answered, Asked, Call, respond, understand
 from hookonce.manifest.discover import project_of
-from hookonce.model import Gap, Record, Reply
-from hookonce.runtime import calls
-from hookonce.store import spool
+from hookonce.model import Agent, Gap, Record, Reply
+from hookonce.runtime import calls, stops
+from hookonce.store import log, spool
 from hookonce.store.redact import redact
+from hookonce.texts import load
+
+TRIAL = b'{"hookonce":"trial"}'  # nobody's payload: whoever sends it only wants to know that we are there
+_MARGIN = 0.25  # seconds beyond the hooks' own time, in which an answer still reaches the agent
+_HURRY = 4.0  # seconds for a call of which not even the agent is known
+_END = "session_end"
 
 
-def answer(words: list[str], raw: bytes, environment: Mapping[str, str], call_id: str | None = None) -> Reply:
-    """The agent's native answer, or the fail mode of the call; never anything else, and never an exception."""
-    agent, native = (words[0] if words else ""), (words[1] if len(words) > 1 else None)
+def answer(
+    words: list[str],
+    raw: bytes,
+    environment: Mapping[str, str],
+    call_id: str | None = None,
+    began: float | None = None,
+) -> Reply:
+    """The agent's native answer, or the fail mode of the call, whatever goes wrong.
+
+    An exception is raised only if not even that can be told; what the client then says was made beforehand.
+    """
     try:
-        call = _call(words, call_id or ids.fresh())
-        failmode.refresh()
-        if pause.is_paused():
-            return failmode.reply(agent, None)
+        call = _call(words, call_id or ids.fresh(), began)
+        if raw == TRIAL or pause.is_paused():
+            return failmode.open_reply(agents.load(call.agent))
+        _refresh()
         return _answer(call, raw, environment)
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
-        _log(words, problem)
-        return failmode.reply(agent, native)
+        return failed(words, raw, environment, problem)
 
 
-def _call(words: list[str], call_id: str) -> Call:
+def patience(words: list[str]) -> float:
+    """Seconds after which a call has failed, whatever holds it up."""
+    try:
+        call = _call(words)
+        return _budget(call, agents.load(call.agent), call.event or "") + _MARGIN
+    except Exception:  # noqa: BLE001  words that say nothing are told so where they are answered
+        return _HURRY
+
+
+def _budget(call: Call, agent: Agent, native: str) -> float:
+    return budget(agent, native, call.timeout, wraps=call.run is not None)
+
+
+def _call(words: list[str], call_id: str = "", began: float | None = None) -> Call:
     parsed = invocation.parse([invocation.CLIENT, *words])
     if parsed is None:
         raise HookonceError(f"these are no words of ours: {words}")
@@ -47,41 +73,110 @@ def _call(words: list[str], call_id: str) -> Call:
         scope=parsed.scope,
         timeout=parsed.timeout,
         id=call_id,
+        began=began,
     )
+
+
+def _refresh() -> None:
+    """What the client says without us follows the manifests; a disk that refuses it refuses nobody an answer."""
+    try:
+        failmode.refresh()
+    except Exception as problem:  # noqa: BLE001  the call itself goes on
+        _tell("failmode", problem)
 
 
 def _answer(call: Call, raw: bytes, environment: Mapping[str, str]) -> Reply:
     asked = understand(call, raw, environment)
+    if not raw.strip() and "prevent" in point_of(asked.agent, asked.native).can:
+        raise PayloadError("nothing was said of what has to be judged")
     if not calls.claim(call.id):
-        deadline = time() + budget(asked.agent, asked.native, call.timeout)
-        return calls.answer_of(call.id, deadline) or failmode.reply(asked.agent.name, asked.native)
+        waited = monotonic() - call.began if call.began is not None else 0
+        until = time() + _budget(call, asked.agent, asked.native) - waited
+        return calls.answer_of(call.id, until) or _fail_mode(asked)
+    if asked.event.type == _END:
+        _keep(Record(event=asked.event))  # an agent that ends does not always let us end
     try:
         answered = respond(call, asked, environment)
-    except Exception as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
+    except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
         answered = _failed(asked, problem)
-    spool.append(redact(answered.record, "minimal"))
-    calls.finish(call.id, answered.reply)
+    with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
+        _remember(call, answered)
     return answered.reply
 
 
-def _failed(asked: Asked, problem: Exception) -> Answered:
-    """A failure of ours is closed if any hook that had to be asked is."""
-    _log([asked.agent.name, asked.native], problem)
+def _remember(call: Call, answered: Answered) -> None:
+    if answered.record.event.id != call.id:
+        spool.forget(call.id)  # another door was first: what is kept is one record, under its id
+    _keep(answered.record)
+    calls.finish(call.id, answered.reply)
+
+
+def _keep(record: Record) -> None:
+    """A record that cannot be kept is counted, and costs nobody the answer."""
     try:
-        project = project_of(Path(asked.event.cwd)) if asked.event.cwd else None
-        closed = choose(asked.event, project).closed
-        reply = failmode.closed_reply(asked.agent, asked.native) if closed else failmode.open_reply(asked.agent)
-    except Exception:  # noqa: BLE001  what cannot be read now was read when the answers were made
-        reply = failmode.reply(asked.agent.name, asked.native)
+        spool.append(redact(record, "minimal"))
+    except Exception as problem:  # noqa: BLE001  as above
+        spool.count_loss()
+        _tell("record", problem)
+
+
+def _failed(asked: Asked, problem: BaseException) -> Answered:
+    _tell(f"{asked.agent.name} {asked.native}", problem)
     note = f"{type(problem).__name__}: {problem}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
-    return Answered(reply=reply, record=Record(event=asked.event, gaps=[gap]))
+    return Answered(reply=_fail_mode(asked), record=Record(event=asked.event, gaps=[gap]))
 
 
-def _log(words: list[str], problem: BaseException) -> None:
+def _fail_mode(asked: Asked) -> Reply:
+    """Closed if a hook has to be asked; but an agent that is kept from stopping has to be let go in the end."""
+    closed = failmode.is_closed(asked.event.type, _project(asked.event.cwd))
+    if closed and "retry" in point_of(asked.agent, asked.native).can:
+        closed = stops.refuse(asked.event, failmode.REASON)
+    return failmode.closed_reply(asked.agent, asked.native) if closed else failmode.open_reply(asked.agent)
+
+
+def _project(cwd: str | None) -> Path | None:
+    """The project of a call: around where the agent is, else around where we are."""
+    try:
+        return project_of(Path(cwd) if cwd else Path.cwd())
+    except (OSError, ValueError):
+        return None
+
+
+def failed(words: list[str], raw: bytes, environment: Mapping[str, str], problem: BaseException) -> Reply:
+    """The fail mode of a call that could not be followed to its end, for whoever made it, as far as that is known."""
+    _tell(" ".join(words[:2]), problem)
+    named = [word for word in words[:2] if not word.startswith("--")]
+    with suppress(Exception):
+        return _fail_mode(_recognised(named, raw, environment))
+    try:
+        return _by_name(*named or [""])
+    except HookonceError:  # to somebody unknown there is nothing to say
+        return Reply()
+
+
+def _recognised(named: list[str], raw: bytes, environment: Mapping[str, str]) -> Asked:
+    """Who asks, and about what: by the words and the payload, or by the payload alone."""
+    agent, event = (*named, None, None)[:2]
+    try:
+        agents.load(agent or "")
+    except HookonceError:
+        found = identify(load(raw.decode()), environment)
+        agent, event = found.name, found.event or event
+    call = Call(agent=agent or "", event=event)
+    return understand(call, raw, environment)
+
+
+def _by_name(name: str, native: str = "") -> Reply:
+    """For a payload that says nothing: by the words alone; a stop is let pass, for nobody could count it."""
+    agent = agents.load(name)
+    refusable = native in natives(agent) and "retry" not in point_of(agent, native).can
+    closed = refusable and failmode.is_closed(kind_of(agent, native), _project(None))
+    return failmode.closed_reply(agent, native) if closed else failmode.open_reply(agent)
+
+
+def _tell(what: str, problem: BaseException) -> None:
     """Messages go to the log: an agent would take a stray word for an answer."""
-    with suppress(OSError):
-        paths.log().parent.mkdir(parents=True, exist_ok=True)
-        with paths.log().open("a", encoding="utf-8") as log:
-            trace = "" if isinstance(problem, HookonceError) else f"\n{format_exc()}"
-            log.write(f"{times.now()} on {' '.join(words[:2])}: {problem}{trace}\n")
+    trace = "" if isinstance(problem, HookonceError) else "\n" + "".join(format_exception(problem)).rstrip()
+    with suppress(Exception):
+        log.write(f"on {what}: {problem}{trace}")

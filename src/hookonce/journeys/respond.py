@@ -2,29 +2,38 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from time import time
+from time import monotonic, sleep
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents, ids, times
-from hookonce.agents import config_of, decode, native_arguments, point_of
+from hookonce.agents import config_of, decode, point_of
 from hookonce.canon.merge import merged
-from hookonce.canon.weaken import weaken
+from hookonce.canon.weaken import CONTEXT, weaken
+from hookonce.config import settings
 from hookonce.errors import HookonceError, PayloadError
+from hookonce.journeys import failmode
 from hookonce.journeys.budget import budget
-from hookonce.journeys.chosen import Chosen, choose
-from hookonce.journeys.identify import identify
-from hookonce.journeys.runs import run_hooks
+from hookonce.journeys.chosen import Chosen, choose, forbidden
+from hookonce.journeys.dialect import is_agents
+from hookonce.journeys.identify import event_of, identify
+from hookonce.journeys.rewrite import settled
+from hookonce.journeys.runs import Caller, run_hooks
 from hookonce.manifest.discover import Scope, project_of
-from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, HookRun, Object, Record, Reply
-from hookonce.runtime import approvals, depth, stops, twice
+from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, Object, Origin, Point, Record, Reply
+from hookonce.runtime import approvals, depth, folder, stops, terminal, twice
+from hookonce.runtime.twice import Decided
+from hookonce.store import spool
 from hookonce.texts import load
+
+_MOMENT = 0.2  # seconds
+_SWEPT = frozenset({"session_start", "session_end"})  # moments at which nobody waits for a tool
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """What an agent's configuration says when it calls us, and who we are in this call."""
+    """What an agent's configuration says when it calls us, who we are in this call, and since when it waits."""
 
     agent: str
     event: str | None = None
@@ -34,6 +43,7 @@ class Call(Struct, frozen=True, kw_only=True):
     scope: str | None = None
     timeout: float | None = None
     id: str = ""
+    began: float | None = None
 
 
 class Asked(Struct, frozen=True, kw_only=True):
@@ -49,7 +59,6 @@ class Answered(Struct, frozen=True, kw_only=True):
 
     reply: Reply
     record: Record
-    closed: bool = False
 
 
 def understand(call: Call, raw: bytes, environment: Mapping[str, str]) -> Asked:
@@ -61,16 +70,18 @@ def understand(call: Call, raw: bytes, environment: Mapping[str, str]) -> Asked:
     if found is not None and found.kind == "agent" and found.name not in {None, claimed.name}:
         agent, told = agents.load(str(found.name)), found.event or call.event
     event = decode(agent, payload, told, id=call.id or ids.fresh(), received=times.now())
+    if call.via is not None:
+        event = replace(event, origin=Origin(via=[call.via]))
     if agent is not claimed:
         event = replace(event, data=event.data | {"called_through": f"{claimed.name} {call.event or ''}".strip()})
-    return Asked(agent=agent, native=native_name(agent, event, told), event=event)
+    return Asked(agent=agent, native=native_name(agent, event, told, event_of(agent, payload)), event=event)
 
 
-def native_name(agent: Agent, event: Event, told: str | None) -> str:
-    """The configured name of an event: what argv says if that is its kind, else the agent's own word."""
-    if told is not None and agents.kind_of(agent, told) == event.type:
-        return told
-    return agents.native_of(agent, event.type) or told or ""
+def native_name(agent: Agent, event: Event, *told: str | None) -> str:
+    """The configured name of an event: what argv or the payload says if that is its kind, else the agent's own word."""
+    known = {*agents.natives(agent), *config_of(agent).points}
+    fitting = (name for name in told if name in known and agents.kind_of(agent, name) == event.type)
+    return next(fitting, None) or agents.native_of(agent, event.type) or next(filter(None, told), "")
 
 
 def _payload(raw: bytes) -> Any:
@@ -84,92 +95,152 @@ def _payload(raw: bytes) -> Any:
         raise PayloadError(f"the payload is no JSON: {problem}") from None
 
 
-def respond(call: Call, asked: Asked, environment: Mapping[str, str], umask: int = -1) -> Answered:
-    """Ask every hook that wants to be asked, and answer the agent in its own words."""
-    event, begin = asked.event, time()
-    deadline = begin + budget(asked.agent, asked.native, call.timeout)
-    if event.type == "before_prompt":
-        stops.spoken_to(event)
-    other = twice.elsewhere(event, call.via, deadline)
-    if other is not None:
-        return _answered(asked, other, [], [_gap("door", "the same call came through another door; its answer counts")])
-    level = depth.depth_of(environment)
-    if level >= depth.DEEPEST:
-        raise TooDeep("hooks start agents whose hooks start agents; no hook runs at this depth")
-    project = project_of(Path(event.cwd)) if event.cwd else None
-    hooks, gaps = _hooks(call, asked, project)
-    told = run_hooks(hooks, event, environment, umask=umask, deadline=deadline, depth=level)
-    decision, more = _limited(event, _approved(asked, merged(one.decision for one in told)))
-    twice.decided(event, call.via, decision)
-    gaps += more + [gap for one in told for gap in one.gaps]
-    return _answered(asked, decision, [one.run for one in told], gaps)
-
-
 class TooDeep(HookonceError):
     """A chain of agents and hooks that would not end."""
 
 
-def _hooks(call: Call, asked: Asked, project: Path | None) -> tuple[list[Chosen], list[Gap]]:
-    """The script that a wrapper names, else the hooks of the manifests."""
+def respond(call: Call, asked: Asked, environment: Mapping[str, str]) -> Answered:
+    """Ask every hook that wants to be asked, and answer the agent in its own words."""
+    event = asked.event
+    deadline = (call.began or monotonic()) + budget(asked.agent, asked.native, call.timeout, wraps=call.run is not None)
+    if event.type in _SWEPT:
+        folder.sweep()
+    if event.type == "before_prompt":
+        stops.spoken_to(event)
+    caller = Caller(environment=environment, cwd=_cwd(), depth=depth.depth_of(environment))
+    if call.via is None:
+        return answered(asked, _decide(call, asked, caller, deadline))
+    known = twice.enter(event, call.via, deadline)
+    if known.decided is not None:
+        _wait_for(known.first)
+        return answered(_through(asked, known), known.decided)
+    try:
+        decided = _decide(call, asked, caller, deadline)
+        return answered(_through(asked, twice.decide(event, decided)), decided)
+    except BaseException:
+        twice.leave(event)  # who waits at another door decides
+        raise
+
+
+def _through(asked: Asked, known: twice.Seen | None) -> Asked:
+    """The call as one, whichever of its doors it came through."""
+    if known is None:
+        return asked
+    return replace(asked, event=replace(asked.event, id=known.first, origin=Origin(via=list(known.ids))))
+
+
+def _wait_for(event: str) -> None:
+    """Give the first door a moment to write its record, for ours has to be the later one."""
+    until = monotonic() + _MOMENT
+    while spool.last(event) is None and monotonic() < until:
+        sleep(_MOMENT / 10)
+
+
+def _decide(call: Call, asked: Asked, caller: Caller, deadline: float) -> Decided:
+    if caller.depth >= depth.DEEPEST:
+        raise TooDeep("hooks start agents whose hooks start agents; no hook runs at this depth")
+    hooks, decisions, gaps = _hooks(call, asked, caller)
+    told = run_hooks(hooks, asked.event, caller, deadline)
+    said = merged([*decisions, *(one.decision for one in told)])
+    decision, more = _limited(asked, _approved(asked, said))
+    gaps += [gap for one in told for gap in one.gaps] + more
+    return Decided(decision=decision, runs=[one.run for one in told], gaps=gaps)
+
+
+def _cwd() -> str:
+    """The caller's directory; one that was taken away under its feet is the root."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return "/"
+
+
+def _hooks(call: Call, asked: Asked, caller: Caller) -> tuple[list[Chosen], list[Decision], list[Gap]]:
+    """The script that a wrapper names, else the hooks of the manifests; and what is decided without asking them."""
+    project = project_of(Path(caller.cwd, asked.event.cwd or ""))
     if call.run is not None:
-        return [_wrapped(call, asked, project)], []
+        wrapped = _wrapped(call, asked, caller)
+        refused = forbidden(wrapped, asked.event, project)
+        return ([], [], [refused]) if refused is not None else ([wrapped], [], [])
     choice = choose(asked.event, project)
-    gaps = [_gap("policy", text) for text in choice.skipped]
-    if choice.untrusted:
-        gaps.append(_gap("trust", f"{choice.untrusted} hooks of this project are not trusted and did not run"))
-    return choice.hooks, gaps
+    decisions = choice.decisions
+    if choice.broken and failmode.is_closed(asked.event.type, project):
+        decisions = [*decisions, Decision(outcome="deny", reason=failmode.REASON, by="hookonce")]
+    return choice.hooks, decisions, choice.gaps
 
 
-def _wrapped(call: Call, asked: Asked, project: Path | None) -> Chosen:
-    """A wrapper is covered by the consent that its agent has; a user's script may allow, a project's may not."""
-    handler = Handler(type="command", command=call.run, timeout=call.timeout)
-    blocking = bool(point_of(asked.agent, asked.native).can & {"prevent", "retry"})
+def _wrapped(call: Call, asked: Asked, caller: Caller) -> Chosen:
+    """A wrapper is covered by the consent that its agent has; a user's script may allow, a project's may not.
+
+    It runs where the agent would have run it. What its exit code means is for the agent to say that it was written
+    for, which knows no hooks that may not block.
+    """
+    handler = Handler(type="command", command=call.run, timeout=call.timeout, cwd=caller.cwd)
+    own = call.dialect is not None and is_agents(call.dialect)
+    blocking = own or bool(point_of(asked.agent, asked.native).can & {"prevent", "retry"})
     hook = Hook(event=asked.event.type, handler=handler, dialect=call.dialect, blocking=blocking, may_allow=True)
     scope: Scope = "user" if call.scope == "user" else "project"
-    folder = str(project or asked.event.cwd or "/")
-    return Chosen(hook=hook, scope=scope, folder=folder, may_allow=scope == "user")
+    return Chosen(hook=hook, scope=scope, folder=caller.cwd, may_allow=scope == "user")
+
+
+def _point(asked: Asked) -> Point:
+    """What the agent can be told; a question that ends it when nobody is there goes out when somebody is."""
+    point = point_of(asked.agent, asked.native)
+    return replace(point, ask="native") if point.ask == "fatal" and terminal.is_there() else point
 
 
 def _approved(asked: Asked, decision: Decision) -> Decision:
     """A question that this agent cannot put to anybody: answered already, or left for a person to answer."""
-    point = point_of(asked.agent, asked.native)
-    if decision.outcome != "ask" or point.ask in {"native", "denies_headless"}:
+    if decision.outcome != "ask" or _point(asked).ask in {"native", "denies_headless"}:
         return decision
-    if approvals.is_approved(asked.event):
-        return replace(decision, outcome=None, reason=None)
-    approvals.ask(asked.event)
+    _, meant, _ = settled(decision, asked.event)  # what would happen, and not what the agent has asked for
+    if approvals.is_approved(meant):
+        return replace(decision, outcome=None, reason=None, by=None)
+    approvals.ask(meant)
     return decision
 
 
-def _limited(event: Event, decision: Decision) -> tuple[Decision, list[Gap]]:
+def _limited(asked: Asked, decision: Decision) -> tuple[Decision, list[Gap]]:
     """An agent that is never let go would cost its user money for ever."""
-    if event.type not in {"agent_stop", "subagent_stop"} or decision.outcome != "deny":
+    if "retry" not in point_of(asked.agent, asked.native).can or decision.proceed is False:
         return decision, []
-    if stops.stops(event).count >= stops.MOST:
-        return Decision(), [_gap("stop", f"the agent was kept from stopping {stops.MOST} times; now it may")]
-    stops.count(event, decision.reason)
-    return decision, []
+    if decision.outcome != "deny" or stops.refuse(asked.event, decision.reason):
+        return decision, []
+    return Decision(), [_gap("stop", f"the agent was kept from stopping {stops.MOST} times; now it may")]
 
 
-def _answered(asked: Asked, decision: Decision, runs: list[HookRun], gaps: list[Gap]) -> Answered:
+def answered(asked: Asked, decided: Decided) -> Answered:
+    """The agent's answer, weaker where it must be, and the record of it."""
+    decision, event, unsaid = settled(decided.decision, asked.event)
     known = asked.event.tool.input if asked.event.tool is not None else _prompt(asked.event)
-    final, weakened = weaken(decision, point_of(asked.agent, asked.native), known)
-    record = Record(event=asked.event, decision=final, runs=runs, gaps=gaps + weakened)
-    return Answered(reply=reply(asked, final), record=record)
+    final, weakened = weaken(decision, _point(asked), known, _longest(decision))
+    gaps = [*decided.gaps, *unsaid, *weakened]
+    record = Record(event=asked.event, decision=final, runs=decided.runs, gaps=gaps)
+    return Answered(reply=_reply(replace(asked, event=event), final), record=record)
+
+
+def _longest(decision: Decision) -> int:
+    """How much may be told to the model."""
+    if decision.context is None or len(decision.context) <= CONTEXT:
+        return CONTEXT
+    found = settings.setting("context_limit", CONTEXT)
+    return found if type(found) is int and found > 0 else CONTEXT
 
 
 def _prompt(event: Event) -> Object | None:
     return {"prompt": event.prompt} if type(event.prompt) is str else None
 
 
-def reply(asked: Asked, decision: Decision) -> Reply:
-    """A decision that the point can hold, in the form that the agent honours."""
-    agent, tool = asked.agent, asked.event.tool
-    if decision == Decision() or agent.reply is None:
+def _reply(asked: Asked, decision: Decision) -> Reply:
+    """A decision that the point can hold, in the form that the agent honours; its event has the new input already."""
+    agent, tool, new = asked.agent, asked.event.tool, decision.updated_input
+    if agent.reply is None or not _says(decision):
         return Reply(stdout=config_of(agent).silence)
-    new = decision.updated_input
-    native = new if new is None or tool is None else native_arguments(agent, tool.native, tool.name, new)
-    return agent.reply(asked.native, decision, native)
+    return agent.reply(asked.native, decision, tool.native_input if new is not None and tool is not None else new)
+
+
+def _says(decision: Decision) -> bool:
+    return replace(decision, by=None, reason=decision.reason if decision.outcome else None) != Decision()
 
 
 def _gap(capability: str, note: str) -> Gap:

@@ -1,27 +1,54 @@
 """Running the hooks of a call, one after the other, each seeing the input as those before it have left it."""
 
-from collections.abc import Iterator, Mapping
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from sys import platform as system
-from time import time
+from time import monotonic
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import times
+from hookonce.config import settings
+from hookonce.errors import HookonceError
 from hookonce.handlers.detached import detach
 from hookonce.handlers.process import Ran, World, run
-from hookonce.handlers.verdict import verdict
-from hookonce.handlers.watchdog import Watchdog
+from hookonce.handlers.verdict import Rights, Verdict, verdict
 from hookonce.journeys.budget import share
 from hookonce.journeys.chosen import Chosen
-from hookonce.journeys.dialect import CANONICAL, given, heard, is_agents
+from hookonce.journeys.dialect import CANONICAL, Wordless, given, heard, is_agents
+from hookonce.journeys.rewrite import settled
+from hookonce.manifest.discover import project_of
+from hookonce.manifest.http_script import scripted
 from hookonce.model import Decision, Event, Gap, HookRun
 from hookonce.runtime import depth as depths
+from hookonce.store import log
 
 _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
+_SCRIPT = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)+(?=\s|$)")  # a path from where the hook lies, and no shell's business
+_DETACHED = "session_end"  # an agent that ends does not wait: nothing important is left to that moment
+_RUN = frozenset({"command", "http"})
+_LOGGED = 4096  # bytes of what a failed hook has said
+
+Runner = Callable[[str, bytes, World, float], Ran]
+
+
+class Skipped(HookonceError):
+    """A hook does not run here, which is no failure."""
+
+
+class Caller(Struct, frozen=True, kw_only=True):
+    """The world of who has called us, and how deep hooks and agents have started each other there."""
+
+    environment: Mapping[str, str]
+    cwd: str
+    umask: int = -1
+    depth: int = 0
+    mark: str = ""  # by which what its hooks start knows its depth
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -32,82 +59,112 @@ class Told(Struct, frozen=True, kw_only=True):
     gaps: list[Gap]
 
 
-def run_hooks(
-    hooks: list[Chosen], event: Event, environment: Mapping[str, str], *, umask: int, deadline: float, depth: int
-) -> list[Told]:
-    """Ask them in order; a deny of one does not keep the others from being asked."""
+def run_hooks(hooks: list[Chosen], event: Event, caller: Caller, deadline: float, runner: Runner = run) -> list[Told]:
+    """Ask them in order; a deny or a failure of one does not keep the others from being asked."""
     told: list[Told] = []
     if not hooks:
         return told
-    with _marked(depth) as mark, _watched() as watchdog:
+    with _marked(caller.depth + 1) as mark:
+        marked = replace(caller, mark=mark)
         for chosen in hooks:
-            world = _world(chosen, event, environment, umask, mark, depth)
-            one = _ask(chosen, event, world, max(deadline - time(), 0), watchdog)
+            one, seen = _ask(chosen, chosen.about or event, marked, deadline, runner)
             told.append(one)
-            event = _seen(event, one.decision)
+            event = event if chosen.about else seen
     return told
-
-
-def _seen(event: Event, decision: Decision) -> Event:
-    """The event as the next hook sees it."""
-    new = decision.updated_input
-    if new is None or decision.outcome == "deny":
-        return event
-    if event.tool is not None:
-        return replace(event, tool=replace(event.tool, input=new))
-    return replace(event, prompt=new["prompt"]) if type(new.get("prompt")) is str else event
 
 
 @contextmanager
 def _marked(depth: int) -> Iterator[str]:
-    mark = depths.begin(depth + 1)
+    mark = depths.begin(depth)
     try:
         yield mark
     finally:
         depths.end(mark)
 
 
-@contextmanager
-def _watched() -> Iterator[Watchdog]:
-    watchdog = Watchdog()
-    try:
-        yield watchdog
-    finally:
-        watchdog.close()
-
-
-def _world(chosen: Chosen, event: Event, environment: Mapping[str, str], umask: int, mark: str, depth: int) -> World:
+def _world(chosen: Chosen, event: Event, caller: Caller) -> World:
     """The caller's own world, and three words of ours."""
     handler = chosen.hook.handler
-    env = {key: value for key, value in environment.items() if not key.startswith("HOOKONCE_")}
-    ours = {depths.DEPTH: str(depth + 1), depths.PARENT: mark, depths.HOOK_DIR: chosen.folder}
-    base = Path(chosen.folder if chosen.scope == "project" else event.cwd or Path.cwd())
-    return World(cwd=str(base / handler.cwd if handler.cwd else base), env=env | handler.env | ours, umask=umask)
+    env = {key: value for key, value in caller.environment.items() if not key.startswith("HOOKONCE_")}
+    ours = {depths.DEPTH: str(caller.depth + 1), depths.PARENT: caller.mark, depths.HOOK_DIR: chosen.folder}
+    cwd = chosen.folder if chosen.scope == "project" else caller.cwd
+    if handler.cwd:
+        root = chosen.folder if chosen.scope == "project" else project_of(Path(event.cwd or caller.cwd))
+        cwd = str(Path(root, handler.cwd))
+    return World(cwd=cwd, env=env | handler.env | ours, umask=caller.umask)
 
 
-def _ask(chosen: Chosen, event: Event, world: World, left: float, watchdog: Watchdog) -> Told:
-    hook, dialect = chosen.hook, chosen.hook.dialect or CANONICAL
-    command = hook.handler.platform.get(_SYSTEMS.get(system, "")) or hook.handler.command or ""
-    stdin, gaps = given(dialect, event, hook)
-    started = times.now()
-    if hook.handler.background:
-        ran = detach(command, stdin, world)
-        said = verdict(hook, ran, Decision(), may_allow=False)
-    elif left <= 0:
-        ran = Ran(failure="timeout")
-        said = verdict(hook, ran, None, may_allow=False)
-    else:
-        ran = run(command, stdin, world, share(hook, left), watchdog)
-        spoken = heard(dialect, event, ran)
-        said = verdict(hook, ran, spoken, may_allow=chosen.may_allow, codes_told=is_agents(dialect))
+def _ask(chosen: Chosen, event: Event, caller: Caller, deadline: float, runner: Runner) -> tuple[Told, Event]:
+    """What a hook says, and the event as the next one sees it; whatever goes wrong here is this hook's failure."""
+    hook, started, command = chosen.hook, times.now(), ""
+    try:
+        command = command_of(chosen)
+        ran, said, gaps = _answer(chosen, command, event, caller, deadline, runner)
+        decision, event, more = settled(said.decision, event)
+    except (Skipped, Wordless) as why:
+        ran, said, gaps = Ran(), Verdict(Decision()), [_gap(str(why))]
+        decision, more = said.decision, []
+    except Exception as problem:  # noqa: BLE001  nothing that one hook does may hide what another says
+        ran = Ran(failure=f"not started: {problem}")
+        said, gaps, more = verdict(hook, ran, None, Rights()), [], []
+        decision = said.decision
+    if said.failure is not None:
+        log.write(f"hook {hook.name or hook.event} failed ({said.failure}): {command}", _kept(ran))
     record = HookRun(
         hook=hook.name or hook.event,
         scope=chosen.scope,
-        digest=sha256(command.encode()).hexdigest(),
+        digest=sha256(command.encode(errors="replace")).hexdigest(),
         started=started,
         duration_ms=round(ran.duration * 1000, 3),
         exit=ran.code,
-        outcome=said.decision.outcome,
+        outcome=decision.outcome,
         failure=said.failure,
     )
-    return Told(decision=said.decision, run=record, gaps=[*gaps, *said.gaps])
+    return Told(decision=decision, run=record, gaps=[*gaps, *said.gaps, *more]), event
+
+
+def _answer(
+    chosen: Chosen, command: str, event: Event, caller: Caller, deadline: float, runner: Runner
+) -> tuple[Ran, Verdict, list[Gap]]:
+    hook, dialect, world = chosen.hook, chosen.hook.dialect or CANONICAL, _world(chosen, event, caller)
+    if hook.handler.type not in _RUN:
+        if caller.depth > 0:
+            raise Skipped(f"{hook.name or hook.event} is a handler that does not run below another hook")
+        raise HookonceError(f"handlers of type {hook.handler.type} cannot be run")
+    stdin, gaps = given(dialect, event, hook)
+    if hook.handler.background or event.type == _DETACHED:
+        ran = detach(command, stdin, world)
+        return ran, verdict(hook, ran, Decision(), Rights()), gaps
+    left = share(hook, deadline - monotonic())
+    ran = runner(command, stdin, world, left) if left > 0 else Ran(failure="timeout")
+    rights = Rights(may_allow=chosen.may_allow, strict=not hook.blocking and _is_strict(chosen))
+    return ran, verdict(hook, ran, heard(dialect, event, ran), rights, codes_told=is_agents(dialect)), gaps
+
+
+def command_of(chosen: Chosen) -> str:
+    """The command line of a hook on this system; a script is looked for where the hook lies, not where the agent is."""
+    handler = chosen.hook.handler
+    if handler.type == "http":
+        handler = scripted(handler)
+    command = handler.platform.get(_SYSTEMS.get(system, "")) or handler.command or ""
+    script = _SCRIPT.match(command)
+    return shlex.quote(str(Path(chosen.folder, script[0]))) + command[script.end() :] if script else command
+
+
+def _is_strict(chosen: Chosen) -> bool:
+    """Whether the user wants hooks that may not block to only look on; managed hooks are not theirs to weaken."""
+    if chosen.scope not in {"project", "user"}:
+        return False
+    try:
+        return settings.setting("strict_nonblocking") is True
+    except HookonceError:
+        return False
+
+
+def _kept(ran: Ran) -> bytes:
+    said = (ran.stdout + ran.stderr)[:_LOGGED]
+    return said and said + b"\n"
+
+
+def _gap(note: str) -> Gap:
+    return Gap(where="$.runs", capability="handler", strategy="exclude", effect="observes", note=note)

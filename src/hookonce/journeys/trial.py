@@ -2,21 +2,21 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from time import time
+from time import monotonic
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import ids, times
-from hookonce.agents import native_of, point_of
-from hookonce.canon.weaken import weaken
+from hookonce.agents import decode, encode, native_of
 from hookonce.errors import HookonceError
-from hookonce.journeys.chosen import Chosen, manifest_of
+from hookonce.journeys.chosen import Chosen, standing
 from hookonce.journeys.dialect import CANONICAL, given
-from hookonce.journeys.respond import Asked, reply
-from hookonce.journeys.runs import Told, run_hooks
-from hookonce.manifest.discover import Scope, sources
-from hookonce.model import SCHEMA, Agent, Event, Handler, Hook, Object, Reply, Result, Tool
+from hookonce.journeys.respond import Asked, answered
+from hookonce.journeys.runs import Caller, Told, run_hooks
+from hookonce.manifest.discover import project_of
+from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Tool
+from hookonce.runtime.twice import Decided
 
 _PATIENCE = 60  # seconds
 _ENDED = frozenset({"after_tool_execute", "tool_use_failure"})
@@ -24,24 +24,27 @@ _TOOLS = {"before_tool_execute", "permission_request", "permission_denied", *_EN
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """What the hook was given, what it said, and what the agent would be answered."""
+    """What the hook was given, what it said, what the agent would be answered, and what was lost on the way."""
 
     stdin: str
     told: Told
     reply: Reply
+    gaps: list[Gap]
 
 
 def sample(agent: Agent, kind: str, tool: str, given_input: Object) -> Event:
-    """An event of that kind that never happened."""
-    native, _ = next(((name, known) for name, known in agent.tools.items() if known == tool), (tool, tool))
-    call = Tool(name=tool, native=native, input=given_input, native_input=given_input, call_id="call-1")
+    """An event of that kind that never happened, as the agent tells of its own."""
+    native = native_of(agent, kind)
+    if native is None:
+        raise HookonceError(f"{agent.title} has no event for {kind}")
+    call = Tool(name=tool, native=tool, input=given_input, native_input=given_input, call_id="call-1")
     if kind in _ENDED:
         call = replace(call, result=Result(ok=kind != "tool_use_failure", exit_code=0, output="done"))
-    return Event(
+    event = Event(
         id=ids.fresh(),
         schema=SCHEMA,
         type=kind,
-        agent=agent.name,
+        agent="nobody",
         session="a-session-for-trying",
         time=times.now(),
         time_source="received",
@@ -49,28 +52,32 @@ def sample(agent: Agent, kind: str, tool: str, given_input: Object) -> Event:
         tool=call if kind in _TOOLS else None,
         prompt="Please tidy up" if kind == "before_prompt" else None,
     )
+    return decode(agent, encode(agent, event), native, id=event.id, received=event.time)
 
 
-def find(name: str, kind: str, dialect: str | None = None) -> tuple[Hook, Scope, str]:
+def find(name: str, kind: str, dialect: str | None = None) -> Chosen:
     """The hook of that name in a manifest; else the name is a command to be tried, blocking and canonical."""
-    for source in sources(Path.cwd()):
-        for hook in manifest_of(source).hooks:
-            if hook.name == name:
-                return replace(hook, dialect=dialect or hook.dialect), source.scope, str(source.path.parent)
+    project = project_of(Path.cwd())
+    for one in standing(project):
+        hook, scope = one.hook, one.source.scope
+        if hook is not None and hook.name == name:
+            if one.lacks is not None:
+                raise HookonceError(one.why)
+            folder = project if scope == "project" else one.source.path.parent
+            allows = hook.may_allow and scope != "project"
+            spoken = replace(hook, dialect=dialect or hook.dialect)
+            return Chosen(hook=spoken, scope=scope, folder=str(folder), may_allow=allows)
     handler = Handler(type="command", command=name)
     tried = Hook(event=kind, name=name, handler=handler, blocking=True, may_allow=True, dialect=dialect)
-    return tried, "user", str(Path.cwd())
+    return Chosen(hook=tried, scope="user", folder=str(Path.cwd()), may_allow=True)
 
 
-def try_hook(agent: Agent, event: Event, tried: tuple[Hook, Scope, str], environment: Mapping[str, str]) -> Trial:
+def try_hook(agent: Agent, event: Event, tried: Chosen, environment: Mapping[str, str]) -> Trial:
     """Run it once, and answer as the agent would be answered."""
-    hook, scope, folder = tried
-    native = native_of(agent, event.type)
-    if native is None:
-        raise HookonceError(f"{agent.title} has no event for {event.type}")
-    stdin, _ = given(hook.dialect or CANONICAL, event, hook)
-    chosen = Chosen(hook=hook, scope=scope, folder=folder, may_allow=hook.may_allow and scope != "project")
-    (told,) = run_hooks([chosen], event, environment, umask=-1, deadline=time() + _PATIENCE, depth=0)
-    final, _ = weaken(told.decision, point_of(agent, native), event.tool.input if event.tool else None)
-    answer = reply(Asked(agent=agent, native=native, event=event), final)
-    return Trial(stdin=stdin.decode(errors="replace"), told=told, reply=answer)
+    native = native_of(agent, event.type) or ""
+    stdin, _ = given(tried.hook.dialect or CANONICAL, event, tried.hook)
+    caller = Caller(environment=environment, cwd=str(Path.cwd()))
+    (told,) = run_hooks([tried], event, caller, monotonic() + _PATIENCE)
+    decided = Decided(decision=told.decision, runs=[told.run], gaps=told.gaps)
+    made = answered(Asked(agent=agent, native=native, event=event), decided)
+    return Trial(stdin=stdin.decode(errors="replace"), told=told, reply=made.reply, gaps=made.record.gaps)

@@ -48,6 +48,8 @@ def _meaning(target: Agent, matcher: Json) -> frozenset[str]:
         for part in parts
         if type(part) is dict and type(part.get("mcp")) is dict
     }
+    # An MCP tool that some pattern is about anyway adds nothing, and None is about all of them.
+    named = {name for name in named if not _fits(parts, name, name)}
     return frozenset(named) | {name for native, name in target.tools.items() if _fits(parts, name, native)}
 
 

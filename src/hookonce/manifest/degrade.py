@@ -6,7 +6,7 @@ handler as a command that calls curl), *exclude* leaves it out, *block* puts a g
 refuses the action. Each such case is a gap.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -62,6 +62,17 @@ def degrade(manifest: Manifest, supported: frozenset[str]) -> Degraded:
         if kept is not None:
             result.hooks.append((index, kept))
     return result
+
+
+def at_home(manifest: Manifest, handlers: Collection[str]) -> Degraded:
+    """The manifest for the agent that it came from, which takes all of it; a call that was a command there is again."""
+    hooks = [
+        replace(hook, handler=scripted(hook.handler))
+        if hook.handler.type == "http" and "http" not in handlers
+        else hook
+        for hook in manifest.hooks
+    ]
+    return Degraded([*enumerate(hooks)], [])
 
 
 def _strictest(strategies: Iterable[Strategy]) -> Strategy:

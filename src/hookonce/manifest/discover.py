@@ -3,20 +3,21 @@
 Hooks of higher scopes run later, so that they judge what a project's hooks have made of an action.
 """
 
+from os.path import isdir, isfile, join
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from hookonce.config import paths
-from hookonce.config.settings import SYSTEM
+from hookonce.config import paths, settings
+from hookonce.manifest.contents import contents
 
 Scope = Literal["project", "user", "organisation", "system"]
 SCOPES: tuple[Scope, ...] = ("project", "user", "organisation", "system")
+FOLDER = ".hookonce"
 NAMES = ("hooks.json", "hooks.yaml", "hooks.yml")
 OPENHOOK = ".openhook.json"
-_OTHERS_WRITE = 0o022
+_MOST = 1 << 20  # bytes of a file of hooks
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -34,51 +35,57 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 def sources(project: Path | None) -> list[Source]:
-    """Every file of hooks that counts for a project; two files of one scope and name are told as a problem."""
+    """Every file of hooks that counts for a project; two manifests of one scope are told as a problem of both."""
     found: list[Source] = []
     if project is not None:
-        found += _in(project / ".hookonce", "project")
+        found += _in(project / FOLDER, "project")
         found += _read(project / OPENHOOK, "project")
     found += _in(paths.configuration(), "user")
-    managed = _in(SYSTEM / "org", "organisation") + _in(SYSTEM, "system")
-    return found + [_guarded(source) for source in managed]
+    found += _in(settings.SYSTEM / "org", "organisation")
+    return found + _in(settings.SYSTEM, "system")
 
 
 def _in(folder: Path, scope: Scope) -> list[Source]:
     found = [source for name in NAMES for source in _read(folder / name, scope)]
-    return (
-        [Source(scope=scope, path=one.path, data=one.data, problem=_twice(found)) for one in found]
-        if found[1:]
-        else found
-    )
-
-
-def _twice(found: list[Source]) -> str:
-    return f"there are {' and '.join(source.path.name for source in found)}; keep one"
+    if len(found) <= 1:
+        return found
+    twice = f"is not the only manifest there: {' and '.join(source.path.name for source in found)}; keep one"
+    return [Source(scope=scope, path=source.path, problem=twice) for source in found]
 
 
 def _read(path: Path, scope: Scope) -> list[Source]:
     try:
-        return [Source(scope=scope, path=path, data=path.read_bytes())]
+        data = contents(path, _MOST)
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except OSError as problem:
-        return [Source(scope=scope, path=path, problem=f"cannot be read: {problem.strerror}")]
+    except (OSError, ValueError) as problem:
+        told = problem.strerror if isinstance(problem, OSError) else problem
+        return [Source(scope=scope, path=path, problem=f"cannot be read: {told}")]
+    if not owned(path, scope):
+        return [Source(scope=scope, path=path, problem="can be written by others than root, and does not count")]
+    return [Source(scope=scope, path=path, data=data)]
 
 
-def _guarded(source: Source) -> Source:
-    """Files above the user's count only if nobody but root can write them."""
-    if source.problem is not None:
-        return source
-    state = source.path.stat()
-    if state.st_uid != 0 or state.st_mode & _OTHERS_WRITE:
-        return replace(source, data=b"", problem="is not root's alone to write, and does not count")
-    return source
+def owned(path: Path, scope: Scope) -> bool:
+    """Whether a file may speak for its scope: above the user's it has to be root's alone, with the folders around."""
+    folders = {"organisation": (path.parent, path.parent.parent), "system": (path.parent,)}.get(scope)
+    return folders is None or settings.is_owners(path, *folders)
 
 
 def project_of(cwd: Path) -> Path:
-    """The project around a directory: the nearest one with hooks or a repository, else the directory itself."""
-    for folder in (cwd, *cwd.parents):
-        if (folder / ".hookonce").is_dir() or (folder / ".git").exists() or (folder / OPENHOOK).is_file():
-            return folder
-    return cwd
+    """The project around a directory: its repository; without one the nearest folder with hooks, else itself.
+
+    The repository comes first because hooks further in would otherwise take the place of those at its root.
+    """
+    folders = (cwd, *cwd.parents)
+    found = next((folder for folder in folders if _is_repository(folder)), None)
+    return found or next((folder for folder in folders if _has_hooks(folder)), cwd)
+
+
+def _is_repository(folder: Path) -> bool:
+    git = join(folder, ".git")  # noqa: PTH118  these functions answer no where those of pathlib raise
+    return isfile(git) or (isdir(git) and isfile(join(git, "HEAD")))  # noqa: PTH112, PTH113, PTH118
+
+
+def _has_hooks(folder: Path) -> bool:
+    return any(isfile(folder / name) for name in (OPENHOOK, *(f"{FOLDER}/{name}" for name in NAMES)))  # noqa: PTH113

@@ -1,33 +1,38 @@
-"""Trust in a project's hooks: pinned by content, under the repository that they belong to.
-
-What a person has seen is kept as a read-only copy, and that copy is what runs. A file that says something else than its
-pin is not trusted, whatever it is called and wherever a link leads.
-"""
+"""Trust in a project's hooks: what a person has agreed to, written down by the repository that it belongs to."""
 
 import os
-import re
-import shlex
 from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
-from msgspec.structs import replace
 
 from hookonce.config import paths
-from hookonce.model import Hook, Manifest
-
-_READ_ONLY = 0o555
+from hookonce.errors import HookonceError
+from hookonce.model import Hook
 
 
 class Pin(Struct, frozen=True, kw_only=True):
-    """One state of a project's hooks that a person has agreed to: the file of hooks, and every file that they name."""
+    """One state of a project's hooks that a person has agreed to.
+
+    `manifest` is the file of hooks, `files` every file that it names, `programs` where each program was found, and
+    `loose` what could not be pinned, with the reason.
+    """
 
     manifest: str
     files: dict[str, str] = {}
-    unpinned: list[str] = []
+    programs: dict[str, str] = {}
+    loose: dict[str, str] = {}
+
+
+_All = dict[str, list[Pin]]
+
+
+class Changed(HookonceError):
+    """Something is not what was agreed to."""
 
 
 def digest(data: bytes) -> str:
@@ -35,164 +40,118 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def pin_of(project: Path, data: bytes, manifest: Manifest) -> Pin:
-    """What a person would agree to, as things stand."""
-    files: dict[str, str] = {}
-    unpinned: list[str] = []
-    for hook in manifest.hooks:
-        for name in named_files(project, hook):
-            files[name] = digest((project / name).read_bytes())
-        unpinned += [word for word in _programs(hook) if not _inside(project, word)]
-    return Pin(manifest=digest(data), files=dict(sorted(files.items())), unpinned=sorted(set(unpinned)))
-
-
-def named_files(project: Path, hook: Hook) -> list[str]:
-    """The project's files that a hook names: its script, its arguments, and what `files` lists."""
-    words = [word for command in _commands(hook) for word in _words(command)]
-    found = [_inside(project, word) for word in (*words, *hook.files)]
-    return list(dict.fromkeys(name for name in found if name is not None))
-
-
-def _commands(hook: Hook) -> list[str]:
-    return [text for text in (hook.handler.command, *hook.handler.platform.values()) if text]
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return command.split()
-
-
-def _programs(hook: Hook) -> Iterator[str]:
-    """The first word of each command: what the copy of a script does not cover."""
-    for command in _commands(hook):
-        yield from _words(command)[:1]
-
-
-def _inside(project: Path, word: str) -> str | None:
-    """A word as a file of the project, by the way that leads to it without links."""
-    try:
-        path = (project / word).resolve()
-        if path.is_file() and path.is_relative_to(project.resolve()):
-            return str(path.relative_to(project.resolve()))
-    except (OSError, ValueError):
-        return None
-    return None
-
-
 def root_of(project: Path) -> str:
-    """The repository that a project belongs to: worktrees share it, so they share what was agreed to."""
-    git = project / ".git"
+    """The repository that a project belongs to: worktrees share it, so they share what was agreed to.
+
+    A worktree is believed only if the repository knows it too: whoever wrote the project could name any repository.
+    """
+    here = os.path.realpath(project)
+    git = Path(here, ".git")
+    if git.is_symlink():
+        return here
+    if git.is_dir():
+        return str(git)
     try:
-        if git.is_file():
-            told = git.read_text(encoding="utf-8").partition("gitdir:")[2].strip()
-            git = (project / told).resolve()
-            common = git / "commondir"
-            if common.is_file():
-                git = (git / common.read_text(encoding="utf-8").strip()).resolve()
+        return _common(git) or here
     except (OSError, ValueError):
-        return str(project.resolve())
-    return str(git.resolve() if git.exists() else project.resolve())
+        return here
 
 
-def pins(project: Path) -> list[Pin]:
-    """Every state of this project's hooks that was agreed to."""
-    return _all().get(root_of(project), [])
+def _common(link: Path) -> str | None:
+    """The repository of a worktree, which lists it among its worktrees."""
+    told = link.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+    own = Path(os.path.realpath(link.parent / told))
+    common = own.parent.parent
+    back = (own / "gitdir").read_text(encoding="utf-8").strip()
+    listed = own.parent.name == "worktrees" and (common / "HEAD").is_file()
+    return str(common) if listed and os.path.realpath(own / back) == os.path.realpath(link) else None
 
 
-def agree(project: Path, pin: Pin) -> None:
-    """Keep a pin, and the copies of what it pins."""
-    for name in pin.files:
-        _copy(project / name, pin.files[name])
-    known = _all()
-    mine = known.setdefault(root_of(project), [])
-    if pin not in mine:
-        mine.append(pin)
-    _write(known)
-
-
-def revoke(project: Path) -> int:
-    """Forget every pin of a project; how many there were."""
-    known = _all()
-    gone = known.pop(root_of(project), [])
-    _write(known)
-    return len(gone)
-
-
-def _copy(source: Path, known: str) -> None:
-    data = source.read_bytes()
-    if digest(data) != known:
-        raise OSError(f"{source} has changed meanwhile")
-    target = _shelf(known) / source.name
-    if target.exists():
-        return
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{token_hex(4)}")
-    draft.write_bytes(data)
-    draft.chmod(_READ_ONLY)
-    draft.replace(target)
-
-
-def _shelf(known: str) -> Path:
-    return paths.data() / "trusted" / known
+def pins(project: Path, data: bytes | None = None) -> list[Pin]:
+    """The states of this project's hooks that were agreed to; with `data`, only those of a file with these bytes."""
+    found = _read().get(root_of(project), [])
+    wanted = None if data is None else digest(data)
+    return [pin for pin in found if wanted in {None, pin.manifest}]
 
 
 def trusted(project: Path, data: bytes, hook: Hook) -> Hook | None:
     """The hook as it may run, its files replaced by the copies that were agreed to; None if it may not."""
-    wanted = digest(data)
-    for pin in pins(project):
-        if pin.manifest == wanted and (safe := _from_copies(project, pin, hook)) is not None:
-            return safe
-    return None
+    try:
+        return safe(project, hook, pins(project, data))
+    except Changed:
+        return None
 
 
-def _from_copies(project: Path, pin: Pin, hook: Hook) -> Hook | None:
-    copies: dict[str, str] = {}
-    for name in named_files(project, hook):
-        known = pin.files.get(name)
-        copy = _shelf(known or "") / Path(name).name
+def safe(project: Path, hook: Hook, agreed: list[Pin]) -> Hook:
+    """The hook as it may run by one of these pins; Changed with the reason if by none."""
+    from hookonce.manifest.pin import safe_hook  # most projects have no hooks, and do without it
+
+    root, why = root_of(project), Changed("nobody has agreed to it, or it has changed since")
+    for pin in agreed:
         try:
-            if known is None or digest((project / name).read_bytes()) != known or digest(copy.read_bytes()) != known:
-                return None
-        except OSError:
-            return None
-        copies[name] = str(copy)
-    handler = hook.handler
-    command = None if handler.command is None else _replaced(project, handler.command, copies)
-    platform = {system: _replaced(project, text, copies) for system, text in handler.platform.items()}
-    return replace(hook, handler=replace(handler, command=command, platform=platform))
+            return safe_hook(project, root, pin, hook)
+        except Changed as reason:
+            why = reason
+    raise why
 
 
-def _replaced(project: Path, command: str, copies: dict[str, str]) -> str:
-    """The command with the copies in the place of the files that it names."""
-    for word in dict.fromkeys(_words(command)):
-        name = _inside(project, word)
-        if name in copies:
-            pattern = rf"(?<![^\s'\"=;|&(]){re.escape(word)}(?![^\s'\";|&)])"
-            command = re.sub(pattern, lambda _, copy=copies[name]: shlex.quote(copy), command)  # type: ignore[misc]
-    return command
+def agree(project: Path, new: list[Pin]) -> None:
+    """Keep pins, and the copies of what they pin: all of them or none."""
+    from hookonce.manifest.pin import keep
+
+    root = root_of(project)
+    for pin in new:
+        keep(project, root, pin)
+    with _changed() as known:
+        mine = known.setdefault(root, [])
+        mine += [pin for pin in new if pin not in mine]
+
+
+def revoke(project: Path) -> int:
+    """Forget every pin of a project; how many there were."""
+    from hookonce.manifest.pin import drop
+
+    root = root_of(project)
+    with _changed() as known:
+        gone = known.pop(root, [])
+    for pin in gone:
+        drop(root, pin)
+    return len(gone)
 
 
 def _file() -> Path:
     return paths.data() / "trust.json"
 
 
-def _all() -> dict[str, list[Pin]]:
+def _read() -> _All:
     """Pins that cannot be read pin nothing."""
     try:
-        return decode(_file().read_bytes(), type=dict[str, list[Pin]])
+        return decode(_file().read_bytes(), type=_All)
     except (OSError, DecodeError):
         return {}
 
 
-def _write(known: dict[str, list[Pin]]) -> None:
-    target = _file()
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{token_hex(4)}")
+@contextmanager
+def _changed() -> Iterator[_All]:
+    """All pins, to be changed by one at a time; a file that cannot be read is not written over."""
+    import fcntl
+
+    file = _file()
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with file.with_name("trust.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        known = _read()
+        if not known and file.exists() and file.read_bytes() != b"{}":
+            raise HookonceError(f"{file} is damaged; move it away to begin anew")
+        yield known
+        _write(file, encode(known))
+
+
+def _write(file: Path, data: bytes) -> None:
+    draft = file.with_name(f".{file.name}.{token_hex(4)}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(encode(known))
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(target)
+    with os.fdopen(handle, "wb") as target:
+        target.write(data)
+        target.flush()
+        os.fsync(handle)
+    draft.replace(file)

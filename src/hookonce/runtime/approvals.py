@@ -1,6 +1,8 @@
 """One-call approvals: a question that could not be asked, answered afterwards by a person, for that very action."""
 
 from hashlib import sha256
+from json import dumps
+from pathlib import Path
 from secrets import choice
 from time import time
 
@@ -13,62 +15,76 @@ from hookonce.runtime.folder import at, put
 _LIVES = 600  # seconds
 _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that looks like something else
 _LENGTH = 6
+_SHOWN = 4000  # characters of an action that a person is shown
 
 
 class Question(Struct, frozen=True):
-    """What waits for an answer: which action, of which call, since when."""
+    """What waits for an answer: which action, of which call, since when, and in words for people."""
 
     action: str
     call: str
     time: float
+    text: str = ""
 
 
 def action_of(event: Event) -> str:
-    """The action by its content: the same tool with the same input, of the same agent."""
+    """The action by its content: the same tool with the same input, by the same agent in the same place and session."""
     tool = event.tool
-    known = [event.agent, event.type, tool.name, tool.input] if tool is not None else [event.agent, event.prompt]
-    return sha256(encode(known, order="sorted")).hexdigest()[:40]
+    what = [tool.name, tool.input] if tool is not None else [event.prompt]
+    known = dumps([event.agent, event.session, event.cwd, event.type, *what], sort_keys=True, default=str)
+    return sha256(known.encode()).hexdigest()
 
 
 def ask(event: Event) -> None:
     """Leave a question that a person can answer; its code is told to people only."""
     code = "".join(choice(_LETTERS) for _ in range(_LENGTH))
-    put(at("questions", code), encode(Question(action_of(event), event.id, time())))
+    put(at("questions", code), encode(Question(action_of(event), event.id, time(), _text(event))))
+
+
+def _text(event: Event) -> str:
+    """What a person reads before a yes. It lies where only they can read it, and for ten minutes."""
+    tool = event.tool
+    said = dumps(event.prompt if tool is None else tool.input, ensure_ascii=False, default=str)
+    what = f"{tool.name if tool is not None else 'the prompt'} {said}".encode(errors="backslashreplace").decode()
+    more = f" … and {len(what) - _SHOWN} characters more" if len(what) > _SHOWN else ""
+    return f"{event.agent}, in {event.cwd or 'an unknown directory'}: {what[:_SHOWN]}{more}"
 
 
 def code_of(call: str) -> str | None:
     """The code of the question that a call has left."""
-    for path in at("questions", "x").parent.iterdir():
-        question = _read(path.name)
-        if question is not None and question.call == call:
-            return path.name
-    return None
+    names = [path.name for path in at("questions", "x").parent.iterdir()]
+    return next((name for name in names if (found := question(name)) is not None and found.call == call), None)
 
 
-def _read(code: str) -> Question | None:
+def question(code: str) -> Question | None:
+    """The question that goes by a code, if it is not too old."""
     try:
-        found = decode(at("questions", code).read_bytes(), type=Question)
+        found = decode(_place(code).read_bytes(), type=Question)
     except (OSError, DecodeError):
         return None
-    return found if time() - found.time < _LIVES else None
+    return found if 0 <= time() - found.time < _LIVES else None
+
+
+def _place(code: str) -> Path:
+    return at("questions", "".join(letter for letter in code.upper() if letter in _LETTERS) or "x")
 
 
 def approve(code: str) -> bool:
     """Answer a question with yes, for one call within ten minutes; whether there was such a question."""
-    question = _read(code) if code.isalnum() else None
-    if question is None:
+    found = question(code)
+    if found is None:
         return False
-    at("questions", code).unlink(missing_ok=True)
-    put(at("approved", question.action), encode(time()))
+    _place(code).unlink(missing_ok=True)
+    put(at("approved", found.action), encode(time()))
     return True
 
 
 def is_approved(event: Event) -> bool:
-    """Whether a person has said yes to this action; that counts once."""
+    """Whether a person has said yes to this action; that counts once, because only one can take the file away."""
     path = at("approved", action_of(event))
     try:
         given = decode(path.read_bytes(), type=float)
         path.unlink()
     except (OSError, DecodeError):
         return False
-    return time() - given < _LIVES
+    return 0 <= time() - given < _LIVES

@@ -3,11 +3,11 @@
 from contextlib import suppress
 from time import sleep, time
 
-from msgspec import DecodeError, Struct
-from msgspec.json import decode, encode
+from msgspec import Struct, ValidationError, convert
 
 from hookonce.model import Reply
 from hookonce.runtime.folder import at, create, put
+from hookonce.texts import dump, load
 
 _POLL = 0.01
 
@@ -21,20 +21,20 @@ class Call(Struct, frozen=True):
 
 def claim(call: str) -> bool:
     """Whether we are the ones who run the handlers for an id."""
-    return create(at("calls", call), encode(Call(done=False)))
+    return create(at("calls", call), dump(Call(done=False)))
 
 
 def finish(call: str, reply: Reply) -> None:
     """Write down the answer before it leaves."""
-    put(at("calls", call), encode(Call(done=True, reply=reply)))
+    put(at("calls", call), dump(Call(done=True, reply=reply)))
 
 
 def answer_of(call: str, deadline: float) -> Reply | None:
     """The answer that somebody else gives to an id, waited for until the deadline."""
     while time() < deadline:
         try:
-            found = decode(at("calls", call).read_bytes(), type=Call)
-        except (OSError, DecodeError):
+            found = convert(load(at("calls", call).read_text(encoding="utf-8")), type=Call)
+        except (OSError, ValueError, ValidationError):
             return None
         if found.done:
             return found.reply

@@ -17,10 +17,10 @@ def depth_of(environment: Mapping[str, str]) -> int:
     if not mark.isalnum():
         return 0
     try:
-        pid, depth = at("handlers", mark).read_text(encoding="ascii").split()
+        pid, depth = map(int, at("handlers", mark).read_text(encoding="ascii").split())
     except (OSError, ValueError):
         return 0
-    return int(depth) if int(pid) in set(_ancestors()) else 0
+    return depth if pid in set(_ancestors()) else 0
 
 
 def begin(depth: int) -> str:

@@ -1,11 +1,17 @@
-"""The runtime directory, and how files in it are replaced."""
+"""The runtime directory, and how files in it are made, changed and taken away."""
 
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
+from fcntl import LOCK_EX, flock
 from functools import cache
+from itertools import islice
 from pathlib import Path
+from secrets import token_hex
+from shutil import rmtree
 from time import time
+from typing import BinaryIO
 
 from hookonce.config import paths
 from hookonce.errors import HookonceError
@@ -13,6 +19,10 @@ from hookonce.errors import HookonceError
 _OTHERS = 0o077
 _OFFSET, _PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
 _OLD = {"calls": 600, "doors": 600, "questions": 600, "approved": 600, "handlers": 86_400, "stops": 86_400}  # seconds
+
+
+_LEFT = 3 * 86_400  # seconds after which a directory that nobody uses belongs to nobody
+_AT_ONCE = 64  # directories that are looked at in one call, which somebody waits for
 
 
 class NoPlace(HookonceError):
@@ -25,10 +35,15 @@ def folder() -> Path:
     A repository can set variables, and whoever moves this directory begins every count anew.
     """
     user, name = os.getuid(), house(paths.home(), paths.data())
-    for place in (Path(f"/run/user/{user}/hookonce"), Path(f"/tmp/hookonce-{user}")):  # noqa: S108  checked below
+    for place in places(user):
         if _usable(place, user) and _usable(place / name, user):
             return place / name
     raise NoPlace("no runtime directory is ours alone")
+
+
+def places(user: int) -> tuple[Path, Path]:
+    """Where such directories may lie."""
+    return Path(f"/run/user/{user}/hookonce"), Path(f"/tmp/hookonce-{user}")  # noqa: S108  it must be ours alone
 
 
 @cache
@@ -58,28 +73,74 @@ def at(room: str, name: str) -> Path:
 
 
 def create(path: Path, data: bytes) -> bool:
-    """Make a file that was not there; whether we were the first."""
+    """Make a file that was not there, and all of it at once; whether we were the first."""
+    draft = _draft(path, data)
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        os.link(draft, path)
     except FileExistsError:
         return False
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
+    finally:
+        draft.unlink()
     return True
 
 
 def put(path: Path, data: bytes) -> None:
     """Replace a file, so that whoever looks sees the old one or the new one."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    create(draft, data)
-    draft.replace(path)
+    _draft(path, data).replace(path)
+
+
+def _draft(path: Path, data: bytes) -> Path:
+    draft = path.with_name(f"{path.name}.{token_hex(4)}")
+    with _opened(draft, os.O_EXCL) as file:
+        file.write(data)
+    return draft
+
+
+def change(path: Path, new: Callable[[bytes], bytes]) -> bytes:
+    """Let a function make a file's content of what it was, nothing at first, while everybody else waits."""
+    while True:
+        with _opened(path) as file:
+            flock(file, LOCK_EX)
+            if not _is_there(path, file.fileno()):
+                continue  # it was swept away before we held it
+            old = file.read()
+            made = new(old)
+            if made != old:
+                file.seek(0)
+                file.truncate()
+                file.write(made)
+                file.flush()
+            return made
+
+
+def _opened(path: Path, flags: int = 0) -> BinaryIO:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flags, 0o600)
+    return os.fdopen(handle, "r+b")
+
+
+def _is_there(path: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(path.lstat(), os.fstat(handle))
+    except OSError:
+        return False
 
 
 def sweep() -> None:
-    """Take away what nobody will ask for any more."""
+    """Take away what nobody will ask for any more: our own old files, and what homes that are gone have left."""
     for room, age in _OLD.items():
         for path in at(room, "x").parent.iterdir():
             with suppress(OSError):
                 if time() - path.stat().st_mtime > age:
                     path.unlink()
+    mine = folder()
+    for house_of_others in islice(mine.parent.iterdir(), _AT_ONCE):
+        if house_of_others != mine and _is_left(house_of_others):
+            rmtree(house_of_others, ignore_errors=True)
+
+
+def _is_left(place: Path) -> bool:
+    """Whether nobody has put anything there for days."""
+    try:
+        return all(time() - path.lstat().st_mtime > _LEFT for path in (place, *place.iterdir()))
+    except OSError:
+        return False

@@ -1,63 +1,145 @@
-"""Two doors, one call: an agent that reads two configurations calls us twice, and hooks run once."""
+"""Two doors, one call: an agent that reads two configurations calls us twice, and hooks run once.
 
+Who comes first decides. Who comes through another door waits for that decision and gives it too; who comes through
+the same door once more is another call. All calls that look alike stand in one file, in the order in which they came.
+"""
+
+import os
 from hashlib import sha256
-from time import sleep, time
+from json import dumps
+from pathlib import Path
+from time import monotonic, sleep, time
 
-from msgspec import DecodeError, Struct
-from msgspec.json import decode, encode
+from msgspec import Struct, ValidationError, convert
+from msgspec.structs import replace
 
-from hookonce.model import Decision, Event
-from hookonce.runtime.folder import at, create, put
+from hookonce.errors import HookonceError
+from hookonce.model import Decision, Event, Gap, HookRun
+from hookonce.runtime.folder import at, change
+from hookonce.texts import dump, load
 
-_WITHIN = 10  # seconds in which a call may come through a second door
+_WITHIN = 10  # seconds after a decision in which the same content may come through another door
+_KNOWN = 600  # and the same call, by its id
 _POLL = 0.01
+_DOOR = "called_through"  # what a call's data say of its door is no part of the call
+
+
+class Unanswered(HookonceError):
+    """The other door has not decided in time."""
+
+
+class Decided(Struct, frozen=True, kw_only=True):
+    """What all hooks together say, before anybody asks what the agent can be told of it."""
+
+    decision: Decision
+    runs: list[HookRun] = []
+    gaps: list[Gap] = []
 
 
 class Seen(Struct, frozen=True):
-    """A call that came through one door: when, through which, and what was decided once it is."""
+    """One call: the event's id at each of its doors, who decides, and what was decided, once it is."""
 
+    ids: dict[str, str]
+    pid: int
     time: float
-    via: str
-    decision: Decision | None = None
+    decided: Decided | None = None
+
+    @property
+    def first(self) -> str:
+        """The id of the event that counts."""
+        return next(iter(self.ids.values()))
 
 
 def key_of(event: Event) -> str:
-    """What makes two calls one: agent by evidence, session, sub-agent, event, and the call id or the input."""
-    tool = event.tool
-    what = tool.call_id if tool is not None and tool.call_id else _content(event)
+    """What makes two calls one: agent by evidence, session, sub-agent, event, and the call id or the content."""
+    what = _call_id(event) or _content(event)
     who = event.subagent.id if event.subagent is not None else None
-    return sha256(encode([event.agent, event.session, who, event.type, what])).hexdigest()[:40]
+    return sha256(dump([event.agent, event.session, who, event.type, what])).hexdigest()[:40]
+
+
+def _call_id(event: Event) -> str | None:
+    return event.tool.call_id if event.tool is not None else None
 
 
 def _content(event: Event) -> str:
     tool = event.tool
-    known = [tool.name, tool.input] if tool is not None else [event.prompt, event.data]
-    return sha256(encode(known, order="sorted")).hexdigest()
+    data = {name: value for name, value in event.data.items() if name != _DOOR}
+    known = [tool.name, tool.input] if tool is not None else [event.prompt, data]
+    return sha256(dumps(known, sort_keys=True).encode()).hexdigest()
 
 
-def elsewhere(event: Event, via: str | None, deadline: float) -> Decision | None:
-    """The decision of the other door that this call came through; None if ours is the first, or the only one."""
-    if via is None:
-        return None
-    path, mine = at("doors", key_of(event)), encode(Seen(time(), via))
-    if create(path, mine):
-        return None
-    while (seen := _seen(path.read_bytes())) is not None and seen.via != via and time() - seen.time < _WITHIN:
-        if seen.decision is not None or time() > deadline:
-            return seen.decision or Decision()
+def enter(event: Event, via: str, deadline: float) -> Seen:
+    """The call as it is known when it is ours to decide, or once it is decided at another door.
+
+    Whoever decides and is gone without a word is forgotten, and the next one decides.
+    """
+    while True:
+        seen = _joined(event, via)
+        if seen.first == event.id or seen.decided is not None:
+            return seen
+        if monotonic() > deadline:
+            raise Unanswered("the same call came through another door, and was not decided there in time")
         sleep(_POLL)
-    put(path, mine)  # the same door again is another call
-    return None
 
 
-def _seen(data: bytes) -> Seen | None:
+def _joined(event: Event, via: str) -> Seen:
+    lasts = _KNOWN if _call_id(event) else _WITHIN
+
+    def join(data: bytes) -> bytes:
+        known = [one for one in _read(data) if not _is_over(one, lasts)]
+        if any(one.ids.get(via) == event.id for one in known):
+            return dump(known)
+        for index, one in enumerate(known):
+            if via not in one.ids:
+                known[index] = replace(one, ids=one.ids | {via: event.id})
+                return dump(known)
+        return dump([*known, Seen({via: event.id}, os.getpid(), time())])
+
+    found = _read(change(_file(event), join))
+    return next(one for one in found if one.ids.get(via) == event.id)
+
+
+def _is_over(seen: Seen, lasts: float) -> bool:
+    """A decision counts for a while, and without one only who is still alive."""
+    if seen.decided is not None:
+        return time() - seen.time > lasts
     try:
-        return decode(data, type=Seen)
-    except DecodeError:
-        return None
+        os.kill(seen.pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
-def decided(event: Event, via: str | None, decision: Decision) -> None:
-    """Tell the other door."""
-    if via is not None:
-        put(at("doors", key_of(event)), encode(Seen(time(), via, decision)))
+def decide(event: Event, decided: Decided) -> Seen | None:
+    """Tell the other doors; the call with all those through which it has come so far, unless it is forgotten."""
+    found = _changed(event, Seen({}, os.getpid(), time(), decided))
+    return next((one for one in found if one.first == event.id), None)
+
+
+def leave(event: Event) -> None:
+    """Decide nothing: who waits at another door does."""
+    _changed(event, None)
+
+
+def _changed(event: Event, new: Seen | None) -> list[Seen]:
+    """All calls that look like this one, with ours decided, or without it."""
+
+    def renew(data: bytes) -> bytes:
+        known = _read(data)
+        others = [one if one.first != event.id else new and replace(new, ids=one.ids) for one in known]
+        return dump([one for one in others if one is not None])
+
+    return _read(change(_file(event), renew))
+
+
+def _file(event: Event) -> Path:
+    return at("doors", key_of(event))
+
+
+def _read(data: bytes) -> list[Seen]:
+    try:
+        return convert(load(data.decode()), type=list[Seen])
+    except (ValueError, ValidationError):
+        return []

@@ -1,18 +1,22 @@
-"""The spool: records of processes that have no store at hand, each line numbered and hashed, one file per process.
+"""The spool: records of processes that have no store at hand, a file for each, its lines numbered and hashed.
 
-What is written here was redacted before. A line that cannot be written is counted, and never keeps an answer back.
+What is written here was redacted before. The last line of a file counts: what is known later stands below what was
+known at first. A record that cannot be written is counted, and never keeps an answer back.
 """
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
+from fcntl import LOCK_EX, flock
 from hashlib import sha256
 from pathlib import Path
 
-from msgspec import DecodeError
-from msgspec.json import decode, encode
+from msgspec import DecodeError, ValidationError, convert
+from msgspec.json import decode
 
 from hookonce.config import paths
 from hookonce.model import Stored
+from hookonce.texts import dump, load
 
 
 def folder() -> Path:
@@ -21,48 +25,93 @@ def folder() -> Path:
 
 
 def append(record: Stored) -> bool:
-    """Write one record to a file of its own; whether that worked."""
-    body = encode(record)
-    line = b"1 " + sha256(body).hexdigest().encode() + b" " + body + b"\n"
+    """Write a record, below what was written of the same event before; whether that worked."""
+    body = dump(record)
     try:
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        name = folder() / f"{record.event.id}.jsonl"
-        handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(line)
+        _add(_file(record.event.id), sha256(body).hexdigest().encode() + b" " + body + b"\n")
     except OSError:
-        _count_loss()
+        count_loss()
         return False
     return True
 
 
-def _count_loss() -> None:
-    """One byte for each record that was lost, so that two who count at once both count."""
-    try:
-        handle = os.open(paths.data() / "lost", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(handle, "ab") as file:
-            file.write(b".")
-    except OSError:
-        return  # the disk that refused the record refuses the count too
+def _add(path: Path, line: bytes) -> None:
+    """All of a line or nothing of it: half a record would only be in the way."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "r+b") as file:
+        flock(file, LOCK_EX)
+        old = file.read()
+        try:
+            file.write(b"%d " % (old.count(b"\n") + 1) + line)
+            file.flush()
+        except OSError:
+            _undo(path, handle, len(old))
+            raise
+
+
+def _undo(path: Path, handle: int, length: int) -> None:
+    with suppress(OSError):
+        os.ftruncate(handle, length)
+        if not length:
+            path.unlink()
+
+
+def forget(event: str) -> None:
+    """What was written of an event was none of its own."""
+    with suppress(OSError):
+        _file(event).unlink()
+
+
+def _file(event: str) -> Path:
+    return folder() / f"{event}.jsonl"
+
+
+def count_loss() -> None:
+    """One more record is lost. The count is the length of a file without content, which a full disk still takes."""
+    with suppress(OSError):
+        handle = os.open(_lost(), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "r+b") as file:
+            flock(file, LOCK_EX)
+            os.ftruncate(handle, os.fstat(handle).st_size + 1)
 
 
 def lost() -> int:
     """How many records could not be written."""
     try:
-        return (paths.data() / "lost").stat().st_size
+        return _lost().stat().st_size
     except OSError:
         return 0
 
 
+def _lost() -> Path:
+    return paths.data() / "lost"
+
+
 def records() -> Iterator[Stored]:
-    """Every record of the spool, oldest first; a line that does not fit its hash is left out."""
-    for file in sorted(folder().glob("*.jsonl")):  # names are ids that begin with the time
-        for line in file.read_bytes().splitlines():
-            _, _, rest = line.partition(b" ")
-            known, _, body = rest.partition(b" ")
-            if sha256(body).hexdigest().encode() != known:
-                continue
-            try:
-                yield decode(body, type=Stored)
-            except DecodeError:
-                continue
+    """Every record of the spool, oldest first."""
+    names = sorted(file.stem for file in folder().glob("*.jsonl"))  # ids begin with the time
+    return (record for record in map(last, names) if record is not None)
+
+
+def last(event: str) -> Stored | None:
+    """What is known of an event; a line that does not fit its hash is left out."""
+    try:
+        lines = _file(event).read_bytes().splitlines()
+    except OSError:
+        return None
+    return next((record for record in map(_record, reversed(lines)) if record is not None), None)
+
+
+def _record(line: bytes) -> Stored | None:
+    _, known, body = (*line.split(b" ", 2), b"", b"")[:3]
+    if sha256(body).hexdigest().encode() != known:
+        return None
+    try:
+        return decode(body, type=Stored)
+    except ValidationError:
+        return None
+    except DecodeError:  # what JavaScript may say and msgspec refuses
+        with suppress(ValueError, ValidationError):
+            return convert(load(body.decode()), type=Stored)
+        return None

@@ -8,6 +8,7 @@ from math import ceil
 
 from msgspec.structs import replace
 
+from hookonce.agents.configs.breadth import is_everything
 from hookonce.agents.configs.entry import (
     called,
     hook_of,
@@ -24,6 +25,7 @@ from hookonce.agents.configs.entry import (
 from hookonce.agents.configs.grouped import TOOL_EVENTS
 from hookonce.agents.configs.pattern import Mcp, is_written, read, written
 from hookonce.agents.configs.point import natives, point_of
+from hookonce.agents.configs.reach import reached
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 LONGEST = 2**31 - 1  # seconds; a larger number, or a broken one, costs the whole file
@@ -119,14 +121,14 @@ def _is_bare(agent: Agent, hook: Hook, native: str, wording: Wording) -> bool:
 def _matcher(agent: Agent, index: int, hook: Hook) -> tuple[Object, list[Gap]]:
     """What stands under `matcher`, if anything, and what it cannot say."""
     place = own_place(agent, hook)
-    if "matcher" in place or hook.matcher is None:
+    if "matcher" in place or is_everything(hook.matcher):
         return {key: place[key] for key in place if key == "matcher"}, []
     if hook.event not in TOOL_EVENTS:
         return {}, [warned(agent, index, hook, "matcher", no_tool(hook))]
     texts, losses = written(agent, hook.matcher, _MCP)
     if not texts:
         return {}, [lost(index, hook, "matcher", "its matcher is about no tool at all")]
-    return {"matcher": "|".join(texts)}, [warned(agent, index, hook, "matcher", why) for why in losses]
+    return {"matcher": "|".join(texts)}, reached(agent, index, hook, losses)
 
 
 def _believed(agent: Agent, hook: Hook) -> Hook:
@@ -194,8 +196,8 @@ def _hooks(agent: Agent, native: str, item: Json, own: Object) -> list[Hook] | N
     kind, text, entries = _event(agent, native), item.get("matcher"), item.get("hooks", [])
     if kind not in _GROUPED and not (kind.startswith("vendor.") and "hooks" in item):
         return [_hook(agent, native, item, own, text)] if _is_entry(item) else None
-    if type(entries) is not list or not all(map(_is_entry, entries)):
-        return None
+    if "hooks" not in item or type(entries) is not list or not all(map(_is_entry, entries)):
+        return None  # an entry without a group is read by nobody at these events
     extra = {key: value for key, value in item.items() if key not in {"matcher", "hooks"}}
     group = own | ({"group": extra} if extra or kind not in _GROUPED else {})
     places = [group if number == 0 else group | {"joined": True} for number in range(len(entries))]

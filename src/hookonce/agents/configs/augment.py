@@ -9,10 +9,13 @@ from hookonce import invocation
 from hookonce.agents.configs import grouped as _grouped
 from hookonce.agents.configs.argv import joined, parted, shelled, unshelled
 from hookonce.agents.configs.augment_matcher import BOTH, canonical_matcher, is_first, is_second, native_matcher
+from hookonce.agents.configs.breadth import is_everything
 from hookonce.agents.configs.entry import lost, own_keys, own_place, provider_data, warned
 from hookonce.agents.configs.grouped import TOOL_EVENTS
 from hookonce.agents.configs.matcher import ANY_MCP, from_native, to_native
+from hookonce.agents.configs.misplaced import misplaced
 from hookonce.agents.configs.point import native_of, natives
+from hookonce.agents.configs.reach import is_certain, reached
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # event with a flat list → the canonical matcher that it stands for, None where it is about no tool
@@ -59,11 +62,11 @@ def _ready(agent: Agent, index: int, hook: Hook, wording: Wording) -> tuple[Hook
     if hook.on_failure == "closed":
         gaps.append(warned(agent, index, hook, "on_failure", f"{agent.title} goes on when a hook fails"))
     tools = hook.event in TOOL_EVENTS
-    if tools and hook.matcher is not None and "matcher" not in place:
+    if tools and not is_everything(hook.matcher) and "matcher" not in place:
         text, losses = ("", []) if native in FLAT else native_matcher(agent, hook.matcher)
         if text is None:
             return hook, [lost(index, hook, "matcher", f"{agent.title} could not read a pattern for these tools")]
-        gaps += [warned(agent, index, hook, "matcher", why) for why in losses]
+        gaps += [] if native in FLAT else reached(agent, index, hook, losses)
         place = place | {"matcher": text}
     keys, command = own_keys(agent, hook), hook.handler.command
     if "args" in place and wording(hook, native or "") == command:
@@ -110,6 +113,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     events = document.get("hooks")
     found = {native: _gathered(native, groups) for native, groups in events.items()} if type(events) is dict else {}
     hooks, gaps = _grouped.parse(agent, {"hooks": found})
+    gaps += misplaced(agent, document)
     for hook in hooks:
         if hook.handler.command is None:
             where = f"$.hooks.{own_place(agent, hook).get('event') or native_of(agent, hook.event)}"
@@ -141,7 +145,8 @@ def _told(agent: Agent, hook: Hook) -> Hook:
     event = hook.event if native in natives(agent) else f"vendor.{agent.name}.{native}"
     text = place.pop("matcher") if "matcher" in place else to_native(agent, hook.matcher)
     matcher = FLAT[native] if native in FLAT else text and canonical_matcher(agent, event, text)
-    if text is not None and (not matcher or native_matcher(agent, matcher) != (text, [])):
+    exact = bool(matcher) and native_matcher(agent, matcher) == (text, []) and is_certain(agent, matcher)
+    if text is not None and not exact:
         place["matcher"] = text
     command = joined(hook.handler.command, keys.get("args"))
     if command is not None:

@@ -36,7 +36,8 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration."""
-    return _grouped.parse(agent, document | {"hooks": mapped(document.get("hooks"), _joined)})
+    events = document.get("hooks")
+    return _grouped.parse(agent, document | ({"hooks": mapped(events, _joined)} if type(events) is dict else {}))
 
 
 def _joined(entry: Object) -> Object:

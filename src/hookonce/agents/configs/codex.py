@@ -14,6 +14,7 @@ from hookonce.agents._family import pick
 from hookonce.agents.configs import grouped as _grouped
 from hookonce.agents.configs.entry import lost, own_keys, warned
 from hookonce.agents.configs.mapped import mapped
+from hookonce.agents.configs.misplaced import misplaced
 from hookonce.agents.configs.words import as_written, misread, understood
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
@@ -125,6 +126,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     table = document.get("hooks")
     events = {key: value for key, value in table.items() if key not in _SETTINGS} if type(table) is dict else {}
     hooks, gaps = _grouped.parse(agent, {"hooks": mapped(events, _opened)})
+    gaps += misplaced(agent, document)
     if "notify" in document:
         told = "the program under notify is told of a turn's end by its last argument, and is no hook"
         gaps.append(Gap(where="$.notify", capability="event", strategy="kept out", effect="lost", note=told))

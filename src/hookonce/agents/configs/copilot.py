@@ -5,6 +5,7 @@ from typing import Any, get_args
 from msgspec.structs import replace
 
 from hookonce.agents.configs import copilot_matcher as _copilot_matcher
+from hookonce.agents.configs.breadth import is_everything
 from hookonce.agents.configs.copilot_keys import (
     RESERVED,
     Spelling,
@@ -29,7 +30,9 @@ from hookonce.agents.configs.entry import (
     write_entry,
 )
 from hookonce.agents.configs.grouped import TOOL_EVENTS
+from hookonce.agents.configs.misplaced import misplaced
 from hookonce.agents.configs.point import kind_of
+from hookonce.agents.configs.reach import is_certain, reached
 from hookonce.model import Agent, Gap, HandlerType, Hook, Object, Wording
 
 
@@ -47,8 +50,11 @@ def render(
         if hook.handler.type == "command" and not hook.handler.command:
             gaps.append(lost(index, hook, "handler", "there is a command for some systems only"))
             continue
+        matcher, unsaid = _matcher(spelling, agent, native, index, hook)
+        gaps += unsaid
+        if any(gap.effect == "lost" for gap in unsaid):
+            continue
         entry = _entry(spelling, agent, hook, native, wording)
-        matcher = _matcher(spelling, agent, native, index, hook, gaps)
         gaps += _doubts(spelling, agent, index, hook, entry)
         _put(events.setdefault(native, []), own_place(agent, hook), matcher, entry)
     return {**spelling.head, "hooks": events}, gaps
@@ -81,24 +87,22 @@ def _put(items: list[Object], own: Object, matcher: Object, entry: Object) -> No
     items.append((_without(extra, "matcher", "hooks") if type(extra) is dict else {}) | matcher | {"hooks": [entry]})
 
 
-def _matcher(spelling: Spelling, agent: Agent, native: str, index: int, hook: Hook, gaps: list[Gap]) -> Object:
+def _matcher(spelling: Spelling, agent: Agent, native: str, index: int, hook: Hook) -> tuple[Object, list[Gap]]:
     own = own_place(agent, hook).get("matcher")
     heeded = hook.event in spelling.heeds
     if type(own) is str and hook.matcher == (_copilot_matcher.from_native(agent, own) if heeded else None):
-        return {"matcher": own}
-    if hook.matcher is None:
-        return {}
+        return {"matcher": own}, []
+    if is_everything(hook.matcher):
+        return {}, []
     if heeded:
         text = _copilot_matcher.to_native(agent, hook.matcher, camel=native[0].islower())
         why = _copilot_matcher.vague(agent, hook.matcher, text)
-        gaps += [] if why is None else [warned(agent, index, hook, "matcher", why)]
-        return {"matcher": text}
+        return {"matcher": text}, reached(agent, index, hook, [] if why is None else [why])
     ignored = (
         f"{agent.title} ignores matchers on {native}: the hook runs for every tool, "
         "and its script, or a wrapper around it, must look at the tool itself"
     )
-    gaps.append(warned(agent, index, hook, "matcher", ignored if hook.event in TOOL_EVENTS else no_tool(hook)))
-    return {}
+    return {}, [warned(agent, index, hook, "matcher", ignored if hook.event in TOOL_EVENTS else no_tool(hook))]
 
 
 def _doubts(spelling: Spelling, agent: Agent, index: int, hook: Hook, entry: Object) -> list[Gap]:
@@ -125,7 +129,7 @@ def _doubtful(spelling: Spelling, entry: Object) -> list[str]:
 def parse(spelling: Spelling, agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; what the agent itself would not understand is a gap."""
     hooks: list[Hook] = []
-    gaps: list[Gap] = []
+    gaps = misplaced(agent, document)
     events = document.get("hooks")
     for native, items in events.items() if type(events) is dict else ():
         for where, entry, own in _entries(native, items):
@@ -176,10 +180,13 @@ def _hook(spelling: Spelling, agent: Agent, native: str, entry: Object, own: Obj
     text, matcher, camel = own.get("matcher"), None, native[:1].islower()
     if text is not None and kind_of(agent, native) in spelling.heeds:
         matcher = _copilot_matcher.from_native(agent, text)
-        if matcher is not None and _copilot_matcher.to_native(agent, matcher, camel=camel) == text:
+        same = matcher is not None and _copilot_matcher.to_native(agent, matcher, camel=camel) == text
+        if same and is_certain(agent, matcher):
             own = _without(own, "matcher")
     read, keys = _read(spelling, agent, entry)
-    return hook_of(agent, native, read, matcher, own | ({"keys": keys} if keys else {}))
+    lone = alone(spelling, entry) if entry.get("type", "command") == "command" else None
+    more = ({"keys": keys} if keys else {}) | ({"system": lone} if lone else {})
+    return hook_of(agent, native, read, matcher, own | more)
 
 
 def _read(spelling: Spelling, agent: Agent, entry: Object) -> tuple[Entry, list[str]]:

@@ -9,6 +9,7 @@ from re import compile as pattern
 from msgspec.structs import replace
 
 from hookonce import invocation
+from hookonce.agents.configs.breadth import is_everything
 from hookonce.agents.configs.entry import (
     Entry,
     hook_of,
@@ -24,8 +25,10 @@ from hookonce.agents.configs.entry import (
 )
 from hookonce.agents.configs.grouped import TOOL_EVENTS
 from hookonce.agents.configs.matcher import ANY_MCP
+from hookonce.agents.configs.misplaced import misplaced
 from hookonce.agents.configs.pattern import Mcp, compiles, is_written, literal, read, written
 from hookonce.agents.configs.point import natives, point_of
+from hookonce.agents.configs.reach import reached
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # event about one kind of tool → the canonical matcher that it stands for
@@ -79,7 +82,7 @@ def _native(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]
 def _matcher(agent: Agent, index: int, hook: Hook, native: str) -> tuple[str | None, list[Gap]]:
     """What stands under `matcher`, and what it cannot say."""
     kept = own_place(agent, hook).get("matcher")
-    if kept is not None or hook.matcher is None or native in KINDS:
+    if kept is not None or is_everything(hook.matcher) or native in KINDS:
         return kept, []
     if hook.event not in TOOL_EVENTS:
         return None, [warned(agent, index, hook, "matcher", no_tool(hook))]
@@ -88,7 +91,7 @@ def _matcher(agent: Agent, index: int, hook: Hook, native: str) -> tuple[str | N
     if not fit or not compiles("|".join(fit)):
         return None, [lost(index, hook, "matcher", f"{agent.title} could not read a pattern for these tools")]
     losses += [f"{agent.title} could not read {text}" for text in texts if text not in fit]
-    return "|".join(fit), [warned(agent, index, hook, "matcher", why) for why in losses]
+    return "|".join(fit), reached(agent, index, hook, losses)
 
 
 def _believed(agent: Agent, hook: Hook) -> Hook:
@@ -135,7 +138,7 @@ def _meaning(agent: Agent, native: str, text: str | None) -> Json:
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration, those at events that Cursor does not know as events of its own."""
     hooks: list[Hook] = []
-    gaps: list[Gap] = []
+    gaps = misplaced(agent, document)
     events = document.get("hooks")
     for native, entries in events.items() if type(events) is dict else ():
         for number, entry in enumerate(entries if type(entries) is list else [entries]):
@@ -162,6 +165,8 @@ def _hook(agent: Agent, native: str, entry: Object) -> Hook:
     own: Object = {"typed": True} if entry.get("type") == "command" else {}
     if text is not None and (native in KINDS or matcher is None or not is_written(agent, matcher, _MCP, text)):
         own["matcher"] = text
+    if text is not None and native in KINDS and matcher == KINDS[native] != read(agent, text):
+        own["narrows"] = True  # the text is about the command or the file, which no matcher can say
     told = _observing(agent, native, read_entry(agent, {key: entry[key] for key in entry if key != "matcher"}))
     made = hook_of(agent, native, told, matcher, own)
     return made if native in natives(agent) else replace(made, event=f"vendor.{agent.name}.{native}")

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, get_args
 from msgspec.structs import replace
 
 from hookonce import invocation
-from hookonce.agents.configs.point import effect, kind_of, native_of, point_of
+from hookonce.agents.configs.point import effect, kind_of, native_of, natives, point_of
 from hookonce.errors import UnknownName
 from hookonce.model import Agent, Config, Gap, Handler, HandlerType, Hook, Json, Object, Wording
 
@@ -23,6 +23,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "headers": (dict,),
     "allowed_env": (list,),
 }
+_LONGEST = 10**9  # seconds, the most that a manifest may say
+_COUNTABLE = 2**53  # where whole numbers end for most readers of JSON
 
 
 def config_of(agent: Agent) -> Config:
@@ -47,14 +49,16 @@ def write_entry(agent: Agent, hook: Hook, native: str, wording: Wording) -> Obje
     if hook.on_failure == "closed" and config.closed is not None:
         entry[config.closed[0]] = config.closed[1]
     return entry | {
-        key: value for key, value in own_keys(agent, hook).items() if key not in entry and not _says(keys, key, value)
+        key: value
+        for key, value in own_keys(agent, hook).items()
+        if key not in entry and not _says(config, keys, key, value)
     }
 
 
-def _says(keys: Mapping[str, str], key: str, value: Any) -> bool:
+def _says(config: Config, keys: Mapping[str, str], key: str, value: Any) -> bool:
     """Whether a key from outside would say what the manifest itself has a field for, and has left empty."""
     field = next((field for field, native in keys.items() if native == key and field != "cwd"), None)
-    return field is not None and _fits(field, value)
+    return field is not None and _fits(field, value, config.units)
 
 
 def _worded(hook: Hook, native: str, wording: Wording) -> Handler:
@@ -87,7 +91,7 @@ def provider_data(agent: Agent, keys: Object, place: Object) -> dict[str, Object
 
 
 def _scaled(value: Any, units: int) -> int | float:
-    scaled = value * units
+    scaled = min(value * units, _COUNTABLE)
     return int(scaled) if float(scaled).is_integer() else float(scaled)
 
 
@@ -114,7 +118,7 @@ def read_entry(agent: Agent, entry: Object) -> Entry:
     rest: Object = {}
     for key, value in entry.items():
         field = back.get(key)
-        if field is None or not _fits(field, value):
+        if field is None or not _fits(field, value, config.units):
             rest[key] = value
         elif field != "type":
             fields[field] = _seconds(value, config) if field == "timeout" else value
@@ -143,8 +147,10 @@ def unwrapped(handler: Handler) -> tuple[Handler, str | None]:
 def hook_of(agent: Agent, native: str, entry: Entry, matcher: Json, own: Object) -> Hook:
     """The hook of an entry at an event; `own` is how it stood there."""
     kind = kind_of(agent, native)
-    named = {} if native == native_of(agent, kind) else {"event": native}
-    blocking = bool(point_of(agent, native).can & {"prevent", "retry"})
+    known = point_of(agent, native)
+    # Where nobody is put, only who was there before may stay.
+    named = {} if native == native_of(agent, kind) and known.install != "never" else {"event": native}
+    blocking = bool(known.can & {"prevent", "retry"}) and not entry.handler.background
     closed = config_of(agent).closed if entry.closed and not blocking else None  # nothing there that could be closed
     rest = entry.rest if closed is None else entry.rest | dict([closed])
     return Hook(
@@ -158,9 +164,14 @@ def hook_of(agent: Agent, native: str, entry: Entry, matcher: Json, own: Object)
     )
 
 
-def _fits(field: str, value: Any) -> bool:
+def _fits(field: str, value: Any, units: int) -> bool:
     """Whether a value can be held by a canonical field; empty ones say nothing there and stay where they were."""
-    return type(value) in _TYPES.get(field, (str,)) and value not in (0, {}, [], "", False)
+    if type(value) not in _TYPES.get(field, (str,)) or value in (0, {}, [], "", False):
+        return False
+    if field == "timeout":
+        return bool(0 < value <= _LONGEST * units)
+    held = value.values() if type(value) is dict else value if type(value) is list else ()
+    return all(type(one) is str for one in held)
 
 
 def _seconds(value: float, config: Config) -> int | float:
@@ -216,13 +227,24 @@ def placed(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]
     if hook.handler.type not in config_of(agent).handlers and not _is_own_kind(agent, hook):
         return None, [lost(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")]
     known = point_of(agent, native)
-    prevents = bool(known.can & {"prevent", "retry"})
-    if hook.blocking == prevents:
+    if known.install == "never" and _own_event(agent, hook) is None and not _is_part(agent, native):
+        return None, [lost(index, hook, "event", f"{native} of {agent.title} {known.why}")]
+    could = bool(known.can & {"prevent", "retry"})
+    if hook.blocking == (could and not hook.handler.background):
         return native, []
-    told = (
-        f"{native} of {agent.title} can only be observed; nothing is prevented there"
-        if hook.blocking
-        else f"{agent.title} lets any hook on {native} refuse; the manifest says that this one only looks on"
-    )
-    fate = effect(hook, known) if hook.blocking else "prevents"
+    fate = "observes"
+    if hook.blocking and could:
+        told = "it runs in the background, where nobody waits for its refusal"
+    elif hook.blocking:
+        told = f"{native} of {agent.title} can only be observed; nothing is prevented there"
+        fate = effect(hook, known)
+    else:
+        told = f"{agent.title} lets any hook on {native} refuse; the manifest says that this one only looks on"
+        fate = "prevents"
     return native, [Gap(where=where, capability="blocking", strategy="warn", effect=fate, note=f"{who}: {told}")]
+
+
+def _is_part(agent: Agent, native: str) -> bool:
+    """Whether an event is told by one of its own that is only a case of another; it is called like any."""
+    whole = native.partition(" with ")[0]
+    return whole != native and whole in natives(agent)

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from hookonce.agents.configs import grouped as _grouped
 from hookonce.agents.configs.entry import config_of, lost, own_keys, own_place, provider_data, read_entry, warned
 from hookonce.agents.configs.matcher import from_native, to_native, vague
+from hookonce.agents.configs.misplaced import misplaced
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 _OFF, _SHOWN = "hooksDisabled", "showHookOutput"  # settings that stand among the events
@@ -20,6 +21,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     events = document["hooks"] if wrapped else _events(agent, document)
     groups = {native: _groups(found) for native, found in events.items() if native not in {_OFF, _SHOWN}}
     hooks, gaps = _grouped.parse(agent, {"hooks": groups})
+    gaps += misplaced(agent, document if wrapped else {"hooks": document.get("hooks")})  # else the events stand bare
     if events.get(_OFF) is True:
         note = f"{_OFF} turns these hooks off, and is not carried over"
         gaps.append(Gap(where=f"$.{_OFF}", capability="switch", strategy="kept out", effect="prevents", note=note))

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from hookonce.agents.configs.breadth import beyond, canonically, is_everything
 from hookonce.agents.configs.matcher import from_native
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Agent, Json
@@ -17,7 +18,7 @@ _PLAIN = re.compile(r"(?:\((?:\?:)?|\)(?![*+?{])|[|^$]|(?:[\w:/@ -]|\\[./-]|\.|\
 
 def tools_of(agent: Agent, matcher: Json) -> list[Json] | None:
     """The native names that a matcher fits, some with a star, and its plain patterns; None for every tool."""
-    if matcher is None:
+    if is_everything(matcher):
         return None
     found: list[Json] = []
     for part in _parts(matcher):
@@ -40,7 +41,7 @@ def _fitting(agent: Agent, part: Any) -> list[Json]:
         for native, meanings in _meanings(agent).items()
         if any(_fits(pattern, one) for one in (native, *meanings))
     ]
-    if _fits(pattern, f"mcp:{_ANY}/{_ANY}"):
+    if canonically(pattern).some_mcp:
         names.append(_mcp(agent, _ANY, None).replace(_ANY, STAR))
     return [*names, {"pattern": pattern}] if _is_plain(pattern) else names
 
@@ -86,12 +87,17 @@ def _is_plain(pattern: str) -> bool:
 
 def vague(agent: Agent, matcher: Json) -> str | None:
     """Why a matcher does not mean the same on the agent, if it does not."""
+    if is_everything(matcher):
+        return None
     for part in _parts(matcher):
         known = [one for one in _fitting(agent, part) if type(one) is str]
         if type(part) is str and part in ARGUMENTS and known == [part]:
             return f"{agent.title} has no tool for {part}"
         if not known:
             return f"no tool that is known of {agent.title} fits {part if type(part) is str else part['pattern']}"
+        pattern = part.get("pattern") if type(part) is dict else None
+        if pattern is not None and not _is_plain(pattern) and (why := beyond(agent, pattern)) is not None:
+            return why
     wanted = [one for one in tools_of(agent, matcher) or [] if type(one) is str]
     several = {} if agent.config is None else agent.config.ambiguous
     for native, meanings in several.items():

@@ -7,6 +7,7 @@ from hookonce.agents.configs import grouped as _grouped
 from hookonce.agents.configs.entry import config_of, own_keys, own_place, provider_data
 from hookonce.agents.configs.gemini_flat import grouped
 from hookonce.agents.configs.mapped import mapped
+from hookonce.agents.configs.misplaced import misplaced
 from hookonce.agents.configs.words import Meaning, anchored, as_written, misread, understood
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
@@ -47,7 +48,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
         return None
 
     hooks, gaps = read(agent, mapped(events_of(document), running), piece)
-    return hooks, gaps + left
+    return hooks, gaps + misplaced(agent, document) + left
 
 
 def events_of(document: Object) -> Object:

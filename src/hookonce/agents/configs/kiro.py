@@ -31,6 +31,7 @@ from hookonce.agents.configs.kiro_older import (
     older,
 )
 from hookonce.agents.configs.point import kind_of, natives
+from hookonce.agents.configs.reach import is_certain, reached
 from hookonce.model import Agent, Gap, Handler, Hook, Json, Object, Wording
 from hookonce.texts import dump
 
@@ -77,7 +78,8 @@ def _hook(agent: Agent, entry: Object) -> Hook | None:
     if type(text := entry.get("matcher")) is str:
         tools = kind_of(agent, trigger) in TOOL_EVENTS
         matcher = from_pattern(agent, text) if tools else None
-        own |= {} if tools and to_pattern(agent, matcher) == text and not vague(agent, matcher) else {"matcher": text}
+        exact = to_pattern(agent, matcher) == text and not vague(agent, matcher) and is_certain(agent, matcher)
+        own |= {} if tools and exact else {"matcher": text}
     made = named(hook_of(agent, trigger, read, matcher, own), entry)
     return made if kind == "command" else replace(made, blocking=False)
 
@@ -136,8 +138,11 @@ def _entry(agent: Agent, index: int, hook: Hook, wording: Wording, gaps: list[Ga
     if why := _unfit(hook):
         gaps.append(lost(index, hook, *why))
         return None
-    gaps += told if hook.handler.type == "command" else []
-    matcher = _matcher(agent, index, hook, gaps)
+    matcher, unsaid = _matcher(agent, index, hook)
+    if any(gap.effect == "lost" for gap in unsaid):
+        gaps += unsaid
+        return None
+    gaps += unsaid if hook.handler.type != "command" else told + unsaid
     entry: Object = {"name": called(index, hook), "trigger": native}
     entry |= {} if matcher is None else {"matcher": matcher}
     return entry | _acting(agent, hook, native, wording)
@@ -161,18 +166,18 @@ def _unfit(hook: Hook) -> tuple[str, str] | None:
     return None
 
 
-def _matcher(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> str | None:
+def _matcher(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
     """The native matcher: as it stood if it still means that, else in today's names."""
     told = own_place(agent, hook).get("matcher")
     own = told if type(told) is str else None
     if hook.event not in TOOL_EVENTS:
-        gaps += [] if hook.matcher is None else [warned(agent, index, hook, "matcher", no_tool(hook))]
-        return own
+        return own, [] if hook.matcher is None else [warned(agent, index, hook, "matcher", no_tool(hook))]
     if own is not None and from_pattern(agent, own) == hook.matcher:
-        return own
-    if hook.matcher is not None and (why := vague(agent, hook.matcher)) is not None:
-        gaps.append(warned(agent, index, hook, "matcher", why))
-    return to_pattern(agent, hook.matcher)
+        return own, []
+    if hook.matcher is None:
+        return None, []
+    why = vague(agent, hook.matcher)
+    return to_pattern(agent, hook.matcher), reached(agent, index, hook, [] if why is None else [why])
 
 
 def _acting(agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:

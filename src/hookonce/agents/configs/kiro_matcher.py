@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from hookonce.agents.configs.breadth import beyond, canonically, is_everything
 from hookonce.agents.configs.entry import config_of
 from hookonce.agents.configs.matcher import ANY_MCP
 from hookonce.model import Agent, Json
@@ -44,7 +45,7 @@ _GLOB = re.compile(r"[*?]")
 
 def to_pattern(agent: Agent, matcher: Json) -> str | None:
     """The matcher as a pattern on tool names; None for every tool."""
-    if matcher is None:
+    if is_everything(matcher):
         return None
     return "|".join(dict.fromkeys(piece for part in _listed(matcher) for piece in _pieces(agent, part)))
 
@@ -63,7 +64,7 @@ def _fitting(agent: Agent, pattern: str) -> list[str]:
     found = [name for tool, names in _NAMES.items() if _fits(pattern, tool) for name in names]
     for native in (native for native in agent.tools if _fits(pattern, native)):
         found += [native] if native in _TOOLS else _NAMES.get(agent.tools[native], ())
-    return list(dict.fromkeys([*found, _EVERY_MCP] if _fits(pattern, "mcp:any/any") else found))
+    return list(dict.fromkeys([*found, _EVERY_MCP] if canonically(pattern).some_mcp else found))
 
 
 def _fits(pattern: str, name: str) -> bool:
@@ -75,6 +76,8 @@ def _fits(pattern: str, name: str) -> bool:
 
 def vague(agent: Agent, matcher: Json) -> str | None:
     """Why a matcher does not mean the same on Kiro, if it does not."""
+    if is_everything(matcher):
+        return None
     parts = _listed(matcher)
     meant = {dump(one) for part in parts for one in _meanings(agent, part)}
     for part in parts:
@@ -82,6 +85,8 @@ def vague(agent: Agent, matcher: Json) -> str | None:
         again = {dump(one) for one in _listed(from_pattern(agent, text))}
         if type(part) is dict and "pattern" in part and not _fitting(agent, part["pattern"]):
             return f"no tool of {agent.title} is known that {text} fits; it is kept as it is"
+        if type(part) is dict and "pattern" in part and (why := beyond(agent, part["pattern"])) is not None:
+            return why
         named = {dump(one) for one in _meanings(agent, part)}
         if not named <= again <= meant or _by_name(part, named):
             return f"{agent.title} takes {text} for {b' and '.join(sorted(again)).decode()}"
@@ -101,7 +106,7 @@ def _meanings(agent: Agent, part: Any) -> list[Json]:
         return [part]
     names = [(tool, native) for native, tool in agent.tools.items()]
     found: list[Json] = [tool for tool, native in names if any(_fits(part["pattern"], name) for name in (tool, native))]
-    return [*found, {"pattern": ANY_MCP}] if _fits(part["pattern"], "mcp:any/any") else found
+    return [*found, {"pattern": ANY_MCP}] if canonically(part["pattern"]).some_mcp else found
 
 
 def from_pattern(agent: Agent, text: str) -> Json:

@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from hookonce.agents.configs.breadth import beyond, canonically, is_everything
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Agent, Json
-from hookonce.patterns import compiled, picks
+from hookonce.patterns import compiled
 
 _EVERYTHING = frozenset({"", "*", ".*"})
 ANY_MCP = "^mcp:"  # the canonical names of all MCP tools
@@ -17,7 +18,7 @@ _BRACKETS = re.compile(r"[()\[\]{}\\]")  # a bar within these divides something 
 
 def to_native(agent: Agent, matcher: Json) -> str | None:
     """The matcher as the agent would have it written; None for every tool."""
-    if matcher is None:
+    if is_everything(matcher):
         return None
     parts = matcher if type(matcher) is list else [matcher]
     return "|".join(dict.fromkeys(name for part in parts for name in _names(agent, part)))
@@ -49,14 +50,14 @@ def _ambiguous(agent: Agent) -> Mapping[str, list[str]]:
 
 def vague(agent: Agent, matcher: Json) -> str | None:
     """Why a matcher does not mean the same on the agent, if it does not."""
-    if matcher is None:
+    if is_everything(matcher):
         return None
     parts = matcher if type(matcher) is list else [matcher]
     for part in parts:
         if type(part) is str and part in ARGUMENTS and not _natives(agent, part):
             return f"{agent.title} has no tool for {part}"
-        if type(part) is dict and "pattern" in part and not _fitting(agent, part["pattern"]):
-            return f"no tool of {agent.title} is known that {part['pattern']} fits; the pattern is kept as it is"
+        if type(part) is dict and "pattern" in part and (why := _astray(agent, part["pattern"])) is not None:
+            return why
         if type(part) is dict and "mcp" in part and from_native(agent, _names(agent, part)[0]) != part:
             return f"{agent.title} calls it {_names(agent, part)[0]}, which may mean others too"
     written = {name for part in parts for name in _names(agent, part)}
@@ -64,6 +65,15 @@ def vague(agent: Agent, matcher: Json) -> str | None:
         if native in written and not all(_meant(parts, meaning) for meaning in meanings):
             return f"{native} of {agent.title} is {' and '.join(meanings)} at once"
     return None
+
+
+def _astray(agent: Agent, pattern: str) -> str | None:
+    """What a pattern says otherwise than the names that are written for it."""
+    if _fitting(agent, pattern):
+        return beyond(agent, pattern)
+    if any(_fits(pattern, native) for native in agent.tools):
+        return f"{pattern} fits tools by the names that {agent.title} gives them, and is kept as it is"
+    return f"no tool of {agent.title} is known that {pattern} fits; the pattern is kept as it is"
 
 
 def _meant(parts: list[Any], name: str) -> bool:
@@ -81,24 +91,8 @@ def _fits(pattern: str | None, name: str) -> bool:
 def _fitting(agent: Agent, pattern: str) -> list[str]:
     """The native names of the canonical tools that a pattern fits, and of any MCP tool if it fits those."""
     own = [native for native, known in agent.tools.items() if native[-1] != "*" and _fits(pattern, known)]
-    every = _any_mcp(agent) if _fits(pattern, f"mcp:{_ANY}/{_ANY}") else None
+    every = _any_mcp(agent) if canonically(pattern).some_mcp else None
     return own if every is None else [*own, every]
-
-
-def canonical_pattern(agent: Agent, matcher: Json) -> Json:
-    """A pattern on the agent's own tool names, as the canonical tools that it picks; for use with other agents."""
-    if type(matcher) is list:
-        parts = [canonical_pattern(agent, part) for part in matcher]
-        return [name for part in parts for name in (part if type(part) is list else [part])]
-    if type(matcher) is not dict or "pattern" not in matcher:
-        return matcher
-    pattern = matcher["pattern"]
-    natives = [native for native in agent.tools if picks(pattern, native)]
-    meant = [_ambiguous(agent).get(native, [agent.tools[native]]) for native in natives]
-    found: list[Json] = list(dict.fromkeys(name for names in meant for name in names if name in ARGUMENTS))
-    if agent.mcp_name is not None and picks(pattern, agent.mcp_name(_ANY, _ANY)):
-        found.append({"pattern": ANY_MCP})
-    return matcher if not found else found[0] if len(found) == 1 else found
 
 
 def from_native(agent: Agent, text: str) -> Json:

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from hookonce.agents.configs.breadth import beyond, canonically
 from hookonce.agents.configs.matcher import from_native
+from hookonce.agents.configs.reach import is_certain
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Agent, Json
 from hookonce.patterns import compiled
@@ -13,7 +15,6 @@ _SPECIAL = re.compile(r"[.*+?^${}()|\[\]\\/]")
 _CLASS = r"\[\^?\]|\[(?:\\.|[^\]\\])+\]"  # in JavaScript [] is a class of nothing, and [^] one of everything
 _TOKEN = re.compile(rf"\\[bB]|\\.|{_CLASS}|\[|\(\?<(?=\w)|\(\?(?:<?[=!]|:)|\(\?|[*+?}}]\+", re.DOTALL)
 _STEP = re.compile(rf"\\.|{_CLASS}|.", re.DOTALL)
-_ANY_MCP = ("mcp:anyx/anyx", "mcp:0/0")  # what fits two that have nothing in common fits every MCP tool
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 
 
@@ -70,7 +71,7 @@ def written(agent: Agent, matcher: Json, mcp: Mcp) -> tuple[list[str], list[str]
 def is_written(agent: Agent, matcher: Json, mcp: Mcp, text: str) -> bool:
     """Whether a matcher is written as that text, and all of it is said by it."""
     texts, losses = written(agent, matcher, mcp)
-    return "|".join(texts) == text and not losses
+    return "|".join(texts) == text and not losses and is_certain(agent, matcher)
 
 
 def _part(agent: Agent, part: Json, mcp: Mcp) -> tuple[list[str], str | None]:
@@ -79,10 +80,10 @@ def _part(agent: Agent, part: Json, mcp: Mcp) -> tuple[list[str], str | None]:
     found = [native for native, kinds in _meanings(agent).items() if any(_wants(part, kind) for kind in kinds)]
     if type(part) is str:
         return (found, None) if found else _unknown(agent, part)
-    if all(_wants(part, name) for name in _ANY_MCP):
+    if canonically(part["pattern"]).some_mcp:
         found.append(mcp.every)
     if found or any(_wants(part, native) for native in agent.tools):
-        return found or [part["pattern"]], None
+        return found or [part["pattern"]], beyond(agent, part["pattern"]) if found else None
     return [part["pattern"]], f"no tool of {agent.title} is known that {part['pattern']} fits; it is kept as it is"
 
 

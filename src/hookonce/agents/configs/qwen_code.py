@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from hookonce.agents.configs.gemini_cli import events_of, piece, read, write
 from hookonce.agents.configs.mapped import mapped
+from hookonce.agents.configs.misplaced import misplaced
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # The names that tools have in matchers only: those of the screen, and Claude Code's.
@@ -49,7 +50,8 @@ def _sober(agent: Agent, hook: Hook) -> Hook:
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration."""
-    return read(agent, mapped(events_of(document), _in_milliseconds), _meaning)
+    hooks, gaps = read(agent, mapped(events_of(document), _in_milliseconds), _meaning)
+    return hooks, gaps + misplaced(agent, document)
 
 
 def _meaning(word: str) -> list[Json]:

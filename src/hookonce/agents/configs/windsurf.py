@@ -6,6 +6,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from hookonce import invocation
+from hookonce.agents.configs.breadth import is_everything
 from hookonce.agents.configs.entry import (
     Entry,
     config_of,
@@ -20,6 +21,7 @@ from hookonce.agents.configs.entry import (
     warned,
     write_entry,
 )
+from hookonce.agents.configs.misplaced import misplaced
 from hookonce.agents.configs.point import kind_of
 from hookonce.agents.configs.windsurf_fold import Key, folded, layered
 from hookonce.agents.configs.windsurf_tools import MOMENTS, loss, matcher_of, needed
@@ -121,6 +123,8 @@ def _natives(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> list[str]
         return [native]
     if _is_door(hook) and native.startswith(moment):
         return [native]
+    if is_everything(hook.matcher):
+        hook = replace(hook, matcher=None)
     natives = needed(moment, hook.matcher)
     if not natives:
         gaps.append(lost(index, hook, "matcher", f"{agent.title} has no event for these tools"))
@@ -149,7 +153,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; the same entry under several events is one hook with several tools."""
     events = document.get("hooks")
     read: dict[str, list[Entry]] = {}
-    gaps: list[Gap] = []
+    gaps = misplaced(agent, document)
     for name, entries in events.items() if type(events) is dict else ():
         for number, entry in enumerate(entries if type(entries) is list else [entries]):
             found = _read(agent, entry) if type(entry) is dict else None

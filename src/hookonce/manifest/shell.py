@@ -1,0 +1,119 @@
+"""The words of a shell line, each with its place in it and the part that it plays.
+
+Enough of the shell's grammar to say which words are programs, arguments, redirections or code, and what they come to
+when nothing in them is expanded. A line that goes beyond that is not guessed at.
+"""
+
+from re import Pattern
+from re import compile as pattern
+from typing import Literal, NamedTuple
+
+from hookonce.manifest.tokens import Reader, Unclear
+
+Role = Literal["program", "argument", "assignment", "input", "output", "code"]
+
+_SET = pattern(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_KEYWORD = pattern(r"if|then|elif|else|fi|while|until|do|done|\{|\}|!|time")  # behind it a command begins, or none
+_BEYOND = pattern(r"case|esac|select|function|coproc")  # grammar of its own: not guessed at
+# What every shell does by itself; it needs no program, and the manifest's own bytes say all of it.
+_BUILTIN = pattern(
+    r"[.:[]|alias|bg|break|cd|command|continue|echo|eval|exec|exit|export|false|fg|for|getopts|hash|jobs|kill|local"
+    r"|printf|pwd|read|readonly|return|set|shift|test|times|trap|true|type|ulimit|umask|unalias|unset|wait"
+)
+# Programs and words of the shell that are given another program to run, behind options and numbers.
+_LAUNCHER = pattern(r"builtin|chroot|command|doas|env|exec|ionice|nice|nohup|setsid|stdbuf|sudo|timeout|xargs")
+_OPTION = pattern(r"[-+].*|\d+(?:\.\d+)?[smhd]?")
+_SHELL = pattern(r"(?:a|ba|da|fi|k|z)?sh")
+_INTERPRETER = pattern(r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|osascript)[\d.]*")
+_SHELL_CODE, _OTHER_CODE = pattern(r"-[A-Za-z]*c"), pattern(r"-[A-Za-z]*[ce]|--eval|--execute|--print")
+
+
+class Word(NamedTuple):
+    """One word: where it stands, what it comes to, its part, and whether nothing in it is expanded."""
+
+    start: int
+    end: int
+    text: str
+    role: Role
+    plain: bool
+
+
+def words(line: str, known: dict[str, str] | None = None) -> list[Word]:
+    """The words of a line; `known` are the variables whose values are certain."""
+    reader = Reader(line, known or {})
+    parts = _Parts()
+    found = []
+    while (token := reader.next()) is not None:
+        if isinstance(token, str):
+            parts.operator(token)
+        else:
+            start, end, text, plain = token
+            found.append(Word(start, end, text, parts.role(line[start:end], text), plain))
+    return found
+
+
+class _Parts:
+    """What comes next in a command: the one thing that a word alone does not tell."""
+
+    def __init__(self) -> None:
+        self.redirected: Role | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        """A command begins."""
+        self.wanted: Role = "program"
+        self.launched = self.coded = False
+        self.speaks: Pattern[str] | None = None
+
+    def operator(self, sign: str) -> None:
+        """Note what an operator announces."""
+        if "<<" in sign:
+            raise Unclear("a text that stands in the line itself")
+        if "<" in sign or ">" in sign:
+            self.redirected = "input" if sign.lstrip("0123456789").startswith("<") else "output"
+        elif sign == ";;":
+            raise Unclear("a choice between patterns")
+        else:
+            self.begin()
+
+    def role(self, raw: str, text: str) -> Role:
+        """The part that a word plays."""
+        if self.redirected is not None:
+            role, self.redirected = self.redirected, None
+            return role
+        return self._program(raw, text) if self.wanted == "program" else self._argument(text)
+
+    def _program(self, raw: str, text: str) -> Role:
+        if _SET.match(raw):
+            return "assignment"
+        if self.launched and _OPTION.fullmatch(text):
+            return "argument"
+        if _BEYOND.fullmatch(raw):
+            raise Unclear(f"the word {raw}")
+        if _KEYWORD.fullmatch(raw):
+            return "program"
+        name = text.rpartition("/")[2]
+        self.launched = _LAUNCHER.fullmatch(name) is not None
+        self.wanted = "program" if self.launched else "argument"
+        self.speaks = _code_option(name)
+        self.coded = text == "eval"
+        return "program"
+
+    def _argument(self, text: str) -> Role:
+        if self.coded:
+            self.coded = self.speaks is None  # eval takes all that follows, an option the next word
+            return "code"
+        self.coded = self.speaks is not None and self.speaks.fullmatch(text) is not None
+        return "argument"
+
+
+def _code_option(name: str) -> Pattern[str] | None:
+    """After which options a program takes code, if it does."""
+    if _SHELL.fullmatch(name):
+        return _SHELL_CODE
+    return _OTHER_CODE if _INTERPRETER.fullmatch(name) else None
+
+
+def is_builtin(text: str) -> bool:
+    """Whether a shell needs no program for a word."""
+    return (_KEYWORD.fullmatch(text) or _BUILTIN.fullmatch(text)) is not None

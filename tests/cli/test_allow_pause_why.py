@@ -1,0 +1,330 @@
+"""hookonce allow, pause, resume, why and logs: what a person can do about a refusal."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hookonce.__main__ import main
+from hookonce.cli import consent
+from hookonce.config import paths
+from hookonce.journeys import pause
+from hookonce.journeys.on import answer
+from hookonce.runtime import approvals
+from hookonce.runtime.folder import at
+from hookonce.store.spool import records
+from tests.cli.command import environment
+from tests.cli.test_install import at_a_terminal
+from tests.manifest.projects import Project, command, house, manifest, put
+from tests.runtime.events import event
+
+ASK = """echo '{"decision": "ask", "reason": "really?"}'"""
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """A home whose hook wants a person to look at every tool call."""
+    made = house(monkeypatch, tmp_path)
+    put(made / ".config/hookonce/hooks.json", manifest(command(ASK, name="asker", blocking=True)))
+    put(tmp_path / "etc/config.toml", 'consent = "unattended"\n').chmod(0o644)
+    return made
+
+
+def hookonce(capsys, *words):
+    """Run hookonce in this process; its exit code and what it said."""
+    capsys.readouterr()
+    code = main([str(word) for word in words])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def codex(folder, text="ls", session="s1"):
+    """What Codex, which cannot put a question to its user, is answered about a command."""
+    payload = {
+        "session_id": session,
+        "turn_id": "t",
+        "model": "gpt",
+        "transcript_path": "/home/dev/.codex/sessions/x.jsonl",
+        "cwd": str(folder),
+        "permission_mode": "default",
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": text},
+        "tool_use_id": f"call-{time.monotonic_ns()}",
+    }
+    return answer(["codex", "PreToolUse"], json.dumps(payload).encode(), dict(os.environ))
+
+
+def refused(reply):
+    return "needs approval: really?" in reply.stdout + reply.stderr
+
+
+def codes():
+    return [path.name for path in at("questions", "x").parent.iterdir()]
+
+
+def test_a_question_that_nobody_hears_is_a_refusal_that_a_person_can_lift_once(home, tmp_path, capsys):
+    """
+    Only that very action, once, and only after a person has said yes to it.
+    """
+    assert refused(codex(tmp_path))
+    (code,) = codes()
+    assert (0, "The same action may be tried once within ten minutes\n", "") == hookonce(capsys, "allow", code.lower())
+
+    assert refused(codex(tmp_path, "ls -a"))
+    assert refused(codex(tmp_path, session="s2"))
+    assert refused(codex(tmp_path / "elsewhere"))
+    assert ("", 0) == ((reply := codex(tmp_path)).stdout, reply.code)
+    assert refused(codex(tmp_path))
+    assert (1, "", f"hookonce: there is no question {code}, or it is older than ten minutes\n") == hookonce(capsys, "allow", code)
+
+
+@pytest.mark.parametrize("code", ["ZZZZZZ", "", "../../x", "x", "\0", "A" * 5000, "ÄÖ"])
+def test_a_code_that_nobody_was_given_allows_nothing(home, capsys, code):
+    """
+    Whatever is typed, it is a sentence and no error of ours.
+    """
+    assert 1 == hookonce(capsys, "allow", code)[0]
+    assert [] == list(at("approved", "x").parent.iterdir())
+
+
+def test_questions_and_answers_live_for_ten_minutes(home, monkeypatch):
+    """
+    After that the question has to be asked again; a clock that was set back does not give more.
+    """
+    now = time.time()
+    approvals.ask(event())
+    (code,) = codes()
+    for later, there in ((599, True), (601, False), (-5, False)):
+        monkeypatch.setattr(approvals, "time", lambda later=later: now + later)
+        assert there == (approvals.question(code) is not None)
+    monkeypatch.setattr(approvals, "time", lambda: now + 1)
+    assert approvals.approve(code)
+    monkeypatch.setattr(approvals, "time", lambda: now + 700)
+    assert not approvals.is_approved(event())
+
+
+def test_one_yes_is_one_call_even_if_two_come_at_once(home):
+    """
+    Only one of them can take the answer away.
+    """
+    for _ in range(20):
+        approvals.ask(event())
+        (code,) = codes()
+        approvals.approve(code)
+        with ThreadPoolExecutor(8) as pool:
+            assert 1 == sum(pool.map(lambda _: approvals.is_approved(event()), range(8)))
+
+
+def test_an_action_is_known_by_all_that_matters():
+    """
+    Another agent, session, place, event, tool or input is another action; the call's id is not.
+    """
+    plain = event(cwd="/a")
+    others = [event(cwd="/b"), event(cwd="/a", session="s2"), event(cwd="/a", agent="codex"), event("permission_request", cwd="/a"), event(command="pwd", cwd="/a"), event("before_prompt", prompt="ls", cwd="/a")]
+    assert approvals.action_of(plain) == approvals.action_of(event(cwd="/a"))
+    assert len({approvals.action_of(one) for one in [plain, *others]}) == 7
+    assert approvals.action_of(event("before_prompt", prompt="half a \ud800 character"))
+
+
+def test_no_text_that_a_model_sees_holds_the_code(home, tmp_path, capsys):
+    """
+    Not the answer, nor the record, nor the log, nor what why says to anybody but a person.
+    """
+    reply = codex(tmp_path)
+    (code,) = codes()
+    _, text, _ = hookonce(capsys, "why")
+    _, whole, _ = hookonce(capsys, "why", "--json")
+    log = paths.log().read_text(encoding="utf-8") if paths.log().exists() else ""
+
+    assert all(code not in said for said in (reply.stdout, reply.stderr, text, whole, log))
+    assert "Next: run hookonce why in a terminal to see how to allow it once" in text
+
+
+def test_why_shows_the_code_to_a_person_at_a_terminal_who_sees_what_they_allow(home, tmp_path):
+    """
+    The command itself is shown before the yes, and an agent with a terminal of its own is still no person.
+    """
+    codex(tmp_path, "rm -rf build")
+    (code,) = codes()
+    ended, said = at_a_terminal(home, "why")
+    assert (0, True) == (ended, f"Next: hookonce allow {code}" in said)
+
+    agent = put(tmp_path / "claude", f"#!/bin/sh\n{sys.executable} -m hookonce why\nexit $?\n")
+    script = f"import os, pty; pid, fd = pty.fork(); pid or os.execv('/bin/sh', ['sh', '{agent}'])\nwhile True:\n  try: data = os.read(fd, 9999)\n  except OSError: break\n  os.write(1, data)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, env=environment(HOME=str(home)))
+    assert b"really?" in ran.stdout
+    assert code.encode() not in ran.stdout
+
+    ended, said = at_a_terminal(home, "allow", code)
+    assert (0, True) == (ended, f'codex, in {tmp_path}: shell {{"command": "rm -rf build"}}' in said)
+    assert not refused(codex(tmp_path, "rm -rf build"))
+
+
+def test_a_long_action_is_shown_with_how_much_is_left_out(home):
+    """
+    Nobody allows the end of a command that was cut off without a word.
+    """
+    approvals.ask(event(command="x" * 10_000 + "\x1b[2K", cwd="/a"))
+    (code,) = codes()
+    text = approvals.question(code).text
+    assert text.startswith('claude-code, in /a: shell {"command": "xxx')
+    assert text.endswith(" characters more")
+    assert len(text) < 5000
+
+
+def test_a_pause_lets_everything_go_on_and_ends_by_itself(home, tmp_path, capsys, monkeypatch):
+    """
+    No hook is asked, and status says until when.
+    """
+    assert refused(codex(tmp_path))
+    assert (0, "No hook is asked for 10m; hookonce resume ends that\n", "") == hookonce(capsys, "pause", "10m")
+    assert ("", "", 0) == ((reply := codex(tmp_path)).stdout, reply.stderr, reply.code)
+
+    until = pause.paused_until()
+    _, out, _ = hookonce(capsys, "status", "claude-code")
+    assert f"paused until {until}: no hook is asked before that; hookonce resume ends it\n" in out
+    assert until == json.loads(hookonce(capsys, "status", "claude-code", "--json")[1])["paused_until"]
+
+    now = time.time()
+    monkeypatch.setattr(pause, "time", lambda: now + 601)
+    assert refused(codex(tmp_path))
+    monkeypatch.undo()
+
+
+def test_resume_is_for_everybody(home, tmp_path, capsys, monkeypatch):
+    """
+    To be asked again hurts nobody: an agent may say it, and a second time it changes nothing.
+    """
+    hookonce(capsys, "pause", "2h")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for _ in range(2):
+        assert (0, "Hooks are asked again\n", "") == hookonce(capsys, "resume")
+    monkeypatch.delenv("CLAUDECODE")
+    assert refused(codex(tmp_path))
+    assert None is json.loads(hookonce(capsys, "status", "claude-code", "--json")[1])["paused_until"]
+
+
+@pytest.mark.parametrize("length", ["", "10", "0s", "-5m", "1d", "25h", "1.5h", "10 m", "٣m", "999999h", "m"])
+def test_a_pause_has_a_length_of_a_day_at_most(home, capsys, length):
+    """
+    Anything else is wrong usage.
+    """
+    code, _, err = hookonce(capsys, "pause", "--", length)
+    assert (64, True) == (code, "is no length of time" in err)
+    assert not pause.is_paused()
+
+
+@pytest.mark.parametrize("data", [b"", b"soon", b"nan", b"inf", b"-1", b"99999999999", b"1e400", b"\xff", b"0"])
+def test_a_file_that_no_pause_has_written_pauses_nothing(home, tmp_path, data):
+    """
+    Nor one that says more than a day.
+    """
+    put(paths.data() / "paused-until", data)
+    assert not pause.is_paused()
+    assert None is pause.paused_until()
+    assert refused(codex(tmp_path))
+
+
+def test_a_pause_works_when_everything_else_is_broken(home, tmp_path, capsys):
+    """
+    Broken manifests, policies and settings, hooks that have to be asked, an unusable payload: silence all the same.
+    """
+    put(home / ".config/hookonce/hooks.json", manifest(command("exit 3", blocking=True, on_failure="closed")))
+    assert codex(tmp_path).stdout
+    for name in ("hooks.json", "policy.json", "config.toml"):
+        put(home / ".config/hookonce" / name, "{ broken")
+        put(tmp_path / "etc" / name, "{ broken").chmod(0o644)
+    put(tmp_path / "etc/config.toml", 'consent = "unattended"\n').chmod(0o644)
+    (home / ".local/share/hookonce/trust.json").unlink(missing_ok=True)
+
+    assert 0 == hookonce(capsys, "pause", "10m")[0]
+    for raw in (b"", b"{", b'{"hook_event_name": "PreToolUse"}'):
+        assert ("", "", 0) == ((reply := answer(["codex", "PreToolUse"], raw, {})).stdout, reply.stderr, reply.code)
+    assert ("", "", 0) == ((reply := codex(tmp_path)).stdout, reply.stderr, reply.code)
+
+
+def test_a_person_can_pause_at_a_terminal(home, tmp_path):
+    """
+    They type the digest of what will happen.
+    """
+    (tmp_path / "etc/config.toml").unlink()
+    code, said = at_a_terminal(home, "pause", "10m")
+    assert (0, True) == (code, "ask no hook for 10m" in said)
+    assert pause.is_paused()
+
+
+def test_why_explains_a_refusal_by_who_said_it(home, tmp_path, capsys):
+    """
+    The last one, or the one that is named.
+    """
+    put(home / ".config/hookonce/hooks.json", manifest(command("echo 'not\x1b[2K here' >&2; exit 2", name="guard", blocking=True)))
+    codex(tmp_path, "first")
+    first = list(records())[-1].event.id
+    codex(tmp_path, "second")
+
+    code, text, _ = hookonce(capsys, "why")
+    assert 0 == code
+    assert "codex before_tool_execute: shell (Bash): deny\n" in text
+    assert "  because not\\x1b[2K here (said guard)\n" in text
+    assert "  guard (user): deny, exit code 2, " in text
+    assert list(records())[-1].event.id in hookonce(capsys, "why", "--json")[1]
+    assert first in hookonce(capsys, "why", first, "--json")[1]
+    assert (1, "", "hookonce: there is no such event\n") == hookonce(capsys, "why", "nothing")
+
+
+def test_why_explains_hooks_that_did_not_run(home, tmp_path, capsys):
+    """
+    Those that nobody trusts, those that a policy forbids, and files that cannot be used; each with what to do next.
+    """
+    put(home / ".config/hookonce/hooks.json", manifest(command("true", name="mine")))
+    assert (1, "", "hookonce: nothing was refused so far\n") == hookonce(capsys, "why")
+    project = Project(tmp_path / "p", command("true"))
+    codex(project.folder)
+    _, text, _ = hookonce(capsys, "why")
+    assert f"  note: nobody has agreed to {project.folder}/.hookonce/hooks.json as it is; hookonce trust shows it\n" in text
+    assert "Next: hookonce trust shows a project's hooks, and lets them run\n" in text
+
+    put(tmp_path / "etc/policy.json", {"event_restrictions": {"before_tool_execute": "deny"}})
+    codex(tmp_path)
+    _, text, _ = hookonce(capsys, "why")
+    assert f"  note: mine did not run: {tmp_path}/etc/policy.json forbids hooks on before_tool_execute\n" in text
+    assert "Next: whoever wrote the policy can change it\n" in text
+
+    put(home / ".config/hookonce/hooks.json", "{")
+    codex(tmp_path)
+    _, text, _ = hookonce(capsys, "why")
+    assert "hooks.json: the manifest has problems" in text
+    assert "Next: hookonce check FILE says what is wrong with it\n" in text
+
+
+def test_logs_shows_the_end_of_our_log(home, capsys):
+    """
+    As many lines as are wanted, and nothing in them that a terminal would obey.
+    """
+    assert (0, f"{paths.log()} is not there: nothing has gone wrong yet\n", "") == hookonce(capsys, "logs")
+    put(paths.log(), b"one\ntwo \x1b[31m\xff\nthree\n")
+    assert (0, "two \\x1b[31m\ufffd\nthree\n", "") == hookonce(capsys, "logs", "-n", "2")
+    assert (0, "", "") == hookonce(capsys, "logs", "-n", "0")
+    paths.log().unlink()
+    paths.log().mkdir()
+    assert 1 == hookonce(capsys, "logs")[0]
+
+
+def test_who_is_above_is_told_without_a_process_list(home, monkeypatch):
+    """
+    Where the system does not tell about processes, marks in the environment still count.
+    """
+    monkeypatch.setattr(consent, "_read", lambda *_: b"")
+    for name in list(os.environ):
+        if name.startswith(("CLAUDE", "CURSOR", "CODEX")):
+            monkeypatch.delenv(name)
+    assert None is consent.agent_above()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert "Claude Code has left its mark CLAUDECODE in the environment" == consent.agent_above()
+    assert Path(os.environ["HOME"]) == home

@@ -1,0 +1,413 @@
+"""Our own failures: every agent hears its silence, or its refusal where a hook has to be asked, and nothing else."""
+
+import json
+import os
+from errno import ENOSPC, EROFS
+
+import pytest
+
+from hookonce import agents
+from hookonce.config import paths
+from hookonce.journeys import failmode, on, respond
+from hookonce.model import Reply
+from hookonce.runtime import calls, folder
+from hookonce.runtime.folder import NoPlace
+from hookonce.store import log, spool
+from tests.e2e.fault_cases import KIND, MODES, case, promised, replaced_by_folder, settle
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home of our own, and a directory in it in which the agent is."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path
+
+
+def no_words(one):
+    return one.answer(words=[])
+
+
+def said(*words):
+    """These words after the agent and the event."""
+    return lambda one: one.answer(words=[*one.words[:2], *words])
+
+
+def given(raw):
+    """This payload."""
+    return lambda one: one.answer(raw=raw)
+
+
+def changed(**fields):
+    """The payload with these fields in it."""
+    return lambda one: one.answer(raw=json.dumps(json.loads(one.raw) | fields).encode())
+
+
+WORDS = {
+    "no words": no_words,
+    "an empty word": lambda one: one.answer(words=[""]),
+    "an unknown option": said("--frobnicate", "x"),
+    "an option without a value": said("--via"),
+    "an option twice": said("--via", "a/user", "--via", "a/user"),
+    "a third name": said("Stop"),
+    "a timeout that is no number": said("--timeout", "soon"),
+    "options first": lambda one: one.answer(words=["--via", "x/user", *one.words[:2]]),
+    "an unknown agent": lambda one: one.answer(words=["nobody"]),
+    "an agent that is a path": lambda one: one.answer(words=["../../etc", "passwd"]),
+    "a zero byte": said("--via\0"),
+    "a word of a megabyte": said("x" * (1 << 20)),
+    "a word that is no text": said("--\udcff"),
+}
+
+PAYLOADS = {
+    "nothing": given(b""),
+    "blanks": given(b" \n\n"),
+    "a truncated payload": lambda one: one.answer(raw=one.raw[:-3]),
+    "one byte of it": lambda one: one.answer(raw=one.raw[:1]),
+    "ten truncated megabytes": lambda one: one.answer(raw=one.raw[:-1] + b', "x": "' + b"y" * 10_000_000),
+    "bytes that are no text": given(bytes(range(256))),
+    "zero bytes": given(b"\0" * 1000),
+    "a list": given(b"[1]"),
+    "a number": given(b"7"),
+    "a string": given(b'"PreToolUse"'),
+    "null": given(b"null"),
+    "no JSON": given(b"hello"),
+    "not a number": given(b'{"a": NaN}'),
+    "two documents": lambda one: one.answer(raw=one.raw + one.raw),
+    "something nested without end": given(b"[" * 200_000),
+    "text before it": lambda one: one.answer(raw=b"warning: " + one.raw),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("fault", [*WORDS, *PAYLOADS])
+def test_words_and_payloads_that_cannot_be_understood_end_in_the_fail_mode(home, mode, fault):
+    """
+    Whatever an agent or its configuration says, it hears what was promised, byte for byte.
+    """
+    settle(home, mode)
+    tried = WORDS.get(fault) or PAYLOADS[fault]
+    for name in agents.AGENTS:
+        one = case(name, home)
+        assert expected(one, mode, named=fault not in UNNAMED) == tried(one), name
+
+
+UNNAMED = {"no words", "an empty word", "options first", "an unknown agent", "an agent that is a path"}
+
+
+def expected(one, mode, *, named):
+    """Whoever is not named is known by the payload, as far as that tells; to somebody unknown there is nothing to say."""
+    if named:
+        return promised(one, mode)
+    found = on.identify(json.loads(one.raw), one.env)
+    if found.kind != "agent":
+        return Reply()
+    return promised(case(found.name, "/"), mode if found.event else "open")
+
+
+def crash(problem):
+    """Somebody who raises this."""
+
+    def crashing(*_, **__):
+        raise problem
+
+    return crashing
+
+
+def in_the_walk(place, name, problem):
+    """A function of the walk that fails."""
+    return lambda patch: patch.setattr(place, name, crash(problem))
+
+
+FULL = OSError(ENOSPC, "No space left on device")
+SURROUNDINGS = {
+    "a bug in understanding": in_the_walk(on, "understand", KeyError("x")),
+    "a bug in choosing hooks": in_the_walk(respond, "choose", TypeError("x")),
+    "a bug in running hooks": in_the_walk(respond, "run_hooks", AssertionError("x")),
+    "a bug in merging": in_the_walk(respond, "merged", ZeroDivisionError("x")),
+    "a bug in answering": in_the_walk(respond, "answered", IndexError("x")),
+    "a bug without words": in_the_walk(on, "respond", Exception()),
+    "no memory": in_the_walk(on, "respond", MemoryError()),
+    "no stack": in_the_walk(on, "respond", RecursionError()),
+    "an interrupt": in_the_walk(on, "respond", KeyboardInterrupt()),
+    "somebody who leaves": in_the_walk(on, "respond", SystemExit(3)),
+    "a table that cannot be imported": in_the_walk(on, "understand", ImportError("x")),
+    "hooks that start agents that start hooks": in_the_walk(on, "respond", respond.TooDeep("x")),
+    "no runtime directory": in_the_walk(folder, "folder", NoPlace("x")),
+    "a full runtime directory": in_the_walk(calls, "create", FULL),
+    "a runtime directory that is gone": in_the_walk(calls, "at", FileNotFoundError("x")),
+    "a user's manifest that is broken": lambda _: manifest().write_text("{", encoding="utf-8"),
+    "a user's manifest that is cut": lambda _: manifest().write_text(manifest().read_text()[:-9], encoding="utf-8"),
+    "a user's manifest that is something else": lambda _: manifest().write_text('{"a": 1}', encoding="utf-8"),
+    "a user's manifest that cannot be read": lambda _: replaced_by_folder(manifest()),
+    "two manifests of the user": lambda _: manifest().with_suffix(".yaml").write_text("hooks: []", encoding="utf-8"),
+    "a user's policy that is broken": lambda _: (manifest().parent / "policy.json").write_text("{", encoding="utf-8"),
+}
+
+
+def manifest():
+    return paths.configuration() / "hooks.json"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("fault", SURROUNDINGS)
+def test_what_breaks_around_a_call_ends_in_the_fail_mode(home, mode, fault, monkeypatch):
+    """
+    Crashes of ours, full disks and files that cannot be used are no decision by accident.
+    """
+    settle(home, mode)
+    SURROUNDINGS[fault](monkeypatch)
+    for name in agents.AGENTS:
+        one = case(name, home)
+        assert promised(one, mode) == one.answer(), name
+
+
+@pytest.mark.parametrize("fault", SURROUNDINGS)
+def test_what_breaks_has_left_a_trace_for_its_user(home, fault, monkeypatch):
+    """
+    Whoever is refused something finds out why: in the log, or in the record of the call.
+    """
+    settle(home, "closed")
+    SURROUNDINGS[fault](monkeypatch)
+    case("claude-code", home).answer()
+
+    gaps = [gap for record in spool.records() for gap in record.gaps if gap.strategy in {"fail mode", "exclude"}]
+    assert paths.log().exists() or gaps
+
+
+def broken(path, what=b"\xff|\0garbage\n"):
+    path.unlink(missing_ok=True)
+    path.write_bytes(what)
+
+
+def read_only(patch):
+    """A data directory that cannot be written."""
+    real = os.open
+
+    def refuse(path, flags, *rest, **more):
+        if flags & (os.O_WRONLY | os.O_RDWR) and str(path).startswith(str(paths.data())):
+            raise OSError(EROFS, "Read-only file system")
+        return real(path, flags, *rest, **more)
+
+    failmode.file().unlink()  # so that there is something to be written
+    patch.setattr(os, "open", refuse)
+
+
+HARMLESS = {
+    "a data directory that cannot be written": read_only,
+    "a full disk under the records": in_the_walk(spool, "_add", FULL),
+    "records that cannot be made unreadable": in_the_walk(on, "redact", ValueError("x")),
+    "no place for records": lambda _: broken(spool.folder()),
+    "a log that cannot be written": lambda _: replaced_by_folder(paths.log()),
+    "a log that fails otherwise": in_the_walk(log, "write", ValueError("x")),
+    "fail modes that are not there": lambda _: failmode.file().unlink(),
+    "fail modes that are garbage": lambda _: broken(failmode.file()),
+    "fail modes that cannot be read": lambda _: replaced_by_folder(failmode.file()),
+    "fail modes that cannot be written": in_the_walk(failmode, "replace_file", FULL),
+    "an answer that cannot be left for others": in_the_walk(calls, "put", FULL),
+    "a home without our data": lambda patch: patch.setattr(paths, "data", lambda: paths.home() / "none"),
+    "a project's manifest that is broken": lambda _: planted(".hookonce/hooks.json", "{"),
+    "a project's manifest that is a folder": lambda _: planted(".hookonce/hooks.json/x", "{"),
+    "a project's policy that is broken": lambda _: planted(".hookonce/policy.json", "{"),
+    "a project's policy that forbids everything": lambda _: planted(".hookonce/policy.json", '{"disable_all_hooks": true}'),
+    "a project's OpenHook file that is broken": lambda _: planted(".openhook.json", "{"),
+}
+
+
+def planted(name, text):
+    path = paths.home() / "project" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("fault", HARMLESS)
+def test_what_costs_only_the_record_costs_nobody_the_answer(home, fault, monkeypatch):
+    """
+    A hook has refused something, and that is what the agent hears, though nothing can be written down.
+    """
+    settle(home, "open", command="echo no >&2; exit 2")
+    HARMLESS[fault](monkeypatch)
+    one = case("claude-code", home)
+    told = json.loads(one.answer().stdout)["hookSpecificOutput"]
+
+    assert ("deny", "no") == (told["permissionDecision"], told["permissionDecisionReason"])
+
+
+def test_a_record_that_is_lost_is_counted(home, monkeypatch):
+    """
+    One more for each, by whatever it was lost.
+    """
+    settle(home, "open")
+    one = case("claude-code", home)
+    one.answer()
+    assert 0 == spool.lost()
+    with monkeypatch.context() as patch:
+        HARMLESS["a full disk under the records"](patch)
+        one.answer()
+    with monkeypatch.context() as patch:
+        HARMLESS["records that cannot be made unreadable"](patch)
+        one.answer()
+
+    assert 2 == spool.lost()
+
+
+def test_nothing_is_raised_and_nothing_is_said_where_not_even_a_home_is_known(home, monkeypatch):
+    """
+    A user without a home has no hooks: silence, whatever happens.
+    """
+    settle(home, "closed")
+    monkeypatch.setattr(paths, "home", crash(KeyError("getpwuid(): uid not found: 12345")))
+    for name in agents.AGENTS:
+        one = case(name, home)
+        assert promised(one, "open") == one.answer(), name
+
+
+def test_a_directory_that_was_taken_away_is_no_failure(home, monkeypatch):
+    """
+    The agent's directory is gone; its hooks are asked all the same.
+    """
+    settle(home, "open", command="echo no >&2; exit 2")
+    one = case("claude-code", home)
+    gone = home / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    assert "deny" in one.answer(raw=json.dumps(json.loads(one.raw) | {"cwd": str(gone)}).encode()).stdout
+
+
+def test_an_event_that_nobody_knows_is_heard_and_has_no_answer(home):
+    """
+    It is recorded under the agent's own name for it; no agent has told how it could be refused.
+    """
+    settle(home, "closed")
+    for name in agents.AGENTS:
+        one = case(name, home)
+        assert promised(one, "open") == one.answer(words=[name, "NeverHeardOf"], raw=b'{"session_id": "s"}')
+
+
+# Says which command it was asked about.
+ECHO = """python3 -c 'import json, sys
+print(json.dumps({"system_message": json.load(sys.stdin)["tool"]["input"]["command"]}))'"""
+
+
+def test_a_key_that_stands_twice_is_no_fault_and_a_large_payload_neither(home):
+    """
+    The last one counts, and ten megabytes are asked about like ten bytes.
+    """
+    settle(home, "closed", command=ECHO)
+    one = case("claude-code", home)
+    twice = one.raw[:-1] + b', "tool_input": {"command": "rm"}, "tool_input": {"command": "ls -l"}}'
+    large = json.loads(one.raw) | {"tool_input": {"command": "ls -l", "content": "x" * 10_000_000}}
+
+    for raw in (twice, json.dumps(large).encode()):
+        assert "ls -l" in json.loads(one.answer(raw=raw).stdout)["systemMessage"]
+
+
+def test_the_literal_refusals_are_those_that_agents_know(home):
+    """
+    Some of them by hand, so that the table cannot be wrong together with the code.
+    """
+    settle(home, "closed")
+    claude = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": failmode.REASON}
+    expected = {
+        "claude-code": ({"hookSpecificOutput": claude}, "", 0),
+        "codex": ({"hookSpecificOutput": claude}, "", 0),
+        "amp": ({"throw": failmode.REASON}, "", 0),
+        "opencode": ({"throw": failmode.REASON}, "", 0),
+        "windsurf": (None, failmode.REASON, 2),
+    }
+    for name, (document, stderr, code) in expected.items():
+        reply = case(name, home).answer(raw=b"{")
+        found = json.loads(reply.stdout) if reply.stdout else None
+        assert (document, stderr, code) == (found, reply.stderr.strip(), reply.code), name
+
+
+@pytest.mark.parametrize("name", agents.AGENTS)
+def test_an_agent_that_may_not_stop_is_let_go_in_the_end(home, name, monkeypatch):
+    """
+    A failure that lasts keeps an agent from stopping five times, and then no more.
+    """
+    stop = next((native for native, kind in on.natives(agents.load(name)).items() if kind == "agent_stop"), None)
+    if stop is None or "retry" not in on.point_of(agents.load(name), stop).can:
+        pytest.skip("it cannot be kept from stopping")
+    settle(home, "closed", event="agent_stop")
+    monkeypatch.setattr(on, "respond", crash(KeyError("x")))
+    payload = stopping(name, stop)
+    heard = [on.answer([name, stop], payload, {}) for _ in range(7)]
+
+    quiet = promised(case(name, home), "open")
+    assert [False] * 5 + [True] * 2 == [reply == quiet for reply in heard]
+    assert quiet == on.answer([name, stop], b"{", {})  # nobody knows whose stop that is, so nobody could count it
+
+
+def stopping(name, stop):
+    agent = agents.load(name)
+    from hookonce.agents import encode
+    from hookonce.journeys.trial import sample
+
+    return json.dumps(encode(agent, sample(agent, "agent_stop", "shell", {}))).encode()
+
+
+def test_a_closed_hook_counts_from_every_trusted_scope(home, monkeypatch):
+    """
+    Of the organisation and the system too; of a project once a person has agreed to it.
+    """
+    from hookonce.config import settings
+
+    monkeypatch.setattr(settings, "SYSTEM", home / "etc")
+    monkeypatch.setattr(settings, "OWNER", os.getuid())
+    one = case("claude-code", home)
+    inside = json.dumps(json.loads(one.raw) | {"cwd": str(home / "project")}).encode()
+    text = json.dumps({"spec": "hooks/1.0", "hooks": [closed_hook()]})
+    monkeypatch.setattr(on, "respond", crash(KeyError("x")))
+
+    assert promised(one, "open") == one.answer(raw=inside)
+    for place in ("etc", "etc/org"):
+        file = home / place / "hooks.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        assert promised(one, "closed") == one.answer(raw=inside)
+        file.unlink()
+    planted(".hookonce/hooks.json", text)
+    assert promised(one, "open") == one.answer(raw=inside)
+    trust(home / "project")
+    assert promised(one, "closed") == one.answer(raw=inside)
+    assert promised(one, "closed") == one.answer(raw=b"{")  # by where we are, if the payload does not say it
+
+
+def closed_hook():
+    return {"event": KIND, "blocking": True, "on_failure": "closed", "handler": {"type": "command", "command": "true"}}
+
+
+def trust(project):
+    from hookonce.journeys import trusting
+
+    trusting.pin(project, trusting.proposals(project))
+
+
+def test_an_agent_that_is_paused_hears_nothing_whatever_breaks(home, monkeypatch):
+    """
+    The kill switch is above the fail mode.
+    """
+    from hookonce.journeys import pause
+
+    settle(home, "closed")
+    pause.pause(60)
+    monkeypatch.setattr(on, "respond", crash(KeyError("x")))
+    for raw in (case("cursor", home).raw, b"{", b""):
+        assert promised(case("cursor", home), "open") == case("cursor", home).answer(raw=raw)
+
+
+def test_the_call_that_tries_us_out_asks_nobody_and_leaves_nothing(home):
+    """
+    It proves that the way from the agent to us is there, and is no event.
+    """
+    settle(home, "closed", command=f"touch {home}/ran")
+    for name in agents.AGENTS:
+        one = case(name, home)
+        assert promised(one, "open") == one.answer(raw=on.TRIAL)
+
+    assert [] == list(spool.records())
+    assert not (home / "ran").exists()

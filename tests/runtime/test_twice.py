@@ -1,0 +1,191 @@
+"""Two doors, one call."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic, sleep
+
+import pytest
+
+from hookonce import ids
+from hookonce.model import Decision, HookRun
+from hookonce.runtime import twice
+from hookonce.runtime.twice import Decided, decide, enter, key_of, leave
+from tests.runtime.events import below, event
+
+DENY = Decided(decision=Decision(outcome="deny", reason="no"), runs=[HookRun(hook="guard")])
+USER, PROJECT = "claude-code/user", "claude-code/project"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A home that nobody has used."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def comes(via, patience=0.05, **more):
+    """A call through a door: its event, and how it is known there."""
+    one = event(**more)
+    return one, enter(one, via, monotonic() + patience)
+
+
+def test_the_second_door_gets_the_decision_of_the_first():
+    """
+    With the runs behind it; and both doors are known.
+    """
+    first, alone = comes(USER)
+    assert (first.id, None) == (alone.first, alone.decided)
+    assert [USER] == list(decide(first, DENY).ids)
+
+    _, second = comes(PROJECT)
+
+    assert (first.id, DENY, [USER, PROJECT]) == (second.first, second.decided, list(second.ids))
+
+
+def test_the_same_door_twice_is_two_calls():
+    """
+    An agent that asks again about the same thing wants to know again.
+    """
+    first, _ = comes(USER, call_id="c1")
+    decide(first, DENY)
+
+    again, known = comes(USER, call_id="c1")
+
+    assert (again.id, None) == (known.first, known.decided)
+
+
+def test_calls_that_look_alike_find_their_own_pair():
+    """
+    Two equal calls through each of two doors are two calls, in whatever order they come.
+    """
+    one, _ = comes(USER)
+    other, _ = comes(USER)
+    decide(one, DENY)
+    decide(other, Decided(decision=Decision()))
+
+    found = [comes(PROJECT)[1] for _ in range(2)]
+    third, known = comes(PROJECT)
+
+    assert [(one.id, "deny"), (other.id, None)] == [(each.first, each.decided.decision.outcome) for each in found]
+    assert third.id == known.first
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"agent": "codex"},
+        {"session": "s2"},
+        {"subagent": below(1)},
+        {"kind": "after_tool_execute"},
+        {"command": "pwd"},
+        {"call_id": "c1"},
+    ],
+)
+def test_another_call_is_another_call(other):
+    """
+    The key is the agent, session, sub-agent, event, and the call's id or else its content.
+    """
+    first, _ = comes(USER)
+    decide(first, DENY)
+
+    second, known = comes(PROJECT, **other)
+
+    assert second.id == known.first
+
+
+def test_with_an_id_the_content_does_not_matter():
+    """
+    Doors may spell the same call differently.
+    """
+    assert key_of(event(command="ls", call_id="c1")) == key_of(event(command="dir", call_id="c1"))
+    assert key_of(event(call_id="c1")) != key_of(event(call_id="c2"))
+
+
+def test_what_a_call_says_of_its_door_is_no_part_of_it():
+    """
+    One that came through another agent's entry has that in its data.
+    """
+    plain = event("agent_stop", data={"stop_hook_active": True})
+    through = event("agent_stop", data={"stop_hook_active": True, "called_through": "claude-code Stop"})
+
+    assert key_of(plain) == key_of(through) != key_of(event("agent_stop"))
+    assert key_of(event("before_prompt", prompt="a")) != key_of(event("before_prompt", prompt="b"))
+
+
+@pytest.mark.parametrize(("call_id", "later", "is_same"), [(None, 9, True), (None, 11, False), ("c1", 11, True), ("c1", 700, False)])
+def test_the_same_content_is_the_same_call_for_ten_seconds(monkeypatch, call_id, later, is_same):
+    """
+    After the decision, not after the call: hooks may take their time. A call's own id holds longer.
+    """
+    first, _ = comes(USER, call_id=call_id)
+    decide(first, DENY)
+    now = twice.time()
+    monkeypatch.setattr(twice, "time", lambda: now + later)
+
+    _, known = comes(PROJECT, call_id=call_id)
+
+    assert is_same == (known.first == first.id)
+
+
+def test_who_comes_second_waits_for_the_first():
+    """
+    For longer than content is remembered, if need be, and until its own time is over.
+    """
+    first, _ = comes(USER)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(comes, PROJECT, 5)
+        sleep(0.05)
+        assert not waiting.done()
+        both = decide(first, DENY)
+        _, known = waiting.result()
+
+    assert (DENY, [USER, PROJECT]) == (known.decided, list(both.ids))
+    comes(USER, command="slow")
+    with pytest.raises(twice.Unanswered):
+        comes(PROJECT, command="slow")
+
+
+def test_who_is_gone_without_a_word_is_not_waited_for():
+    """
+    The next one decides, if the first was killed or has failed.
+    """
+    gone, _ = comes(USER)
+    path = twice._file(gone)
+    path.write_bytes(path.read_bytes().replace(f'"pid":{os.getpid()}'.encode(), b'"pid":4194304'))
+    heir, known = comes(PROJECT)
+    assert heir.id == known.first
+
+    failed, _ = comes(USER, command="pwd")
+    leave(failed)
+    heir, known = comes(PROJECT, command="pwd")
+    assert heir.id == known.first
+
+
+def test_a_file_that_cannot_be_read_is_as_good_as_none():
+    """
+    Somebody was killed while writing it.
+    """
+    one = event()
+    twice._file(one).write_bytes(b'[{"ids": {"x"')
+
+    assert one.id == enter(one, USER, 0).first
+    assert decide(event(id=ids.fresh()), DENY) is None
+
+
+def test_of_many_doors_at_once_one_decides():
+    """
+    However they race, one decides and all others hear it.
+    """
+    doors = [f"door/{number}" for number in range(8)]
+
+    def through(via):
+        one, known = comes(via, 5)
+        if known.first == one.id:
+            sleep(0.02)
+            decide(one, DENY)
+            return "decided"
+        return known.decided
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(through, doors))
+
+    assert (1, 7) == (found.count("decided"), found.count(DENY))
