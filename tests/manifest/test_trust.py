@@ -312,9 +312,11 @@ def test_the_command_of_this_system_is_the_one_that_is_pinned_and_runs(project):
 @pytest.mark.parametrize(
     ("text", "more", "expected"),
     [
-        ("sh -c './guard.sh --x'", {}, {"sh", "guard.sh"}),
-        ("python3 -c 'import os; os.system(\"./guard.sh\")'", {}, {"python3", "guard.sh"}),
-        ("eval ./guard.sh", {}, {"guard.sh"}),
+        ("sh -c './guard.sh --x'", {}, {"sh", "guard.sh", "./guard.sh --x"}),
+        ("python3 -c 'import os; os.system(\"./guard.sh\")'", {}, {"python3", "guard.sh", 'import os; os.system("./guard.sh")'}),
+        ("eval ./guard.sh", {}, {"guard.sh", "./guard.sh"}),
+        ("eval './g*'; trap './g*' EXIT; alias a='./g*'", {}, {"./g*", "EXIT", "a=./g*"}),
+        ("PS4='$(./g*)'; set -x", {}, {"PS4=$(./g*)"}),
         ('sh "$SCRIPT"', {"handler": {"env": {"SCRIPT": "./guard.sh"}}}, {"sh", "$SCRIPT", "guard.sh"}),
         ('"$X"/guard.sh', {}, {"$X/guard.sh", "guard.sh"}),
         ('sh "${X:-.}/guard.sh"', {}, {"sh", "${X:-.}/guard.sh", "guard.sh"}),
@@ -542,7 +544,7 @@ def test_a_line_with_copies_has_the_same_words_but_for_the_copies(project, texts
 
 
 PARTS = st.sampled_from(
-    ["./x.sh", "x.sh", '"./x.sh"', "'./x'.sh", "./x\\.sh", "sub/../x.sh", '"$HOOKONCE_HOOK_DIR"/x.sh', "sh x.sh", ". ./x.sh", "exec ./x.sh", "env A=./x.sh ./x.sh", "sh <x.sh", "cat x.sh | sh", "sh -e ./x.sh", "A=x.sh sh x.sh", "trap ./x.sh EXIT", "command ./x.sh", "if ./x.sh", "then", "fi", "!", "&&", "||", ";", "|", "&", "(", ")", "{", "}", "\n", "# ", ">out", ">`./x.sh`", "2>&1", "-x", "while false", "do", "done", "for f in x.sh", "\\\n"]
+    ["./x.sh", "x.sh", '"./x.sh"', "'./x'.sh", "./x\\.sh", "sub/../x.sh", '"$HOOKONCE_HOOK_DIR"/x.sh', "sh x.sh", ". ./x.sh", "exec ./x.sh", "env A=./x.sh ./x.sh", "sh <x.sh", "cat x.sh | sh", "sh -e ./x.sh", "A=x.sh sh x.sh", "command ./x.sh", "if ./x.sh", "then", "fi", "!", "&&", "||", ";", "|", "&", "(", ")", "{", "}", "\n", "# ", ">out", ">`./x.sh`", "2>&1", "-x", "while false", "do", "done", "for f in x.sh", "\\\n"]
 )  # fmt: skip
 
 

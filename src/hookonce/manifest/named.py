@@ -16,6 +16,7 @@ HOOK_DIR = "HOOKONCE_HOOK_DIR"  # the one variable whose value is certain: the p
 _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
 _UNKNOWN = re.compile(r"(?:\$\w+|\$\{[^}]*\}|(?<=[)`]))/+")  # what comes before may be the project itself
 _BETWEEN = re.compile(r"[\s'\"`=:,;|&<>(){}$@]+")
+_EVALUATED = re.compile(r"[$`]")  # what some variables are searched for when a shell uses them, such as PS4
 _OPTION = re.compile(r"(-[A-Za-z]|[-\w.+]+=)(.+)", re.DOTALL)
 _LIKE_A_FILE = re.compile(r".*\.(?:[cm]?[jt]s|sh|bash|py|rb|pl|php|lua|jsonc?|ya?ml|toml|cfg|ini|conf|txt)")
 
@@ -100,7 +101,8 @@ def _note(found: Named, ground: Ground, word: Word, *, moves: bool) -> None:
     """Put one word where it belongs."""
     if (word.role == "output" and word.plain) or (word.role == "program" and is_builtin(word.text)):
         return
-    if word.role == "code":
+    if word.role == "code" or (word.role == "assignment" and _EVALUATED.search(word.text)):
+        found.loose[word.text] = "code"
         _mention(found, ground, word.text, "named in code")
     elif not word.plain:
         if word.text not in {"{}", ""}:

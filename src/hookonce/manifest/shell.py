@@ -20,6 +20,7 @@ _BUILTIN = pattern(
     r"[.:[]|alias|bg|break|cd|command|continue|echo|eval|exec|exit|export|false|fg|for|getopts|hash|jobs|kill|local"
     r"|printf|pwd|read|readonly|return|set|shift|test|times|trap|true|type|ulimit|umask|unalias|unset|wait"
 )
+_EVALUATES = pattern(r"eval|trap|alias")  # words of the shell to which all arguments are code
 # Programs and words of the shell that are given another program to run, behind options and numbers.
 _LAUNCHER = pattern(r"builtin|chroot|command|doas|env|exec|ionice|nice|nohup|setsid|stdbuf|sudo|timeout|xargs")
 _OPTION = pattern(r"[-+].*|\d+(?:\.\d+)?[smhd]?")
@@ -96,12 +97,12 @@ class _Parts:
         self.launched = _LAUNCHER.fullmatch(name) is not None
         self.wanted = "program" if self.launched else "argument"
         self.speaks = _code_option(name)
-        self.coded = text == "eval"
+        self.coded = _EVALUATES.fullmatch(text) is not None
         return "program"
 
     def _argument(self, text: str) -> Role:
         if self.coded:
-            self.coded = self.speaks is None  # eval takes all that follows, an option the next word
+            self.coded = self.speaks is None  # such words take all that follows, an option the next word
             return "code"
         self.coded = self.speaks is not None and self.speaks.fullmatch(text) is not None
         return "argument"
