@@ -282,7 +282,7 @@ def test_killed_at_any_point_the_file_is_old_or_new(file):
     assert (ran.returncode, ran.stderr) == (0, b"")
     assert point > 12
     assert seen[0] == OLD
-    assert set(seen) == {OLD, NEW}
+    assert set(seen) <= {OLD, NEW}
     assert seen == sorted(seen, key=lambda text: text == NEW)
     assert file.read_bytes() == NEW
 
