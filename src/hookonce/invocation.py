@@ -7,6 +7,7 @@ import shlex
 from typing import Any, NamedTuple
 
 CLIENT = "hookonce-on"
+CANONICAL = "canonical"  # the dialect of a hook that names none
 _OPTIONS = {"--via": "via", "--dialect": "dialect", "--run": "run", "--scope": "scope", "--timeout": "timeout"}
 
 

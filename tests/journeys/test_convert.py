@@ -35,8 +35,6 @@ def native(path):
     file = SHARED / "lab" / "configs" / path
     if not file.exists():
         pytest.skip("configurations of real runs are not here")
-    if agent.config is None:
-        pytest.skip(f"hooks of {agent.title} are not converted yet")
     return agent, json.loads(file.read_text(encoding="utf-8"))
 
 

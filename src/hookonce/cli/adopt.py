@@ -9,10 +9,11 @@ from hookonce.cli._words import counted
 from hookonce.cli.consent import confirmed
 from hookonce.config import paths
 from hookonce.errors import HookonceError
-from hookonce.journeys.adopt import Adoption, adoption, doors_after
+from hookonce.journeys.adopt import Adoption, adoption
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.client import place as place_client
 from hookonce.journeys.doctor import REPAIRS
+from hookonce.journeys.install import plan
 from hookonce.journeys.places import here
 from hookonce.model import Agent
 
@@ -59,7 +60,8 @@ def _one(options: Namespace, agent: Agent) -> tuple[list[Change], Problems]:
     if failed:  # hooks that the manifest could not take stay where they are
         return made, failed
     more, failed = _machine.apply(changes[1:], leaving=True)
-    entries, unopened = _machine.apply(doors_after(agent, options.scope, here(), str(paths.client())))
+    # Without entries of ours nobody would call the manifest.
+    entries, unopened = _machine.apply(plan(agent, options.scope, here(), str(paths.client())))
     return [*made, *more, *entries], failed + unopened
 
 

@@ -16,7 +16,7 @@ from hookonce.errors import HookonceError
 from hookonce.journeys.change import Change
 from hookonce.journeys.convert import NEWEST
 from hookonce.journeys.doors import doors, is_ours, unwrapped
-from hookonce.journeys.install import naming, plan
+from hookonce.journeys.install import naming
 from hookonce.journeys.losses import left_behind, unsayable
 from hookonce.journeys.places import Place, document_of, sources
 from hookonce.journeys.splice import editor_of, joined, parted
@@ -86,11 +86,6 @@ def _able(agent: Agent, scope: str, hooks: list[Hook], client: str, stayed: list
         else:
             able.append(hook)
     return able
-
-
-def doors_after(agent: Agent, scope: str, place: Place, client: str) -> list[Change]:
-    """Our own entries, once the agent's hooks have moved: without them nobody would call the manifest."""
-    return plan(agent, scope, place, client)
 
 
 def _enlarged(path: Path, hooks: list[Hook]) -> Change:

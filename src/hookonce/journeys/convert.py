@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from hookonce import invocation
 from hookonce.agents import canonical_pattern, config_of, own_place
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.invocation import Invocation
+from hookonce.invocation import CANONICAL, Invocation
 from hookonce.journeys.effects import settled
 from hookonce.journeys.losses import impossible, is_unreadable, left_behind, opened, switched_off, unplaced, unsayable
 from hookonce.journeys.verify import verify
@@ -20,7 +20,6 @@ from hookonce.manifest.side import restored, side
 from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object, Wording
 
 NEWEST = "hooks/0.1"
-CANONICAL = "canonical"  # the dialect of a hook that names none
 _WRITTEN = "written"  # our key for a matcher that a manifest has in canonical words, as its agent had it
 
 

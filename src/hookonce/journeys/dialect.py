@@ -10,10 +10,10 @@ from hookonce.agents import encode as payload_for
 from hookonce.agents import native_event, native_of, point_of, retold
 from hookonce.errors import HookonceError
 from hookonce.handlers.process import Ran
+from hookonce.invocation import CANONICAL
 from hookonce.model import Agent, Decision, Event, Gap, Hook, Object, Outcome, Record, Reply
 from hookonce.texts import dump, load
 
-CANONICAL = "canonical"
 # Fields that scripts for Claude Code may rely on, and what stands there when the source has none.
 _REQUIRED = {"session_id": "unknown", "transcript_path": "/dev/null", "cwd": "/", "permission_mode": "default"}
 _OUTCOMES: dict[Any, Outcome] = {"allow": "allow", "deny": "deny", "ask": "ask"}

@@ -3,7 +3,9 @@
 from typing import get_args
 
 from hookonce.agents import config_of, narrowed, own_place
+from hookonce.agents.configs.entry import called, lost
 from hookonce.journeys.effects import ON_FAILURE, is_gone
+from hookonce.manifest.fields import NEEDS
 from hookonce.manifest.load import dump_hook
 from hookonce.manifest.matcher import matcher_problems
 from hookonce.manifest.problems import problems_of
@@ -11,16 +13,6 @@ from hookonce.manifest.side import side
 from hookonce.model import Agent, Gap, HandlerType, Hook, Json, Manifest, Object
 
 _EVERYTHING = frozenset({"", "*", ".*"})
-_NEEDS = {"command": "command", "http": "url", "prompt": "prompt", "agent": "prompt"}
-
-
-def _who(index: int, hook: Hook) -> str:
-    return hook.name or f"Hook {index + 1}"
-
-
-def _lost(index: int, hook: Hook, capability: str, why: str) -> Gap:
-    note = f"{_who(index, hook)}: {why}"
-    return Gap(where=f"$.hooks[{index}]", capability=capability, strategy="exclude", effect="lost", note=note)
 
 
 def is_known(hook: Hook) -> bool:
@@ -30,20 +22,20 @@ def is_known(hook: Hook) -> bool:
 
 def impossible(index: int, hook: Hook) -> Gap | None:
     """Why a hook can stand in no other agent's file: it has nothing to run, or fits no tool at all."""
-    needed = _NEEDS.get(hook.handler.type)
+    needed = NEEDS.get(hook.handler.type)
     if needed is not None and not getattr(hook.handler, needed) and not hook.handler.platform:
-        return _lost(index, hook, "handler", f"it has no {needed} to run")
+        return lost(index, hook, "handler", f"it has no {needed} to run")
     if hook.matcher == []:  # an empty text means everything to most agents
-        return _lost(index, hook, "matcher", "its matcher is an empty list, which fits no tool")
+        return lost(index, hook, "matcher", "its matcher is an empty list, which fits no tool")
     return None
 
 
 def unsayable(index: int, hook: Hook) -> Gap | None:
     """Why a hook can stand in no manifest."""
     if not is_known(hook):
-        return _lost(index, hook, "handler", f"a manifest has no handlers of type {hook.handler.type}")
+        return lost(index, hook, "handler", f"a manifest has no handlers of type {hook.handler.type}")
     if is_unreadable(hook.matcher):
-        return _lost(index, hook, "matcher", f"a manifest cannot hold the matcher {hook.matcher}")
+        return lost(index, hook, "matcher", f"a manifest cannot hold the matcher {hook.matcher}")
     return impossible(index, hook) or _faulty(index, hook)
 
 
@@ -53,7 +45,7 @@ def _faulty(index: int, hook: Hook) -> Gap | None:
     if not faults:
         return None
     field = faults[0][0].removeprefix("$.hooks[0].")
-    return _lost(index, hook, field.partition(".")[0], f"a manifest cannot hold it: {field}: {faults[0][1]}")
+    return lost(index, hook, field.partition(".")[0], f"a manifest cannot hold it: {field}: {faults[0][1]}")
 
 
 def is_unreadable(matcher: Json) -> bool:
@@ -74,19 +66,19 @@ def left_behind(source: Agent, index: int, hook: Hook) -> list[Gap]:
     else:
         why = narrowed(source, hook.matcher)
     if why is not None:
-        note, where = f"{_who(index, hook)}: {why}", f"$.hooks[{index}].matcher"
+        note, where = f"{called(index, hook)}: {why}", f"$.hooks[{index}].matcher"
         gaps.append(Gap(where=where, capability="matcher", strategy="warn", effect=fate, note=note))
     data = hook.provider_data.get(source.name, {})
     system = "powershell" if data.get("shell") == "powershell" else place.get("system")
     if type(system) is str:
-        note = f"{_who(index, hook)}: its command is for {system} alone, and fails in any other shell"
+        note = f"{called(index, hook)}: its command is for {system} alone, and fails in any other shell"
         where = f"$.hooks[{index}].handler"
         gaps.append(Gap(where=where, capability="platform_commands", strategy="warn", effect="observes", note=note))
     group = place.get("group")
     known = {key for key in hook.provider_data.get(source.name, {}) if key != "hookonce"}
     known |= set(group) if type(group) is dict else set()
     if known and is_known(hook):
-        note = f"{_who(index, hook)}: {', '.join(sorted(known))} means something to {source.title} alone"
+        note = f"{called(index, hook)}: {', '.join(sorted(known))} means something to {source.title} alone"
         where = f"$.hooks[{index}].provider_data"
         gaps.append(Gap(where=where, capability="provider_data", strategy="warn", effect=fate, note=note))
     return gaps
@@ -98,7 +90,7 @@ def switched_off(source: Agent, document: Object, hooks: list[Hook]) -> list[Gap
     if keys is None:
         return []
     why = f"{'.'.join(keys)} turns it off in {source.title}"
-    return [_lost(index, hook, "switch", why) for index, hook in enumerate(hooks)]
+    return [lost(index, hook, "switch", why) for index, hook in enumerate(hooks)]
 
 
 def _is_set(found: Json, keys: tuple[str, ...], value: Json) -> bool:
@@ -135,7 +127,7 @@ def _at(index: int, capability: str) -> str:
 
 def _unsaid(index: int, hook: Hook, capability: str, why: str) -> Gap:
     fate = "prevents" if hook.blocking and capability not in ON_FAILURE else "observes"
-    note = f"{_who(index, hook)}: {why}"
+    note = f"{called(index, hook)}: {why}"
     return Gap(where=_at(index, capability), capability=capability, strategy="warn", effect=fate, note=note)
 
 

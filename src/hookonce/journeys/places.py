@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from hookonce.agents import config_of
 from hookonce.config import paths
-from hookonce.edit import jsonc, toml
 from hookonce.errors import HookonceError
+from hookonce.journeys.splice import editor_of
 from hookonce.model import Agent, Object
 
 
@@ -88,6 +88,5 @@ def document_of(agent: Agent, path: Path, data: bytes) -> Object:
     """A file of an agent's as the document that its `parse` reads."""
     if config_of(agent).language == "code":
         return {"files": {path.name: data.decode(errors="replace")}}
-    editor = toml if path.suffix == ".toml" else jsonc
-    found = editor.value_at(data, ())
+    found = editor_of(path).value_at(data, ())
     return found if type(found) is dict else {}

@@ -18,9 +18,10 @@ from hookonce.errors import HookonceError
 from hookonce.handlers.detached import detach
 from hookonce.handlers.process import Ran, World, run
 from hookonce.handlers.verdict import Rights, Verdict, verdict
+from hookonce.invocation import CANONICAL
 from hookonce.journeys.budget import share
 from hookonce.journeys.chosen import Chosen
-from hookonce.journeys.dialect import CANONICAL, Wordless, given, heard, is_agents
+from hookonce.journeys.dialect import Wordless, given, heard, is_agents
 from hookonce.journeys.rewrite import settled
 from hookonce.manifest.discover import project_of
 from hookonce.manifest.http_script import scripted

@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from hookonce import ids, times
 from hookonce.agents import decode, encode, native_of
 from hookonce.errors import HookonceError
+from hookonce.invocation import CANONICAL
 from hookonce.journeys.chosen import Chosen, standing
-from hookonce.journeys.dialect import CANONICAL, given
+from hookonce.journeys.dialect import given
 from hookonce.journeys.respond import Asked, answered
 from hookonce.journeys.runs import Caller, Told, run_hooks
 from hookonce.manifest.discover import project_of

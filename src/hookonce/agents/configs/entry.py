@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from hookonce import invocation
 from hookonce.agents.configs.point import effect, kind_of, native_of, natives, point_of
 from hookonce.errors import UnknownName
+from hookonce.invocation import CANONICAL
 from hookonce.model import Agent, Config, Gap, Handler, HandlerType, Hook, Json, Object, Wording
 
-CANONICAL = "canonical"  # the dialect of a hook that names none
 PLACE = "hookonce"  # our own key in provider_data: where and how an entry stood
 # canonical field of a command handler → native key of the agents that follow Claude Code
 COMMAND = {"command": "command", "timeout": "timeout", "background": "async", "status_message": "statusMessage"}
