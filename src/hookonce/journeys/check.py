@@ -1,27 +1,23 @@
 """check: every problem of a document at once, each with its JSON path, and what a stream conforms to."""
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from importlib.resources import files
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from msgspec import Struct
-from msgspec.json import decode as parse_schema
+from msgspec import UNSET, Struct, UnsetType
 
 from hookonce import agents, formats
 from hookonce.agents import decode
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.ids import is_uuid
+from hookonce.formats._schema import Check, judged
+from hookonce.journeys.doubts import doubts_of
 from hookonce.journeys.identify import event_of, identify
 from hookonce.journeys.levels import Trait, level_of, trait
 from hookonce.journeys.lines import TOO_DEEP, Line, duplicate_keys, parse
 from hookonce.manifest.problems import problems_of
 from hookonce.model import Object, Problem
-from hookonce.times import has_zone
 
 _MOST = 1000
-Check = Callable[[Object, bool], tuple[list[Problem], list[Problem]]]
 Judgement = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
 
 
@@ -34,7 +30,7 @@ class Trouble(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
-    """What was found in one file."""
+    """What was found in one file or folder; of a folder, `trust` says of each file of hooks whether it would run."""
 
     file: str
     ok: bool
@@ -43,6 +39,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     documents: int
     problems: list[Trouble]
     warnings: list[Trouble]
+    trust: dict[str, Literal["trusted", "not trusted"]] | UnsetType = UNSET
 
 
 def check(name: str, lines: Iterable[Line], *, strict: bool, source: str | None = None) -> Verdict:
@@ -153,65 +150,20 @@ def _payload(kind: str, document: Any) -> tuple[list[Problem], list[Problem]]:
     return [], []
 
 
-def _by_schema(schema: str, more: Check | None, document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
-    wrong = sorted({problem for error in _validator(schema).iter_errors(document) for problem in _told(error)})
-    if more is None or type(document) is not dict:
-        return wrong, []
-    further, doubts = more(document, strict)
-    told = {path for path, _ in wrong}
-    return wrong + [problem for problem in further if problem[0] not in told], doubts
-
-
-def _told(error: Any) -> Iterator[Problem]:
-    """A schema error in our words; a missing field is named by its own path."""
-    path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-    if error.validator == "required":
-        yield from ((f"{path}.{name}", "is required") for name in error.validator_value if name not in error.instance)
-    elif error.validator == "type":
-        wanted = error.validator_value
-        yield path, f"expected {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
-    elif error.validator == "pattern" and "description" in error.schema:
-        yield path, f"expected {error.schema['description']}"
-    elif error.validator == "enum":
-        yield path, f"expected one of {', '.join(map(str, error.validator_value))}"
-    elif error.validator == "format":
-        yield path, _FORMS[error.validator_value]
-    else:
-        yield path, error.message if len(error.message) < 200 else f"does not fit {error.validator}"  # noqa: PLR2004
-
-
-_FORMS = {"uuid": "expected a UUID", "date-time": "expected an RFC 3339 time with a zone"}
-
-
-@cache
-def _validator(name: str) -> Any:
-    from jsonschema import Draft202012Validator, FormatChecker
-
-    formats_known = FormatChecker(formats=())
-    formats_known.checks("uuid")(lambda value: type(value) is not str or is_uuid(value))
-    formats_known.checks("date-time")(lambda value: type(value) is not str or has_zone(value))
-    return Draft202012Validator(schema(name), format_checker=formats_known)
-
-
-def schema(name: str) -> Object:
-    """A published schema."""
-    found: Object = parse_schema((files("hookonce") / "schemas" / f"{name}.json").read_bytes())
-    return found
-
-
 def _format_check(name: str) -> Check:
     def run(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
-        return _by_schema(name, formats.load(name).check, document, strict)
+        return judged(name, formats.load(name).check, document, strict=strict)
 
     return run
 
 
 def _discovery(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
-    return _by_schema("openhook-discovery", None, document, strict)
+    return judged("openhook-discovery", None, document, strict=strict)
 
 
 def _manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
-    return problems_of(document)
+    problems, warnings = problems_of(document)
+    return problems, [*warnings, *doubts_of(document)]
 
 
 KINDS: dict[str, Check] = {name: _format_check(name) for name in formats.FORMATS} | {

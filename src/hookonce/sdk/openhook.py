@@ -1,0 +1,178 @@
+"""OpenHook events for programs of your own: read the one on stdin, make one, write it.
+
+Reading is lenient, as the specification asks of consumers: what is merely unusual (a newer version, a type or a
+field that OpenHook 0.1 does not know, a time without a zone) is kept and goes to the log `hookonce.sdk.openhook`.
+`strict=True` refuses it, and `create` always does: nobody should have to be lenient with us.
+"""
+
+import json
+import sys
+from logging import NullHandler, getLogger
+from math import isfinite
+from pathlib import Path
+from typing import Self, TextIO
+from uuid import uuid4
+
+from msgspec import Struct
+
+from hookonce import formats, times
+from hookonce.errors import DocumentError
+from hookonce.formats._place import from_uri, inside, to_uri
+from hookonce.formats._read import given
+from hookonce.formats._schema import judged
+from hookonce.model import Json, Object, Problem
+
+VERSION = "0.1"
+_REQUIRED = ("openhook", "id", "source", "type", "time", "session_id")
+_OPTIONAL = ("data", "context", "extensions")
+_FIELDS = frozenset({*_REQUIRED, *_OPTIONAL})
+_METRICS = frozenset({"prompt.submit", "tool.start", "tool.end", "session.end"})
+_LOG = getLogger(__name__)
+_LOG.addHandler(NullHandler())  # an agent may read stderr: nothing goes there unless the program says so
+
+
+class ValidationError(DocumentError):
+    """What was given is no OpenHook event; `problems` has all that is wrong, `path` the place of the first."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        """Name every problem in one sentence."""
+        (path, first), *others = problems
+        super().__init__("; ".join([first, *(f"{place}: {message}" for place, message in others)]), path)
+        self.problems = problems
+
+
+class OpenHookEvent(Struct, frozen=True):
+    """One event; `extra` holds what a newer or foreign writer put beside the fields of OpenHook 0.1."""
+
+    openhook: str
+    id: str
+    source: str
+    type: str
+    time: str
+    session_id: str
+    data: Object = {}
+    context: str | None = None
+    extensions: Object = {}
+    extra: Object = {}
+
+    @classmethod
+    def create(  # noqa: PLR0913  one name for each field that a caller may choose
+        cls,
+        *,
+        source: str,
+        type: str,  # noqa: A002  the envelope's own word
+        session_id: str,
+        data: Object | None = None,
+        context: str | None = None,
+        extensions: Object | None = None,
+        event_id: str | None = None,
+        time: str | None = None,
+    ) -> Self:
+        """A new event: with a random id and the present moment unless they are given."""
+        document = {
+            "openhook": VERSION,
+            "id": str(uuid4()) if event_id is None else event_id,
+            "source": source,
+            "type": type,
+            "time": times.now() if time is None else time,
+            "session_id": session_id,
+        }
+        chosen = given({"data": data, "context": context, "extensions": extensions})
+        return cls.from_dict(document | chosen, strict=True)
+
+    @classmethod
+    def from_dict(cls, document: Object, *, strict: bool = False) -> Self:
+        """The event that a dict holds; later changes to the dict do not reach it."""
+        return cls.from_json(_text(document), strict=strict)
+
+    @classmethod
+    def from_json(cls, raw: str | bytes, *, strict: bool = False) -> Self:
+        """The event that a JSON document holds."""
+        document = _valid(_parsed(raw), strict=strict)
+        place = document.get("context") or None
+        cwd = document.pop("cwd", None)
+        if cwd is not None and place is None:
+            document["context"] = place = to_uri(cwd)  # the specification's first text said it so
+        extra = {key: value for key, value in document.items() if key not in _FIELDS}
+        if cwd is not None and place is not None and from_uri(place) != cwd:
+            extra["cwd"] = cwd
+        known = {key: value for key, value in document.items() if key in _FIELDS}
+        return cls(**known | {"context": place}, extra=extra)
+
+    def to_dict(self) -> Object:
+        """The envelope, without those optional fields that are empty."""
+        fields = {name: getattr(self, name) for name in _REQUIRED}
+        optional = {name: value for name in _OPTIONAL if (value := getattr(self, name))}
+        return fields | optional | self.extra
+
+    def to_json(self) -> str:
+        """The envelope on one line; all of it ASCII, so that no terminal or pipe can spoil it."""
+        return _text(self.to_dict())
+
+    def emit(self, file: TextIO | None = None) -> None:
+        """Write the event as one line and see it off; to stdout unless a file is given."""
+        out = sys.stdout if file is None else file
+        out.write(self.to_json() + "\n")
+        out.flush()
+
+    @property
+    def cwd(self) -> str | None:
+        """The working directory, or whatever other place `context` names."""
+        found: str | None = self.extra.get("cwd")
+        return found if found is not None or self.context is None else from_uri(self.context)
+
+    @property
+    def transcript_path(self) -> Path | None:
+        """Where the session's transcript lies; a relative path begins at the working directory, where that is known."""
+        path = self.data.get("transcript_path")
+        return Path(inside(path, self.cwd)) if isinstance(path, str) and path else None
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether there is a transcript to make a trace of."""
+        return self.transcript_path is not None
+
+    @property
+    def is_metric(self) -> bool:
+        """Whether the event is one of those that are counted."""
+        return self.type in _METRICS
+
+
+def parse_stdin(*, strict: bool = False) -> OpenHookEvent:
+    """The event that an agent wrote to this process."""
+    raw = getattr(sys.stdin, "buffer", sys.stdin).read()  # bytes where possible: the locale has no say in JSON
+    if not raw.strip():
+        raise ValidationError([("$", "stdin is empty; expected an OpenHook event")])
+    return OpenHookEvent.from_json(raw, strict=strict)
+
+
+def _valid(document: Json, *, strict: bool) -> Object:
+    """The document, if the published schema and the rules beside it find nothing wrong; doubts are logged."""
+    problems, doubts = judged("openhook", formats.load("openhook").check, document, strict=strict)
+    if problems:
+        raise ValidationError(problems)
+    for path, message in doubts:
+        _LOG.warning("%s: %s", path, message)
+    found: Object = document
+    return found
+
+
+def _parsed(raw: str | bytes) -> Json:
+    try:
+        return json.loads(raw, parse_constant=_finite, parse_float=_finite)
+    except (ValueError, RecursionError) as fault:
+        raise ValidationError([("$", f"expected JSON: {fault}")]) from None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text[:20]} is no number that JSON can hold")
+    return number
+
+
+def _text(document: Object) -> str:
+    try:
+        return json.dumps(document, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as fault:
+        raise ValidationError([("$", f"no JSON can hold this: {fault}")]) from None
