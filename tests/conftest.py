@@ -8,6 +8,8 @@ from hypothesis import HealthCheck, settings
 
 from hookonce.runtime.folder import house, places
 
+os.environ["HOOKONCE_COLD"] = "1"  # a test that wants a daemon says so, and ends it
+
 settings.register_profile("dev", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ci" if os.environ.get("CI") else "dev")

@@ -1,9 +1,8 @@
 """hookonce: write a hook once, run it on every AI coding agent, prove that it fires, see everything it saw."""
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # importing `typing` for this one name would cost more than everything else here
 if TYPE_CHECKING:
-    from hookonce import agents, formats
+    from hookonce import agents, formats, sdk
     from hookonce.agents import decode, encode
     from hookonce.errors import DocumentError, HookonceError, PayloadError
     from hookonce.journeys.identify import identify
@@ -32,6 +31,7 @@ __all__ = [
     "formats",
     "identify",
     "redact",
+    "sdk",
     "translate",
 ]
 
@@ -42,6 +42,7 @@ _HOMES = {
     "encode": "hookonce.agents",
     "identify": "hookonce.journeys.identify",
     "redact": "hookonce.store.redact",
+    "sdk": "hookonce.sdk",
     "translate": "hookonce.journeys.translate",
     "DocumentError": "hookonce.errors",
     "HookonceError": "hookonce.errors",
@@ -56,4 +57,4 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'hookonce' has no attribute {name!r}")
     module = import_module(_HOMES.get(name, "hookonce.model"))
-    return module if name in {"agents", "formats"} else getattr(module, name)
+    return module if name in {"agents", "formats", "sdk"} else getattr(module, name)

@@ -4,6 +4,7 @@ import os
 import sys
 from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from contextlib import suppress
 from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
@@ -11,7 +12,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from hookonce import __version__
-from hookonce.cli import COMMANDS, MODULES
+from hookonce.cli import BARE, COMMANDS, MODULES
 from hookonce.errors import HookonceError, UsageError
 
 FINE, PROBLEM, USAGE, INTERNAL, INTERRUPTED = 0, 1, 64, 70, 130
@@ -63,14 +64,31 @@ def _forget_output() -> None:
 
 def _run(words: list[str]) -> int:
     chosen = next((word for word in words if not word.startswith("-")), None)
+    if chosen is not None and chosen not in COMMANDS and chosen == words[0]:
+        from hookonce.cli._named import unknown
+
+        raise unknown("command", chosen, COMMANDS, "hookonce --help lists them")
     parser, module = parser_for(chosen if chosen in COMMANDS else None)
     options = parser.parse_args(words)
     if module is None:
         parser.print_help()
         return FINE
+    if chosen not in BARE:
+        _freshen()
     code: int = module.run(options)
     sys.stdout.flush()
     return code
+
+
+def _freshen() -> None:
+    """An update of ours reaches the client that agents call; whatever is wrong there is not this command's matter."""
+    from hookonce.config import paths
+
+    with suppress(Exception):
+        if paths.client().exists():  # most of what a refresh costs is reading its code
+            from hookonce.journeys.client import refresh
+
+            refresh()
 
 
 def parser_for(chosen: str | None) -> tuple[ArgumentParser, ModuleType | None]:

@@ -1,15 +1,20 @@
-"""The cold path: what the client runs when nobody warm is there."""
+"""The cold path: what the client runs when nobody warm is there.
+
+`python -I -S cold.py BIN CALLER SLOT` finds the client's whole frame on its stdin, and answers with an exit code of a
+hundred more than the agent's; BIN is the folder of the client, CALLER its process, SLOT a descriptor that holds one of
+the places for processes like this. Most calls concern no hook: for those nothing is imported that they do not need.
+"""
 
 import os
-import signal
+import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from select import select
 
 _QUIET = 2.0  # seconds without a byte after which a whole payload is taken for all of it
 _LOOK = 0.1  # seconds between two looks at the clock and at the caller
 _CHUNK = 1 << 20
+_SAID = 100  # above the agent's exit code, ours says that everything was said
+_PATIENT = 10  # how nice a process is that nobody waits for
+_STDERR = 3  # where the client has put the caller's stderr, away from what Python itself might say
 
 
 class Late(BaseException):
@@ -21,22 +26,76 @@ def main(words: list[str], caller: int | None = None, stderr: int = 2) -> int:
     began = time.monotonic() - _age()
     _fill_gaps()
     from hookonce import ids
+
+    return _answer(words, None, ids.fresh(), (began, caller, stderr))
+
+
+def framed(folder: str, frame: bytes, caller: int) -> int:
+    """Answer what the client has been told, in its very words."""
+    began = time.monotonic() - _age()
+    from hookonce import light, wire
+
+    silence = light.answer(folder, frame)
+    if silence is not None:
+        _write(1, silence)
+        _aside(frame)
+        return 0
+    fields = wire.fields(frame)
+    words = [os.fsdecode(word) for word in wire.words(fields[3])]
+    return _answer(words, fields[7], fields[2].decode("ascii"), (began, caller, _STDERR))
+
+
+def _answer(words: list[str], raw: bytes | None, call: str, way: tuple[float, int | None, int]) -> int:
+    """Answer a call that began at a time, for a caller, with a way to its stderr."""
     from hookonce.journeys import on
     from hookonce.journeys.failmode import bytes_of
     from hookonce.runtime import calls
 
-    environment, call, raw = dict(os.environ), ids.fresh(), b""
+    began, caller, stderr = way
+    environment = dict(os.environ)
     try:
-        with _hurrying(began + on.patience(words), caller):
-            raw = _payload()
+        with hurrying(began + on.patience(words), caller):
+            raw = _payload() if raw is None else raw
             reply = on.answer(words, raw, environment, call, began)
     except BaseException as problem:  # noqa: BLE001  the payload never came, or came too late
-        reply = on.failed(words, raw, environment, problem)
+        reply = on.failed(words, raw or b"", environment, problem)
     _write(1, bytes_of(reply))
     _write(stderr, reply.stderr.encode(errors="replace"))
-    with suppress(Exception):
-        calls.forget(call)  # nobody else knows of this call
+    try:  # noqa: SIM105  `contextlib` is one of the things that most calls do without
+        calls.forget(call)
+    except Exception:  # noqa: BLE001, S110  it goes away by itself
+        pass
     return reply.code
+
+
+def _aside(frame: bytes) -> None:
+    """In a process of its own, which nobody waits for: keep what the call was that is answered already."""
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in range(_STDERR + 2):
+            os.dup2(nothing, number)
+        os.nice(_PATIENT)
+        _note(frame)
+    finally:
+        os._exit(0)
+
+
+def _note(frame: bytes) -> None:
+    """One after the other, so that many calls do not take the machine from those who work on it."""
+    from fcntl import LOCK_EX, flock
+
+    from hookonce import wire
+    from hookonce.journeys import on
+    from hookonce.store import spool
+
+    fields = wire.fields(frame)
+    with (spool.folder() / "turn").open("ab") as turn:
+        flock(turn, LOCK_EX)
+        words = [os.fsdecode(word) for word in wire.words(fields[3])]
+        on.note(words, fields[7], dict(os.environ), fields[2].decode("ascii"))
 
 
 def _age() -> float:
@@ -58,28 +117,35 @@ def _fill_gaps() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
 
 
-@contextmanager
-def _hurrying(deadline: float, caller: int | None) -> Iterator[None]:
+class hurrying:  # noqa: N801  read as a word in a sentence
     """Look up now and then: an answer after the deadline, or to a caller that was killed, is none."""
 
-    def look(*_: object) -> None:
-        if caller is not None and os.getppid() != caller:
+    def __init__(self, deadline: float, caller: int | None) -> None:
+        """Until a moment of the monotonic clock, as long as the caller is there."""
+        import signal
+
+        self._deadline, self._caller, self._signal = deadline, caller, signal
+
+    def _look(self, *_: object) -> None:
+        if self._caller is not None and os.getppid() != self._caller:
             os._exit(1)
-        if time.monotonic() > deadline:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+        if time.monotonic() > self._deadline:
+            self._signal.setitimer(self._signal.ITIMER_REAL, 0)
             raise Late("there was no answer in time")
 
-    before = signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, _LOOK, _LOOK)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def __enter__(self) -> None:
+        self._before = self._signal.signal(self._signal.SIGALRM, self._look)
+        self._signal.setitimer(self._signal.ITIMER_REAL, _LOOK, _LOOK)
+
+    def __exit__(self, *_: object) -> None:
+        self._signal.setitimer(self._signal.ITIMER_REAL, 0)
+        self._signal.signal(self._signal.SIGALRM, self._before)
 
 
 def _payload() -> bytes:
     """All that comes on stdin; some agents never close it, so a whole document and then nothing is the end too."""
+    from select import select
+
     data = bytearray()
     while True:
         if not select([0], [], [], _QUIET)[0]:
@@ -103,6 +169,25 @@ def _is_whole(data: bytearray) -> bool:
 
 def _write(descriptor: int, data: bytes) -> None:
     """Whoever does not listen does not hear it."""
-    with suppress(OSError):
+    try:
         while data:
             data = data[os.write(descriptor, data) :]
+    except OSError:
+        pass
+
+
+def _frame() -> bytes:
+    """What the client has left for us."""
+    with open(0, "rb", closefd=False) as file:
+        return file.read()
+
+
+def script(folder: str, caller: str, slot: str) -> int:
+    """Find hookonce where the file beside the client says it is, and answer."""
+    with open(f"{folder}/interpreter", encoding="utf-8") as file:  # noqa: PTH123  as above
+        sys.path[:0] = file.read().splitlines()[2:]
+    return framed(folder, _frame(), int(caller))
+
+
+if __name__ == "__main__":
+    os._exit(_SAID + script(*sys.argv[1:4]))

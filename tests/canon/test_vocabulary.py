@@ -11,7 +11,7 @@ from hookonce.canon import events, reasons, tools
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.canon.events import EVENTS, FROM_AGENT_HOOKS, FROM_AMPLIFIER, FROM_OPENHOOK, ROWS
 from hookonce.canon.names import AGENT_ALIASES
-from hookonce.journeys.check import schema
+from hookonce.formats._schema import schema
 from hookonce.model import Actor, Event, Mode, Record, Tool
 from tests.formats.test_agent_hooks import envelope, event, problems, written
 from tests.shared import seed_text

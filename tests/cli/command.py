@@ -48,13 +48,14 @@ def environment(**more):
     return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOME": _home().name} | more
 
 
-def run(*words, given=b"", **more):
-    """Run hookonce with these words and bytes on standard input."""
+def run(*words, given=b"", cwd=None, **more):
+    """Run hookonce with these words and bytes on standard input, here or somewhere else."""
     done = subprocess.run(
         [sys.executable, "-m", "hookonce", *map(str, words)],
         input=given,
         capture_output=True,
         check=False,
+        cwd=cwd,
         env=environment(**more),
     )
     return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -14,7 +14,7 @@ from hookonce.canon.capabilities import CAPABILITIES
 from hookonce.cli import COMMANDS
 from hookonce.cli._matrix import abilities, failures, places
 from hookonce.cli._table import show, table
-from hookonce.journeys.check import schema
+from hookonce.formats._schema import schema
 from hookonce.journeys.demo import recorded as bundled
 from hookonce.journeys.matrix import sheet
 from tests.cli.command import run

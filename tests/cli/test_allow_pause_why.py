@@ -328,3 +328,40 @@ def test_who_is_above_is_told_without_a_process_list(home, monkeypatch):
     monkeypatch.setenv("CLAUDECODE", "1")
     assert "Claude Code has left its mark CLAUDECODE in the environment" == consent.agent_above()
     assert Path(os.environ["HOME"]) == home
+
+
+def test_why_names_the_command_and_the_id_of_the_hook_that_refused(home, tmp_path, capsys):
+    """
+    As the manifest has it; where that was changed since, only the id is left.
+    """
+    put(home / ".config/hookonce/hooks.json", manifest(command("echo never >&2; exit 2", name="wall", blocking=True)))
+    codex(tmp_path)
+    (record,) = records()
+    known = f"(id {record.runs[0].digest[:12]})"
+
+    before = hookonce(capsys, "why")[1]
+    put(home / ".config/hookonce/hooks.json", manifest(command("exit 2", name="wall", blocking=True)))
+    after = hookonce(capsys, "why")[1]
+
+    assert f"event {record.event.id}" in before
+    assert f"it ran: echo never >&2; exit 2 {known}" in before
+    assert f"its command is in no manifest now {known}" in after
+
+
+def test_why_lists_the_last_refusals(home, tmp_path, capsys):
+    """
+    The newest last, each with the id by which it can be asked for; nothing else is listed.
+    """
+    assert (0, "nothing was refused so far\n", "") == hookonce(capsys, "why", "--list")
+    codex(tmp_path, "one")
+    codex(tmp_path, "two")
+    put(home / ".config/hookonce/hooks.json", manifest(command("true", name="quiet")))
+    codex(tmp_path, "three")
+
+    shown = hookonce(capsys, "why", "--list")[1].splitlines()
+    told = [json.loads(line) for line in hookonce(capsys, "why", "--list", "--json")[1].splitlines()]
+
+    assert 2 == len(shown) == len(told)
+    assert [one["event"]["id"] for one in told] == [line.split()[0] for line in shown]
+    assert all("shell (Bash): deny, because needs approval: really?" in line for line in shown)
+    assert 0 == hookonce(capsys, "why", shown[0].split()[0])[0]

@@ -24,7 +24,7 @@ WRONG_USAGE = {
     "negative limit": (("identify", "--max-line", "-1"), "is no number of bytes"),
     "limit in words": (("check", "--max-line", "8M"), "'8M' is no number of bytes"),
     "unknown option": (("check", "--nothing"), "--nothing"),
-    "unknown command": (("translat",), "invalid choice: 'translat'"),
+    "unknown command": (("translat",), "no command is called 'translat'; did you mean translate?"),
     "unknown agent": (("agents", "nobody"), "`hookonce agents` lists them"),
     "no such session": (("demo", "cursor"), "there are claude-code"),
     "unknown shell": (("completion", "tcsh"), "'bash', 'zsh', 'fish'"),

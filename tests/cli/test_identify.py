@@ -4,7 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from hookonce import formats
-from hookonce.journeys.check import schema
+from hookonce.formats._schema import schema
 from hookonce.journeys.demo import recorded as bundled
 from tests.cli.command import PAYLOAD, lines, recorded, run
 

@@ -124,7 +124,7 @@ FULL = OSError(ENOSPC, "No space left on device")
 SURROUNDINGS = {
     "a bug in understanding": in_the_walk(on, "understand", KeyError("x")),
     "a bug in choosing hooks": in_the_walk(respond, "choose", TypeError("x")),
-    "a bug in running hooks": in_the_walk(respond, "run_hooks", AssertionError("x")),
+    "a bug in running hooks": in_the_walk(respond, "asking", AssertionError("x")),
     "a bug in merging": in_the_walk(respond, "merged", ZeroDivisionError("x")),
     "a bug in answering": in_the_walk(respond, "answered", IndexError("x")),
     "a bug without words": in_the_walk(on, "respond", Exception()),

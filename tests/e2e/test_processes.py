@@ -23,6 +23,8 @@ from tests.cli.command import run as command
 from tests.e2e.fault_cases import KIND, MODES, case, promised, settle
 from tests.handlers.processes import eventually, running, word
 
+COLD = {"HOOKONCE_COLD": "1"}
+
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
@@ -40,7 +42,7 @@ def client(home):
 
 def call(client, one, raw=None, **more):
     """Call it as an agent does; what it said and how it ended."""
-    env = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"]}
+    env = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], **COLD}
     ran = subprocess.run(
         [client, *one.words], input=one.raw if raw is None else raw, capture_output=True, check=False, env=env, **more
     )
@@ -190,7 +192,7 @@ def test_the_shell_finds_the_refusal_without_any_other_program(home, client):
     settle(home, "closed")
     client.with_name("interpreter").unlink()
     one = case("claude-code", home)
-    ran = subprocess.run([client, *one.words], input=one.raw, capture_output=True, check=False, env={"PATH": "/none"})
+    ran = subprocess.run([client, *one.words], input=one.raw, capture_output=True, check=False, env={"PATH": "/none", **COLD})
 
     assert bytes_of(promised(one, "closed")) == (ran.stdout, ran.stderr, ran.returncode)
 
@@ -222,7 +224,7 @@ def test_a_home_that_is_none_is_no_reason_to_say_anything(home, client, named):
     Then the home is the one that the system knows; whatever stands there, a payload that is cut comes to no message.
     """
     one = case("cursor", home)
-    env = {"PATH": os.environ["PATH"]} | ({} if named is None else {"HOME": named})
+    env = {"PATH": os.environ["PATH"], **COLD} | ({} if named is None else {"HOME": named})
     ran = subprocess.run([client, *one.words], input=one.raw[:-3], capture_output=True, check=False, env=env)
 
     assert (b"", 0) == (ran.stderr, ran.returncode)
@@ -395,7 +397,7 @@ def test_our_own_delay_is_a_failure_too(home, monkeypatch):
     one = case("claude-code", home)
     monkeypatch.setattr(on, "respond", lambda *_: time.sleep(10))
     begin = time.monotonic()
-    with cold._hurrying(time.monotonic() + 0.2, None):
+    with cold.hurrying(time.monotonic() + 0.2, None):
         assert promised(one, "closed") == one.answer()
     assert time.monotonic() - begin < 1
 
@@ -406,7 +408,7 @@ def test_a_decision_that_was_made_is_told_however_long_its_record_takes(home, mo
     """
     one = refusing(home)
     monkeypatch.setattr(on, "redact", lambda *_: time.sleep(10))
-    with cold._hurrying(time.monotonic() + 0.5, None):
+    with cold.hurrying(time.monotonic() + 0.5, None):
         assert "deny" in one.answer().stdout
 
 
@@ -609,8 +611,8 @@ def test_the_answer_is_written_down_before_it_leaves_and_gone_after_it_has_left(
     one = case("claude-code", home)
     reply = on.answer(one.words, one.raw, {}, "an-id")
     left = at("calls", "an-id")
-    assert {"done": False, "reply": None} == json.loads((home / "begun").read_text(encoding="utf-8"))
-    assert {"done": True, "reply": {"stdout": reply.stdout}} == json.loads(left.read_bytes())
+    assert {"done": False, "reply": None, "pid": os.getpid()} == json.loads((home / "begun").read_text(encoding="utf-8"))
+    assert {"done": True, "reply": {"stdout": reply.stdout}, "pid": 0} == json.loads(left.read_bytes())
     assert 0o600 == left.stat().st_mode & 0o777
     left.unlink()
 

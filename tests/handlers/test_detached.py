@@ -38,7 +38,7 @@ def count(words):
     return sum(words in line for line in log())
 
 
-@pytest.mark.covers("HIF-16", "OH-38")
+@pytest.mark.covers("HIF-16", "OH-38", "HIF-107")
 def test_nobody_waits_for_it_and_the_log_tells_of_its_beginning_and_its_end(start):
     """
     The call goes on at once; what the hook says on either output is kept, with how it ended.
@@ -79,6 +79,7 @@ def test_its_output_is_kept_up_to_64_kilobytes(start):
     assert 64 * 1024 == paths.log().read_bytes().count(b"xxxx") * 4
 
 
+@pytest.mark.covers("HIF-107")
 def test_it_is_killed_after_its_time_with_all_that_it_started(start, monkeypatch):
     """
     Ten minutes; here a moment.

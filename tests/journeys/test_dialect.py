@@ -13,7 +13,9 @@ from msgspec.json import decode
 from hookonce import agents, formats
 from hookonce.agents import decode as understood
 from hookonce.agents import native_of, point_of
+from hookonce.handlers.walk import drive
 from hookonce.journeys.dialect import CANONICAL, Given, given, heard
+from hookonce.journeys.ground import cold
 from hookonce.journeys.respond import Call, respond, understand
 from hookonce.model import Decision, Handler, Hook
 from tests.cli.command import environment
@@ -114,7 +116,7 @@ def test_the_script_runs_as_a_process_too(home, agent, native, payload):
     one = understand(call, raw, PLAIN)
 
     with contextlib.chdir(home):
-        made = respond(call, one, PLAIN | {"SECRET": command})
+        made = drive(respond(call, one, cold(PLAIN | {"SECRET": command})))
 
     found = one.agent.read_reply(one.native, made.reply)
     assert ("deny", "not this one") == (found.outcome, found.reason)

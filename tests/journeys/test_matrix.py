@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.canon.capabilities import CAPABILITIES
-from hookonce.journeys.check import schema
+from hookonce.formats._schema import schema
 from hookonce.journeys.matrix import grouped, sheet
 from hookonce.model import Point
 

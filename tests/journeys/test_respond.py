@@ -222,7 +222,7 @@ def test_a_question_goes_out_only_to_somebody(monkeypatch, agent, seated):
     """
     Where the agent puts it to its user; on Gemini CLI, which a question ends without one, only at a terminal.
     """
-    monkeypatch.setattr(terminal, "is_there", lambda: seated)
+    monkeypatch.setattr(terminal, "is_there", lambda *_: seated)
     one = asked(*CALLS[agent])
     ways = point_of(one.agent, one.native).ask
 
@@ -407,6 +407,34 @@ def test_evidence_is_stronger_than_the_entry_that_was_used(agent):
     assert (agent, "claude-code PreToolUse") == (one.agent.name, one.event.data["called_through"])
     assert ("deny", "no") == (heard.outcome, heard.reason)
     assert agents.kind_of(one.agent, native) == agents.kind_of(one.agent, one.native)
+
+
+LIKENESSES = [
+    pytest.param("amp", "tool.call", {"hook": "tool.call", "input": {"toolUseID": "t1", "tool": "Bash", "input": {"command": "ls"}}, "output": {"input": {}}}, id="without its thread Amp's plugin looks like OpenCode's"),
+    pytest.param("amp", "session.start", {"hook": "session.start", "input": {}, "output": None, "directory": "/"}, id="before there is a thread"),
+    pytest.param("qwen-code", "PreToolUse", {"hook_event_name": "PreToolUse", "session_id": "s", "timestamp": "2026-11-15T00:00:00Z", "tool_name": "run_shell_command", "tool_input": {"command": "ls"}, "tool_use_id": "t1"}, id="without its transcript Qwen Code looks like VS Code"),
+]
+
+
+@pytest.mark.parametrize(("agent", "native", "payload"), LIKENESSES)
+def test_a_mere_likeness_is_weaker_than_the_entry_that_was_used(agent, native, payload):
+    """
+    Whose events these are not, or who does not read that entry, is not taken for the caller.
+    """
+    one = asked(agent, native, payload)
+
+    assert (agent, native) == (one.agent.name, one.native)
+    assert not one.event.type.startswith("vendor.")
+    assert "called_through" not in one.event.data
+
+
+def test_who_reads_an_entry_of_others_is_known_by_a_likeness():
+    """
+    The same payload through Claude Code's entry, which VS Code reads as well.
+    """
+    _, native, payload = LIKENESSES[-1].values
+
+    assert "vs-code-copilot" == asked("claude-code", native, payload).agent.name
 
 
 @pytest.mark.parametrize(("agent", "told", "native"), [("cline", "tool_call", "PreToolUse"), ("kiro", "stop", "stop"), ("kiro", None, "stop"), ("claude-code", None, "Stop")])

@@ -160,7 +160,7 @@ def test_a_first_door_that_fails_leaves_the_call_to_the_second(home, monkeypatch
     """
     manifest(home, "echo no >&2; exit 2")
     with monkeypatch.context() as patch:
-        patch.setattr("hookonce.journeys.respond.run_hooks", lambda *_: 1 / 0)
+        patch.setattr("hookonce.journeys.respond.asking", lambda *_: 1 / 0)
         assert told(CLAUDE, "claude-code", "PreToolUse", "--via", "claude-code/user").outcome is None
 
     assert "deny" == told(CLAUDE, "claude-code", "PreToolUse", "--via", "claude-code/project").outcome
@@ -258,7 +258,7 @@ def test_what_asks_a_model_does_not_run_below_a_hook(home, monkeypatch):
     It is left out there, by name; it is no failure.
     """
     manifest(home, "", handler={"type": "prompt", "prompt": "is this fine?"}, on_failure="closed")
-    monkeypatch.setattr("hookonce.runtime.depth.depth_of", lambda _: 1)
+    monkeypatch.setattr("hookonce.runtime.depth.depth_of", lambda *_: 1)
 
     heard = told(CLAUDE, "claude-code", "PreToolUse")
 

@@ -169,13 +169,13 @@ def test_a_file_that_is_exchanged_between_check_and_run_does_not_run(project, mo
     project.trust()
     evil = project.put("evil.sh", "#!/bin/sh\necho evil >>ran\n")
 
-    def exchange(*arguments, real=respond.run_hooks):
+    def exchange(*arguments, real=respond.asking):
         guard = project.folder / "guard.sh"
         guard.unlink()
         guard.symlink_to(evil)
         return real(*arguments)
 
-    monkeypatch.setattr(respond, "run_hooks", exchange)
+    monkeypatch.setattr(respond, "asking", exchange)
     assert project.denies()
     assert "ran\n" == project.wrote()
     assert not project.denies()

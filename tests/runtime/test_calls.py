@@ -6,6 +6,7 @@ from time import sleep, time
 import pytest
 
 from hookonce import ids
+from hookonce.handlers.walk import drive
 from hookonce.model import Reply
 from hookonce.runtime import calls
 
@@ -25,7 +26,7 @@ def test_of_many_who_want_to_run_an_id_one_does():
     call = ids.fresh()
     with ThreadPoolExecutor(8) as pool:
         assert 1 == sum(pool.map(lambda _: calls.claim(call), range(16)))
-        waiting = pool.submit(calls.answer_of, call, time() + 5)
+        waiting = pool.submit(drive, calls.answer_of(call, time() + 5))
         sleep(0.02)
         assert not waiting.done()
         calls.finish(call, SAID)
@@ -40,8 +41,8 @@ def test_nobody_waits_beyond_the_deadline_or_for_nothing():
     call = ids.fresh()
     calls.claim(call)
 
-    assert calls.answer_of(call, time() + 0.03) is None
-    assert calls.answer_of(ids.fresh(), time() + 5) is None
+    assert drive(calls.answer_of(call, time() + 0.03)) is None
+    assert drive(calls.answer_of(ids.fresh(), time() + 5)) is None
 
 
 def test_what_was_read_goes_away():

@@ -7,9 +7,10 @@ from time import monotonic, sleep
 import pytest
 
 from hookonce import ids
+from hookonce.handlers.walk import drive
 from hookonce.model import Decision, HookRun
 from hookonce.runtime import twice
-from hookonce.runtime.twice import Decided, decide, enter, key_of, leave
+from hookonce.runtime.twice import Decided, decide, key_of, leave, on_disk
 from tests.runtime.events import below, event
 
 DENY = Decided(decision=Decision(outcome="deny", reason="no"), runs=[HookRun(hook="guard")])
@@ -25,7 +26,7 @@ def home(tmp_path, monkeypatch):
 def comes(via, patience=0.05, **more):
     """A call through a door: its event, and how it is known there."""
     one = event(**more)
-    return one, enter(one, via, monotonic() + patience)
+    return one, drive(twice.enter(one, via, monotonic() + patience, on_disk))
 
 
 def test_the_second_door_gets_the_decision_of_the_first():
@@ -34,7 +35,7 @@ def test_the_second_door_gets_the_decision_of_the_first():
     """
     first, alone = comes(USER)
     assert (first.id, None) == (alone.first, alone.decided)
-    assert [USER] == list(decide(first, DENY).ids)
+    assert [USER] == list(decide(first, DENY, on_disk).ids)
 
     _, second = comes(PROJECT)
 
@@ -46,7 +47,7 @@ def test_the_same_door_twice_is_two_calls():
     An agent that asks again about the same thing wants to know again.
     """
     first, _ = comes(USER, call_id="c1")
-    decide(first, DENY)
+    decide(first, DENY, on_disk)
 
     again, known = comes(USER, call_id="c1")
 
@@ -59,8 +60,8 @@ def test_calls_that_look_alike_find_their_own_pair():
     """
     one, _ = comes(USER)
     other, _ = comes(USER)
-    decide(one, DENY)
-    decide(other, Decided(decision=Decision()))
+    decide(one, DENY, on_disk)
+    decide(other, Decided(decision=Decision()), on_disk)
 
     found = [comes(PROJECT)[1] for _ in range(2)]
     third, known = comes(PROJECT)
@@ -85,7 +86,7 @@ def test_another_call_is_another_call(other):
     The key is the agent, session, sub-agent, event, and the call's id or else its content.
     """
     first, _ = comes(USER)
-    decide(first, DENY)
+    decide(first, DENY, on_disk)
 
     second, known = comes(PROJECT, **other)
 
@@ -117,7 +118,7 @@ def test_the_same_content_is_the_same_call_for_ten_seconds(monkeypatch, call_id,
     After the decision, not after the call: hooks may take their time. A call's own id holds longer.
     """
     first, _ = comes(USER, call_id=call_id)
-    decide(first, DENY)
+    decide(first, DENY, on_disk)
     now = twice.time()
     monkeypatch.setattr(twice, "time", lambda: now + later)
 
@@ -135,7 +136,7 @@ def test_who_comes_second_waits_for_the_first():
         waiting = pool.submit(comes, PROJECT, 5)
         sleep(0.05)
         assert not waiting.done()
-        both = decide(first, DENY)
+        both = decide(first, DENY, on_disk)
         _, known = waiting.result()
 
     assert (DENY, [USER, PROJECT]) == (known.decided, list(both.ids))
@@ -149,13 +150,13 @@ def test_who_is_gone_without_a_word_is_not_waited_for():
     The next one decides, if the first was killed or has failed.
     """
     gone, _ = comes(USER)
-    path = twice._file(gone)
+    path = twice.file(twice.key_of(gone))
     path.write_bytes(path.read_bytes().replace(f'"pid":{os.getpid()}'.encode(), b'"pid":4194304'))
     heir, known = comes(PROJECT)
     assert heir.id == known.first
 
     failed, _ = comes(USER, command="pwd")
-    leave(failed)
+    leave(failed, on_disk)
     heir, known = comes(PROJECT, command="pwd")
     assert heir.id == known.first
 
@@ -165,10 +166,10 @@ def test_a_file_that_cannot_be_read_is_as_good_as_none():
     Somebody was killed while writing it.
     """
     one = event()
-    twice._file(one).write_bytes(b'[{"ids": {"x"')
+    twice.file(twice.key_of(one)).write_bytes(b'[{"ids": {"x"')
 
-    assert one.id == enter(one, USER, 0).first
-    assert decide(event(id=ids.fresh()), DENY) is None
+    assert one.id == drive(twice.enter(one, USER, 0, on_disk)).first
+    assert decide(event(id=ids.fresh()), DENY, on_disk) is None
 
 
 def test_of_many_doors_at_once_one_decides():
@@ -181,7 +182,7 @@ def test_of_many_doors_at_once_one_decides():
         one, known = comes(via, 5)
         if known.first == one.id:
             sleep(0.02)
-            decide(one, DENY)
+            decide(one, DENY, on_disk)
             return "decided"
         return known.decided
 

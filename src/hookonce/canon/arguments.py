@@ -46,6 +46,7 @@ DATA: dict[str, Class] = {
     "notification_type": "keep",
     "error_type": "keep",
     "origin_event": "keep",
+    "hook": "keep",
     "native_event": "keep",
     "path": "path",
     "operation": "keep",

@@ -27,3 +27,5 @@ COMMANDS: dict[str, str] = {
 }
 
 MODULES = {"try": "trial"}  # commands whose name no file can have
+
+BARE = {"on", "completion"}  # commands that do their own work and nothing beside it

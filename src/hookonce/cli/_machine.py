@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from hookonce import agents
 from hookonce.agents import config_of
+from hookonce.cli import _named
 from hookonce.cli._words import counted
 from hookonce.errors import HookonceError
 from hookonce.journeys.change import Change, diff, make
@@ -31,7 +31,7 @@ def configure(parser: ArgumentParser, *, changes: bool = True, named: bool = Fal
 def chosen(options: Namespace, place: Place) -> list[Agent]:
     """The agents that were named, else those that are here."""
     if options.names:
-        named = [agents.load(name) for name in options.names]
+        named = [_named.agent(name) for name in options.names]
         for agent in named:
             config_of(agent)
         return named
@@ -89,7 +89,15 @@ def report(options: Namespace, verb: str, changes: list[Change], problems: list[
             print(f"hookonce: {text}", file=sys.stderr)
         if problems and changes:
             print(f"hookonce: {counted(len(problems), 'problem')}; the rest went well", file=sys.stderr)
+        if options.dry_run and changes:
+            print(f"dry run: {_summary(changes)} would be {verb}; nothing was written")
     return 1 if problems else 0
+
+
+def _summary(changes: list[Change]) -> str:
+    """How much it is, and whose."""
+    whose = list(dict.fromkeys(change.agent for change in changes if change.agent))
+    return counted(len(changes), "file") + (f" of {', '.join(whose)}" if whose else "")
 
 
 def _print_json(verb: str, changes: list[Change], problems: list[tuple[str, str]], *, dry: bool) -> None:

@@ -3,8 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce import agents
-from hookonce.cli import _machine
+from hookonce.cli import _machine, _named
 from hookonce.cli._words import counted
 from hookonce.cli.consent import confirmed
 from hookonce.config import paths
@@ -30,7 +29,7 @@ def run(options: Namespace) -> int:
     """Move an agent's own hooks into the manifest, where every agent can have them."""
     done: list[Change] = []
     problems: Problems = []
-    for agent in map(agents.load, options.names):
+    for agent in map(_named.agent, options.names):
         try:
             made, failed = _one(options, agent)
         except HookonceError as problem:

@@ -6,6 +6,7 @@ from typing import Any
 
 from hookonce import agents
 from hookonce.canon.events import EVENTS
+from hookonce.cli import _named
 from hookonce.cli._matrix import (
     CELLS,
     COUNTS,
@@ -23,7 +24,6 @@ from hookonce.cli._matrix import (
     sentence,
 )
 from hookonce.cli._table import show, table
-from hookonce.errors import UnknownName
 from hookonce.journeys.matrix import Sheet, grouped, sheet
 from hookonce.texts import dump
 
@@ -44,9 +44,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show one agent whole, all in a table, or one event of them all."""
-    sheets = [sheet(agents.load(name), options.event) for name in options.names or agents.AGENTS]
+    sheets = [sheet(_named.agent(name), options.event) for name in options.names or agents.AGENTS]
     if options.event is not None and options.event not in EVENTS and not any(one.points for one in sheets):
-        raise UnknownName(f"no event is called {options.event!r}; hookonce agents NAME lists those of an agent")
+        _named.event(options.event)
     if options.json:
         for one in sheets:
             sys.stdout.buffer.write(dump(one) + b"\n")

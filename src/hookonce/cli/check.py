@@ -5,12 +5,12 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import BinaryIO
 
-from hookonce import agents
+from hookonce.cli import _named
 from hookonce.cli._input import add_max_line, opened
 from hookonce.cli._words import counted
 from hookonce.errors import HookonceError
 from hookonce.journeys.check import KINDS, Trouble, Verdict, check
-from hookonce.journeys.folder import FolderVerdict, check_folder
+from hookonce.journeys.folder import check_folder
 from hookonce.journeys.lines import Line, documents
 from hookonce.manifest.load import parse
 from hookonce.texts import dump
@@ -69,7 +69,7 @@ def _manifest(stream: BinaryIO) -> list[Line]:
 
 def known(name: str) -> str:
     """The proper name of a kind of document."""
-    return name if name in KINDS else agents.load(name).name
+    return name if name in KINDS else _named.agent(name, others=KINDS).name
 
 
 def _unread(name: str, problem: HookonceError) -> Verdict:
@@ -85,7 +85,7 @@ def _show(verdict: Verdict) -> None:
     for mark, troubles in (("problem", verdict.problems), ("warning", verdict.warnings)):
         for trouble in troubles:
             print(f"  {mark}: {_place(trouble, verdict.documents)}{trouble.message}")
-    for file, state in verdict.trust.items() if isinstance(verdict, FolderVerdict) else ():
+    for file, state in (verdict.trust or {}).items():
         print(f"  {file} is {state}")
 
 

@@ -8,6 +8,7 @@ from msgspec.json import format as pretty
 
 from hookonce import agents
 from hookonce.agents import config_of
+from hookonce.cli import _named
 from hookonce.cli._input import opened
 from hookonce.cli._words import counted
 from hookonce.config import paths
@@ -79,7 +80,7 @@ def run(options: Namespace) -> int:
 
 
 def _agent(name: str) -> Agent | None:
-    return None if name == MANIFEST else agents.load(name)
+    return None if name == MANIFEST else _named.agent(name)
 
 
 def _document(name: str, source: Agent | None) -> Json:

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 from itertools import cycle
 
 from hookonce import agents
+from hookonce.cli import _named
 from hookonce.cli._table import clipped, show, table
 from hookonce.cli._words import counted
 from hookonce.errors import UnknownName
@@ -25,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the sessions of the named agents, or of all that are bundled."""
-    names = list(dict.fromkeys(agents.load(name).name for name in options.names)) or recorded()
+    names = list(dict.fromkeys(_named.agent(name).name for name in options.names)) or recorded()
     if strange := [name for name in names if name not in recorded()]:
         raise UnknownName(f"no session of {', '.join(strange)} is bundled; there are {', '.join(recorded())}")
     records = list(side_by_side(names))

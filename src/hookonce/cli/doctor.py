@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce import agents
-from hookonce.cli import _machine
+from hookonce.cli import _machine, _named
 from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed, confirmed
 from hookonce.config import paths
@@ -81,7 +81,7 @@ def _findings(options: Namespace) -> list[Finding]:
     """Of the agents that were named, else of all: a stranger's hooks wait for agents that are not here yet."""
     place, client = here(), str(paths.client())
     found = [*own_house(), *own_hooks(place.project)]
-    for agent in map(agents.load, options.names or agents.AGENTS):
+    for agent in map(_named.agent, options.names or agents.AGENTS):
         found += examine(agent, place, client)
     return found
 

@@ -13,6 +13,7 @@ from hookonce.cli._table import show, table
 from hookonce.cli._words import counted
 from hookonce.config import paths
 from hookonce.journeys.doctor import own_hooks
+from hookonce.journeys.folder_trust import distrust
 from hookonce.journeys.pause import paused_until
 from hookonce.journeys.places import here
 from hookonce.journeys.survey import Standing, standing
@@ -30,11 +31,13 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Show which agents call hookonce, what else they run, and where a killed hook lets things pass."""
     place, client = here(), paths.client()
-    found = [standing(agent, place, str(client)) for agent in _machine.chosen(options, place)]
+    known = _machine.chosen(options, place)
+    found = [standing(agent, place, str(client)) for agent in known]
+    dropped = {agent.name: told for agent in known if (told := distrust(agent, place)) is not None}
     with ThreadPoolExecutor() as pool:
         versions = list(pool.map(lambda one: version_of(one.program) if one.program else None, found))
     if options.json:
-        _print_json(found, versions)
+        _print_json(found, versions, dropped)
         return 0
     if (until := paused_until()) is not None:
         print(f"paused until {until}: no hook is asked before that; hookonce resume ends it")
@@ -45,7 +48,7 @@ def run(options: Namespace) -> int:
         made.add_row(one.agent, version or "-", *place_states, str(len(one.foreign)), one.crash, one.late)
     show(made)
     for one in found:
-        _details(one)
+        _details(one, dropped.get(one.agent))
     for finding in own_hooks(place.project):
         print(f"{finding.kind}: {finding.message}")
     if lost():
@@ -54,7 +57,7 @@ def run(options: Namespace) -> int:
     return 0
 
 
-def _details(one: Standing) -> None:
+def _details(one: Standing, dropped: str | None) -> None:
     for scope in one.scopes:
         if scope.missing:
             print(f"{one.agent}, {scope.scope}: no entry for {', '.join(scope.missing)}; hookonce install adds them")
@@ -62,13 +65,17 @@ def _details(one: Standing) -> None:
             print(f"{one.agent}, {scope.scope}: {scope.problem}")
     for loan in one.borrowed:
         print(f"{one.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
-    if one.trust and any(scope.state == "installed" for scope in one.scopes):
-        print(f"{one.agent}: {one.trust}")
+    told = dropped or one.trust
+    if told and any(scope.state != "absent" for scope in one.scopes):
+        print(f"{one.agent}: {told}")
 
 
-def _print_json(found: list[Standing], versions: list[str | None]) -> None:
+def _print_json(found: list[Standing], versions: list[str | None], dropped: dict[str, str]) -> None:
     client = paths.client()
-    listed: list[Any] = [to_builtins(one) | {"version": version} for one, version in zip(found, versions, strict=True)]
+    listed: list[Any] = [
+        to_builtins(one) | {"version": version, "no_hooks_because": dropped.get(one.agent)}
+        for one, version in zip(found, versions, strict=True)
+    ]
     told: dict[str, Any] = {
         "hookonce": __version__,
         "client": {"path": str(client), "there": client.exists()},

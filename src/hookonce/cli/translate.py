@@ -8,9 +8,10 @@ from stat import S_ISREG
 from typing import BinaryIO
 
 from hookonce import agents, formats, times
+from hookonce.cli import _named
 from hookonce.cli._input import add_max_line, opened, place
 from hookonce.cli._words import counted
-from hookonce.errors import HookonceError, UnknownName, UsageError
+from hookonce.errors import HookonceError, UsageError
 from hookonce.journeys.lines import documents
 from hookonce.journeys.translate import Fault, Plan, Translation, payloads_of
 from hookonce.model import Agent, Format
@@ -91,11 +92,7 @@ def _plan(options: Namespace) -> Plan:
 
 
 def _written(name: str) -> Agent:
-    try:
-        agent = agents.load(name)
-    except UnknownName:
-        known = ", ".join(formats.FORMATS)
-        raise UsageError(f"no format or agent is called {name!r}; formats are {known}") from None
+    agent = _named.agent(name, others=formats.FORMATS)
     if not agent.encodes:
         able = ", ".join(other for other in agents.AGENTS if agents.load(other).encodes)
         raise UsageError(f"payloads of {agent.title} can be read but not written; written are those of {able}")
@@ -106,7 +103,7 @@ def named(text: str) -> tuple[Agent | Format, str]:
     """The agent or format of that name, and the profile of `FORMAT@PROFILE`."""
     name, _, profile = text.partition("@")
     if name not in formats.FORMATS:
-        return agents.load(text), ""
+        return _named.agent(text, others=formats.FORMATS), ""
     found = formats.load(name)
     if found.read is None:
         raise UsageError(f"{found.title} can be written but not read")

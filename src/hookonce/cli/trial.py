@@ -3,14 +3,22 @@
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from shutil import which
 
 from msgspec import to_builtins
 
-from hookonce import agents
+from hookonce.canon.events import EVENTS
+from hookonce.canon.spelling import near
+from hookonce.cli import _named
+from hookonce.cli._named import unknown
 from hookonce.errors import UsageError
-from hookonce.journeys.trial import Trial, find, sample, try_hook
+from hookonce.formats import FORMATS
+from hookonce.invocation import CANONICAL
+from hookonce.journeys.trial import Trial, find, hooks, sample, try_hook
+from hookonce.journeys.trusting import visible
 from hookonce.texts import dump, load
 
+_USUAL = "before_tool_execute"
 _EXAMPLES = """examples:
   hookonce try ./guard.sh --agent gemini-cli
   hookonce try no-secrets --agent codex --tool file_read --input '{"path": ".env"}'"""
@@ -21,7 +29,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("hook", metavar="HOOK", help="the name of a hook in a manifest, or a command")
     parser.add_argument("--agent", default="claude-code", metavar="NAME", help="who asks; default: claude-code")
-    parser.add_argument("--event", default="before_tool_execute", metavar="EVENT", help="default: before_tool_execute")
+    parser.add_argument("--event", metavar="EVENT", help=f"default: the hook's own, else {_USUAL}")
     parser.add_argument("--tool", default="shell", metavar="TOOL", help="the canonical tool; default: shell")
     parser.add_argument("--input", default='{"command": "rm -rf /"}', metavar="JSON", help="its canonical input")
     parser.add_argument("--dialect", metavar="NAME", help="whose input and answer it speaks; default: the hook's own")
@@ -30,15 +38,16 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run a hook on an event that never happened, and show what the agent would be answered."""
-    agent = agents.load(options.agent)
+    agent = _named.agent(options.agent)
     try:
         given = load(options.input)
     except ValueError as problem:
         raise UsageError(f"--input is no JSON: {problem}") from None
     if type(given) is not dict:
         raise UsageError("--input must be a JSON object")
-    event = sample(agent, options.event, options.tool, given)
-    tried = find(options.hook, options.event, options.dialect)
+    kind = None if options.event is None else _named.event(options.event)
+    tried = find(_hook(options.hook), kind or _USUAL, _dialect(options.dialect))
+    event = sample(agent, kind or (tried.hook.event if tried.hook.event in EVENTS else _USUAL), options.tool, given)
     made = try_hook(agent, event, tried, dict(os.environ))
     if options.json:
         sys.stdout.buffer.write(dump(to_builtins(made)) + b"\n")
@@ -47,11 +56,33 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _hook(name: str) -> str:
+    """The name of a hook, or a command; what is neither was probably meant to be a hook."""
+    known = hooks()
+    is_word = not {" ", "/"} & {*name} and which(name) is None
+    if name not in known and is_word and near(name, known):
+        raise unknown("hook or program", name, known, "hookonce check names the hooks of a manifest")
+    return name
+
+
+def _dialect(name: str | None) -> str | None:
+    """Whose words a hook speaks: ours, a format's or an agent's."""
+    if name is None or name == CANONICAL or name in FORMATS:
+        return name
+    return _named.agent(name, others=FORMATS).name
+
+
 def _tell(title: str, made: Trial) -> None:
     run, decision = made.told.run, made.told.decision
+    if made.skipped:
+        print(f"no agent would ask this hook, it is only tried: {made.skipped}")
     print(f"the hook was given: {made.stdin}")
     print(f"it ended with {run.failure or f'exit code {run.exit}'} after {run.duration_ms} ms")
     print(f"it says: {decision.outcome or 'no opinion'}{f', because {decision.reason}' if decision.reason else ''}")
+    for line in made.stderr.splitlines():
+        print(f"it wrote on stderr: {visible(line)}")
+    if made.unknown:
+        print(f"its answer says what nobody understands: {visible(', '.join(made.unknown))}")
     answer = made.reply
     print(f"{title} would be answered: exit code {answer.code}, stdout {answer.stdout!r}, stderr {answer.stderr!r}")
     for gap in made.gaps:

@@ -2,19 +2,28 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections import deque
 from collections.abc import Iterable
+from pathlib import Path
 
 from msgspec import to_builtins
 
 from hookonce.canon.weaken import NEEDS_APPROVAL
 from hookonce.cli.consent import agent_above
 from hookonce.errors import HookonceError
+from hookonce.journeys.behind import command_behind
 from hookonce.journeys.trusting import visible
-from hookonce.model import Stored
+from hookonce.manifest.discover import project_of
+from hookonce.model import HookRun, Stored
 from hookonce.runtime.approvals import code_of
 from hookonce.store.spool import records
 from hookonce.texts import dump
 
+_EXAMPLES = """examples:
+  hookonce why
+  hookonce why --list
+  hookonce why 01a1dde4-3215-77eb-851b-eb5e5647ff91"""
+_MOST = 20  # refusals in a list
 # What keeps a hook from running, and what to do about it.
 _LACKING = {
     "trust": "hookonce trust shows a project's hooks, and lets them run",
@@ -25,13 +34,16 @@ _LACKING = {
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `why`."""
-    parser.epilog = "examples:\n  hookonce why\n  hookonce why 01a1dde4-3215-77eb-851b-eb5e5647ff91"
+    parser.epilog = _EXAMPLES
     parser.add_argument("id", nargs="?", metavar="ID", help="an event; default: the last one that was refused")
-    parser.add_argument("--json", action="store_true", help="the whole record as JSON")
+    parser.add_argument("--list", action="store_true", help=f"the last refusals, {_MOST} at most, the newest last")
+    parser.add_argument("--json", action="store_true", help="the whole record as JSON; with --list one in each line")
 
 
 def run(options: Namespace) -> int:
     """Explain the last refusal, or the last time that hooks did not run, and what can be done about it."""
+    if options.list:
+        return _list(options)
     record = _named(options.id) if options.id else _last(records())
     if record is None:
         raise HookonceError("there is no such event" if options.id else "nothing was refused so far")
@@ -42,6 +54,23 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _list(options: Namespace) -> int:
+    found = deque((record for record in records() if _is_refused(record)), maxlen=_MOST)
+    for record in found:
+        if options.json:
+            sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")
+        else:
+            decision = record.decision
+            print(visible(f"{record.event.id} {_headline(record)}, because {decision.reason if decision else None}"))
+    if not found and not options.json:
+        print("nothing was refused so far")
+    return 0
+
+
+def _is_refused(record: Stored) -> bool:
+    return record.decision is not None and record.decision.outcome == "deny"
+
+
 def _named(name: str) -> Stored | None:
     return next((record for record in records() if record.event.id == name), None)
 
@@ -50,7 +79,7 @@ def _last(found: Iterable[Stored]) -> Stored | None:
     """The last refusal; where nothing was refused, the last event of which some hook was not told."""
     refused = lacking = None
     for record in found:
-        if record.decision is not None and record.decision.outcome == "deny":
+        if _is_refused(record):
             refused = record
         elif _lacks(record):
             lacking = record
@@ -63,14 +92,15 @@ def _lacks(record: Stored) -> list[str]:
 
 def _tell(record: Stored) -> None:
     event, decision = record.event, record.decision
-    what = f"{event.tool.name} ({event.tool.native})" if event.tool is not None else event.type
-    outcome = (decision.outcome if decision else None) or "no opinion"
-    print(visible(f"{event.time} {event.agent} {event.type}: {what}: {outcome}"))
+    print(visible(_headline(record)))
+    print(f"  event {event.id}")
     if decision is not None and decision.reason:
         print(visible(f"  because {decision.reason}" + (f" (said {decision.by})" if decision.by else "")))
     for run in record.runs:
         ending = run.failure or f"exit code {run.exit}"
         print(visible(f"  {run.hook} ({run.scope}): {run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms"))
+        if run.outcome == "deny":
+            print(visible(f"    {_behind(run, record)}"))
     for gap in record.gaps:
         if gap.note:
             print(visible(f"  note: {gap.note}"))
@@ -78,6 +108,20 @@ def _tell(record: Stored) -> None:
         print(f"Next: {_LACKING[word]}")
     if decision is not None and str(decision.reason).startswith(NEEDS_APPROVAL):
         _offer(event.id)
+
+
+def _headline(record: Stored) -> str:
+    event, decision = record.event, record.decision
+    what = f"{event.tool.name} ({event.tool.native})" if event.tool is not None else event.type
+    outcome = (decision.outcome if decision else None) or "no opinion"
+    return f"{event.time} {event.agent} {event.type}: {what}: {outcome}"
+
+
+def _behind(run: HookRun, record: Stored) -> str:
+    """The command of a hook, and its id: by that it is known even when its words have changed."""
+    found = command_behind(run, project_of(Path(record.event.cwd or ".").absolute()))
+    told = "its command is in no manifest now" if found is None else f"it ran: {found}"
+    return f"{told} (id {(run.digest or 'unknown')[:12]})"
 
 
 def _offer(call: str) -> None:

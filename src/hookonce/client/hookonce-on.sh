@@ -41,7 +41,7 @@ import sys
 def main(caller, words):
     """Find hookonce where the interpreter's file says it is; an exception here leaves the answer to the shell."""
     with open(os.path.join(os.path.dirname(__file__), "interpreter"), encoding="utf-8") as file:
-        sys.path[:0] = file.read().splitlines()[1:]
+        sys.path[:0] = file.read().splitlines()[2:]
     from hookonce.cold import main as cold
 
     return cold(words, caller=caller, stderr=3)

@@ -1,13 +1,17 @@
 """Where hookonce keeps its own files. The same places on every system, so that hooks find them."""
 
 import os
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 
 def home() -> Path:
     """The user's home: of the password database, unless HOME names another directory that is ours."""
-    named, user = os.environ.get("HOME", ""), os.getuid()
+    return _home(os.environ.get("HOME", ""), os.getuid())
+
+
+@lru_cache(maxsize=8)
+def _home(named: str, user: int) -> Path:
     return Path(named if _is_ours(named, user) else _registered(user))
 
 
@@ -35,14 +39,20 @@ def _registered(user: int) -> str:
         return "/"
 
 
+@lru_cache(maxsize=64)
+def _under(place: Path, *names: str) -> Path:
+    """Asked so often in one call that building it anew would be felt."""
+    return place.joinpath(*names)
+
+
 def data() -> Path:
     """Our data directory; XDG_DATA_HOME is ignored, because a repository could set it."""
-    return home() / ".local" / "share" / "hookonce"
+    return _under(home(), ".local", "share", "hookonce")
 
 
 def configuration() -> Path:
     """Our own configuration, and the user's manifest."""
-    return home() / ".config" / "hookonce"
+    return _under(home(), ".config", "hookonce")
 
 
 def backups() -> Path:
@@ -52,9 +62,14 @@ def backups() -> Path:
 
 def client() -> Path:
     """The command that stands in agents' configurations: one path that never changes."""
-    return data() / "bin" / "hookonce-on"
+    return _under(data(), "bin", "hookonce-on")
 
 
 def log() -> Path:
     """The log in which an internal error leaves its trace."""
     return data() / "hookonce.log"
+
+
+def paused() -> Path:
+    """Until when nobody is asked."""
+    return _under(data(), "paused-until")

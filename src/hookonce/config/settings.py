@@ -39,6 +39,18 @@ def untrusted() -> Literal["skip", "deny"]:
     return "deny" if "deny" in {found.get("untrusted") for found in _all()} else "skip"
 
 
+def privileges() -> Literal["reduced", "all"]:
+    """With what a hook runs: one who says `reduced` is enough, and a file that cannot be read may have said it."""
+    for file in _files():
+        try:
+            found = _read(file).get("privileges", "all")
+        except HookonceError:
+            return "reduced"
+        if found != "all":
+            return "reduced"
+    return "all"
+
+
 def scanners() -> list[str]:
     """Commands that look at a project's hooks before a person is asked to trust them; the system's and the user's."""
     listed = [found.get("scanners") for found in _all()]
@@ -51,7 +63,11 @@ def setting(name: str, default: Any = None) -> Any:
 
 
 def _all() -> list[dict[str, Any]]:
-    return [_read(file) for file in (configuration() / _NAME, SYSTEM / _NAME)]
+    return [_read(file) for file in _files()]
+
+
+def _files() -> tuple[Path, Path]:
+    return configuration() / _NAME, SYSTEM / _NAME
 
 
 def _read(file: Path) -> dict[str, Any]:

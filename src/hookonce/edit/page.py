@@ -5,6 +5,7 @@ json reads it, once comments and trailing commas are blanked; so what is looked 
 """
 
 import re
+from collections.abc import Iterator
 from json import JSONDecodeError, loads
 from typing import Any, NamedTuple, NoReturn
 
@@ -16,6 +17,8 @@ from hookonce.edit.style import STRING, Style, newline_of, style_of
 
 _COMMENT = re.compile(STRING + rb"|//[^\r\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rb"(" + STRING + rb"|[\]}\w])([ \t\r\n]*+),(?=[ \t\r\n]*+[\]}])|" + STRING, re.DOTALL)
+# Most files have neither, and are large enough for this to be felt.
+_MAY_COMMENT, _MAY_TRAIL = re.compile(rb"//|/\*"), re.compile(rb",[ \t\r\n]*+[\]}]")
 _NO_NUMBER = re.compile(STRING + rb"|(-?Infinity|NaN|\d{4300,})", re.DOTALL)
 _STRING = re.compile(STRING, re.DOTALL)
 _NO_COMMENTS = bytes.maketrans(BLOCK + LINE, b"  ")
@@ -62,6 +65,12 @@ class Page(NamedTuple):
         stays = span == self.root or self._has_notes(span[0])
         return Box(*inner, items(self.mask, *inner), array=array, stays=stays)
 
+    def members(self) -> Iterator[tuple[str, Span]]:
+        """The keys of the outermost object, each with the place of its value."""
+        for start, end in items(self.mask, self.root[0] + 1, self.root[1] - 1):
+            colon = self.mask.index(b":", start)
+            yield self._key(start, colon), bare(self.mask, colon + 1, end)
+
     def kind(self, span: Span) -> str:
         """What stands there, in words."""
         return _KINDS.get(self.text[span[0] : span[0] + 1], "a number")
@@ -93,10 +102,12 @@ def read(text: bytes) -> Page:
     """The file; nothing but white space and comments counts as an empty object."""
     check_utf8("JSON", text)
     bom, rest = text[: len(BOM) * text.startswith(BOM)], text.removeprefix(BOM)
-    plain = BLOCK * len(bom) + _COMMENT.sub(_hidden, rest)
+    plain = BLOCK * len(bom) + (_COMMENT.sub(_hidden, rest) if _MAY_COMMENT.search(rest) else rest)
     if not plain.strip(NOTHING):
         return read(bom + b"{}" + newline_of(text) + rest)._replace(fresh=True)
-    strict = _TRAILING_COMMA.sub(_without_comma, plain.translate(_NO_COMMENTS))
+    strict = plain.translate(_NO_COMMENTS)
+    if _MAY_TRAIL.search(strict):
+        strict = _TRAILING_COMMA.sub(_without_comma, strict)
     value = _load(text, strict)
     return Page(text, plain, _STRING.sub(lambda match: b"s" * len(match[0]), strict), value)
 

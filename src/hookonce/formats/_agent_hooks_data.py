@@ -1,9 +1,11 @@
 """The `data` of each Agent Hooks event type, out of an event and back into one."""
 
+from re import compile as pattern
 from typing import Any
 
 from msgspec.structs import asdict
 
+from hookonce.canon.events import EVENTS
 from hookonce.canon.reasons import END_AGENT_HOOKS, ERRORS, NOTIFICATIONS, START_AGENT_HOOKS
 from hookonce.canon.tools import ACTIONS, FROM_ACTIONS
 from hookonce.formats._model import qualified
@@ -14,7 +16,16 @@ from hookonce.model import Digest, Event, Json, Object, Result, Tool, Usage
 _TRIGGERS = frozenset({"auto", "manual", "system"})
 _PLANS = ("plan", "explore", "default")
 _COUNTS = ("tokens_used", "tokens_limit", "tokens_before", "tokens_after", "tokens_removed", "tokens_remaining")
+_UNFIT = pattern(r"\s|\.(?=\.|\Z)")
 _LOOP = ("iteration_count", "tokens_consumed", "elapsed_ms")
+
+
+def type_name(kind: str, agent: str) -> str:
+    """The name of a canonical type here; what the taxonomy lacks goes under the agent's vendor prefix."""
+    row = EVENTS.get(kind)
+    if row is not None and row.agent_hooks is not None:
+        return row.agent_hooks
+    return _UNFIT.sub("_", kind if kind.startswith("vendor.") else f"vendor.{agent}.{kind}")
 
 
 def data_of(kind: str, event: Event) -> Object:
@@ -167,14 +178,21 @@ def _notification(event: Event) -> Object:
 
 
 def _failure(event: Event) -> Object:
-    data, origin = event.data, event.data.get("origin_event")
+    data = event.data
     told = (ERRORS.get(str(data.get(name))) for name in ("error_type", "error_context"))
     known = next((kind for kind in told if kind), "UnhandledException")
     error = data.get("error")
     if type(error) is dict and "message" in error:
         error = error["message"]
-    found: Object = {"error_type": known} | _said("error_message", error)
-    return found | {"origin_event": origin} if type(origin) is str else found
+    return {"error_type": known} | _said("error_message", error) | _origin(event)
+
+
+def _origin(event: Event) -> Object:
+    """The event in which it failed: a canonical type in this format's words, and what are such words already."""
+    origin = event.data.get("origin_event")
+    if type(origin) is not str:
+        return {}
+    return {"origin_event": type_name(origin, event.agent) if origin in EVENTS else origin}
 
 
 def _loop(event: Event) -> Object:

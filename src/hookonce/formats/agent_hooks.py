@@ -33,7 +33,6 @@ _LEVELS = frozenset({"low", "medium", "high", "critical"})
 _HIGHEST = 100
 _REMAINING = names("id", "time", "agent_version", "parent_session", "actor", "mode")
 _MAIL = pattern(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-_UNFIT = pattern(r"\s|\.(?=\.|\Z)")
 _DECIDED = frozenset({"Action.Before", "Action.After", "Prompt.Submitted"})
 # Where the specification's own table of agents says something else than the agents do.
 _TABLE = {("cursor", "agent_stop"): "Session.End", ("windsurf", "worktree_create"): "Session.Start"}
@@ -64,11 +63,7 @@ def _documents(record: Record, kind: str) -> list[Object]:
 
 def name_of(event: Event) -> str:
     """The type's name here; what the taxonomy lacks goes under the agent's vendor prefix."""
-    row = EVENTS.get(event.type)
-    if row is not None and row.agent_hooks is not None:
-        return row.agent_hooks
-    own = event.type if event.type.startswith("vendor.") else f"vendor.{event.agent}.{event.type}"
-    return _UNFIT.sub("_", own)
+    return detail.type_name(event.type, event.agent)
 
 
 def _document(event: Event, kind: str, record: Record) -> Object:

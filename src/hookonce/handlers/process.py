@@ -1,15 +1,17 @@
 """One process of a hook: fed, heard up to a limit, and ended with everything that it started."""
 
 import os
-import selectors
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from time import monotonic
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookonce.handlers import privileges
 from hookonce.handlers.watchdog import Watchdog
+from hookonce.runtime.loop import READ, WRITE, Loop
 
 LIMIT = 1 << 20  # bytes of an answer that are kept; more is read and thrown away
 _CHUNK = 1 << 16
@@ -29,36 +31,160 @@ class Ran(Struct, frozen=True, kw_only=True):
 
 
 class World(Struct, frozen=True, kw_only=True):
-    """Where a hook runs: the caller's directory, environment and umask."""
+    """Where a hook runs: the caller's directory, environment and umask, with the caller's privileges or with fewer."""
 
     cwd: str | None
     env: Mapping[str, str]
     umask: int = -1
+    reduced: bool = False
+
+
+class Job(Struct, frozen=True):
+    """A shell command to be run with bytes on its stdin, and for how many seconds at most."""
+
+    command: str
+    given: bytes
+    world: World
+    timeout: float
 
 
 def run(command: str, given: bytes, world: World, timeout: float) -> Ran:
-    """Run a shell command with bytes on its stdin; in the end, or at the timeout, all its processes are killed."""
-    begin = monotonic()
+    """Run a shell command and wait for it; in the end, or at the timeout, all its processes are killed."""
+    loop = Loop()
+    ended: list[Ran] = []
+    running = Running(loop, Job(command, given, world, timeout), ended.append)
+    try:
+        while not ended:
+            loop.turn()
+    finally:
+        if not ended:  # we are to be somewhere else: what is killed gets its moment all the same
+            running.end()
+            while not ended:
+                loop.turn()
+        loop.close()
+    return ended[0]
+
+
+class Running:
+    """A process that runs: whoever has started it is told in the end how it went."""
+
+    def __init__(self, loop: Loop, job: Job, done: Callable[[Ran], object]) -> None:
+        """Start it."""
+        self._loop, self._done, self._begin = loop, done, monotonic()
+        self._left, self._cut, self._over, self._deaf = memoryview(job.given), False, False, False
+        self._said = [bytearray() for _ in range(_NEWS + 1)]
+        self._open: dict[int, int] = {}
+        self._watchdog: Watchdog | None
+        try:
+            self._watchdog, ours = _watched(job)
+        except OSError as problem:
+            self._watchdog = None
+            said = Ran(failure=f"not started: {problem}", duration=monotonic() - self._begin)
+            loop.at(0, lambda: done(said))
+            return
+        self._timer = loop.at(self._begin + job.timeout, self.end)
+        for number, pipe in enumerate((*ours, self._watchdog.news)):
+            os.set_blocking(pipe, False)
+            self._open[number] = pipe
+            loop.watch(pipe, READ if number else WRITE, partial(self._serve, number))
+
+    def end(self) -> None:
+        """Hear no more, and let everything be killed; the watchdog has a moment to be done with it."""
+        if self._watchdog is None:
+            return
+        self._deaf = self._deaf or not self._over
+        for number in [number for number in self._open if number != _NEWS]:
+            self._shut(number)
+        self._watchdog.let_go()
+        self._timer.cancel()
+        if self._over:
+            self._finish()
+        else:
+            self._timer = self._loop.at(monotonic() + _GRACE, self._finish)
+
+    def _serve(self, number: int, _: int) -> None:
+        pipe = self._open[number]
+        try:
+            goes_on = self._feed(pipe) if number == 0 else self._hear(number, os.read(pipe, _CHUNK))
+        except BlockingIOError:
+            return
+        except OSError:  # the process closed its end: it does not want to read on
+            goes_on = 0
+        if not goes_on:
+            self._closed(number)
+
+    def _closed(self, number: int) -> None:
+        """One pipe has told everything."""
+        self._shut(number)
+        if number == _NEWS:  # everything that wrote was killed: what is left lies in the pipes
+            self._over = True
+            self._timer.cancel()
+            self._timer = self._loop.at(monotonic() + _GRACE, self.end)
+        if not any(self._open):  # what it reads, number 0, may stay open
+            self.end()
+
+    def _shut(self, number: int) -> None:
+        pipe = self._open.pop(number)
+        self._loop.forget(pipe)
+        if number != _NEWS:
+            os.close(pipe)
+
+    def _feed(self, pipe: int) -> int:
+        if self._left:
+            self._left = self._left[os.write(pipe, self._left[:_CHUNK]) :]
+        return len(self._left)
+
+    def _hear(self, number: int, chunk: bytes) -> int:
+        if self._deaf:  # how something ended that we have killed is no news
+            return len(chunk)
+        room = LIMIT - len(self._said[number])
+        self._said[number] += chunk[:room]
+        self._cut = self._cut or len(chunk) > room
+        return len(chunk)
+
+    def _finish(self) -> None:
+        if self._watchdog is None:
+            return
+        self._timer.cancel()
+        if _NEWS in self._open:
+            self._shut(_NEWS)
+        self._watchdog.close(ended=self._over)
+        self._watchdog = None
+        self._done(self._ran(monotonic() - self._begin))
+
+    def _ran(self, duration: float) -> Ran:
+        out, err, news = (bytes(said) for said in self._said[1:])
+        told = news.decode(errors="replace")
+        said = Ran(stdout=out, stderr=err, duration=duration, cut=self._cut)
+        if told.isdigit():
+            return replace(said, code=int(told))
+        if told.startswith("-"):
+            return replace(said, failure=f"ended by signal {told[1:]}")
+        return replace(said, failure=told or ("timeout" if self._deaf else "its watchdog was killed"))
+
+
+def _watched(job: Job) -> tuple[Watchdog, list[int]]:
+    """The process that watches over the hook, and our ends of the hook's pipes."""
     theirs, ours = _pipes()
     try:
-        watchdog = Watchdog(lambda: _start(command, world, theirs), theirs)
-    except OSError as problem:
+        return Watchdog(lambda: _start(job.command, job.world, theirs), theirs), ours
+    except OSError:
         _close(ours)
-        return Ran(failure=f"not started: {problem}", duration=monotonic() - begin)
+        raise
     finally:
         _close(theirs)
-    heard = _Ears([*ours, watchdog.news], given)
-    try:
-        heard.listen(begin + timeout)
-    finally:
-        _close(heard.open)
-        watchdog.close(_GRACE)
-    return _ran(heard, monotonic() - begin)
 
 
 def _pipes() -> tuple[list[int], list[int]]:
     """Three pipes: the ends of the hook, in the order of its descriptors, and ours."""
-    into, out, err = (os.pipe() for _ in range(3))
+    made: list[tuple[int, int]] = []
+    try:
+        while len(made) < _NEWS:
+            made.append(os.pipe())
+    except OSError:
+        _close([end for ends in made for end in ends])
+        raise
+    into, out, err = made
     return [into[0], out[1], err[1]], [into[1], out[0], err[0]]
 
 
@@ -70,6 +196,8 @@ def _close(descriptors: list[int]) -> None:
 def _start(command: str, world: World, pipes: list[int]) -> "subprocess.Popen[bytes]":
     """Start the hook; this runs in the watchdog, which keeps no pipe of the hook's open."""
     try:
+        if world.reduced:
+            privileges.reduce()
         return subprocess.Popen(  # noqa: S602  the command is a shell line by the specification
             command,
             shell=True,
@@ -83,65 +211,3 @@ def _start(command: str, world: World, pipes: list[int]) -> "subprocess.Popen[by
         )
     finally:
         _close(pipes)
-
-
-def _ran(heard: "_Ears", duration: float) -> Ran:
-    out, err, news = (bytes(said) for said in heard.said[1:])
-    told = news.decode(errors="replace")
-    said = Ran(stdout=out, stderr=err, duration=duration, cut=heard.cut)
-    if told.isdigit():
-        return replace(said, code=int(told))
-    if told.startswith("-"):
-        return replace(said, failure=f"ended by signal {told[1:]}")
-    return replace(said, failure=told or ("its watchdog was killed" if heard.over else "timeout"))
-
-
-class _Ears:
-    """The pipes of a process and of its watchdog, served until it has ended or the time is over."""
-
-    def __init__(self, pipes: list[int], given: bytes) -> None:
-        self.left, self.cut, self.over = memoryview(given), False, False
-        self.said = [bytearray() for _ in pipes]
-        self.open = pipes[:_NEWS]
-        self.selector = selectors.DefaultSelector()
-        for number, pipe in enumerate(pipes):
-            os.set_blocking(pipe, False)
-            self.selector.register(pipe, selectors.EVENT_READ if number else selectors.EVENT_WRITE, number)
-
-    def listen(self, deadline: float) -> None:
-        """Until the watchdog has told the ending and the last bytes were heard, but not beyond the deadline."""
-        with self.selector:
-            while self._hears() and (left := deadline - monotonic()) > 0:
-                for key, _ in self.selector.select(left):
-                    self._serve(key)
-                    if self.over:  # everything that wrote was killed: what is left lies in the pipes
-                        deadline = min(deadline, monotonic() + _GRACE)
-
-    def _hears(self) -> bool:
-        return any(key.data for key in self.selector.get_map().values())
-
-    def _serve(self, key: selectors.SelectorKey) -> None:
-        try:
-            done = not (self._feed(key.fd) if key.data == 0 else self._hear(key.data, os.read(key.fd, _CHUNK)))
-        except BlockingIOError:
-            return
-        except OSError:  # the process closed its end: it does not want to read on
-            done = True
-        if done:
-            self.selector.unregister(key.fd)
-            if key.data == _NEWS:
-                self.over = True
-            else:
-                self.open.remove(key.fd)
-                os.close(key.fd)
-
-    def _feed(self, pipe: int) -> int:
-        if self.left:
-            self.left = self.left[os.write(pipe, self.left[:_CHUNK]) :]
-        return len(self.left)
-
-    def _hear(self, number: int, chunk: bytes) -> int:
-        room = LIMIT - len(self.said[number])
-        self.said[number] += chunk[:room]
-        self.cut = self.cut or len(chunk) > room
-        return len(chunk)

@@ -17,6 +17,8 @@ from sys import platform
 from typing import NoReturn
 from warnings import catch_warnings, simplefilter
 
+from hookonce.handlers import limits
+
 _SUBREAPER = 36  # prctl: orphans below a process come to it
 _HIGHEST = 1 << 16  # descriptors beyond this are nobody's
 _POLL = 0.01  # seconds between two looks at a process that cannot be waited for
@@ -34,12 +36,13 @@ class Watchdog:
 
     def __init__(self, start: Callable[[], "Popen[bytes]"], needs: Collection[int]) -> None:
         """Let it start a process, for which it needs some of our descriptors; all others it closes."""
-        leash, self._leash = os.pipe()
+        leash, held = os.pipe()
+        self._leash: int | None = held
         self.news, news = os.pipe()
         try:
             self._pid = fork()
         except OSError:
-            os.close(self._leash)
+            os.close(held)
             os.close(self.news)
             raise
         else:
@@ -49,15 +52,18 @@ class Watchdog:
             os.close(leash)
             os.close(news)
 
-    def close(self, patience: float) -> None:
-        """Let go, and wait until nothing runs any more; what not even a kill ends is left to the watchdog."""
-        os.close(self._leash)
-        with suppress(OSError):
-            while select([self.news], [], [], patience)[0]:
-                if not os.read(self.news, 1024):
-                    os.waitpid(self._pid, 0)
-                    break
+    def let_go(self) -> None:
+        """Have everything killed that still runs."""
+        if self._leash is not None:
+            os.close(self._leash)
+            self._leash = None
+
+    def close(self, *, ended: bool) -> None:
+        """Ask it no more; what not even a kill has ended is left to it."""
+        self.let_go()
         os.close(self.news)
+        if ended:
+            os.waitpid(self._pid, 0)
 
 
 def _live(start: Callable[[], "Popen[bytes]"], leash: int, news: int, needs: set[int]) -> NoReturn:
@@ -65,6 +71,7 @@ def _live(start: Callable[[], "Popen[bytes]"], leash: int, news: int, needs: set
     try:
         os.setsid()
         leave_alone(needs)
+        limits.narrow()
         _adopt_orphans()
         os.write(news, _ending(start, leash).encode(errors="replace")[:1024])
     finally:

@@ -4,7 +4,7 @@ Nothing that a project says counts before a person has agreed to it: such a file
 be, and whatever is wrong with it keeps nobody else's hooks from being asked.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +15,7 @@ from hookonce import formats
 from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.formats._files import file_events
+from hookonce.manifest import watched
 from hookonce.manifest.discover import Scope, Source, sources
 from hookonce.manifest.load import load
 from hookonce.manifest.matcher import Subject, matches
@@ -105,8 +106,28 @@ def _gap(lacks: str, why: str) -> Gap:
     return Gap(where="$.decision", capability=_WORDS[lacks], strategy="exclude", effect="observes", note=why)
 
 
-def standing(project: Path | None, kind: str | None = None) -> Iterator[Standing]:
-    """Every hook of every scope, in order (for events of that kind), and why those that may not run may not."""
+def standing(project: Path | None, kind: str | None = None) -> Iterable[Standing]:
+    """Every hook of every scope, in order (for events of that kind), and why those that may not run may not.
+
+    A project's are looked at anew each time, because their scripts count too; the others while their files stay.
+    """
+    now = watched.stamps(project)
+    known = _kept.get((project, kind))
+    if known is not None and known[0] == now:
+        return known[1]
+    found = list(_standing(project, kind))
+    if watched.is_settled(now) and not any(one.source.scope == "project" for one in found):
+        if len(_kept) > _MOST:
+            _kept.clear()
+        _kept[project, kind] = (now, found)
+    return found
+
+
+_kept: dict[tuple[Path | None, str | None], tuple[watched.Stamps, list[Standing]]] = {}
+_MOST = 1024  # projects and kinds of events
+
+
+def _standing(project: Path | None, kind: str | None) -> Iterator[Standing]:
     rules = policies(project)
     for source in sources(project):
         try:

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from site import getusersitepackages
 
-from hookonce.config import paths
+from hookonce.config import build, paths
 from hookonce.edit.file import read_file, replace_file
 from hookonce.errors import HookonceError
 
@@ -51,9 +51,15 @@ def refresh() -> None:
 
 def _wanted() -> dict[Path, tuple[bytes, int]]:
     """The files that belong together, the client last: with its content and its mode."""
-    told = "".join(f"{line}\n" for line in (_interpreter(), *_shelves()))
-    client = (files("hookonce") / "client" / "hookonce-on").read_bytes()
-    return {_interpreter_file(): (told.encode(), 0o644), paths.client(): (client, _MODE)}
+    told = "".join(f"{line}\n" for line in (_interpreter(), build.build(), *_shelves()))
+    return {_interpreter_file(): (told.encode(), 0o644), paths.client(): (_made(), _MODE)}
+
+
+def _made() -> bytes:
+    """The client as it was built for this machine; where nothing was built, its twin for a shell and Python."""
+    kept = files("hookonce") / "client"
+    built = kept / "hookonce-on"
+    return (built if built.is_file() else kept / "hookonce-on.sh").read_bytes()
 
 
 def _interpreter_file() -> Path:

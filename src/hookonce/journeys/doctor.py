@@ -8,12 +8,13 @@ from shutil import which
 from msgspec import Struct
 
 from hookonce.agents import config_of
-from hookonce.config import paths
+from hookonce.config import paths, settings
 from hookonce.edit.refusal import Refusal
 from hookonce.errors import HookonceError
 from hookonce.journeys.change import Change
 from hookonce.journeys.chosen import manifest_of
 from hookonce.journeys.doors import is_ours
+from hookonce.journeys.folder_trust import distrust
 from hookonce.journeys.install import plan
 from hookonce.journeys.places import Place, document_of, resolved
 from hookonce.journeys.places import sources as files_of
@@ -47,6 +48,8 @@ def examine(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
     for _, path, text in found.problems:
         yield Finding(agent=agent.name, kind="unreadable", message=text, path=str(path))
     yield from _switches(agent, place)
+    if found.hooks and (told := distrust(agent, place)) is not None:
+        yield Finding(agent=agent.name, kind="untrusted", message=told)
     if not found.problems:
         yield from _drift(agent, place, client)
         yield from _unreviewed(agent, place, client)
@@ -148,7 +151,11 @@ _BUILTINS = frozenset({"test", "[", ":", "echo", "printf", "read", "exit", "true
 
 
 def own_house() -> Iterator[Finding]:
-    """Our own client and its interpreter."""
+    """Our own settings, our client and its interpreter."""
+    try:
+        settings.setting("untrusted")
+    except HookonceError as problem:
+        yield Finding(agent=None, kind="settings", message=str(problem))
     client = paths.client()
     if not client.exists():
         return

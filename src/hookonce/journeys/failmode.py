@@ -4,12 +4,13 @@ Refusals lie beside the client, made beforehand, for the case that not even an i
 """
 
 from collections.abc import Iterator
+from errno import EINTR, EIO, EMFILE, ENFILE, ENOMEM
 from hashlib import sha256
 from pathlib import Path
 
 from msgspec.json import encode
 
-from hookonce import __version__, agents
+from hookonce import __version__, agents, light
 from hookonce.agents import config_of, kind_of, natives, point_of
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.canon.weaken import weaken
@@ -17,11 +18,13 @@ from hookonce.config import paths
 from hookonce.edit.file import replace_file
 from hookonce.journeys import pause
 from hookonce.journeys.chosen import standing
+from hookonce.manifest import watched
 from hookonce.manifest.discover import sources
 from hookonce.manifest.policy import policies
 from hookonce.model import Agent, Decision, Reply
 
 REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
+_MOMENTARY = frozenset({EMFILE, ENFILE, ENOMEM, EIO, EINTR})
 _HEAD = "hookonce"  # the first word of the file; no agent has that name
 
 
@@ -66,6 +69,21 @@ def closed(project: Path | None) -> set[str]:
 
 def refresh() -> None:
     """Make the refusals anew if manifests or policies have changed since; for a client that is there."""
+    now = _now()
+    if _seen == now:
+        return
+    _renew()
+    _seen[:] = _now() if watched.is_settled(now) else []
+
+
+_seen: watched.Stamps = []  # the files of which the refusals were made, and theirs, when we last looked
+
+
+def _now() -> watched.Stamps:
+    return [*watched.stamps(None), *light.stamps([(str(file().parent), [str(file())])])]
+
+
+def _renew() -> None:
     stamp = _stamp()
     if not paths.client().exists() or _head()[1:2] == [stamp]:
         return
@@ -80,11 +98,18 @@ def _stamp() -> str:
 
 
 def _head() -> list[str]:
-    """The first line: of what the refusals were made, and for which events."""
+    """The first line: of what the refusals were made, and for which events; nothing where there is no such file.
+
+    One that is there and cannot be read now is an error: then the client, which can, has the last word.
+    """
     try:
         with file().open(encoding="ascii") as lines:
             return lines.readline().rstrip("\n").split("|")
-    except Exception:  # noqa: BLE001  not there, not ours, not even a home to look in: nothing is known
+    except OSError as problem:
+        if problem.errno in _MOMENTARY:
+            raise
+        return []
+    except Exception:  # noqa: BLE001  not ours, not even a home to look in: nothing is known
         return []
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from hookonce.errors import HookonceError
 from hookonce.journeys.check import Trouble, Verdict, check, kind_of
@@ -19,13 +20,7 @@ _STREAMS = (".json", ".jsonl", ".ndjson")
 _MOST = 1 << 20  # bytes of a policy
 
 
-class FolderVerdict(Verdict, frozen=True, kw_only=True):
-    """What was found in a folder; `trust` says of each file of hooks whether it would run."""
-
-    trust: dict[str, str]
-
-
-def check_folder(folder: Path, *, strict: bool) -> FolderVerdict:
+def check_folder(folder: Path, *, strict: bool) -> Verdict:
     """The verdict on a project: every problem is told with the file that has it."""
     found = [source for source in sources(folder) if source.scope == "project"]
     verdicts = {_name(folder, source): _hooks(source, strict=strict) for source in found}
@@ -40,7 +35,7 @@ def check_folder(folder: Path, *, strict: bool) -> FolderVerdict:
     trust = {_name(folder, source): _trust(folder, source) for source in found}
     told = "nobody has agreed to it, and none of its hooks runs; hookonce trust shows them"
     warnings += [Trouble(path=name, message=told) for name, state in trust.items() if state != "trusted"]
-    return FolderVerdict(
+    return Verdict(
         file=str(folder),
         ok=not problems,
         kind="folder",
@@ -125,7 +120,7 @@ def _level(discovery: Verdict | None, events: Verdict | None) -> str | None:
     return reached.replace("level 2", "level 3")
 
 
-def _trust(folder: Path, source: Source) -> str:
+def _trust(folder: Path, source: Source) -> Literal["trusted", "not trusted"]:
     try:
         return "trusted" if is_trusted(folder, source, manifest_of(source)) else "not trusted"
     except HookonceError:

@@ -7,10 +7,11 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from hookonce import agents, formats
-from hookonce.agents import normalize
+from hookonce.agents import config_of, kind_of, normalize
 from hookonce.model import Agent, Object
 
 _TRANSCRIPTS = ("transcript_path", "transcriptPath", "agent_transcript_path")
+_SHAPE = "the payload has its shape"
 _EVENT_KEYS = ("hook_event_name", "hookEventName", "agent_action_name", "hookName", "hook")
 
 
@@ -38,6 +39,26 @@ def identify(payload: Any, environment: Mapping[str, str] | None = None) -> Find
         if found := _evidence(agents.load(name), payload, lies):
             proven[name] = found
     return _judge(payload, proven, environment or {})
+
+
+def outweighs(found: Finding, claimed: Agent, told: str | None, payload: Any) -> bool:
+    """Whether a finding is stronger than the claim that an entry in a configuration makes, with the event that it told.
+
+    It is not where only the claimed agent has such an event. Nor is a mere likeness to an agent that does not read
+    the configuration of the claimed one.
+    """
+    if found.kind != "agent" or found.name in {None, claimed.name}:
+        return False
+    other = agents.load(str(found.name))
+    if not _knows(claimed, event_of(claimed, payload) or told):
+        return True
+    if not _knows(other, found.event or told):
+        return False
+    return _SHAPE not in found.evidence or claimed.name in config_of(other).borrows
+
+
+def _knows(agent: Agent, event: str | None) -> bool:
+    return event is not None and not kind_of(agent, event).startswith("vendor.")
 
 
 def _judge(payload: Object, proven: dict[str, list[str]], environment: Mapping[str, str]) -> Finding:
@@ -85,7 +106,7 @@ def _evidence(agent: Agent, payload: Object, lies: tuple[str, str] | None) -> li
     if type(mode) is str and mode in agent.permission_modes:
         return [f"permission_mode {mode} is its own"]
     if agent.recognise is not None and agent.recognise(payload) is not None:
-        return ["the payload has its shape"]
+        return [_SHAPE]
     return []
 
 

@@ -1,20 +1,26 @@
 """What we changed in files that belong to others: before and after, so that leaving gives back the same bytes."""
 
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec import Struct, ValidationError
 from msgspec.json import decode, encode
+from msgspec.structs import replace
 
 from hookonce.config import paths
 from hookonce.edit.file import read_file, replace_file
 
 
 class Line(Struct, frozen=True, omit_defaults=True):
-    """One file: the digest that we left it with, and the copy of what was there, None if there was no file."""
+    """One file: the digest that we left it with, and the copy of what was there, None if there was no file.
+
+    `made` are the folders that were made for it, the innermost first.
+    """
 
     after: str
     before: str | None = None
+    made: list[str] = []
 
 
 def digest(data: bytes) -> str:
@@ -32,15 +38,38 @@ def note(path: Path, old: bytes | None, new: bytes, copy: Path | None) -> None:
     before = None if copy is None else str(copy)
     if line is not None and old is not None and line.after == digest(old):
         before = line.before
-    lines[str(path)] = Line(digest(new), before)
+    made = _missing(path) if old is None or line is None else line.made
+    lines[str(path)] = Line(digest(new), before, made)
     _write(lines)
 
 
+def _missing(path: Path) -> list[str]:
+    return [str(folder) for folder in takewhile(lambda folder: not folder.exists(), path.parents)]
+
+
 def forget(path: Path) -> None:
-    """The file is as it was."""
+    """The file is as it was, and so are the folders around it: those that we made go if nothing is in them."""
     lines = _lines()
-    if lines.pop(str(path), None) is not None:
-        _write(lines)
+    line = lines.pop(str(path), None)
+    if line is None:
+        return
+    left = _cleared(line.made)
+    heir = next((other for other in lines if any(Path(other).is_relative_to(folder) for folder in left)), None)
+    if heir is not None:  # whose file still lies there, and may be the last to leave
+        lines[heir] = replace(lines[heir], made=[*lines[heir].made, *left])
+    _write(lines)
+
+
+def _cleared(folders: list[str]) -> list[str]:
+    """Take away empty folders, from the inside out; those that are not are told."""
+    for number, folder in enumerate(folders):
+        try:
+            Path(folder).rmdir()
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return folders[number:]
+    return []
 
 
 def undo(path: Path, now: bytes) -> tuple[bool, bytes | None]:

@@ -9,10 +9,13 @@ from traceback import format_exception
 from hookonce import agents, ids, invocation
 from hookonce.agents import kind_of, natives, point_of
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.journeys import failmode, pause
+from hookonce.handlers.walk import Walk, drive
+from hookonce.journeys import failmode, ground, pause
 from hookonce.journeys.budget import budget
+from hookonce.journeys.ground import Ground
+from hookonce.journeys.hook_error import errors_of
 from hookonce.journeys.identify import identify
-from hookonce.journeys.respond import Answered, Asked, Call, respond, understand
+from hookonce.journeys.respond import Answered, Asked, Call, Claimed, respond, understand
 from hookonce.manifest.discover import project_of
 from hookonce.model import Agent, Gap, Record, Reply
 from hookonce.runtime import calls, stops
@@ -37,14 +40,27 @@ def answer(
 
     An exception is raised only if not even that can be told; what the client then says was made beforehand.
     """
+    return drive(walk(words, raw, ground.cold(environment), call_id or ids.fresh(), began))
+
+
+def note(words: list[str], raw: bytes, environment: Mapping[str, str], call_id: str) -> None:
+    """Keep a call that was answered already, because it concerns nobody: no hook is asked."""
+    drive(walk(words, raw, ground.cold(environment, asks=False), call_id))
+
+
+def walk(words: list[str], raw: bytes, where: Ground, call_id: str, began: float | None = None) -> Walk[Reply]:
+    """The same for whoever has more to do than to wait for one answer."""
     try:
-        call = _call(words, call_id or ids.fresh(), began)
+        call = _call(words, call_id, began)
         if raw == TRIAL or pause.is_paused():
             return failmode.open_reply(agents.load(call.agent))
-        _refresh()
-        return _answer(call, raw, environment)
+        if not where.lives_on:
+            refresh()
+        return (yield from _answer(call, raw, where))
+    except GeneratorExit:
+        raise  # nobody waits for this answer any more
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
-        return failed(words, raw, environment, problem)
+        return failed(words, raw, where.environment, problem)
 
 
 def patience(words: list[str]) -> float:
@@ -77,7 +93,7 @@ def _call(words: list[str], call_id: str = "", began: float | None = None) -> Ca
     )
 
 
-def _refresh() -> None:
+def refresh() -> None:
     """What the client says without us follows the manifests; a disk that refuses it refuses nobody an answer."""
     try:
         failmode.refresh()
@@ -85,36 +101,46 @@ def _refresh() -> None:
         _tell("failmode", problem)
 
 
-def _answer(call: Call, raw: bytes, environment: Mapping[str, str]) -> Reply:
-    asked = understand(call, raw, environment)
+def _answer(call: Call, raw: bytes, where: Ground) -> Walk[Reply]:
+    asked = understand(call, raw, where.environment, where.pid)
     if not raw.strip() and "prevent" in point_of(asked.agent, asked.native).can:
         raise PayloadError("nothing was said of what has to be judged")
-    if not calls.claim(call.id):
-        waited = monotonic() - call.began if call.began is not None else 0
-        until = time() + _budget(call, asked.agent, asked.native) - waited
-        return calls.answer_of(call.id, until) or _fail_mode(asked)
     if asked.event.type == _END:
-        _keep(Record(event=asked.event))  # an agent that ends does not always let us end
+        _keep(Record(event=asked.event), where)  # an agent that ends does not always let us end
     try:
-        answered = respond(call, asked, environment)
+        answered = yield from respond(call, asked, where)
+    except Claimed:
+        return (yield from _of_others(call, asked))
+    except GeneratorExit:
+        raise
     except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
         answered = _failed(asked, problem)
     with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
-        _remember(call, answered)
+        _remember(call, answered, where)
     return answered.reply
 
 
-def _remember(call: Call, answered: Answered) -> None:
+def _of_others(call: Call, asked: Asked) -> Walk[Reply]:
+    """What whoever runs the hooks of this call has answered; if that never comes, the fail mode."""
+    waited = monotonic() - call.began if call.began is not None else 0
+    until = time() + _budget(call, asked.agent, asked.native) - waited
+    found = yield from calls.answer_of(call.id, until)
+    return found or _fail_mode(asked)
+
+
+def _remember(call: Call, answered: Answered, where: Ground) -> None:
     if answered.record.event.id != call.id:
-        spool.forget(call.id)  # another door was first: what is kept is one record, under its id
-    _keep(answered.record)
-    calls.finish(call.id, answered.reply)
+        where.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
+    for record in (answered.record, *errors_of(answered.record)):
+        _keep(record, where)
+    if answered.record.runs:
+        calls.finish(call.id, answered.reply)
 
 
-def _keep(record: Record) -> None:
+def _keep(record: Record, where: Ground) -> None:
     """A record that cannot be kept is counted, and costs nobody the answer."""
     try:
-        spool.append(redact(record, "minimal"))
+        where.spool.append(redact(record, "minimal"))
     except Exception as problem:  # noqa: BLE001  as above
         spool.count_loss()
         _tell("record", problem)
@@ -141,6 +167,17 @@ def _project(cwd: str | None) -> Path | None:
         return project_of(Path(cwd) if cwd else Path.cwd())
     except (OSError, ValueError):
         return None
+
+
+def late(words: list[str], raw: bytes, environment: Mapping[str, str]) -> Reply:
+    """What is said if an answer that is on its way never comes; a stop is let pass, for nobody would count it."""
+    try:
+        asked = _recognised([word for word in words[:2] if not word.startswith("--")], raw, environment)
+        if "retry" not in point_of(asked.agent, asked.native).can:
+            return _fail_mode(asked)
+        return failmode.open_reply(asked.agent)
+    except Exception:  # noqa: BLE001  then the walk fails as well, and says so
+        return Reply()
 
 
 def failed(words: list[str], raw: bytes, environment: Mapping[str, str], problem: BaseException) -> Reply:

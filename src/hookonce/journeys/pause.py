@@ -3,6 +3,7 @@
 It is one small file with a time in it, so that it works whatever else is broken.
 """
 
+import os
 import re
 from pathlib import Path
 from time import time
@@ -17,7 +18,7 @@ _LONGEST = 24 * 3600
 
 
 def _file() -> Path:
-    return paths.data() / "paused-until"
+    return paths.paused()
 
 
 def seconds_of(text: str) -> int:
@@ -51,8 +52,11 @@ def paused_until() -> str | None:
 
 def _left() -> float:
     """Seconds until the pause is over; more than a day is nothing that we wrote."""
+    file = _file()
+    if not os.path.lexists(file):
+        return 0
     try:
-        left = float(_file().read_bytes()) - time()
+        left = float(file.read_bytes()) - time()
     except (OSError, ValueError):
         return 0
     return left if 0 < left <= _LONGEST else 0

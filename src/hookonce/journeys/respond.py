@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 
 from msgspec import Struct
@@ -14,18 +14,19 @@ from hookonce.canon.merge import merged
 from hookonce.canon.weaken import CONTEXT, weaken
 from hookonce.config import settings
 from hookonce.errors import HookonceError, PayloadError
+from hookonce.handlers.walk import Walk
 from hookonce.journeys import failmode
 from hookonce.journeys.budget import budget
 from hookonce.journeys.chosen import Chosen, choose, forbidden
 from hookonce.journeys.dialect import is_agents
-from hookonce.journeys.identify import event_of, identify
+from hookonce.journeys.ground import Ground
+from hookonce.journeys.identify import event_of, identify, outweighs
 from hookonce.journeys.rewrite import settled
-from hookonce.journeys.runs import Caller, run_hooks
+from hookonce.journeys.runs import Caller, asking
 from hookonce.manifest.discover import Scope, project_of
 from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, Object, Origin, Point, Record, Reply
-from hookonce.runtime import approvals, depth, folder, stops, terminal, twice
+from hookonce.runtime import approvals, calls, depth, folder, stops, terminal, twice
 from hookonce.runtime.twice import Decided
-from hookonce.store import spool
 from hookonce.texts import load
 
 _MOMENT = 0.2  # seconds
@@ -47,11 +48,12 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """The call, understood: who really asks, about what."""
+    """The call, understood: who really asks, about what, and from which process (0: ours)."""
 
     agent: Agent
     native: str
     event: Event
+    caller: int = 0
 
 
 class Answered(Struct, frozen=True, kw_only=True):
@@ -61,20 +63,21 @@ class Answered(Struct, frozen=True, kw_only=True):
     record: Record
 
 
-def understand(call: Call, raw: bytes, environment: Mapping[str, str]) -> Asked:
+def understand(call: Call, raw: bytes, environment: Mapping[str, str], caller: int = 0) -> Asked:
     """The payload as an event; argv is a claim, and evidence in the payload is stronger."""
     claimed = agents.load(call.agent)
     payload = _payload(raw)
     found = identify(payload, environment) if payload else None
     agent, told = claimed, call.event
-    if found is not None and found.kind == "agent" and found.name not in {None, claimed.name}:
+    if found is not None and outweighs(found, claimed, call.event, payload):
         agent, told = agents.load(str(found.name)), found.event or call.event
     event = decode(agent, payload, told, id=call.id or ids.fresh(), received=times.now())
     if call.via is not None:
         event = replace(event, origin=Origin(via=[call.via]))
     if agent is not claimed:
         event = replace(event, data=event.data | {"called_through": f"{claimed.name} {call.event or ''}".strip()})
-    return Asked(agent=agent, native=native_name(agent, event, told, event_of(agent, payload)), event=event)
+    native = native_name(agent, event, told, event_of(agent, payload))
+    return Asked(agent=agent, native=native, event=event, caller=caller)
 
 
 def native_name(agent: Agent, event: Event, *told: str | None) -> str:
@@ -95,11 +98,15 @@ def _payload(raw: bytes) -> Any:
         raise PayloadError(f"the payload is no JSON: {problem}") from None
 
 
+class Claimed(HookonceError):
+    """The hooks of this call run already, or have run: whoever runs them answers."""
+
+
 class TooDeep(HookonceError):
     """A chain of agents and hooks that would not end."""
 
 
-def respond(call: Call, asked: Asked, environment: Mapping[str, str]) -> Answered:
+def respond(call: Call, asked: Asked, ground: Ground) -> Walk[Answered]:
     """Ask every hook that wants to be asked, and answer the agent in its own words."""
     event = asked.event
     deadline = (call.began or monotonic()) + budget(asked.agent, asked.native, call.timeout, wraps=call.run is not None)
@@ -107,18 +114,20 @@ def respond(call: Call, asked: Asked, environment: Mapping[str, str]) -> Answere
         folder.sweep()
     if event.type == "before_prompt":
         stops.spoken_to(event)
-    caller = Caller(environment=environment, cwd=_cwd(), depth=depth.depth_of(environment))
     if call.via is None:
-        return answered(asked, _decide(call, asked, caller, deadline))
-    known = twice.enter(event, call.via, deadline)
+        return answered(asked, (yield from _decide(call, asked, ground, deadline)))
+    known = yield from twice.enter(event, call.via, deadline, ground.doors)
+    asked = _through(asked, known)
     if known.decided is not None:
-        _wait_for(known.first)
-        return answered(_through(asked, known), known.decided)
+        yield from _wait_for(known.first, ground)
+        return answered(asked, known.decided)
     try:
-        decided = _decide(call, asked, caller, deadline)
-        return answered(_through(asked, twice.decide(event, decided)), decided)
+        decided = yield from _decide(call, asked, ground, deadline)
+        return answered(_through(asked, twice.decide(asked.event, decided, ground.doors)), decided)
+    except Claimed:
+        raise  # somebody else has this very call, and its doors
     except BaseException:
-        twice.leave(event)  # who waits at another door decides
+        twice.leave(asked.event, ground.doors)  # who waits at another door decides
         raise
 
 
@@ -126,33 +135,30 @@ def _through(asked: Asked, known: twice.Seen | None) -> Asked:
     """The call as one, whichever of its doors it came through."""
     if known is None:
         return asked
-    return replace(asked, event=replace(asked.event, id=known.first, origin=Origin(via=list(known.ids))))
+    event = known.event if known.event is not None and twice.is_wordless(asked.event) else asked.event
+    return replace(asked, event=replace(event, id=known.first, origin=Origin(via=list(known.ids))))
 
 
-def _wait_for(event: str) -> None:
+def _wait_for(event: str, ground: Ground) -> Walk[None]:
     """Give the first door a moment to write its record, for ours has to be the later one."""
     until = monotonic() + _MOMENT
-    while spool.last(event) is None and monotonic() < until:
-        sleep(_MOMENT / 10)
+    while not ground.spool.has(event) and monotonic() < until:
+        yield _MOMENT / 10
 
 
-def _decide(call: Call, asked: Asked, caller: Caller, deadline: float) -> Decided:
-    if caller.depth >= depth.DEEPEST:
+def _decide(call: Call, asked: Asked, ground: Ground, deadline: float) -> Walk[Decided]:
+    deep = depth.depth_of(ground.environment, ground.pid)
+    if deep >= depth.DEEPEST:
         raise TooDeep("hooks start agents whose hooks start agents; no hook runs at this depth")
-    hooks, decisions, gaps = _hooks(call, asked, caller)
-    told = run_hooks(hooks, asked.event, caller, deadline)
+    caller = Caller(environment=ground.environment, cwd=ground.cwd, umask=ground.umask, depth=deep)
+    hooks, decisions, gaps = _hooks(call, asked, caller) if ground.asks else ([], [], [])
+    if hooks and call.id and not calls.claim(call.id):
+        raise Claimed("somebody else runs the hooks of this very call")
+    told = (yield from asking(hooks, asked.event, caller, deadline)) if hooks else []
     said = merged([*decisions, *(one.decision for one in told)])
     decision, more = _limited(asked, _approved(asked, said))
     gaps += [gap for one in told for gap in one.gaps] + more
     return Decided(decision=decision, runs=[one.run for one in told], gaps=gaps)
-
-
-def _cwd() -> str:
-    """The caller's directory; one that was taken away under its feet is the root."""
-    try:
-        return str(Path.cwd())
-    except OSError:
-        return "/"
 
 
 def _hooks(call: Call, asked: Asked, caller: Caller) -> tuple[list[Chosen], list[Decision], list[Gap]]:
@@ -186,7 +192,7 @@ def _wrapped(call: Call, asked: Asked, caller: Caller) -> Chosen:
 def _point(asked: Asked) -> Point:
     """What the agent can be told; a question that ends it when nobody is there goes out when somebody is."""
     point = point_of(asked.agent, asked.native)
-    return replace(point, ask="native") if point.ask == "fatal" and terminal.is_there() else point
+    return replace(point, ask="native") if point.ask == "fatal" and terminal.is_there(asked.caller) else point
 
 
 def _approved(asked: Asked, decision: Decision) -> Decision:
@@ -221,7 +227,7 @@ def answered(asked: Asked, decided: Decided) -> Answered:
 
 def _longest(decision: Decision) -> int:
     """How much may be told to the model."""
-    if decision.context is None or len(decision.context) <= CONTEXT:
+    if decision.context is None:
         return CONTEXT
     found = settings.setting("context_limit", CONTEXT)
     return found if type(found) is int and found > 0 else CONTEXT

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -15,9 +15,11 @@ from msgspec.structs import replace
 from hookonce import times
 from hookonce.config import settings
 from hookonce.errors import HookonceError
+from hookonce.handlers import privileges
 from hookonce.handlers.detached import detach
-from hookonce.handlers.process import Ran, World, run
+from hookonce.handlers.process import Job, Ran, World, run
 from hookonce.handlers.verdict import Rights, Verdict, verdict
+from hookonce.handlers.walk import Runner, Walk, drive
 from hookonce.invocation import CANONICAL
 from hookonce.journeys.budget import share
 from hookonce.journeys.chosen import Chosen
@@ -35,8 +37,6 @@ _DETACHED = "session_end"  # an agent that ends does not wait: nothing important
 _RUN = frozenset({"command", "http"})
 _LOGGED = 4096  # bytes of what a failed hook has said
 
-Runner = Callable[[str, bytes, World, float], Ran]
-
 
 class Skipped(HookonceError):
     """A hook does not run here, which is no failure."""
@@ -50,6 +50,7 @@ class Caller(Struct, frozen=True, kw_only=True):
     umask: int = -1
     depth: int = 0
     mark: str = ""  # by which what its hooks start knows its depth
+    reduced: bool = False  # whether its hooks have fewer privileges
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -61,14 +62,19 @@ class Told(Struct, frozen=True, kw_only=True):
 
 
 def run_hooks(hooks: list[Chosen], event: Event, caller: Caller, deadline: float, runner: Runner = run) -> list[Told]:
+    """Ask them, and wait for what they say."""
+    return drive(asking(hooks, event, caller, deadline), runner)
+
+
+def asking(hooks: list[Chosen], event: Event, caller: Caller, deadline: float) -> Walk[list[Told]]:
     """Ask them in order; a deny or a failure of one does not keep the others from being asked."""
     told: list[Told] = []
     if not hooks:
         return told
     with _marked(caller.depth + 1) as mark:
-        marked = replace(caller, mark=mark)
+        marked = replace(caller, mark=mark, reduced=settings.privileges() == "reduced")
         for chosen in hooks:
-            one, seen = _ask(chosen, chosen.about or event, marked, deadline, runner)
+            one, seen = yield from _ask(chosen, chosen.about or event, marked, deadline)
             told.append(one)
             event = event if chosen.about else seen
     return told
@@ -92,15 +98,15 @@ def _world(chosen: Chosen, event: Event, caller: Caller) -> World:
     if handler.cwd:
         root = chosen.folder if chosen.scope == "project" else project_of(Path(event.cwd or caller.cwd))
         cwd = str(Path(root, handler.cwd))
-    return World(cwd=cwd, env=env | handler.env | ours, umask=caller.umask)
+    return World(cwd=cwd, env=env | handler.env | ours, umask=caller.umask, reduced=caller.reduced)
 
 
-def _ask(chosen: Chosen, event: Event, caller: Caller, deadline: float, runner: Runner) -> tuple[Told, Event]:
+def _ask(chosen: Chosen, event: Event, caller: Caller, deadline: float) -> Walk[tuple[Told, Event]]:
     """What a hook says, and the event as the next one sees it; whatever goes wrong here is this hook's failure."""
     hook, started, command = chosen.hook, times.now(), ""
     try:
         command = command_of(chosen)
-        ran, said, gaps = _answer(chosen, command, event, caller, deadline, runner)
+        ran, said, gaps = yield from _answer(chosen, command, event, caller, deadline)
         decision, event, more = settled(said.decision, event)
     except (Skipped, Wordless) as why:
         ran, said, gaps = Ran(), Verdict(Decision()), [_gap(str(why))]
@@ -125,19 +131,21 @@ def _ask(chosen: Chosen, event: Event, caller: Caller, deadline: float, runner: 
 
 
 def _answer(
-    chosen: Chosen, command: str, event: Event, caller: Caller, deadline: float, runner: Runner
-) -> tuple[Ran, Verdict, list[Gap]]:
+    chosen: Chosen, command: str, event: Event, caller: Caller, deadline: float
+) -> Walk[tuple[Ran, Verdict, list[Gap]]]:
     hook, dialect, world = chosen.hook, chosen.hook.dialect or CANONICAL, _world(chosen, event, caller)
     if hook.handler.type not in _RUN:
         if caller.depth > 0:
             raise Skipped(f"{hook.name or hook.event} is a handler that does not run below another hook")
         raise HookonceError(f"handlers of type {hook.handler.type} cannot be run")
     stdin, gaps = given(dialect, event, hook)
+    if caller.reduced and (kept := privileges.lacking()):
+        gaps = [*gaps, _gap(f"{hook.name or hook.event} keeps privileges, {kept}", "privileges")]
     if hook.handler.background or event.type == _DETACHED:
         ran = detach(command, stdin, world)
         return ran, verdict(hook, ran, Decision(), Rights()), gaps
     left = share(hook, deadline - monotonic())
-    ran = runner(command, stdin, world, left) if left > 0 else Ran(failure="timeout")
+    ran = (yield Job(command, stdin, world, left)) if left > 0 else Ran(failure="timeout")
     rights = Rights(may_allow=chosen.may_allow, strict=not hook.blocking and _is_strict(chosen))
     return ran, verdict(hook, ran, heard(dialect, event, ran), rights, codes_told=is_agents(dialect)), gaps
 
@@ -167,5 +175,5 @@ def _kept(ran: Ran) -> bytes:
     return said and said + b"\n"
 
 
-def _gap(note: str) -> Gap:
-    return Gap(where="$.runs", capability="handler", strategy="exclude", effect="observes", note=note)
+def _gap(note: str, capability: str = "handler") -> Gap:
+    return Gap(where="$.runs", capability=capability, strategy="exclude", effect="observes", note=note)

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from hookonce.edit import jsonc, toml
+from hookonce.edit.fold import folded, unfolded
 from hookonce.edit.keys import Keys
 from hookonce.model import Object
 
@@ -18,12 +19,16 @@ def editor_of(path: Path) -> ModuleType:
     return toml if path.suffix == ".toml" else jsonc
 
 
-def joined(editor: ModuleType, text: bytes, document: Object, keys: Keys = ()) -> bytes:
+def joined(editor: ModuleType, text: bytes, document: Object) -> bytes:
     """The file with every list of the document appended to the file's own, and what is missing set."""
+    return _folding(editor, text, lambda name, _: name in document, lambda short: _joined(editor, short, document))
+
+
+def _joined(editor: ModuleType, text: bytes, document: Object, keys: Keys = ()) -> bytes:
     for name, value in document.items():
         place = (*keys, name)
         if type(value) is dict and value:
-            text = joined(editor, text, value, place)
+            text = _joined(editor, text, value, place)
         elif type(value) is list:
             for item in value:
                 text = editor.insert_item(text, place, item)
@@ -34,18 +39,41 @@ def joined(editor: ModuleType, text: bytes, document: Object, keys: Keys = ()) -
 
 def parted(editor: ModuleType, text: bytes, ours: Callable[[str], bool]) -> bytes:
     """The file without the entries that are ours; a group goes with them if it holds nobody else's."""
-    while (place := _first(editor.value_at(text, ()), ours, ())) is not None:
-        *keys, last = place
-        text = editor.remove_item(text, tuple(keys), last) if type(last) is int else editor.remove_key(text, place)
-    return text
+
+    def without(text: bytes) -> bytes:
+        while (place := _first(editor.value_at(text, ()), ours, ())) is not None:
+            *keys, last = place
+            text = editor.remove_item(text, tuple(keys), last) if type(last) is int else editor.remove_key(text, place)
+        return text
+
+    return _folding(editor, text, _holding(ours), without)
 
 
 def reworded(editor: ModuleType, text: bytes, words: Callable[[str], str | None]) -> bytes:
     """The file with other commands in the place of those for which there are words."""
-    for place, command in _places(editor.value_at(text, ()), ()):
-        if (new := words(command)) is not None:
-            text = editor.set_value(text, place, new)
-    return text
+
+    def said(text: bytes) -> bytes:
+        for place, command in _places(editor.value_at(text, ()), ()):
+            if (new := words(command)) is not None:
+                text = editor.set_value(text, place, new)
+        return text
+
+    return _folding(editor, text, _holding(lambda command: words(command) is not None), said)
+
+
+def _holding(meant: Callable[[str], bool]) -> Callable[[str, Any], bool]:
+    """Whether a member of the file holds commands that are meant."""
+    return lambda name, value: any(meant(command) for _, command in _places({name: value}, ()))
+
+
+def _folding(
+    editor: ModuleType, text: bytes, touched: Callable[[str, Any], bool], edit: Callable[[bytes], bytes]
+) -> bytes:
+    """Edit a file that may be large: what nobody touches is not read anew at every step."""
+    if editor is not jsonc:
+        return edit(text)
+    short, kept = folded(text, touched)
+    return unfolded(edit(short), kept)
 
 
 def _places(value: Any, keys: Keys) -> list[tuple[Keys, str]]:

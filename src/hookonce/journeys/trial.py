@@ -10,25 +10,39 @@ from msgspec.structs import replace
 from hookonce import ids, times
 from hookonce.agents import decode, encode, native_of
 from hookonce.errors import HookonceError
+from hookonce.handlers.process import Ran, World, run
 from hookonce.invocation import CANONICAL
-from hookonce.journeys.chosen import Chosen, standing
+from hookonce.journeys.chosen import Chosen, choose, standing
 from hookonce.journeys.dialect import given
 from hookonce.journeys.respond import Asked, answered
 from hookonce.journeys.runs import Caller, Told, run_hooks
 from hookonce.manifest.discover import project_of
 from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Tool
 from hookonce.runtime.twice import Decided
+from hookonce.texts import dump, load
 
 _PATIENCE = 60  # seconds
 _ENDED = frozenset({"after_tool_execute", "tool_use_failure"})
 _TOOLS = {"before_tool_execute", "permission_request", "permission_denied", *_ENDED}
 
 
+# What of an answer counts; the rest is nobody's word.
+_WORDS = frozenset({"decision", "reason", "context", "updated_input", "updated_output"}) | {
+    *("continue", "system_message", "suppress_output")
+}
+
+
 class Trial(Struct, frozen=True, kw_only=True):
-    """What the hook was given, what it said, what the agent would be answered, and what was lost on the way."""
+    """What the hook was given, what it said, what the agent would be answered, and what was lost on the way.
+
+    `unknown` are keys of its answer that mean nothing; `skipped` is why it would not be asked about such an event.
+    """
 
     stdin: str
     told: Told
+    stderr: str
+    unknown: list[str]
+    skipped: str | None
     reply: Reply
     gaps: list[Gap]
 
@@ -56,6 +70,12 @@ def sample(agent: Agent, kind: str, tool: str, given_input: Object) -> Event:
     return decode(agent, encode(agent, event), native, id=event.id, received=event.time)
 
 
+def hooks() -> list[str]:
+    """The names of all hooks that stand in manifests here."""
+    found = standing(project_of(Path.cwd()))
+    return [one.hook.name for one in found if one.hook is not None and one.hook.name]
+
+
 def find(name: str, kind: str, dialect: str | None = None) -> Chosen:
     """The hook of that name in a manifest; else the name is a command to be tried, blocking and canonical."""
     project = project_of(Path.cwd())
@@ -76,9 +96,44 @@ def find(name: str, kind: str, dialect: str | None = None) -> Chosen:
 def try_hook(agent: Agent, event: Event, tried: Chosen, environment: Mapping[str, str]) -> Trial:
     """Run it once, and answer as the agent would be answered."""
     native = native_of(agent, event.type) or ""
-    stdin, _ = given(tried.hook.dialect or CANONICAL, event, tried.hook)
+    dialect = tried.hook.dialect or CANONICAL
+    stdin, _ = given(dialect, event, tried.hook)
     caller = Caller(environment=environment, cwd=str(Path.cwd()))
-    (told,) = run_hooks([tried], event, caller, monotonic() + _PATIENCE)
+    ran: list[Ran] = []
+
+    def listening(command: str, words: bytes, world: World, timeout: float) -> Ran:
+        ran.append(run(command, words, world, timeout))
+        return ran[-1]
+
+    (told,) = run_hooks([tried], event, caller, monotonic() + _PATIENCE, listening)
     decided = Decided(decision=told.decision, runs=[told.run], gaps=told.gaps)
     made = answered(Asked(agent=agent, native=native, event=event), decided)
-    return Trial(stdin=stdin.decode(errors="replace"), told=told, reply=made.reply, gaps=made.record.gaps)
+    return Trial(
+        stdin=stdin.decode(errors="replace"),
+        told=told,
+        stderr=b"".join(one.stderr for one in ran).decode(errors="replace"),
+        unknown=[key for one in ran if dialect == CANONICAL for key in _strange(one.stdout)],
+        skipped=_skipped(tried.hook, event),
+        reply=made.reply,
+        gaps=made.record.gaps,
+    )
+
+
+def _strange(answer: bytes) -> list[str]:
+    """Keys of a canonical answer that mean nothing."""
+    try:
+        found = load(answer.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return []
+    return [key for key in found if key not in _WORDS] if type(found) is dict else []
+
+
+def _skipped(hook: Hook, event: Event) -> str | None:
+    """Why a hook of a manifest would not be asked about this event."""
+    named = [one for one in standing(project_of(Path.cwd())) if one.hook is not None and one.hook.name == hook.name]
+    if not named or any(one.hook.name == hook.name for one in choose(event, project_of(Path.cwd())).hooks):
+        return None
+    if hook.event != event.type:
+        return f"it is for {hook.event}, and this is {event.type}"
+    tool = f"{event.tool.name} ({event.tool.native})" if event.tool is not None else event.type
+    return f"its matcher {dump(hook.matcher).decode()} does not fit {tool}"

@@ -3,7 +3,8 @@
 Hooks of higher scopes run later, so that they judge what a project's hooks have made of an action.
 """
 
-from os.path import isdir, isfile, join
+from functools import lru_cache
+from os.path import exists, isfile
 from pathlib import Path
 from typing import Literal
 
@@ -77,15 +78,25 @@ def project_of(cwd: Path) -> Path:
 
     The repository comes first because hooks further in would otherwise take the place of those at its root.
     """
-    folders = (cwd, *cwd.parents)
+    folders = _around(str(cwd))
     found = next((folder for folder in folders if _is_repository(folder)), None)
-    return found or next((folder for folder in folders if _has_hooks(folder)), cwd)
+    return Path(found or next((folder for folder in folders if _has_hooks(folder)), cwd))
 
 
-def _is_repository(folder: Path) -> bool:
-    git = join(folder, ".git")  # noqa: PTH118  these functions answer no where those of pathlib raise
-    return isfile(git) or (isdir(git) and isfile(join(git, "HEAD")))  # noqa: PTH112, PTH113, PTH118
+@lru_cache(maxsize=256)
+def _around(place: str) -> tuple[str, ...]:
+    """A folder and those above it; as texts, because this is asked while somebody waits."""
+    found = Path(place)
+    return str(found), *map(str, found.parents)
 
 
-def _has_hooks(folder: Path) -> bool:
-    return any(isfile(folder / name) for name in (OPENHOOK, *(f"{FOLDER}/{name}" for name in NAMES)))  # noqa: PTH113
+def _is_repository(folder: str) -> bool:
+    git = f"{folder}/.git"
+    return exists(git) and (isfile(git) or isfile(f"{git}/HEAD"))  # noqa: PTH110, PTH113  pathlib raises where these say no
+
+
+def _has_hooks(folder: str) -> bool:
+    if isfile(f"{folder}/{OPENHOOK}"):  # noqa: PTH113  as above
+        return True
+    inside = f"{folder}/{FOLDER}"
+    return exists(inside) and any(isfile(f"{inside}/{name}") for name in NAMES)  # noqa: PTH110, PTH113

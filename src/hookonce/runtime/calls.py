@@ -1,7 +1,9 @@
 """One call, one run: whoever makes the file of an id runs its handlers, and the file holds the answer."""
 
+import os
+from collections.abc import Generator
 from contextlib import suppress
-from time import sleep, time
+from time import time
 
 from msgspec import Struct, ValidationError, convert
 
@@ -13,15 +15,16 @@ _POLL = 0.01
 
 
 class Call(Struct, frozen=True):
-    """One invocation: begun, or finished with the very words that were answered."""
+    """One invocation: begun by a process, or finished with the very words that were answered."""
 
     done: bool
     reply: Reply | None = None
+    pid: int = 0
 
 
 def claim(call: str) -> bool:
     """Whether we are the ones who run the handlers for an id."""
-    return create(at("calls", call), dump(Call(done=False)))
+    return create(at("calls", call), dump(Call(done=False, pid=os.getpid())))
 
 
 def finish(call: str, reply: Reply) -> None:
@@ -29,17 +32,32 @@ def finish(call: str, reply: Reply) -> None:
     put(at("calls", call), dump(Call(done=True, reply=reply)))
 
 
-def answer_of(call: str, deadline: float) -> Reply | None:
-    """The answer that somebody else gives to an id, waited for until the deadline."""
+def answer_of(call: str, deadline: float) -> Generator[float, None, Reply | None]:
+    """The answer that somebody else gives to an id, waited for until the deadline; the dead give none."""
     while time() < deadline:
-        try:
-            found = convert(load(at("calls", call).read_text(encoding="utf-8")), type=Call)
-        except (OSError, ValueError, ValidationError):
-            return None
-        if found.done:
+        alive = _is_there(_known(call).pid)  # asked first: one that dies now may have answered just before
+        found = _known(call)
+        if found.done or not alive:
             return found.reply
-        sleep(_POLL)
+        yield _POLL
     return None
+
+
+def _known(call: str) -> Call:
+    try:
+        return convert(load(at("calls", call).read_text(encoding="utf-8")), type=Call)
+    except (OSError, ValueError, ValidationError):
+        return Call(done=True)
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def forget(call: str) -> None:

@@ -11,8 +11,11 @@ DEPTH, PARENT, HOOK_DIR = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DI
 DEEPEST = 3
 
 
-def depth_of(environment: Mapping[str, str]) -> int:
-    """The depth that a running handler above us has; what a repository sets in the environment counts for nothing."""
+def depth_of(environment: Mapping[str, str], caller: int = 0) -> int:
+    """The depth that a running handler above a process has, by default above us.
+
+    What a repository sets in the environment counts for nothing.
+    """
     mark = environment.get(PARENT, "")
     if not mark.isalnum():
         return 0
@@ -20,7 +23,7 @@ def depth_of(environment: Mapping[str, str]) -> int:
         pid, depth = map(int, at("handlers", mark).read_text(encoding="ascii").split())
     except (OSError, ValueError):
         return 0
-    return depth if pid in set(_ancestors()) else 0
+    return depth if pid in set(_ancestors(caller or os.getpid())) else 0
 
 
 def begin(depth: int) -> str:
@@ -35,12 +38,16 @@ def end(mark: str) -> None:
     at("handlers", mark).unlink(missing_ok=True)
 
 
-def _ancestors() -> Iterator[int]:
-    pid = os.getpid()
-    while pid > 1:
-        try:
-            text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return
-        pid = int(text.rpartition(")")[2].split()[1])
+def _ancestors(pid: int) -> Iterator[int]:
+    while pid > 1 and (known := stat_of(pid)) is not None:
+        pid = int(known[1])
         yield pid
+
+
+def stat_of(pid: int) -> list[str] | None:
+    """What the system knows of a process, beginning with its state and its parent; nothing of one that is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()

@@ -2,15 +2,20 @@
 
 Who comes first decides. Who comes through another door waits for that decision and gives it too; who comes through
 the same door once more is another call. All calls that look alike stand in one file, in the order in which they came.
+
+A session ends once. Some agents tell it twice at the same door, and while they end themselves the second time without
+a word: then it is the last end that the agent has told of. Whoever comes second finishes what the first did not.
 """
 
 import os
+from collections.abc import Callable, Generator
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
-from time import monotonic, sleep, time
+from time import monotonic, time
 
 from msgspec import Struct, ValidationError, convert
+from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from hookonce.errors import HookonceError
@@ -20,8 +25,14 @@ from hookonce.texts import dump, load
 
 _WITHIN = 10  # seconds after a decision in which the same content may come through another door
 _KNOWN = 600  # and the same call, by its id
+_ENDS = 60  # and the end of the same session
+_START, _END = "session_start", "session_end"
+_GONE = 0  # nobody's process
 _POLL = 0.01
 _DOOR = "called_through"  # what a call's data say of its door is no part of the call
+
+
+Book = Callable[[str, Callable[[bytes], bytes]], bytes]
 
 
 class Unanswered(HookonceError):
@@ -37,12 +48,18 @@ class Decided(Struct, frozen=True, kw_only=True):
 
 
 class Seen(Struct, frozen=True):
-    """One call: the event's id at each of its doors, who decides, and what was decided, once it is."""
+    """One call: the event's id at each of its doors, who decides, and what was decided, once it is.
+
+    Of a session's end also the event itself, and the ids under which it was told at the same door once more.
+    """
 
     ids: dict[str, str]
     pid: int
     time: float
     decided: Decided | None = None
+    by: str = ""
+    also: list[str] = []
+    event: Event | None = None
 
     @property
     def first(self) -> str:
@@ -52,9 +69,17 @@ class Seen(Struct, frozen=True):
 
 def key_of(event: Event) -> str:
     """What makes two calls one: agent by evidence, session, sub-agent, event, and the call id or the content."""
-    what = _call_id(event) or _content(event)
-    who = event.subagent.id if event.subagent is not None else None
-    return sha256(dump([event.agent, event.session, who, event.type, what])).hexdigest()[:40]
+    if event.type == _END:  # one page for all of them: who says nothing does not say which session ends
+        return _page(event.agent, _END)
+    return _page(event.agent, *_session(event), event.type, _call_id(event) or _content(event))
+
+
+def _page(*words: str | None) -> str:
+    return sha256(dump(words)).hexdigest()[:40]
+
+
+def _session(event: Event) -> tuple[str | None, str | None]:
+    return event.session, event.subagent.id if event.subagent is not None else None
 
 
 def _call_id(event: Event) -> str | None:
@@ -68,43 +93,89 @@ def _content(event: Event) -> str:
     return sha256(dumps(known, sort_keys=True).encode()).hexdigest()
 
 
-def enter(event: Event, via: str, deadline: float) -> Seen:
+def enter(event: Event, via: str, deadline: float, book: Book) -> Generator[float, None, Seen]:
     """The call as it is known when it is ours to decide, or once it is decided at another door.
 
     Whoever decides and is gone without a word is forgotten, and the next one decides.
     """
+    if event.type == _START:
+        _begin(event, book)
     while True:
-        seen = _joined(event, via)
-        if seen.first == event.id or seen.decided is not None:
+        seen = _joined(event, via, book)
+        if seen.by == event.id or seen.decided is not None:
             return seen
         if monotonic() > deadline:
             raise Unanswered("the same call came through another door, and was not decided there in time")
-        sleep(_POLL)
+        yield _POLL
 
 
-def _joined(event: Event, via: str) -> Seen:
-    lasts = _KNOWN if _call_id(event) else _WITHIN
+def _begin(event: Event, book: Book) -> None:
+    """A session that begins again will end again."""
+
+    def without(data: bytes) -> bytes:
+        others = [one for one in _read(data) if one.event is None or _session(one.event) != _session(event)]
+        return data and dump(others)
+
+    book(_page(event.agent, _END), without)
+
+
+def _joined(event: Event, via: str, book: Book) -> Seen:
+    lasts = _ENDS if event.type == _END else _KNOWN if _call_id(event) else _WITHIN
 
     def join(data: bytes) -> bytes:
         known = [one for one in _read(data) if not _is_over(one, lasts)]
-        if any(one.ids.get(via) == event.id for one in known):
-            return dump(known)
-        for index, one in enumerate(known):
-            if via not in one.ids:
-                known[index] = replace(one, ids=one.ids | {via: event.id})
-                return dump(known)
-        return dump([*known, Seen({via: event.id}, os.getpid(), time())])
+        mine = [one for one in known if _holds(one, event)] or [one for one in known if _is_same(one, event, via)]
+        if not mine:
+            told = event if event.type == _END else None
+            return dump([*known, Seen({via: event.id}, os.getpid(), time(), by=event.id, event=told)])
+        chosen = mine[-1 if is_wordless(event) else 0]
+        return dump([_with(one, event, via) if one is chosen else one for one in known])
 
-    found = _read(change(_file(event), join))
-    return next(one for one in found if one.ids.get(via) == event.id)
+    return next(one for one in _read(book(key_of(event), join)) if _holds(one, event))
+
+
+def _holds(seen: Seen, event: Event) -> bool:
+    return event.id in seen.ids.values() or event.id in seen.also
+
+
+def _is_same(seen: Seen, event: Event, via: str) -> bool:
+    """Whether a call that looks alike is this one: at another door; or the same end, at whatever door."""
+    if seen.event is None:
+        return via not in seen.ids
+    if is_wordless(event):
+        return True
+    alike = event.session is not None or _content(event) == _content(seen.event)
+    return alike and _session(event) == _session(seen.event)
+
+
+def is_wordless(event: Event) -> bool:
+    """Whether an agent has said nothing at all."""
+    return event.session is None and not event.native
+
+
+def _with(seen: Seen, event: Event, via: str) -> Seen:
+    """The call with us in it; if nobody decides it any more, we do."""
+    if via not in seen.ids:
+        seen = replace(seen, ids=seen.ids | {via: event.id})
+    elif not _holds(seen, event):
+        seen = replace(seen, also=[*seen.also, event.id])
+    if seen.decided is None and _is_gone(seen.pid):
+        seen = replace(seen, pid=os.getpid(), by=event.id)
+    return seen
 
 
 def _is_over(seen: Seen, lasts: float) -> bool:
     """A decision counts for a while, and without one only who is still alive."""
-    if seen.decided is not None:
+    if seen.decided is not None or seen.event is not None:
         return time() - seen.time > lasts
+    return _is_gone(seen.pid)
+
+
+def _is_gone(pid: int) -> bool:
+    if pid == _GONE:
+        return True
     try:
-        os.kill(seen.pid, 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return True
     except OSError:
@@ -112,33 +183,59 @@ def _is_over(seen: Seen, lasts: float) -> bool:
     return False
 
 
-def decide(event: Event, decided: Decided) -> Seen | None:
+def decide(event: Event, decided: Decided, book: Book) -> Seen | None:
     """Tell the other doors; the call with all those through which it has come so far, unless it is forgotten."""
-    found = _changed(event, Seen({}, os.getpid(), time(), decided))
+    found = _changed(event, Seen({}, os.getpid(), time(), decided), book)
     return next((one for one in found if one.first == event.id), None)
 
 
-def leave(event: Event) -> None:
+def leave(event: Event, book: Book) -> None:
     """Decide nothing: who waits at another door does."""
-    _changed(event, None)
+    _changed(event, None, book)
 
 
-def _changed(event: Event, new: Seen | None) -> list[Seen]:
+def _changed(event: Event, new: Seen | None, book: Book) -> list[Seen]:
     """All calls that look like this one, with ours decided, or without it."""
 
     def renew(data: bytes) -> bytes:
         known = _read(data)
-        others = [one if one.first != event.id else new and replace(new, ids=one.ids) for one in known]
-        return dump([one for one in others if one is not None])
+        return dump([one for one in (_renewed(one, event, new) for one in known) if one is not None])
 
-    return _read(change(_file(event), renew))
+    return _read(book(key_of(event), renew))
 
 
-def _file(event: Event) -> Path:
-    return at("doors", key_of(event))
+def _renewed(seen: Seen, event: Event, new: Seen | None) -> Seen | None:
+    """Our call as it is now; an end that nobody decides any more is still known."""
+    if seen.first != event.id:
+        return seen
+    if new is None:
+        return None if seen.event is None else replace(seen, pid=_GONE, by="")
+    return replace(new, ids=seen.ids, also=seen.also, event=seen.event)
+
+
+def on_disk(key: str, new: Callable[[bytes], bytes]) -> bytes:
+    """A book that everybody can read: what is known of a key, changed by a function."""
+    return change(file(key), new)
+
+
+def file(key: str) -> Path:
+    """The page of a key."""
+    return at("doors", key)
 
 
 def _read(data: bytes) -> list[Seen]:
+    try:
+        return _decode(data) if data else []
+    except UnicodeDecodeError:
+        return []
+    except ValueError:  # what JavaScript may say and msgspec refuses
+        return _of_javascript(data)
+
+
+_decode = Decoder(list[Seen]).decode
+
+
+def _of_javascript(data: bytes) -> list[Seen]:
     try:
         return convert(load(data.decode()), type=list[Seen])
     except (ValueError, ValidationError):

@@ -5,6 +5,7 @@ known at first. A record that cannot be written is counted, and never keeps an a
 """
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from fcntl import LOCK_EX, flock
@@ -17,6 +18,8 @@ from msgspec.json import decode
 from hookonce.config import paths
 from hookonce.model import Stored
 from hookonce.texts import dump, load
+
+_FORGET = re.compile(rb'\d+ [0-9a-f]{64} \{"forget":"([0-9A-Za-z-]+)"\}')
 
 
 def folder() -> Path:
@@ -90,17 +93,33 @@ def _lost() -> Path:
 
 def records() -> Iterator[Stored]:
     """Every record of the spool, oldest first."""
-    names = sorted(file.stem for file in folder().glob("*.jsonl"))  # ids begin with the time
-    return (record for record in map(last, names) if record is not None)
+    found: dict[str, Stored] = {}
+    for file in sorted(folder().glob("*.jsonl")):  # ids begin with the time
+        for line in _lines(file):
+            record = _record(line)
+            if record is not None:
+                found[record.event.id] = record
+            elif (forgotten := _FORGET.fullmatch(line)) is not None:
+                found.pop(forgotten[1].decode(), None)
+    return iter(sorted(found.values(), key=lambda one: (one.event.received or one.event.time, one.event.id)))
 
 
 def last(event: str) -> Stored | None:
     """What is known of an event; a line that does not fit its hash is left out."""
+    lines = reversed(_lines(_file(event)))
+    return next((record for record in map(_record, lines) if record is not None), None)
+
+
+def _lines(file: Path) -> list[bytes]:
     try:
-        lines = _file(event).read_bytes().splitlines()
+        return file.read_bytes().splitlines()
     except OSError:
-        return None
-    return next((record for record in map(_record, reversed(lines)) if record is not None), None)
+        return []
+
+
+def has(event: str) -> bool:
+    """Whether something was written of an event."""
+    return last(event) is not None
 
 
 def _record(line: bytes) -> Stored | None:

@@ -1,0 +1,142 @@
+// The frame: everything that is known of a call, in one piece.
+
+#define FRAME_HEAD 8
+#define FRAME_MOST (16u << 20) // more than this nobody is asked, and Python answers
+#define UNTOLD 14              // seconds
+#define QUIET 2000             // milliseconds without a byte after which a whole payload is taken for all of it
+
+static mode_t mask; // the caller's, which our own files must not obey
+
+static size_t begin_field(struct bytes *frame) {
+    put(frame, "\0\0\0\0", 4);
+    return frame->size;
+}
+
+static void end_field(struct bytes *frame, size_t begin) {
+    put_number(frame->at + begin - 4, (uint32_t)(frame->size - begin));
+}
+
+static void put_field(struct bytes *frame, const char *data, size_t size) {
+    size_t begin = begin_field(frame);
+    put(frame, data, size);
+    end_field(frame, begin);
+}
+
+static void put_words(struct bytes *frame, char **words) {
+    size_t begin = begin_field(frame);
+    for (; *words; words++) put(frame, *words, strlen(*words) + 1);
+    end_field(frame, begin);
+}
+
+static void fill_random(unsigned char *to, size_t size) {
+#ifdef __linux__
+    if (getrandom(to, size, 0) == (ssize_t)size) return;
+#endif
+    int source = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+    if (source < 0 || read(source, to, size) != (ssize_t)size) fail(); // two calls of one name would be one
+    close(source);
+}
+
+// The call's name, by which everybody knows it: a UUID of version 7.
+static void put_id(struct bytes *frame) {
+    unsigned char id[16];
+    char text[37], *to = text;
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    uint64_t milliseconds = (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+    fill_random(id, sizeof id);
+    for (int i = 0; i < 6; i++) id[i] = (unsigned char)(milliseconds >> (40 - 8 * i));
+    id[6] = 0x70 | (id[6] & 0x0F);
+    id[8] = 0x80 | (id[8] & 0x3F);
+    for (int i = 0; i < 16; i++) to += sprintf(to, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", id[i]);
+    put_field(frame, text, 36);
+}
+
+// Whether a document can have ended here: every bracket and every string is closed. What is in it others find out.
+static int is_whole(const char *at, size_t size) {
+    long depth = 0;
+    int is_quoted = 0, has_begun = 0;
+    for (size_t i = 0; i < size; i++) {
+        char byte = at[i];
+        if (is_quoted && byte == '\\') i++;
+        else if (byte == '"') is_quoted = !is_quoted;
+        else if (!is_quoted) depth += (byte == '{' || byte == '[') - (byte == '}' || byte == ']');
+        if (!strchr(" \t\r\n", byte)) has_begun = 1;
+    }
+    return has_begun && !is_quoted && depth <= 0;
+}
+
+// When it is too late for an answer: what the entry says that the agent waits, less half a second or a tenth; where it
+// says nothing, earlier than any agent stops waiting at an event that can be refused.
+static int64_t latest(char **argv) {
+    double seconds = 0;
+    for (; *argv; argv++)
+        if (!strcmp(*argv, "--timeout") && argv[1]) seconds = strtod(argv[1], NULL);
+    if (!(seconds > 0 && seconds < 1e6)) seconds = UNTOLD;
+    return now() + (int64_t)((seconds - (seconds > 5 ? seconds / 10 : 0.5)) * 1e9);
+}
+
+// All that comes on stdin; some agents never close it, so a whole document and then nothing is the end too.
+static void put_payload(struct bytes *frame, int64_t end) {
+    size_t begin = begin_field(frame);
+    while (!heard_all) {
+        need(frame, 1 << 16);
+        int64_t left = (end - now()) / 1000000;
+        int wait = left < 0 ? 0 : left < QUIET ? (int)left + 1 : QUIET;
+        int ready = poll(&(struct pollfd){0, POLLIN, 0}, 1, wait);
+        if (!ready && now() >= end) fail(); // a refusal after the agent has given up is none
+        if (!ready && wait == QUIET && is_whole(frame->at + begin, frame->size - begin)) break;
+        if (ready <= 0) continue;
+        ssize_t size = read(0, frame->at + frame->size, frame->room - frame->size);
+        if (size > 0) frame->size += (size_t)size;
+        else if (!size || (errno != EINTR && errno != EAGAIN)) heard_all = 1;
+    }
+    end_field(frame, begin);
+}
+
+// In which mounts and among which processes the caller lives.
+static void put_namespaces(struct bytes *frame) {
+    char text[128];
+    ssize_t mounts = readlink("/proc/self/ns/mnt", text, 63), processes = -1;
+    if (mounts > 0) {
+        text[mounts] = ' ';
+        processes = readlink("/proc/self/ns/pid", text + mounts + 1, 63);
+    }
+    put_field(frame, text, processes > 0 ? (size_t)(mounts + 1 + processes) : 0);
+}
+
+// Who called us; numbers of processes are used again, so the time of its start belongs to it.
+static void put_parent(struct bytes *frame) {
+    char text[1024], path[32], told[64];
+    int told_size = snprintf(told, sizeof told, "%d ", (int)getppid());
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)getppid());
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    if (file >= 0) close(file);
+    text[size > 0 ? size : 0] = 0;
+    char *at = strrchr(text, ')'); // a program's name may hold anything, brackets and spaces too
+    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
+    size_t digits = at ? strspn(at + 1, "0123456789") : 0;
+    if (digits && digits < 24) memcpy(told + told_size, at + 1, digits);
+    put_field(frame, told, digits && digits < 24 ? (size_t)told_size + digits : 0);
+}
+
+static struct bytes frame_of(char **argv) {
+    static char first[1 << 17];
+    char folder[PATH_MAX], text[16];
+    struct bytes frame = {first, 0, sizeof first, 1};
+    mask = umask(077);
+    put(&frame, "HKO1\0\0\0", FRAME_HEAD);
+    put_field(&frame, "1", 1);
+    put_field(&frame, build, strlen(build));
+    put_id(&frame);
+    put_words(&frame, *argv ? argv + 1 : argv);
+    put_words(&frame, environ);
+    put_field(&frame, folder, getcwd(folder, sizeof folder) ? strlen(folder) : 0);
+    put_field(&frame, text, (size_t)snprintf(text, sizeof text, "%u", (unsigned)mask));
+    put_payload(&frame, latest(argv));
+    put_namespaces(&frame);
+    put_parent(&frame);
+    put_number(frame.at + 4, (uint32_t)(frame.size - FRAME_HEAD));
+    return frame;
+}

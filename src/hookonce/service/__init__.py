@@ -1,0 +1,1 @@
+"""The daemon: one process per user that answers calls while they are warm."""

@@ -1,0 +1,187 @@
+"""The daemon: takes calls from the socket, answers them, and leaves when it is not needed or not current any more."""
+
+import os
+import socket
+from pathlib import Path
+from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
+
+from hookonce import wire
+from hookonce.config import build
+from hookonce.journeys import on
+from hookonce.journeys.failmode import bytes_of
+from hookonce.journeys.ground import Ground
+from hookonce.model import Reply
+from hookonce.runtime import calls
+from hookonce.runtime.loop import READ, Loop
+from hookonce.service import peer, request
+from hookonce.service.connection import Connection
+from hookonce.service.doors import Doors
+from hookonce.service.request import Request
+from hookonce.service.start import unlock
+from hookonce.service.status import status
+from hookonce.service.visit import Visit
+from hookonce.store import log
+from hookonce.store.journal import Journal
+from hookonce.texts import dump
+
+_TICK = 2.0  # seconds between two looks at whether we are still wanted
+_IDLE = 900.0  # seconds without a call after which we are not
+_BREATH = 0.05  # seconds for which nobody is let in when there is no room
+_SECOND = 1_000_000_000
+
+
+class Daemon:
+    """One listening socket, and everything that is under way."""
+
+    def __init__(self, place: Path) -> None:
+        """Listen at a place, which is ours alone."""
+        self.loop, self.journal, self.doors = Loop(), Journal(), Doors()
+        self.place, self.build, self._folders = place, build.build(), build.folders()
+        self._touched, self._looked = build.touched(self._folders), monotonic()
+        self._world = (peer.namespaces(), peer.confinement())
+        self.began, self.last = monotonic(), monotonic()
+        self.answered, self.under_way, self._leaving = 0, 0, False
+        self._listener = _listening(place)
+        self._inode = place.stat().st_ino
+        self.loop.watch(self._listener.fileno(), READ, self._accept)
+        self.loop.at(monotonic() + _TICK, self._tick)
+
+    def run(self) -> None:
+        """Live until nothing is left to do."""
+        while not (self._leaving and self.under_way == 0):
+            self.loop.turn()
+        self.journal.close()
+
+    def leave(self) -> None:
+        """Let nobody in any more, and finish what is under way."""
+        if self._leaving:
+            return
+        self._leaving = True
+        self.loop.forget(self._listener.fileno())
+        if self._is_ours():
+            self.place.unlink(missing_ok=True)
+        self._listener.close()
+        unlock()
+
+    def _is_ours(self) -> bool:
+        try:
+            return self.place.lstat().st_ino == self._inode
+        except OSError:
+            return False
+
+    def _tick(self) -> None:
+        self.doors.write()
+        on.refresh()
+        idle = self.under_way == 0 and monotonic() - self.last > _IDLE
+        if idle or not self._is_ours() or not self._is_current():
+            self.leave()
+        self.loop.at(monotonic() + _TICK, self._tick)
+
+    def _is_current(self) -> bool:
+        """Whether the files that we were started from still lie there."""
+        self._looked = monotonic()
+        return build.touched(self._folders) == self._touched or build.build() == self.build
+
+    def _accept(self, _: int) -> None:
+        while not self._leaving:
+            try:
+                end, _who = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as problem:  # no descriptors are left: whoever waits goes on without us
+                log.write(f"daemon: nobody can be let in: {problem}")
+                self.loop.forget(self._listener.fileno())
+                self.loop.at(monotonic() + _BREATH, self._again)
+                return
+            end.settimeout(0)
+            Connection(self.loop, end, self._asked).listen()
+
+    def _again(self) -> None:
+        if not self._leaving:
+            self.loop.watch(self._listener.fileno(), READ, self._accept)
+
+    def _asked(self, client: Connection, frame: bytes) -> None:
+        """Answer a whole frame, or say that it is not for us."""
+        try:
+            asked = request.read(frame)
+            pid, user = peer.process(client.socket)
+        except (ValueError, OSError):
+            client.close()
+            return
+        if user != os.getuid():
+            client.close()
+        elif asked.version == request.STATUS:
+            client.say(wire.reply(wire.ANSWER, 0, 0, dump(status(self))), last=True)
+        elif asked.version != wire.VERSION or not self._is_fit(asked, pid):
+            client.say(wire.reply(wire.COLD, 0), last=True)
+        else:
+            self._visit(client, asked, pid)
+
+    def _is_fit(self, asked: Request, pid: int) -> bool:
+        """Whether a call can be answered here as the caller itself would have it answered."""
+        if asked.build != self.build:
+            if not self._is_current():
+                self.leave()
+            return False
+        namespaces, confinement = self._world
+        return asked.namespaces == namespaces and peer.confinement(pid) == confinement
+
+    def _visit(self, client: Connection, asked: Request, pid: int) -> None:
+        self.last = began = monotonic()
+        where = Ground(
+            environment=asked.environment,
+            cwd=asked.cwd,
+            umask=asked.umask,
+            pid=pid,
+            spool=self.journal,
+            doors=self.doors,
+            lives_on=True,
+        )
+        self.under_way += 1
+        walk = on.walk(asked.words, asked.stdin, where, asked.id, began)
+        visit = Visit(self.loop, walk, lambda reply: self._done(client, asked, reply))
+        visit.go()
+        if not visit.is_over:
+            client.gone = lambda: self._left(visit, asked)
+            self._acknowledge(client, asked, began)
+
+    def _acknowledge(self, client: Connection, asked: Request, began: float) -> None:
+        """Say that we are at it, and what to say if we never come back."""
+        self.doors.write()
+        left = on.patience(asked.words) - (monotonic() - began)
+        until = clock_gettime_ns(CLOCK_BOOTTIME) + int(left * _SECOND)
+        late = on.late(asked.words, asked.stdin, asked.environment)
+        client.say(wire.reply(wire.ACK, until, late.code, bytes_of(late), late.stderr.encode(errors="replace")))
+
+    def _done(self, client: Connection, asked: Request, reply: Reply | None) -> None:
+        self.under_way -= 1
+        self.answered += 1
+        if reply is None:
+            client.close()
+            return
+        said = wire.reply(wire.ANSWER, 0, reply.code, bytes_of(reply), reply.stderr.encode(errors="replace"))
+        if client.gone is None:  # it was answered at once, and no hook has run
+            client.say(said, last=True)
+            return
+        client.gone = lambda: calls.forget(asked.id)
+        client.say(said)
+        client.linger()
+
+    def _left(self, visit: Visit, asked: Request) -> None:
+        self.under_way -= 1
+        visit.abandon()
+        calls.forget(asked.id)
+
+
+def _listening(place: Path) -> socket.socket:
+    """A socket at a place where perhaps one lies that nobody listens to any more."""
+    place.unlink(missing_ok=True)
+    end = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o077)
+    try:
+        end.bind(str(place))
+    finally:
+        os.umask(before)
+    end.listen(1024)
+    end.settimeout(0)
+    return end

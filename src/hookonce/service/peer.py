@@ -1,0 +1,42 @@
+"""Who is at the other end: whose process it is, and whether it lives in the same world as we do.
+
+A caller that is confined must not have its hooks run outside of what confines it.
+"""
+
+import os
+import socket
+from struct import Struct as Packed
+
+_CREDENTIALS = Packed("3i")
+_CONFINING = (b"NoNewPrivs:\t", b"Seccomp:\t")
+
+
+def process(connection: socket.socket) -> tuple[int, int]:
+    """The number of the process at the other end, 0 where the system does not tell, and its user."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0, os.getuid()  # the directory around the socket is ours alone
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, user, _ = _CREDENTIALS.unpack(found)
+    return pid, user
+
+
+def namespaces() -> str:
+    """The mounts and the processes that we see, in the words of the system."""
+    try:
+        return " ".join(os.readlink(f"/proc/self/ns/{kind}") for kind in ("mnt", "pid"))  # noqa: PTH115
+    except OSError:
+        return ""
+
+
+def confinement(pid: int | str = "self") -> list[bytes]:
+    """What a process may not do any more; of one that is gone, everything."""
+    try:
+        handle = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return [b"gone"] if os.path.isdir("/proc/self") else []  # noqa: PTH112
+    try:
+        text = os.read(handle, 8192)
+    finally:
+        os.close(handle)
+    found = (text.partition(word)[2].partition(b"\n")[0] for word in _CONFINING)
+    return [word for word in found if word not in (b"0", b"")]

@@ -1,0 +1,45 @@
+"""The settings that docs/hooks.md explains."""
+
+import re
+import tomllib
+
+from hookonce.config import settings
+from tests.manifest.projects import house, put
+from tests.shared import ROOT
+
+PAGE = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8").partition("## Settings")[2]
+(EXAMPLE,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+ROWS = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", PAGE, re.MULTILINE))
+
+
+def read():
+    """Every setting as the code reads it."""
+    return {
+        "untrusted": settings.untrusted(),
+        "scanners": settings.scanners(),
+        "strict_nonblocking": settings.setting("strict_nonblocking", False),
+        "context_limit": settings.setting("context_limit", 10240),
+        "privileges": settings.privileges(),
+    }
+
+
+def test_the_defaults_are_those_of_the_table(monkeypatch, tmp_path):
+    """
+    Without a file everything is as the table says.
+    """
+    house(monkeypatch, tmp_path)
+
+    assert read() == tomllib.loads("\n".join(f"{name} = {value}" for name, value in ROWS.items()))
+
+
+def test_the_example_sets_every_setting(monkeypatch, tmp_path):
+    """
+    It can be read, as the user's file or as the machine's, and each line of it changes something.
+    """
+    home = house(monkeypatch, tmp_path)
+    before = read()
+    for folder in (home / ".config" / "hookonce", tmp_path / "etc"):
+        file = put(folder / "config.toml", EXAMPLE)
+        assert read() == tomllib.loads(EXAMPLE)
+        assert all(before[name] != value for name, value in read().items())
+        file.unlink()
