@@ -30,8 +30,8 @@ def main(words: list[str], caller: int | None = None, stderr: int = 2) -> int:
     return _answer(words, None, ids.fresh(), (began, caller, stderr))
 
 
-def framed(folder: str, frame: bytes, caller: int) -> int:
-    """Answer what the client has been told, in its very words."""
+def framed(folder: str, frame: bytes, caller: int, slot: int | None = None) -> int:
+    """Answer what the client has been told, in its very words; a slot is for working, not for waiting for hooks."""
     began = time.monotonic() - _age()
     from hookonce import light, wire
 
@@ -42,21 +42,31 @@ def framed(folder: str, frame: bytes, caller: int) -> int:
         return 0
     fields = wire.fields(frame)
     words = [os.fsdecode(word) for word in wire.words(fields[3])]
-    return _answer(words, fields[7], fields[2].decode("ascii"), (began, caller, _STDERR))
+    return _answer(words, fields[7], fields[2].decode("ascii"), (began, caller, _STDERR), slot)
 
 
-def _answer(words: list[str], raw: bytes | None, call: str, way: tuple[float, int | None, int]) -> int:
+def _answer(
+    words: list[str], raw: bytes | None, call: str, way: tuple[float, int | None, int], slot: int | None = None
+) -> int:
     """Answer a call that began at a time, for a caller, with a way to its stderr."""
+    from hookonce.handlers.process import Ran, World, run
     from hookonce.journeys import on
     from hookonce.journeys.failmode import bytes_of
     from hookonce.runtime import calls
+
+    def waiting(command: str, given: bytes, world: World, timeout: float) -> Ran:
+        nonlocal slot
+        if slot is not None:
+            os.close(slot)
+            slot = None
+        return run(command, given, world, timeout)
 
     began, caller, stderr = way
     environment = dict(os.environ)
     try:
         with hurrying(began + on.patience(words), caller):
             raw = _payload() if raw is None else raw
-            reply = on.answer(words, raw, environment, call, began)
+            reply = on.answer(words, raw, environment, call, began, waiting)
     except BaseException as problem:  # noqa: BLE001  the payload never came, or came too late
         reply = on.failed(words, raw or b"", environment, problem)
     _write(1, bytes_of(reply))
@@ -186,7 +196,7 @@ def script(folder: str, caller: str, slot: str) -> int:
     """Find hookonce where the file beside the client says it is, and answer."""
     with open(f"{folder}/interpreter", encoding="utf-8") as file:  # noqa: PTH123  as above
         sys.path[:0] = file.read().splitlines()[2:]
-    return framed(folder, _frame(), int(caller))
+    return framed(folder, _frame(), int(caller), int(slot) if slot.isdigit() else None)
 
 
 if __name__ == "__main__":

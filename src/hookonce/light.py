@@ -33,7 +33,8 @@ def answer(folder: str, frame: bytes) -> "bytes | None":
         row = _row(table, words, fields)
         if row is None or not _is_silent(table, row, words[1], fields):
             return None
-        _note_down(table["data"], fields[2].decode("ascii"), row)
+        name = fields[2].decode("ascii")
+        _note_down(table["data"], name, _event(table["record"], row, name))
     except Exception:  # noqa: BLE001  whatever is wrong here is told on the long way
         return None
     silence: bytes = row["silence"]
@@ -114,19 +115,20 @@ def _hooks_around(place: str) -> "Iterator[str]":
         place = os.path.dirname(place) if place != "/" else ""  # noqa: PTH120
 
 
-def _event(row: "dict[str, Any]", name: str) -> bytes:
+def _event(record: str, row: "dict[str, Any]", name: str) -> bytes:
     """That something happened, as it stands in a spool, before anybody knows more."""
     now = time.time_ns()
     at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now // _SECOND)) + f".{now // 1_000_000 % 1000:03d}Z"
-    text: str = row["record"].replace("(id)", name).replace("(time)", at)
-    return text.encode()
+    known = {"(id)": name, "(time)": at, "(type)": row["type"], "(agent)": row["agent"]}
+    for place, text in known.items():
+        record = record.replace(place, text)
+    return record.encode()
 
 
-def _note_down(data: str, name: str, row: "dict[str, Any]") -> None:
+def _note_down(data: str, name: str, body: bytes) -> None:
     """Write the first line of a file of the spool."""
     from _sha256 import sha256  # type: ignore[import-not-found]  # the same without the rest of `hashlib`
 
-    body = _event(row, name)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(f"{data}/spool/{name}.jsonl", flags, 0o600)
     try:

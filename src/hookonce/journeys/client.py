@@ -27,13 +27,14 @@ def place() -> Path:
 
     Its path never changes.
     """
-    from hookonce.journeys import failmode
+    from hookonce.journeys import failmode, silent
 
     for path, (data, mode) in _wanted().items():
         if read_file(path) != data:
             replace_file(path, data, mode=mode)
     paths.client().chmod(_MODE)
     failmode.refresh()
+    silent.refresh()
     return paths.client()
 
 

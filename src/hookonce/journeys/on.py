@@ -9,8 +9,9 @@ from traceback import format_exception
 from hookonce import agents, ids, invocation
 from hookonce.agents import kind_of, natives, point_of
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.handlers.walk import Walk, drive
-from hookonce.journeys import failmode, ground, pause
+from hookonce.handlers.process import run
+from hookonce.handlers.walk import Runner, Walk, drive
+from hookonce.journeys import failmode, ground, pause, silent
 from hookonce.journeys.budget import budget
 from hookonce.journeys.ground import Ground
 from hookonce.journeys.hook_error import errors_of
@@ -35,12 +36,13 @@ def answer(
     environment: Mapping[str, str],
     call_id: str | None = None,
     began: float | None = None,
+    runner: Runner = run,
 ) -> Reply:
     """The agent's native answer, or the fail mode of the call, whatever goes wrong.
 
     An exception is raised only if not even that can be told; what the client then says was made beforehand.
     """
-    return drive(walk(words, raw, ground.cold(environment), call_id or ids.fresh(), began))
+    return drive(walk(words, raw, ground.cold(environment), call_id or ids.fresh(), began), runner)
 
 
 def note(words: list[str], raw: bytes, environment: Mapping[str, str], call_id: str) -> None:
@@ -97,6 +99,7 @@ def refresh() -> None:
     """What the client says without us follows the manifests; a disk that refuses it refuses nobody an answer."""
     try:
         failmode.refresh()
+        silent.refresh()
     except Exception as problem:  # noqa: BLE001  the call itself goes on
         _tell("failmode", problem)
 

@@ -76,11 +76,11 @@ def serve() -> int:
 
 def _live() -> None:
     from hookonce.handlers import limits
-    from hookonce.journeys import client, failmode
+    from hookonce.journeys import client, on
     from hookonce.service.daemon import Daemon
 
     client.refresh()
-    failmode.refresh()
+    on.refresh()
     limits.widen()
     daemon = Daemon(socket_file())
     failed_file().unlink(missing_ok=True)
