@@ -37,8 +37,8 @@ lint: $(DEV)  ## walls between rooms, style, types
 	@$(BIN)/mypy --no-error-summary
 
 bench: $(DEV)  ## measure speed on this machine
-	@$(BIN)/python benchmarks/run.py $(ARGS)
-	@$(BIN)/python benchmarks/answer.py
+	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/latency.py $(ARGS)
 
 docs: $(DEV)  ## rewrite the pages and schemas that are made from the code
 	@$(BIN)/python docs/generate.py $(ARGS)

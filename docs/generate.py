@@ -12,6 +12,7 @@ from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.json import schema as schema_of
 from page import MADE, code, table
+from performance import pages as performance_pages
 
 from hookonce import formats
 from hookonce.__main__ import parser_for
@@ -19,6 +20,7 @@ from hookonce.canon.arguments import ARGUMENTS
 from hookonce.canon.events import ROWS
 from hookonce.canon.tools import ACTIONS
 from hookonce.cli import COMMANDS
+from hookonce.journeys.bench_report import Report
 from hookonce.journeys.check import Verdict
 from hookonce.journeys.dialect import Given
 from hookonce.journeys.identify import Finding
@@ -28,7 +30,14 @@ from hookonce.model import Record
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGED = ROOT / "src" / "hookonce" / "schemas"
-SHAPES = {"canonical": Record, "hook-input": Given, "identify": Finding, "check": Verdict, "agents": Sheet}
+SHAPES = {
+    "canonical": Record,
+    "hook-input": Given,
+    "identify": Finding,
+    "check": Verdict,
+    "agents": Sheet,
+    "bench": Report,
+}
 
 
 def vocabulary() -> str:
@@ -123,7 +132,7 @@ def pages() -> dict[Path, str]:
     from conformance import render
 
     made = {ROOT / name: make() for name, make in PAGES.items()}
-    made |= {ROOT / name: text for name, text in agents_pages().items()}
+    made |= {ROOT / name: text for name, text in (agents_pages() | performance_pages()).items()}
     return made | schemas() | {ROOT / "docs" / "conformance.md": render(ROOT)}
 
 

@@ -52,9 +52,9 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Public names are looked up when they are first used, so that importing hookonce costs nothing."""
-    from importlib import import_module
-
     if name not in __all__:
         raise AttributeError(f"module 'hookonce' has no attribute {name!r}")
+    from importlib import import_module
+
     module = import_module(_HOMES.get(name, "hookonce.model"))
     return module if name in {"agents", "formats", "sdk"} else getattr(module, name)

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from contextlib import suppress
 from errno import EDQUOT, EFBIG, EIO, ENOSPC
@@ -25,6 +25,16 @@ class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+class _Version(Action):
+    """Says the version, and which client lies in the package."""
+
+    def __call__(self, parser: ArgumentParser, *_: object) -> NoReturn:
+        from hookonce.journeys.client import kind
+
+        print(f"hookonce {__version__} ({kind()} client)")
+        parser.exit()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -101,7 +111,7 @@ def parser_for(chosen: str | None) -> tuple[ArgumentParser, ModuleType | None]:
         epilog="Begin with: hookonce demo",
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"hookonce {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
     commands = parser.add_subparsers(prog="hookonce", metavar="COMMAND", help=SUPPRESS, parser_class=_Parser)
     module: ModuleType | None = None
     for name, text in COMMANDS.items():

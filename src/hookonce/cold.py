@@ -21,18 +21,32 @@ class Late(BaseException):
     """The agent will not wait any longer; no ordinary handling of errors may hold this up."""
 
 
+class _Call:
+    """One call: since when it is waited for, by whom, where its stderr goes, and the slot that we hold, if we do."""
+
+    def __init__(self, words: list[str], caller: int | None, stderr: int, slot: int | None = None) -> None:
+        """A call with these words."""
+        self.words, self.caller, self.stderr, self.slot = words, caller, stderr, slot
+        self.began = time.monotonic() - _age()
+
+    def let_go(self) -> None:
+        """A slot is for working, not for waiting for hooks."""
+        if self.slot is not None:
+            os.close(self.slot)
+            self.slot = None
+
+
 def main(words: list[str], caller: int | None = None, stderr: int = 2) -> int:
     """Read the payload, answer the agent, and say nothing else; without the caller nobody needs an answer."""
-    began = time.monotonic() - _age()
+    call = _Call(words, caller, stderr)
     _fill_gaps()
     from hookonce import ids
 
-    return _answer(words, None, ids.fresh(), (began, caller, stderr))
+    return _answer(call, ids.fresh(), dict(os.environ), None)
 
 
 def framed(folder: str, frame: bytes, caller: int, slot: int | None = None) -> int:
-    """Answer what the client has been told, in its very words; a slot is for working, not for waiting for hooks."""
-    began = time.monotonic() - _age()
+    """Answer what the client has been told, in its very words."""
     from hookonce import light, wire
 
     silence = light.answer(folder, frame)
@@ -41,41 +55,46 @@ def framed(folder: str, frame: bytes, caller: int, slot: int | None = None) -> i
         _aside(frame)
         return 0
     fields = wire.fields(frame)
-    words = [os.fsdecode(word) for word in wire.words(fields[3])]
-    return _answer(words, fields[7], fields[2].decode("ascii"), (began, caller, _STDERR), slot)
+    call = _Call([os.fsdecode(word) for word in wire.words(fields[3])], caller, _STDERR, slot)
+    return _answer(call, fields[2].decode("ascii"), _world(fields[4]), fields[7])
 
 
-def _answer(
-    words: list[str], raw: bytes | None, call: str, way: tuple[float, int | None, int], slot: int | None = None
-) -> int:
-    """Answer a call that began at a time, for a caller, with a way to its stderr."""
+def _world(field: bytes) -> dict[str, str]:
+    """The caller's own environment: Python adds words to ours, and the shell of our twin takes some away."""
+    found = (entry.partition("=") for entry in os.fsdecode(field).split("\0"))
+    return {name: value for name, sign, value in found if sign}
+
+
+def _answer(call: _Call, name: str, environment: dict[str, str], raw: bytes | None) -> int:
+    """Answer a call of that name; without a payload it is still to be read."""
     from hookonce.handlers.process import Ran, World, run
     from hookonce.journeys import on
     from hookonce.journeys.failmode import bytes_of
-    from hookonce.runtime import calls
 
     def waiting(command: str, given: bytes, world: World, timeout: float) -> Ran:
-        nonlocal slot
-        if slot is not None:
-            os.close(slot)
-            slot = None
+        call.let_go()
         return run(command, given, world, timeout)
 
-    began, caller, stderr = way
-    environment = dict(os.environ)
     try:
-        with hurrying(began + on.patience(words), caller):
+        with hurrying(call.began + on.patience(call.words), call.caller):
             raw = _payload() if raw is None else raw
-            reply = on.answer(words, raw, environment, call, began, waiting)
+            reply = on.answer(call.words, raw, environment, name, call.began, waiting)
     except BaseException as problem:  # noqa: BLE001  the payload never came, or came too late
-        reply = on.failed(words, raw or b"", environment, problem)
+        reply = on.failed(call.words, raw or b"", environment, problem)
     _write(1, bytes_of(reply))
-    _write(stderr, reply.stderr.encode(errors="replace"))
-    try:  # noqa: SIM105  `contextlib` is one of the things that most calls do without
-        calls.forget(call)
-    except Exception:  # noqa: BLE001, S110  it goes away by itself
-        pass
+    _write(call.stderr, reply.stderr.encode(errors="replace"))
+    _forget(name)
     return reply.code
+
+
+def _forget(name: str) -> None:
+    """The answer was given; what is left of it goes away by itself if it cannot be taken away now."""
+    from hookonce.runtime import calls
+
+    try:  # noqa: SIM105  `contextlib` is one of the things that most calls do without
+        calls.forget(name)
+    except Exception:  # noqa: BLE001, S110  as above
+        pass
 
 
 def _aside(frame: bytes) -> None:
@@ -105,7 +124,7 @@ def _note(frame: bytes) -> None:
     with (spool.folder() / "turn").open("ab") as turn:
         flock(turn, LOCK_EX)
         words = [os.fsdecode(word) for word in wire.words(fields[3])]
-        on.note(words, fields[7], dict(os.environ), fields[2].decode("ascii"))
+        on.note(words, fields[7], _world(fields[4]), fields[2].decode("ascii"))
 
 
 def _age() -> float:
@@ -178,12 +197,22 @@ def _is_whole(data: bytearray) -> bool:
 
 
 def _write(descriptor: int, data: bytes) -> None:
-    """Whoever does not listen does not hear it."""
-    try:
-        while data:
+    """Whoever does not listen does not hear it; who is slow is waited for."""
+    while data:
+        try:
             data = data[os.write(descriptor, data) :]
-    except OSError:
-        pass
+        except BlockingIOError:
+            _until_writable(descriptor)
+        except OSError:
+            return
+
+
+def _until_writable(descriptor: int) -> None:
+    from select import POLLOUT, poll
+
+    ready = poll()
+    ready.register(descriptor, POLLOUT)
+    ready.poll()
 
 
 def _frame() -> bytes:

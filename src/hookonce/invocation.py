@@ -1,14 +1,17 @@
 """The command that stands in an agent's configuration: `hookonce-on AGENT [EVENT] …`, written and read.
 
-With `--via` it is our own door, with `--run` the wrapper of somebody's script, which speaks `--dialect`.
+With `--via` it is our own door, with `--run` the wrapper of somebody's script, which speaks `--dialect`. Where an agent
+posts its events instead, the door is an address that says the same.
 """
 
+import re
 import shlex
 from typing import Any, NamedTuple
 
 CLIENT = "hookonce-on"
 CANONICAL = "canonical"  # the dialect of a hook that names none
 _OPTIONS = {"--via": "via", "--dialect": "dialect", "--run": "run", "--scope": "scope", "--timeout": "timeout"}
+_ADDRESS = re.compile(r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)")
 
 
 class Invocation(NamedTuple):
@@ -25,7 +28,9 @@ class Invocation(NamedTuple):
 
 
 def write(call: Invocation) -> str:
-    """The command, every word quoted for a shell."""
+    """The command, every word quoted for a shell; or the address, if that is our client there."""
+    if is_address(call.client):
+        return f"{call.client}/on/{call.agent}/{call.event}?via={call.via}"
     words = [call.client, call.agent, *([call.event] if call.event else [])]
     for option, field in _OPTIONS.items():
         value = getattr(call, field)
@@ -34,8 +39,16 @@ def write(call: Invocation) -> str:
     return shlex.join(words)
 
 
+def is_address(client: str) -> bool:
+    """Whether an agent does not run our client, but asks who lives at this address."""
+    return client.startswith("http://")
+
+
 def read(command: str) -> Invocation | None:
-    """The command taken apart, or None if it is not exactly one of ours."""
+    """The command or address taken apart, or None if it is not exactly one of ours."""
+    if is_address(command):
+        found = _ADDRESS.fullmatch(command)
+        return found and Invocation(found[1], found[2], found[3], via=found[4])
     try:
         words = shlex.split(command)
     except ValueError:

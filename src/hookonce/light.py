@@ -13,7 +13,7 @@ from hookonce import wire
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 TABLE = "silent.bin"
@@ -29,68 +29,69 @@ def answer(folder: str, frame: bytes) -> "bytes | None":
         with open(f"{folder}/{TABLE}", "rb") as file:  # noqa: PTH123  nothing is imported here that costs time
             table = marshal.load(file)  # noqa: S302  our own file, in our own folder
         fields = wire.fields(frame)
-        words = [os.fsdecode(word) for word in wire.words(fields[3])]
-        row = _row(table, words, fields)
-        if row is None or not _is_silent(table, row, words[1], fields):
+        if fields[1] != table["build"] or stamps(table["files"]) != table["stamps"]:
+            return None
+        row = row_of(table, fields, _object)
+        if row is None:
             return None
         name = fields[2].decode("ascii")
-        _note_down(table["data"], name, _event(table["record"], row, name))
+        _note_down(table["data"], name, happened(table, row, name))
     except Exception:  # noqa: BLE001  whatever is wrong here is told on the long way
         return None
     silence: bytes = row["silence"]
     return silence
 
 
+def row_of(table: "dict[str, Any]", fields: "list[bytes]", load: "Callable[[str], Any]") -> "dict[str, Any] | None":
+    """What a table that holds says of a call: its row if it concerns nobody, and no project has hooks."""
+    words = [os.fsdecode(word) for word in wire.words(fields[3])]
+    if len(words) != _OWN or words[2] != "--via" or table["home"] not in b"\0" + fields[4]:
+        return None
+    row: dict[str, Any] | None = table["agents"].get(words[0], {}).get(words[1])
+    if row is None:
+        return None
+    payload = load(fields[7].decode())
+    if type(payload) is not dict:
+        return None
+    named = [payload[name] for name in _NAMES if name in payload]
+    if named != [words[1]] and not (table["nobody"] and not named):
+        return None  # the payload is about something else than its words say
+    if any(all(key in payload for key in keys) for keys in row["strangers"]):
+        return None
+    told = payload.get("cwd", "")
+    places = {os.fsdecode(fields[5]), told if type(told) is str else ""}
+    return None if any(os.access(path, os.F_OK) for place in places for path in _hooks_around(place)) else row
+
+
 def stamps(folders: "list[tuple[str, list[str]]]") -> "list[tuple[int, ...] | None]":
     """How folders and files in them are known again; None for what is not there, and nothing of what is below."""
     found = []
     for folder, files in folders:
-        known = _stamp(folder)
+        known = stamp(folder)
         found.append(known and known[4:])  # who may write there; what is put there is seen by itself
         if known is not None:
-            found += [_stamp(file) for file in files]
+            found += [stamp(file) for file in files]
     return found
 
 
-def _stamp(path: str) -> "tuple[int, ...] | None":
+def stamp(path: str) -> "tuple[int, ...] | None":
+    """How a file is known again."""
+    if not os.access(path, os.F_OK):  # most are not there, and an exception costs more than asking twice
+        return None
     try:
         known = os.stat(path)  # noqa: PTH116
     except OSError as problem:
-        return None if isinstance(problem, FileNotFoundError) else (problem.errno or 0,)
+        return (problem.errno or 0,)
     return known.st_mtime_ns, known.st_ctime_ns, known.st_size, known.st_ino, known.st_uid, known.st_mode
 
 
-def _row(table: "dict[str, Any]", words: "list[str]", fields: "list[bytes]") -> "dict[str, Any] | None":
-    """What the table says of a call; nothing if it was made for another build, home or kind of call."""
-    home = next((entry for entry in wire.words(fields[4]) if entry.startswith(b"HOME=")), b"")
-    if len(words) != _OWN or words[2] != "--via" or fields[1] != table["build"] or home != table["home"]:
-        return None
-    row: dict[str, Any] | None = table["agents"].get(words[0], {}).get(words[1])
-    return row
-
-
-def _is_silent(table: "dict[str, Any]", row: "dict[str, Any]", event: str, fields: "list[bytes]") -> bool:
-    """Whether nothing has changed, the payload is what its words say, and no project has hooks."""
-    if stamps(table["files"]) != table["stamps"]:
-        return False
-    payload = _object(fields[7].decode())
-    named = [payload[name] for name in _NAMES if name in payload]
-    if named != [event] and not (table["nobody"] and not named):
-        return False
-    if any(all(key in payload for key in keys) for keys in row["strangers"]):
-        return False
-    told = payload.get("cwd", "")
-    places = {os.fsdecode(fields[5]), told if type(told) is str else ""}
-    return not any(os.path.lexists(path) for place in places for path in _hooks_around(place))
-
-
-def _object(text: str) -> "dict[str, Any]":
-    """The JSON object that a text is."""
+def _object(text: str) -> "Any":
+    """What a text of JSON says."""
     from _json import make_scanner  # what `json` is made of, without the rest of it
 
     found, end = make_scanner(_Ordinary)(text.strip(), 0)  # type: ignore[arg-type]
-    if type(found) is not dict or end != len(text.strip()):
-        raise ValueError("no JSON object")
+    if end != len(text.strip()):
+        raise ValueError("more than one")
     return found
 
 
@@ -108,15 +109,32 @@ class _Ordinary:
         raise ValueError(name)
 
 
-def _hooks_around(place: str) -> "Iterator[str]":
+def _hooks_around(place: str) -> "tuple[str, ...]":
+    """Where a folder's project might have hooks; kept, because the next call comes from the same place."""
+    found = _around.get(place)
+    if found is None:
+        found = tuple(_upwards(place))
+        if len(_around) > _MOST:
+            _around.clear()
+        _around[place] = found
+    return found
+
+
+_around: "dict[str, tuple[str, ...]]" = {}
+_MOST = 256  # folders
+
+
+def _upwards(place: str) -> "Iterator[str]":
     while place:
         for name in _PROJECT:
             yield f"{place.rstrip('/')}/{name}"
-        place = os.path.dirname(place) if place != "/" else ""  # noqa: PTH120
+        above = os.path.dirname(place)  # noqa: PTH120
+        place = above if above != place else ""
 
 
-def _event(record: str, row: "dict[str, Any]", name: str) -> bytes:
+def happened(table: "dict[str, Any]", row: "dict[str, Any]", name: str) -> bytes:
     """That something happened, as it stands in a spool, before anybody knows more."""
+    record: str = table["record"]
     now = time.time_ns()
     at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now // _SECOND)) + f".{now // 1_000_000 % 1000:03d}Z"
     known = {"(id)": name, "(time)": at, "(type)": row["type"], "(agent)": row["agent"]}

@@ -45,7 +45,8 @@ def _home():
 
 def environment(**more):
     """A bare environment; no agent's marks, and a home that may be written to."""
-    return {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOME": _home().name} | more
+    plain = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "src"), "HOME": _home().name, "HOOKONCE_COLD": "1"}
+    return plain | more
 
 
 def run(*words, given=b"", cwd=None, **more):

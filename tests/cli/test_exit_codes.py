@@ -7,7 +7,9 @@ from threading import Timer
 
 import pytest
 
+from hookonce import __version__
 from tests.cli.command import PAYLOAD, environment, lines, run, shell
+from tests.shared import ROOT
 
 WRONG_USAGE = {
     "no format": (("translate",), "--to"),
@@ -52,6 +54,16 @@ def test_help_is_no_error(words):
 
     assert (0, "") == (ran.code, ran.err)
     assert "hookonce" in ran.out
+
+
+def test_the_version_says_which_client_there_is():
+    """
+    One made for this machine, or its twin in Python.
+    """
+    built = ROOT / "src" / "hookonce" / "client" / "hookonce-on"
+    kind = "native" if built.is_file() and built.read_bytes()[:4] == b"\x7fELF" else "python"
+
+    assert f"hookonce {__version__} ({kind} client)\n" == run("--version").out
 
 
 def test_the_first_page_names_every_command_and_a_beginning():

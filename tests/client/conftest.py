@@ -9,7 +9,7 @@ import pytest
 from tests.client.world import Daemon, World
 from tests.shared import ROOT
 
-SOURCE = ROOT / "src" / "hookonce" / "client" / "hookonce-on.c"
+SOURCE = ROOT / "src" / "hookonce" / "client"
 
 
 @pytest.fixture(scope="session")
@@ -18,16 +18,25 @@ def compiled(tmp_path_factory):
     made = tmp_path_factory.mktemp("compiled") / "hookonce-on"
     words = [*shlex.split(os.environ.get("CC") or "cc"), "-Os", "-std=c11", "-Wall", "-Wextra", "-Werror"]
     try:
-        done = subprocess.run([*words, "-o", made, SOURCE], capture_output=True, text=True, check=False)
+        done = subprocess.run([*words, "-o", made, SOURCE / "hookonce-on.c"], capture_output=True, text=True, check=False)
     except OSError:
         pytest.skip("there is no C compiler here")
     assert 0 == done.returncode, done.stderr
     return made
 
 
-@pytest.fixture(params=["compiled"])
+@pytest.fixture
+def twin():
+    """The client of a shell and Python."""
+    return SOURCE / "hookonce-on.sh"
+
+
+@pytest.fixture(params=["compiled", "twin"])
 def client(request):
-    """Every program that is a client; the same tests are for all."""
+    """Every program that is a client; the same tests are for all, but for those that say why not."""
+    mark = request.node.get_closest_marker("native")
+    if mark and request.param == "twin":
+        pytest.skip(mark.args[0])
     return request.getfixturevalue(request.param)
 
 

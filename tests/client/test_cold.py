@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -38,16 +37,27 @@ def test_python_is_given_the_frame_both_outputs_and_nothing_else(world, slots):
     """
     read, write = os.pipe()
     with world.start("x", "y", pass_fds=[write], cwd="/", umask=0o005) as process:
-        fds = {number: str(Path(f"/proc/{process.pid}/fd/{number}").readlink()) for number in (1, 2)}
+        out, err = (f"pipe:[{os.fstat(pipe.fileno()).st_ino}]" for pipe in (process.stdout, process.stderr))
         process.communicate(b"{}", timeout=60)
     os.close(read)
     os.close(write)
     given = world.descriptors("cold")
 
     assert given.pop(0).endswith("(deleted)")
-    assert {1: fds[1], 2: "/dev/null", 3: fds[2], 4: str(slots / "0")} == given
+    assert {1: out, 2: "/dev/null", 3: err, 4: str(slots / "0")} == given
     assert ["-I", "-S", f"{world.home}/lib/hookonce/cold.py", str(world.bin), str(process.pid), "4"] == world.words()
     assert "/\n0005\n" == (world.told / "cold.cwd").read_text()
+
+
+def test_python_lives_in_the_callers_environment(world):
+    """
+    Whatever a shell between us would make of it.
+    """
+    variables = {**world.env, "python": "x", "code": "2", "odd.name": "y", "EMPTY": ""}
+    world.run("x", env=variables)
+    found = (world.told / "cold.environ").read_text().split("\0")[:-1]
+
+    assert sorted("=".join(pair) for pair in variables.items()) == sorted(found)
 
 
 def test_a_slot_is_the_first_that_is_free(world, slots):
@@ -126,6 +136,7 @@ def test_whoever_ignores_the_end_of_children_hands_that_down_to_us_in_vain(world
     assert (code, b"") == (done.returncode, done.stdout)
 
 
+@pytest.mark.native("its Python looks itself whether the shell is still there, also when it is cold; tests/e2e shows that")
 def test_whoever_kills_us_kills_python(world):
     """
     Nobody needs its answer any more.

@@ -1,10 +1,13 @@
 """The conversation with the daemon: whatever the other side does, the agent is answered once."""
 
+import os
+
 import pytest
 
 from hookonce.wire import ACK, ANSWER, reply
 from hookonce.wire import COLD as GO_COLD
 from tests.client.world import BUILD, COLD, hear, in_seconds
+from tests.handlers.processes import eventually
 
 BIG = b'{"a": "' + b"x" * 5_000_000 + b'"}'
 WARM = (3, b"out\n\0\xff", b"err")
@@ -27,12 +30,13 @@ def test_the_answer_is_the_daemons_to_the_byte(world, daemon):
         line.sendall(SAID)
 
     daemon.act = act
-    assert WARM == world.run("claude-code", "Stop", given=b"[]")
-    assert [b"1", BUILD.encode()] == heard[0][:2]
-    assert (b"claude-code\0Stop\0", b"[]") == (heard[0][3], heard[0][7])
+    assert WARM == world.ask("claude-code", "Stop", given=b"[]")
+    assert [b"1", BUILD.encode()] == heard[-1][:2]
+    assert (b"claude-code\0Stop\0", b"[]") == (heard[-1][3], heard[-1][7])
     assert not (world.told / "words").exists()
 
 
+@pytest.mark.native("without Python nobody there can ask")
 def test_a_daemon_answers_also_when_python_is_gone(world, daemon):
     """
     Its interpreter may have been replaced while it runs.
@@ -40,7 +44,7 @@ def test_a_daemon_answers_also_when_python_is_gone(world, daemon):
     (world.home / "python").unlink()
     daemon.act = lambda line: (hear(line), line.sendall(SAID))
 
-    assert WARM == world.run("x")
+    assert WARM == world.ask("x")
 
 
 GOOD = {
@@ -60,7 +64,7 @@ def test_an_answer_may_come_in_any_way(world, daemon, act, given):
     """
     daemon.act = act
 
-    assert WARM == world.run("x", given=given)
+    assert WARM == world.ask("x", given=given)
 
 
 def test_a_large_answer_is_whole(world, daemon):
@@ -74,25 +78,74 @@ def test_a_large_answer_is_whole(world, daemon):
         line.sendall(ack(30) + reply(ANSWER, 0, 0, out, err))
 
     daemon.act = act
-    assert (0, out, err) == world.run("x")
+    assert (0, out, err) == world.ask("x")
+
+
+def test_an_answer_is_whole_also_where_outputs_do_not_block(world, daemon):
+    """
+    Nothing is cut off because an agent reads slowly.
+    """
+    daemon.act = lambda line: (hear(line), line.sendall(reply(ANSWER, 0, 0, b"o" * 1_000_000, b"")))
+    answers = (heard_slowly(world) for _ in range(20))  # as `ask` does: the daemon may be late
+
+    assert 1_000_000 == len(next(said for said in answers if said != b"cold"))
+
+
+def heard_slowly(world):
+    """What the client says on a pipe that does not block."""
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    with world.start("x", stdout=write) as process:
+        os.close(write)
+        process.stdin.close()
+        with os.fdopen(read, "rb") as pipe:
+            said = pipe.read()
+        process.wait(30)
+    return said
+
+
+def test_whoever_kills_us_hangs_up_on_the_daemon(world, daemon):
+    """
+    So that it ends what runs for a call that nobody waits for.
+    """
+    heard = []
+
+    def act(line):
+        hear(line)
+        line.sendall(ack(30))
+        heard.append("frame")
+        line.settimeout(30)
+        try:
+            heard.append(line.recv(1))
+        except ConnectionError:  # we were too slow, and what we have said was not read
+            heard.append(b"")
+
+    daemon.act = act
+    with world.start("x") as process:
+        process.stdin.close()
+        assert eventually(lambda: heard, 10)
+        process.kill()
+        assert eventually(lambda: heard[1:], 10)
+
+    assert ["frame", b""] == heard
 
 
 def test_at_the_deadline_the_ack_speaks(world, daemon):
     """
     With its own bytes and exit code.
     """
-    daemon.act = lambda line: (hear(line), line.sendall(ack(0.2)), daemon.over.wait(30))
+    daemon.act = lambda line: (hear(line), line.sendall(ack(0.2)), line.recv(1))
 
-    assert (9, b"late", b"too late") == world.run("x")
+    assert (9, b"late", b"too late") == world.ask("x")
 
 
 def test_at_the_deadline_half_an_answer_is_none(world, daemon):
     """
     The ACK speaks then too.
     """
-    daemon.act = lambda line: (hear(line), line.sendall(ack(0.2) + SAID[:-1]), daemon.over.wait(30))
+    daemon.act = lambda line: (hear(line), line.sendall(ack(0.2) + SAID[:-1]), line.recv(1))
 
-    assert (9, b"late", b"too late") == world.run("x")
+    assert (9, b"late", b"too late") == world.ask("x")
 
 
 BAD = {

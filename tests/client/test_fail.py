@@ -153,6 +153,7 @@ def test_who_has_hung_up_is_no_trouble(bare):
         assert 2 == process.wait(30)
 
 
+@pytest.mark.native("a shell cannot wait until its output takes more")
 def test_outputs_that_do_not_block_are_waited_for(bare):
     """
     Nothing is cut off because an agent reads slowly.

@@ -33,7 +33,7 @@ def test_a_home_has_one_house_in_whatever_way_it_is_spelled(world, spelled):
     with Daemon(place) as daemon:
         daemon.act = lambda line: (hear(line), line.sendall(reply(ANSWER, 0, 4, b"here", b"")))
         try:
-            assert (4, b"here", b"") == world.run("x")
+            assert (4, b"here", b"") == world.ask("x")
         finally:
             shutil.rmtree(place)
 

@@ -13,12 +13,18 @@ import pytest
 
 from hookonce import wire
 from hookonce.runtime.folder import folder
+from tests.shared import ROOT
 
 COLD = (7, b"cold", b"aside")  # what that interpreter says
 BUILD = "build-1"
+SOURCE = ROOT / "src" / "hookonce"
 
-# A file that stands in for Python; it is called as `python -I -S SCRIPT BIN ...`.
+# A file that stands in for Python; it is called as `python -I -S SCRIPT BIN ...`. The client that is itself of Python
+# gets a true one.
 INTERPRETER = """#!/bin/sh
+case $3 in
+*/hookonce-on) exec PYTHON "$@" ;;
+esac
 (ls -l /proc/$$/fd >TOLD/fds.new)
 cat /proc/$$/environ >TOLD/environ.new
 pwd >TOLD/cwd.new
@@ -34,6 +40,21 @@ printf '%s\\n' "$@" >TOLD/words
 cat >TOLD/frame
 COLD
 """
+# What that client calls when it goes cold hands over to the file above, as the native client does itself.
+BRIDGE = """
+import os
+
+def framed(folder, frame, caller):
+    has_slot = os.path.exists("/proc/self/fd/4")
+    file = os.memfd_create("frame")
+    with open(file, "wb", closefd=False) as whole:
+        whole.write(frame)
+    os.lseek(file, 0, os.SEEK_SET)
+    os.dup2(file, 0)
+    if has_slot:
+        os.set_inheritable(4, True)
+    os.execv(PYTHON, [PYTHON, "-I", "-S", __file__, folder, str(caller), "4" if has_slot else "-"])
+"""
 ANSWER = "printf cold; printf aside >&3; exit 107"
 
 
@@ -47,15 +68,27 @@ class World:
         self.client = self.bin / "hookonce-on"
         shutil.copy(client, self.client)
         self.env = {"HOME": str(home), "PATH": os.environ["PATH"]}
+        self.is_native = not self.client.read_bytes().startswith(b"#!")
         self.interpret()
+        if not self.is_native:
+            self._package()
 
     def interpret(self, cold=ANSWER, warm="exit 1"):
         """Put the interpreter in place, doing this for a call and that as a daemon."""
-        text = INTERPRETER.replace("TOLD", str(self.told)).replace("WARM", warm).replace("COLD", cold)
+        text = INTERPRETER.replace("TOLD", str(self.told)).replace("PYTHON", sys.executable)
+        text = text.replace("WARM", warm).replace("COLD", cold)
         python = self.home / "python"
         python.write_text(text)
         python.chmod(0o755)
         (self.bin / "interpreter").write_text(f"{python}\n{BUILD}\n{self.home}/lib\n/elsewhere\n")
+
+    def _package(self):
+        """What the client that is of Python consists of, and nothing else of ours."""
+        place = self.home / "lib" / "hookonce"
+        place.mkdir(parents=True)
+        for name in ("__init__.py", "wire.py", "twin"):
+            (place / name).symlink_to(SOURCE / name)
+        (place / "cold.py").write_text(BRIDGE.replace("PYTHON", repr(str(self.home / "python"))))
 
     def house(self):
         """The runtime directory of this home, made by Python; without it nobody looks for a daemon."""
@@ -73,6 +106,15 @@ class World:
         with self.start(*words, **options) as process:
             out, err = process.communicate(given, timeout=60)
         return process.returncode, out, err
+
+    def ask(self, *words, **options):
+        """Call until the daemon was in time; on a busy machine its moment may pass before it is woken."""
+        for _ in range(20):
+            found = self.run(*words, **options)
+            if found != COLD:
+                break
+            (self.told / "words").unlink()
+        return found
 
     def fields(self):
         """The frame that the interpreter was given."""

@@ -20,6 +20,7 @@ def read():
         "strict_nonblocking": settings.setting("strict_nonblocking", False),
         "context_limit": settings.setting("context_limit", 10240),
         "privileges": settings.privileges(),
+        "http": settings.http(),
     }
 
 

@@ -15,6 +15,7 @@ from hookonce import agents, cold, ids
 from hookonce.agents import kind_of, natives
 from hookonce.config import paths
 from hookonce.handlers.watchdog import fork
+from hookonce.journeys import client as installed
 from hookonce.journeys import failmode, on
 from hookonce.journeys.client import place, refresh
 from hookonce.runtime.folder import at
@@ -22,6 +23,7 @@ from hookonce.store import spool
 from tests.cli.command import run as command
 from tests.e2e.fault_cases import KIND, MODES, case, promised, settle
 from tests.handlers.processes import eventually, running, word
+from tests.shared import ROOT
 
 COLD = {"HOOKONCE_COLD": "1"}
 
@@ -34,9 +36,13 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def client(home):
-    """The installed command, in that home."""
+@pytest.fixture(params=["hookonce-on", "hookonce-on.sh"], ids=["native", "twin"])
+def client(home, monkeypatch, request):
+    """The installed command, in that home: the one made for this machine, and its twin."""
+    kept = ROOT / "src" / "hookonce" / "client" / request.param
+    if not kept.is_file():
+        pytest.skip("no client was made for this machine")
+    monkeypatch.setattr(installed, "_made", kept.read_bytes)
     return place()
 
 
@@ -94,8 +100,8 @@ INTERPRETERS = {
     "one that dies": lambda file: script(file, "#!/bin/sh\nkill -SEGV $$"),
     "one that is killed": lambda file: script(file, "#!/bin/sh\nkill -KILL $$"),
     "one whose libraries are gone": lambda file: script(file, "#!/bin/sh\necho 'libpython: not found' >&2\nexit 127"),
-    "another Python, without us": lambda file: names(file, sys.executable),
-    "a folder of ours without us": lambda file: names(file, sys.executable, "/usr/share"),
+    "another Python, without us": lambda file: names(file, sys.executable, "build"),
+    "a folder of ours without us": lambda file: names(file, sys.executable, "build", "/usr/share"),
     "a package of ours that is broken": lambda file: package(file, "hookonce", "this is no Python"),
     "a dependency that is broken": lambda file: package(file, "msgspec", "raise ImportError('no such extension')"),
     "a dependency that leaves": lambda file: package(file, "msgspec", "import sys; sys.exit(0)"),
@@ -117,10 +123,13 @@ def script(file, text):
 
 def package(file, name, text):
     """A module of that name comes first."""
-    (file.parent / "first" / name).mkdir(parents=True)
-    (file.parent / "first" / name / "__init__.py").write_text(text, encoding="utf-8")
-    program, *shelves = file.read_text(encoding="utf-8").splitlines()
-    names(file, program, file.parent / "first", *shelves)
+    first = file.parent / "first"
+    (first / name).mkdir(parents=True)
+    (first / name / "__init__.py").write_text(text, encoding="utf-8")
+    if name != "hookonce":
+        (first / "hookonce").symlink_to(ROOT / "src" / "hookonce")
+    program, build, *shelves = file.read_text(encoding="utf-8").splitlines()
+    names(file, program, build, first, *shelves)
 
 
 @pytest.mark.parametrize("fault", INTERPRETERS)

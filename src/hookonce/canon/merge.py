@@ -6,6 +6,8 @@ from hookonce.model import Decision, Json, Outcome
 
 _STRICTNESS: dict[Outcome | None, int] = {None: 0, "allow": 1, "ask": 2, "deny": 3}
 
+_NOTHING = Decision()
+
 
 def merged(decisions: Iterable[Decision]) -> Decision:
     """One decision of all, texts in the order in which they were said.
@@ -14,6 +16,8 @@ def merged(decisions: Iterable[Decision]) -> Decision:
     a later hook has seen that of an earlier one, so the last is the whole of it.
     """
     said = list(decisions)
+    if not said:
+        return _NOTHING
     outcome = max((decision.outcome for decision in said), key=_STRICTNESS.__getitem__, default=None)
     winners = [one for one in said if one.outcome == outcome and (outcome is not None or one.proceed is False)]
     return Decision(

@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "pause": "let every agent go on without hooks, for a while",
     "resume": "ask hooks again",
     "logs": "show our own log",
+    "daemon": "show, start or stop the process that answers agents",
     "on": "answer one call of an agent",
     "uninstall": "give agents' files back as they were",
     "restore": "put back the newest copy of an agent's configuration",
@@ -23,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "identify": "say which agent or format a payload is, and why",
     "agents": "show what each coding agent's hooks can tell",
     "demo": "show recorded sessions of several agents as one timeline",
+    "bench": "measure how long agents wait for hookonce on this machine",
     "completion": "print a completion script for bash, zsh or fish",
 }
 

@@ -1,26 +1,32 @@
 """hookonce install."""
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
+from typing import Literal
 
 from hookonce import agents
-from hookonce.agents import config_of, natives
+from hookonce.agents import _http, config_of, natives
 from hookonce.cli import _machine
-from hookonce.cli.consent import confirmed
+from hookonce.cli.consent import agreed, confirmed
 from hookonce.config import paths
 from hookonce.edit.file import read_file
+from hookonce.journeys import posting
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.client import place as place_client
 from hookonce.journeys.client import try_out
+from hookonce.journeys.doorbell import await_answer, is_at
 from hookonce.journeys.install import plan
 from hookonce.journeys.places import Place, written
 from hookonce.journeys.review import reviewed
 from hookonce.model import Agent
+from hookonce.runtime import address
+from hookonce.runtime.address import Address
 
 _EXAMPLES = """examples:
   hookonce install --dry-run
   hookonce install claude-code codex
-  hookonce install gemini-cli --scope project"""
+  hookonce install gemini-cli --scope project
+  hookonce install claude-code --http"""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -33,16 +39,22 @@ def configure(parser: ArgumentParser) -> None:
         help="tell agents that ask for it (Codex) that you trust these entries",
     )
     parser.add_argument(
+        "--http",
+        action=BooleanOptionalAction,
+        help=f"let agents that can ({', '.join(sorted(_http.COMMANDS))}) post events to the daemon; default: as it is",
+    )
+    parser.add_argument(
         "--events", choices=("default", "all"), default="default", help="all: also those that come very often"
     )
 
 
 def run(options: Namespace) -> int:
     """Let agents call hookonce: an entry for each event, beside whatever hooks are there."""
-    client = str(paths.client())
+    client, http = str(paths.client()), _address(options)
 
     def step(agent: Agent, place: Place) -> list[Change]:
-        changes = plan(agent, options.scope, place, client, options.events)
+        posts = http if options.names or agent.name in _http.COMMANDS else None
+        changes = plan(agent, options.scope, place, client, options.events, posts)
         if not _wants_trust(options, agent):
             return changes
         mark = reviewed(agent, changes[0].path, changes[0].new, place, client) if changes else _later(agent, place)
@@ -56,19 +68,51 @@ def run(options: Namespace) -> int:
     changes, problems = _machine.planned(options, step)
     if options.dry_run or not changes:
         return _machine.report(options, "changed", changes, problems)
-    if sys.stdin.isatty() and not options.json:
-        sys.stdout.write(diff(changes))
-    if not confirmed("Write this?"):
+    if not _wants(options, changes):
         print("nothing was changed")
         return 0
     place_client()
+    if isinstance(http, Address):
+        _open(http)
     for name in dict.fromkeys(change.agent for change in changes if change.agent):
         _try(name, client)
     done, failed = _machine.apply(changes)
+    posting.retire()
     code = _machine.report(options, "changed", done, problems + failed)
     if not options.json:
         _next_steps(done)
     return code
+
+
+def _address(options: Namespace) -> Address | Literal[False] | None:
+    """Where agents shall post to, if the user has said anything about that; a port that somebody else has is left."""
+    if not options.http:
+        return None if options.http is None else False
+    known = address.known()
+    return known if known is not None and (address.is_free(known.port) or is_at(known)) else address.drawn()
+
+
+def _wants(options: Namespace, changes: list[Change]) -> bool:
+    """Whether the user wants these changes; a door that is open when we are not there only a person may choose."""
+    if options.http:
+        agreed("install --http", diff(changes))
+        return True
+    if sys.stdin.isatty() and not options.json:
+        sys.stdout.write(diff(changes))
+    return confirmed("Write this?")
+
+
+def _open(wanted: Address) -> None:
+    """Have the door answer before anybody is sent there."""
+    before = address.known()
+    address.keep(wanted)
+    try:
+        await_answer(wanted)
+    except BaseException:
+        address.forget()
+        if before is not None:
+            address.keep(before)
+        raise
 
 
 def _wants_trust(options: Namespace, agent: Agent) -> bool:

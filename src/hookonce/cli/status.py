@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from hookonce import __version__
-from hookonce.cli import _machine
+from hookonce.cli import _machine, daemon
 from hookonce.cli._table import show, table
 from hookonce.cli._words import counted
 from hookonce.config import paths
@@ -18,6 +18,7 @@ from hookonce.journeys.pause import paused_until
 from hookonce.journeys.places import here
 from hookonce.journeys.survey import Standing, standing
 from hookonce.journeys.version import version_of
+from hookonce.service import calling
 from hookonce.store.spool import lost
 from hookonce.texts import dump
 
@@ -51,6 +52,7 @@ def run(options: Namespace) -> int:
         _details(one, dropped.get(one.agent))
     for finding in own_hooks(place.project):
         print(f"{finding.kind}: {finding.message}")
+    print(daemon.told(calling.status()))
     if lost():
         print(f"{counted(lost(), 'record')} could not be written")
     print("open: the action goes on as if there were no hook; closed: it is refused")
@@ -83,6 +85,7 @@ def _print_json(found: list[Standing], versions: list[str | None], dropped: dict
     }
     told["paused_until"] = paused_until()
     told["lost_records"] = lost()
+    told["daemon"] = calling.status()
     told["manifests"] = [
         {"kind": one.kind, "message": one.message, "path": one.path} for one in own_hooks(here().project)
     ]

@@ -7,6 +7,7 @@ from hookonce.cli import _machine
 from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed
 from hookonce.config import paths
+from hookonce.journeys import posting
 from hookonce.journeys.adopt import adopted, manifest_path
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.install import plan_removal
@@ -38,6 +39,7 @@ def run(options: Namespace) -> int:
         print(f"hookonce: WARNING: {text}", file=sys.stderr)
     agreed("uninstall", diff(changes))
     done, failed = _machine.apply(changes, leaving=True)
+    posting.retire()
     return _machine.report(options, "given back", done, problems + failed)
 
 

@@ -51,6 +51,11 @@ def privileges() -> Literal["reduced", "all"]:
     return "all"
 
 
+def http() -> bool:
+    """Whether a user may have an HTTP door: one who says `false` is enough."""
+    return False not in {found.get("http", True) for found in _all()}
+
+
 def scanners() -> list[str]:
     """Commands that look at a project's hooks before a person is asked to trust them; the system's and the user's."""
     listed = [found.get("scanners") for found in _all()]

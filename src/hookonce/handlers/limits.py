@@ -1,6 +1,8 @@
 """How many descriptors we may have: a process with many hooks under way needs more than what hooks should get."""
 
 import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _before: list[tuple[int, int]] = []
 
@@ -10,6 +12,20 @@ def widen() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     _before.append((soft, hard))
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+@contextmanager
+def narrowed() -> Iterator[None]:
+    """While something is started: what it may have is decided by what we have then."""
+    if not _before:
+        yield
+        return
+    wide = resource.getrlimit(resource.RLIMIT_NOFILE)
+    narrow()
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, wide)
 
 
 def narrow() -> None:

@@ -9,8 +9,8 @@ from time import monotonic
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.handlers import privileges
-from hookonce.handlers.watchdog import Watchdog
+from hookonce.handlers import native, privileges
+from hookonce.handlers.watchdog import Watchdog, copied
 from hookonce.runtime.loop import READ, WRITE, Loop
 
 LIMIT = 1 << 20  # bytes of an answer that are kept; more is read and thrown away
@@ -77,7 +77,7 @@ class Running:
         self._watchdog: Watchdog | None
         try:
             self._watchdog, ours = _watched(job)
-        except OSError as problem:
+        except (OSError, ValueError) as problem:
             self._watchdog = None
             said = Ran(failure=f"not started: {problem}", duration=monotonic() - self._begin)
             loop.at(0, lambda: done(said))
@@ -167,12 +167,21 @@ def _watched(job: Job) -> tuple[Watchdog, list[int]]:
     """The process that watches over the hook, and our ends of the hook's pipes."""
     theirs, ours = _pipes()
     try:
-        return Watchdog(lambda: _start(job.command, job.world, theirs), theirs), ours
-    except OSError:
+        return Watchdog(_watchdog(job, theirs)), ours
+    except (OSError, ValueError):
         _close(ours)
         raise
     finally:
         _close(theirs)
+
+
+def _watchdog(job: Job, pipes: list[int]) -> Callable[[int, int], int]:
+    """Our native one, where it is there; what is to have fewer rights than we have is started by Python."""
+    world = job.world
+    if native.program() is None or world.reduced:
+        return copied(lambda: _start(job.command, world, pipes), pipes)
+    umask = f"{world.umask:o}" if world.umask >= 0 else "-"
+    return native.started([umask, world.cwd or "-", job.command], world.env, pipes)
 
 
 def _pipes() -> tuple[list[int], list[int]]:

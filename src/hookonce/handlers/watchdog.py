@@ -34,20 +34,17 @@ def fork() -> int:
 class Watchdog:
     """The process, and the two pipes to it: on one it tells us the hook's ending, the other is the leash."""
 
-    def __init__(self, start: Callable[[], "Popen[bytes]"], needs: Collection[int]) -> None:
-        """Let it start a process, for which it needs some of our descriptors; all others it closes."""
+    def __init__(self, begin: Callable[[int, int], int]) -> None:
+        """Let a function begin it, which is told its ends of the pipes and tells its number."""
         leash, held = os.pipe()
         self._leash: int | None = held
         self.news, news = os.pipe()
         try:
-            self._pid = fork()
-        except OSError:
+            self._pid = begin(leash, news)
+        except (OSError, ValueError):
             os.close(held)
             os.close(self.news)
             raise
-        else:
-            if self._pid == 0:
-                _live(start, leash, news, {*needs, leash, news})
         finally:
             os.close(leash)
             os.close(news)
@@ -64,6 +61,18 @@ class Watchdog:
         os.close(self.news)
         if ended:
             os.waitpid(self._pid, 0)
+
+
+def copied(start: Callable[[], "Popen[bytes]"], needs: Collection[int]) -> Callable[[int, int], int]:
+    """A watchdog that is copied from us: it starts the hook, and keeps only those of our descriptors that it needs."""
+
+    def begin(leash: int, news: int) -> int:
+        pid = fork()
+        if pid == 0:
+            _live(start, leash, news, {*needs, leash, news})
+        return pid
+
+    return begin
 
 
 def _live(start: Callable[[], "Popen[bytes]"], leash: int, news: int, needs: set[int]) -> NoReturn:

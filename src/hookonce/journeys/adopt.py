@@ -15,7 +15,7 @@ from hookonce.edit.file import read_file
 from hookonce.errors import HookonceError
 from hookonce.journeys.change import Change
 from hookonce.journeys.convert import NEWEST
-from hookonce.journeys.doors import doors, is_ours, unwrapped
+from hookonce.journeys.doors import called, doors, is_ours, unwrapped
 from hookonce.journeys.install import naming
 from hookonce.journeys.losses import left_behind, unsayable
 from hookonce.journeys.places import Place, document_of, sources
@@ -74,7 +74,7 @@ def _able(agent: Agent, scope: str, hooks: list[Hook], client: str, stayed: list
     opened = {hook.event for hook in doors(agent, scope, client)}
     able = []
     for index, hook in enumerate(hooks):
-        if is_ours(hook.handler.command, client):
+        if is_ours(called(hook.handler), client):
             continue
         reasons = [gap.note for gap in (unsayable(index, hook), *left_behind(agent, index, hook)) if gap is not None]
         if hook.event not in opened:

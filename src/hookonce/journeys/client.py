@@ -16,6 +16,8 @@ _MODE = 0o755
 _PATIENCE = 20  # seconds for one call of our own client that has nothing to do
 # Environments that vanish with the command that made them.
 _FLEETING = ("/.cache/uv/", "/uv/archive-v", "/pipx/.cache/", "/.cache/pipx/", "/.cache/pre-commit/")
+# How programs for a machine begin: on Linux, on macOS, on macOS for several machines.
+_NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
 class Unfit(HookonceError):
@@ -61,6 +63,11 @@ def _made() -> bytes:
     kept = files("hookonce") / "client"
     built = kept / "hookonce-on"
     return (built if built.is_file() else kept / "hookonce-on.sh").read_bytes()
+
+
+def kind() -> str:
+    """Which client this installation has: one made for this machine, or its twin in Python."""
+    return "native" if _made().startswith(_NATIVE) else "python"
 
 
 def _interpreter_file() -> Path:

@@ -9,6 +9,7 @@ from hookonce import invocation
 from hookonce.agents import canonical_pattern, config_of, own_place
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.invocation import CANONICAL, Invocation
+from hookonce.journeys.doors import called
 from hookonce.journeys.effects import settled
 from hookonce.journeys.losses import impossible, is_unreadable, left_behind, opened, switched_off, unplaced, unsayable
 from hookonce.journeys.verify import verify
@@ -71,7 +72,7 @@ def read(document: Json, source: Agent | None, *, adapt: bool, beside: Json = No
 
 def is_door(hook: Hook) -> bool:
     """Whether a hook is our own entry: it calls us for whatever the manifests say."""
-    call = invocation.read(hook.handler.command or "")
+    call = invocation.read(called(hook.handler) or "")
     return call is not None and call.run is None
 
 

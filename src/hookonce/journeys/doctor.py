@@ -11,12 +11,13 @@ from hookonce.agents import config_of
 from hookonce.config import paths, settings
 from hookonce.edit.refusal import Refusal
 from hookonce.errors import HookonceError
+from hookonce.journeys import posting
 from hookonce.journeys.change import Change
 from hookonce.journeys.chosen import manifest_of
 from hookonce.journeys.doors import is_ours
 from hookonce.journeys.folder_trust import distrust
 from hookonce.journeys.install import plan
-from hookonce.journeys.places import Place, document_of, resolved
+from hookonce.journeys.places import Place, document_of, resolved, written
 from hookonce.journeys.places import sources as files_of
 from hookonce.journeys.splice import editor_of
 from hookonce.journeys.survey import entries, standing, what_runs
@@ -53,6 +54,7 @@ def examine(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
     if not found.problems:
         yield from _drift(agent, place, client)
         yield from _unreviewed(agent, place, client)
+        yield from _posted(agent, place)
     for scope, path, hook in found.hooks:
         yield from _hook(agent, scope, path, hook, client)
 
@@ -97,6 +99,15 @@ def _unreviewed(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
             told = f"{agent.title} runs none of {len(missing)} entries of ours in {path} before you have reviewed them"
             ending = "there, or with hookonce install --trust"
             yield Finding(agent=agent.name, kind="untrusted", message=f"{told}, {ending}", path=str(path))
+
+
+def _posted(agent: Agent, place: Place) -> Iterator[Finding]:
+    """What is wrong where an agent posts its events to us."""
+    path = written(agent, posting.SCOPE, place)
+    if path is None or not posting.posts([hook for _, file, hook in entries(agent, place).hooks if file == path]):
+        return
+    for told in posting.problems(agent, path, place):
+        yield Finding(agent=agent.name, kind="http", message=told, path=str(path))
 
 
 def _drift(agent: Agent, place: Place, client: str) -> Iterator[Finding]:

@@ -3,33 +3,49 @@
 from typing import Literal
 
 from hookonce import invocation
-from hookonce.agents import config_of, kind_of, natives, point_of
+from hookonce.agents import _http, config_of, kind_of, natives, point_of
 from hookonce.invocation import Invocation
 from hookonce.model import Agent, Handler, Hook
+from hookonce.runtime.address import Address
 
 Events = Literal["default", "all"]
 _WAIT = 60  # seconds that an event may wait for an answer that decides something
 _GLANCE = 5  # and one that only tells
+_WAKES = frozenset({"session_start", "before_prompt"})  # our client runs there in any case, and starts the daemon
 
 
-def doors(agent: Agent, scope: str, client: str, events: Events = "default") -> list[Hook]:
-    """A hook for each event of the agent's default set, or for all but those that must never be taken."""
+def doors(
+    agent: Agent, scope: str, client: str, events: Events = "default", address: Address | None = None
+) -> list[Hook]:
+    """A hook for each event of the agent's default set, or for all but those that must never be taken.
+
+    With an address, what the agent can post it posts there.
+    """
     wanted = {"default"} if events == "default" else {"default", "opt-in"}
-    return [_door(agent, native, scope, client) for native in natives(agent) if _takes(agent, native) in wanted]
+    natives_of = [native for native in natives(agent) if point_of(agent, native).install in wanted]
+    return [_door(agent, native, scope, client, address) for native in natives_of]
 
 
-def _takes(agent: Agent, native: str) -> str:
-    return point_of(agent, native).install
-
-
-def _door(agent: Agent, native: str, scope: str, client: str) -> Hook:
-    call = Invocation(client, agent.name, native, via=f"{agent.name}/{scope}")
+def _door(agent: Agent, native: str, scope: str, client: str, address: Address | None) -> Hook:
+    kind = kind_of(agent, native)
+    posts = address is not None and kind not in _WAKES and native not in _http.COMMANDS[agent.name]
+    call = Invocation(address.base if address and posts else client, agent.name, native, via=f"{agent.name}/{scope}")
+    text, patience = invocation.write(call), timeout(agent, native)
+    if address and posts:
+        handler = Handler(type="http", url=text, headers=address.headers, timeout=patience)
+    else:
+        handler = Handler(type="command", command=text, timeout=patience)
     return Hook(
-        event=kind_of(agent, native),
-        handler=Handler(type="command", command=invocation.write(call), timeout=timeout(agent, native)),
+        event=kind,
+        handler=handler,
         blocking=bool(point_of(agent, native).can & {"prevent", "retry"}),
         provider_data={agent.name: {"hookonce": {"event": native}}},
     )
+
+
+def called(handler: Handler) -> str | None:
+    """What an entry calls: a command, or an address."""
+    return handler.command or handler.url
 
 
 def timeout(agent: Agent, native: str) -> int | float:
@@ -39,11 +55,15 @@ def timeout(agent: Agent, native: str) -> int | float:
     return min(limit for limit in (wish, known.cap, config.longest) if limit is not None)
 
 
-def is_ours(command: str | None, client: str, agent: Agent | None = None) -> bool:
-    """Whether a command is a door of this user's hookonce: our path, and `--via`; of one agent if that is named."""
-    call = invocation.read(command or "")
-    mine = call is not None and call.client == client and call.via is not None
-    return mine and (agent is None or call is None or call.agent == agent.name)
+def is_ours(called: str | None, client: str, agent: Agent | None = None) -> bool:
+    """Whether an entry is a door of this user's hookonce: our path and `--via`, or an address that says the same.
+
+    Of one agent if that is named.
+    """
+    call = invocation.read(called or "")
+    if call is None or call.via is None or (agent is not None and call.agent != agent.name):
+        return False
+    return call.client == client or invocation.is_address(call.client)
 
 
 def unwrapped(command: str, client: str) -> str | None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from hookonce import agents, formats
 from hookonce.agents import config_of, kind_of, normalize
-from hookonce.model import Agent, Object
+from hookonce.model import Agent, Format, Object
 
 _TRANSCRIPTS = ("transcript_path", "transcriptPath", "agent_transcript_path")
 _SHAPE = "the payload has its shape"
@@ -30,15 +30,26 @@ def identify(payload: Any, environment: Mapping[str, str] | None = None) -> Find
     """The finding for one JSON document; `environment` only decides between agents that fit equally."""
     if type(payload) is not dict:
         return Finding(kind="unknown", evidence=[f"expected a JSON object, got {_kind(payload)}"])
-    for name in ("openhook", *formats.FORMATS):  # the key of OpenHook decides, whatever else is there
-        if formats.load(name).is_mine(payload):
-            return Finding(kind="format", name=name, evidence=[f"has the keys of {formats.load(name).title}"])
+    for form in _formats():
+        if form.is_mine(payload):
+            return Finding(kind="format", name=form.name, evidence=[f"has the keys of {form.title}"])
     proven: dict[str, list[str]] = {}
     lies = _transcript(payload)
-    for name in agents.AGENTS:
-        if found := _evidence(agents.load(name), payload, lies):
-            proven[name] = found
+    for agent in _agents():
+        if found := _evidence(agent, payload, lies):
+            proven[agent.name] = found
     return _judge(payload, proven, environment or {})
+
+
+@cache
+def _formats() -> list[Format]:
+    """The key of OpenHook decides, whatever else is there."""
+    return [formats.load(name) for name in dict.fromkeys(("openhook", *formats.FORMATS))]
+
+
+@cache
+def _agents() -> list[Agent]:
+    return [agents.load(name) for name in agents.AGENTS]
 
 
 def outweighs(found: Finding, claimed: Agent, told: str | None, payload: Any) -> bool:

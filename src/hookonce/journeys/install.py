@@ -3,51 +3,76 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
+from hookonce import invocation
 from hookonce.agents import config_of
 from hookonce.edit.file import read_file
 from hookonce.edit.refusal import Refusal
 from hookonce.errors import HookonceError
-from hookonce.invocation import CLIENT
-from hookonce.journeys import ledger
+from hookonce.journeys import ledger, posting
 from hookonce.journeys.change import Change
-from hookonce.journeys.doors import Events, doors, is_ours, unwrapped
+from hookonce.journeys.doors import Events, called, doors, is_ours, unwrapped
 from hookonce.journeys.places import Place, document_of, is_bare, sources, written
 from hookonce.journeys.splice import editor_of, joined, parted, reworded
 from hookonce.model import Agent, Hook, Object
+from hookonce.runtime.address import Address
 
 _SCRIPT = 0o777  # less what the umask takes away
+_USUAL, _PRIVATE = 0o666, 0o600
+_MARKS = (b"hookonce-on", b"?via=")  # a file without them has no door of ours
 
 
-def plan(agent: Agent, scope: str, place: Place, client: str, events: Events = "default") -> list[Change]:
-    """The changes that let an agent call us; none if it already does."""
+def plan(
+    agent: Agent,
+    scope: str,
+    place: Place,
+    client: str,
+    events: Events = "default",
+    http: Address | Literal[False] | None = None,
+) -> list[Change]:
+    """The changes that let an agent call us; none if it already does.
+
+    With `http` it posts to an address what it can, with False nothing, with None what it does already.
+    """
     target = written(agent, scope, place)
     if target is None:
         raise HookonceError(f"{agent.title} has no {scope} configuration for hooks")
     if config_of(agent).language == "code":
-        return _scripts(agent, scope, target, rendered(agent, scope, client, events, _others(agent, target, client)))
+        if http:
+            raise HookonceError(str(posting.refusal(agent, scope, target, place.project)))
+        hooks = [*_others(agent, target, client), *doors(agent, scope, client, events)]
+        return _scripts(agent, scope, target, rendered(agent, hooks))
     old = read_file(target)
     with naming(target):
-        made = rendered(agent, scope, client, _wished(agent, scope, target, old, client, events))
+        present = [] if old is None else config_of(agent).parse(agent, document_of(agent, target, old))[0]
+        address = posting.kept(present, place.project) if http is None else http or None
+        if http and (why := posting.refusal(agent, scope, target, place.project)) is not None:
+            raise HookonceError(why)
+        hooks = doors(agent, scope, client, _wished(agent, scope, present, client, events), address)
+        made = rendered(agent, hooks)
     made = made["hooks"] if is_bare(agent, target, place) else made
     with naming(target):
         new = with_doors(agent, target, old or b"", made, client)
-    return [] if new == old else [Change(path=target, old=old, new=new, agent=agent.name, scope=scope)]
+    mode = _PRIVATE if address else _USUAL
+    return [] if new == old else [Change(path=target, old=old, new=new, mode=mode, agent=agent.name, scope=scope)]
 
 
-def _wished(agent: Agent, scope: str, path: Path, data: bytes | None, client: str, events: Events) -> Events:
+def _wished(agent: Agent, scope: str, present: list[Hook], client: str, events: Events) -> Events:
     """Whoever once asked for all events keeps them."""
-    if data is None:
-        return events
-    hooks, _ = config_of(agent).parse(agent, document_of(agent, path, data))
-    usual = {hook.handler.command for hook in doors(agent, scope, client)}
-    more = [hook for hook in hooks if is_ours(hook.handler.command, client, agent)]
-    return "all" if any(hook.handler.command not in usual for hook in more) else events
+    usual = {_event(hook) for hook in doors(agent, scope, client)}
+    more = [hook for hook in present if is_ours(called(hook.handler), client, agent)]
+    return "all" if any(_event(hook) not in usual for hook in more) else events
 
 
-def rendered(agent: Agent, scope: str, client: str, events: Events, others: Sequence[Hook] = ()) -> Object:
-    """The agent's configuration of our doors, beside what others have there."""
-    hooks = [*others, *doors(agent, scope, client, events)]
+def _event(hook: Hook) -> str | None:
+    """The agent's own word for what a door is about."""
+    call = invocation.read(called(hook.handler) or "")
+    return call and call.event
+
+
+def rendered(agent: Agent, hooks: Sequence[Hook]) -> Object:
+    """The agent's configuration of our doors, and of what others have there."""
     made, gaps = config_of(agent).render(agent, list(enumerate(hooks)), _bare)
     if lost := [gap for gap in gaps if gap.effect == "lost"]:
         raise HookonceError(f"hookonce cannot be installed for {agent.title}: {lost[0].note}")
@@ -70,10 +95,10 @@ def with_doors(agent: Agent, path: Path, data: bytes, made: Object, client: str)
     return new
 
 
-def _doors(agent: Agent, document: Object, client: str) -> list[tuple[str, str | None, object]]:
+def _doors(agent: Agent, document: Object, client: str) -> list[tuple[str, str, object, object]]:
     hooks, _ = config_of(agent).parse(agent, document)
-    mine = [hook for hook in hooks if is_ours(hook.handler.command, client, agent)]
-    return sorted((hook.event, hook.handler.command, hook.handler.timeout) for hook in mine)
+    mine = [(hook.event, hook.handler) for hook in hooks if is_ours(called(hook.handler), client, agent)]
+    return sorted((kind, called(one) or "", one.timeout, sorted(one.headers.items())) for kind, one in mine)
 
 
 @contextmanager
@@ -106,7 +131,7 @@ def _others(agent: Agent, folder: Path, client: str) -> list[Hook]:
         path.name: path.read_bytes().decode(errors="replace") for path in sorted(folder.iterdir()) if path.is_file()
     }
     hooks, _ = config_of(agent).parse(agent, {"files": files})
-    return [hook for hook in hooks if not is_ours(hook.handler.command, client)]
+    return [hook for hook in hooks if not is_ours(called(hook.handler), client)]
 
 
 def _is_generated(agent: Agent, path: Path, data: bytes) -> bool:
@@ -146,11 +171,11 @@ def _named(agent: Agent, path: Path, client: str) -> tuple[bool, bool]:
         data = path.read_bytes()
     except OSError:
         return False, False
-    if CLIENT.encode() not in data:
+    if not any(mark in data for mark in _MARKS):
         return False, False
     with naming(path):
         hooks, _ = config_of(agent).parse(agent, document_of(agent, path, data))
-    commands = [hook.handler.command for hook in hooks if is_ours(hook.handler.command, client)]
+    commands = [called(hook.handler) for hook in hooks if is_ours(called(hook.handler), client)]
     mine = [command for command in commands if is_ours(command, client, agent)]
     return bool(mine), len(mine) < len(commands)
 
@@ -163,7 +188,7 @@ def _without(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
 
 def _only_doors(agent: Agent, path: Path, data: bytes, client: str) -> bool:
     hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, data))
-    return bool(hooks) and not gaps and all(is_ours(hook.handler.command, client, agent) for hook in hooks)
+    return bool(hooks) and not gaps and all(is_ours(called(hook.handler), client, agent) for hook in hooks)
 
 
 def _unwrapped(agent: Agent, path: Path, data: bytes, client: str) -> bytes:

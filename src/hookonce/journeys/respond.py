@@ -1,7 +1,7 @@
 """respond: payload ─ decode ─ hooks of all scopes, in order ─ merge ─ weaken ─ record ─ the agent's own answer."""
 
 from collections.abc import Mapping
-from pathlib import Path
+from os.path import join
 from time import monotonic
 from typing import Any
 
@@ -163,7 +163,7 @@ def _decide(call: Call, asked: Asked, ground: Ground, deadline: float) -> Walk[D
 
 def _hooks(call: Call, asked: Asked, caller: Caller) -> tuple[list[Chosen], list[Decision], list[Gap]]:
     """The script that a wrapper names, else the hooks of the manifests; and what is decided without asking them."""
-    project = project_of(Path(caller.cwd, asked.event.cwd or ""))
+    project = project_of(join(caller.cwd, asked.event.cwd or ""))  # noqa: PTH118  as texts; somebody waits
     if call.run is not None:
         wrapped = _wrapped(call, asked, caller)
         refused = forbidden(wrapped, asked.event, project)

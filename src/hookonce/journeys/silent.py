@@ -8,6 +8,7 @@ from hookonce.agents import config_of, kind_of, natives
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.config import build, paths, settings
 from hookonce.edit.file import read_file, replace_file
+from hookonce.journeys import pause
 from hookonce.journeys.chosen import standing
 from hookonce.manifest import watched
 from hookonce.model import SCHEMA, Agent, Event, Gap, Object, Stored
@@ -36,6 +37,19 @@ def refresh() -> None:
         replace_file(file(), marshal.dumps(wanted | _table()), mode=0o600)
 
 
+def current() -> Object:
+    """The table as it would be now, for a process that lives on; an empty one while its files are changing."""
+    stamps = [*watched.stamps(None), light.stamp(str(paths.paused()))]
+    if _kept.get("stamps") != stamps:
+        _kept.clear()
+        if watched.is_settled(stamps):
+            _kept.update(_table(), stamps=stamps)
+    return _kept
+
+
+_kept: Object = {}
+
+
 def _known() -> Object:
     try:
         found = marshal.loads(read_file(file()) or b"")  # noqa: S302  our own file, in our own folder
@@ -55,11 +69,11 @@ def _table() -> Object:
     hooked |= {kind for alike in _ALIKE if alike & hooked for kind in alike}
     clear = not any(one.lacks == "sense" for one in found)  # hooks that cannot be read now may be about anything
     return {
-        "home": b"HOME=" + bytes(paths.home()),
+        "home": b"\0HOME=" + bytes(paths.home()) + b"\0",
         "data": str(paths.data()),
         "nobody": not found,
         "record": _record(),
-        "agents": _agents(hooked) if clear else {},
+        "agents": _agents(hooked) if clear and not pause.is_paused() else {},
     }
 
 

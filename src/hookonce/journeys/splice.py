@@ -11,7 +11,7 @@ from hookonce.edit.keys import Keys
 from hookonce.model import Object
 
 _MISSING = object()
-_COMMAND_KEYS = frozenset({"command", "bash", "powershell", "windows", "linux", "osx", "commandWindows"})
+_COMMAND_KEYS = frozenset({"command", "bash", "powershell", "windows", "linux", "osx", "commandWindows", "url"})
 
 
 def editor_of(path: Path) -> ModuleType:

@@ -10,9 +10,11 @@ from msgspec import Struct
 from hookonce import agents, invocation
 from hookonce.agents import config_of
 from hookonce.edit.refusal import Refusal
-from hookonce.journeys.doors import doors, is_ours
+from hookonce.journeys import posting
+from hookonce.journeys.doors import called, doors, is_ours
 from hookonce.journeys.places import Place, document_of, sources, written
 from hookonce.model import Agent, Handler, Hook
+from hookonce.runtime.address import Address
 
 State = Literal["installed", "partly", "outdated", "absent", "unreadable"]
 
@@ -104,18 +106,35 @@ def _scope(agent: Agent, scope: str, place: Place, client: str) -> Scope:
     found = [hook for _, _, hook in read.hooks if _calls(hook, agent, scope)]
     if not found:
         return Scope(scope=scope, path=told, state="absent")
-    wanted = {hook.handler.command: hook.handler.timeout for hook in doors(agent, scope, client)}
-    have = {hook.handler.command: hook.handler.timeout for hook in found}
+    address = posting.kept(found, place.project)
+    wanted = {called(hook.handler): hook.handler for hook in doors(agent, scope, client, address=address)}
+    have = {called(hook.handler): hook.handler for hook in found}
     missing = sorted(_event(command) for command in wanted.keys() - have.keys())
-    alien = any(not is_ours(command, client) for command in have)
-    late = any(have[command] not in (None, wanted[command]) for command in wanted.keys() & have.keys())
-    state: State = "outdated" if alien or late else "partly" if missing else "installed"
-    return Scope(scope=scope, path=told, state=state, events=len(have), missing=missing)
+    alien = any(not is_ours(command, client) or _is_elsewhere(command, address) for command in have)
+    other = any(_differs(have[command], wanted[command]) for command in wanted.keys() & have.keys())
+    state: State = "outdated" if alien or other else "partly" if missing else "installed"
+    shut = posting.shut(place.project) if posting.posts(found) else None
+    return Scope(scope=scope, path=told, state=state, events=len(have), missing=missing, problem=_unheard(shut))
+
+
+def _is_elsewhere(command: str | None, address: Address | None) -> bool:
+    """Whether events are posted where nobody expects them."""
+    call = invocation.read(command or "")
+    posts = call is not None and invocation.is_address(call.client)
+    return posts and (call is None or address is None or call.client != address.base)
+
+
+def _differs(have: Handler, wanted: Handler) -> bool:
+    return have.timeout not in (None, wanted.timeout) or have.headers != wanted.headers
+
+
+def _unheard(shut: str | None) -> str | None:
+    return None if shut is None else f"no hook is asked about what is posted: {shut}"
 
 
 def _calls(hook: Hook, agent: Agent, scope: str) -> bool:
     """Whether a hook is a door of this agent and scope, of any hookonce."""
-    call = invocation.read(hook.handler.command or "")
+    call = invocation.read(called(hook.handler) or "")
     return call is not None and call.via == f"{agent.name}/{scope}"
 
 
@@ -153,7 +172,7 @@ def foreign(agent: Agent, place: Place, client: str) -> list[Foreign]:
     return [
         Foreign(event=hook.event, what=what_runs(hook.handler), path=str(path), scope=scope)
         for scope, path, hook in entries(agent, place).hooks
-        if not is_ours(hook.handler.command, client)
+        if not is_ours(called(hook.handler), client)
     ]
 
 

@@ -9,7 +9,7 @@ from msgspec.json import decode, encode
 
 from hookonce.config import paths
 from hookonce.edit.file import read_file, replace_file
-from hookonce.journeys.doors import is_ours
+from hookonce.journeys.doors import called, is_ours
 from hookonce.model import Agent, Hook
 from hookonce.texts import dump
 
@@ -35,7 +35,7 @@ def _words(command: str) -> list[str]:
 
 def is_vouched(agent: Agent, hook: Hook, client: str) -> bool:
     """Whether somebody has looked at this hook as it is now."""
-    return is_ours(hook.handler.command, client) or mark(agent, hook) in _marks()
+    return is_ours(called(hook.handler), client) or mark(agent, hook) in _marks()
 
 
 def vouch(marks: list[str]) -> None:

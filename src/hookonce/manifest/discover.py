@@ -73,14 +73,17 @@ def owned(path: Path, scope: Scope) -> bool:
     return folders is None or settings.is_owners(path, *folders)
 
 
-def project_of(cwd: Path) -> Path:
+def project_of(cwd: Path | str) -> Path:
     """The project around a directory: its repository; without one the nearest folder with hooks, else itself.
 
     The repository comes first because hooks further in would otherwise take the place of those at its root.
     """
     folders = _around(str(cwd))
     found = next((folder for folder in folders if _is_repository(folder)), None)
-    return Path(found or next((folder for folder in folders if _has_hooks(folder)), cwd))
+    return _path(found or next((folder for folder in folders if _has_hooks(folder)), folders[0]))
+
+
+_path = lru_cache(maxsize=256)(Path)  # made anew it costs more than all that was asked of the disk
 
 
 @lru_cache(maxsize=256)
@@ -92,7 +95,7 @@ def _around(place: str) -> tuple[str, ...]:
 
 def _is_repository(folder: str) -> bool:
     git = f"{folder}/.git"
-    return exists(git) and (isfile(git) or isfile(f"{git}/HEAD"))  # noqa: PTH110, PTH113  pathlib raises where these say no
+    return exists(git) and (isfile(f"{git}/HEAD") or isfile(git))  # noqa: PTH110, PTH113  pathlib raises where these say no
 
 
 def _has_hooks(folder: str) -> bool:

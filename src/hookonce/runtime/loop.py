@@ -1,6 +1,7 @@
 """One place where everything is waited for: descriptors that have something to tell, and moments that come."""
 
 import select
+from collections import deque
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
@@ -35,6 +36,7 @@ class Loop:
         self._told: dict[int, Callable[[int], object]] = {}
         self._moments: list[tuple[float, int, Timer]] = []
         self._number = count()
+        self._soon: deque[Callable[[], object]] = deque()
 
     def watch(self, descriptor: int, mask: int, told: Callable[[int], object]) -> None:
         """Tell a function whenever a descriptor can be read or written, or was hung up."""
@@ -56,10 +58,23 @@ class Loop:
         heappush(self._moments, (moment, next(self._number), timer))
         return timer
 
-    def turn(self) -> None:
-        """Wait for what comes next, and tell everybody whom it concerns."""
-        left = self._left()
-        for descriptor, mask in self._poller.poll(left if self._epoll else left * _MILLI):
+    def soon(self, work: Callable[[], object]) -> None:
+        """Do something when everybody who is waiting now has been told: work that nobody waits for, or that takes long.
+
+        In each turn one of these is done, so that whoever comes meanwhile waits for one of them at most.
+        """
+        self._soon.append(work)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there is such work."""
+        return bool(self._soon)
+
+    def turn(self, most: float = _MOST) -> int:
+        """Wait for what comes next, so many seconds at most, and tell everybody whom it concerns; how many came."""
+        left = 0 if self._soon else min(self._left(), most)
+        ready = self._poller.poll(left if self._epoll else left * _MILLI)
+        for descriptor, mask in ready:
             told = self._told.get(descriptor)
             if told is not None:  # it may have been forgotten by one that was told before
                 told(mask)
@@ -67,6 +82,9 @@ class Loop:
             _, _, timer = heappop(self._moments)
             if timer.work is not None:
                 timer.work()
+        if self._soon:
+            self._soon.popleft()()
+        return len(ready)
 
     def _left(self) -> float:
         while self._moments and self._moments[0][2].work is None:

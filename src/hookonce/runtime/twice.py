@@ -32,7 +32,8 @@ _POLL = 0.01
 _DOOR = "called_through"  # what a call's data say of its door is no part of the call
 
 
-Book = Callable[[str, Callable[[bytes], bytes]], bytes]
+Page = list["Seen"]
+Book = Callable[[str, Callable[[Page], Page]], Page]
 
 
 class Unanswered(HookonceError):
@@ -112,9 +113,8 @@ def enter(event: Event, via: str, deadline: float, book: Book) -> Generator[floa
 def _begin(event: Event, book: Book) -> None:
     """A session that begins again will end again."""
 
-    def without(data: bytes) -> bytes:
-        others = [one for one in _read(data) if one.event is None or _session(one.event) != _session(event)]
-        return data and dump(others)
+    def without(known: Page) -> Page:
+        return [one for one in known if one.event is None or _session(one.event) != _session(event)]
 
     book(_page(event.agent, _END), without)
 
@@ -122,16 +122,16 @@ def _begin(event: Event, book: Book) -> None:
 def _joined(event: Event, via: str, book: Book) -> Seen:
     lasts = _ENDS if event.type == _END else _KNOWN if _call_id(event) else _WITHIN
 
-    def join(data: bytes) -> bytes:
-        known = [one for one in _read(data) if not _is_over(one, lasts)]
+    def join(known: Page) -> Page:
+        known = [one for one in known if not _is_over(one, lasts)]
         mine = [one for one in known if _holds(one, event)] or [one for one in known if _is_same(one, event, via)]
         if not mine:
             told = event if event.type == _END else None
-            return dump([*known, Seen({via: event.id}, os.getpid(), time(), by=event.id, event=told)])
+            return [*known, Seen({via: event.id}, os.getpid(), time(), by=event.id, event=told)]
         chosen = mine[-1 if is_wordless(event) else 0]
-        return dump([_with(one, event, via) if one is chosen else one for one in known])
+        return [_with(one, event, via) if one is chosen else one for one in known]
 
-    return next(one for one in _read(book(key_of(event), join)) if _holds(one, event))
+    return next(one for one in book(key_of(event), join) if _holds(one, event))
 
 
 def _holds(seen: Seen, event: Event) -> bool:
@@ -197,11 +197,10 @@ def leave(event: Event, book: Book) -> None:
 def _changed(event: Event, new: Seen | None, book: Book) -> list[Seen]:
     """All calls that look like this one, with ours decided, or without it."""
 
-    def renew(data: bytes) -> bytes:
-        known = _read(data)
-        return dump([one for one in (_renewed(one, event, new) for one in known) if one is not None])
+    def renew(known: Page) -> Page:
+        return [one for one in (_renewed(one, event, new) for one in known) if one is not None]
 
-    return _read(book(key_of(event), renew))
+    return book(key_of(event), renew)
 
 
 def _renewed(seen: Seen, event: Event, new: Seen | None) -> Seen | None:
@@ -213,9 +212,9 @@ def _renewed(seen: Seen, event: Event, new: Seen | None) -> Seen | None:
     return replace(new, ids=seen.ids, also=seen.also, event=seen.event)
 
 
-def on_disk(key: str, new: Callable[[bytes], bytes]) -> bytes:
+def on_disk(key: str, new: Callable[[Page], Page]) -> Page:
     """A book that everybody can read: what is known of a key, changed by a function."""
-    return change(file(key), new)
+    return read(change(file(key), lambda data: dump(new(read(data)))))
 
 
 def file(key: str) -> Path:
@@ -223,7 +222,8 @@ def file(key: str) -> Path:
     return at("doors", key)
 
 
-def _read(data: bytes) -> list[Seen]:
+def read(data: bytes) -> Page:
+    """What stands on a page; nothing on one that cannot be read."""
     try:
         return _decode(data) if data else []
     except UnicodeDecodeError:
@@ -235,7 +235,7 @@ def _read(data: bytes) -> list[Seen]:
 _decode = Decoder(list[Seen]).decode
 
 
-def _of_javascript(data: bytes) -> list[Seen]:
+def _of_javascript(data: bytes) -> Page:
     try:
         return convert(load(data.decode()), type=list[Seen])
     except (ValueError, ValidationError):

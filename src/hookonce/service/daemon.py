@@ -2,12 +2,16 @@
 
 import os
 import socket
+from operator import le
 from pathlib import Path
 from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
+from traceback import format_exception
+
+from msgspec import structs
 
 from hookonce import wire
-from hookonce.config import build
-from hookonce.journeys import on
+from hookonce.config import build, paths
+from hookonce.journeys import ground, on
 from hookonce.journeys.failmode import bytes_of
 from hookonce.journeys.ground import Ground
 from hookonce.model import Reply
@@ -16,16 +20,20 @@ from hookonce.runtime.loop import READ, Loop
 from hookonce.service import peer, request
 from hookonce.service.connection import Connection
 from hookonce.service.doors import Doors
+from hookonce.service.http import Door
+from hookonce.service.quiet import Quiet
 from hookonce.service.request import Request
 from hookonce.service.start import unlock
 from hookonce.service.status import status
 from hookonce.service.visit import Visit
+from hookonce.service.worker import HEAVY, Worker
 from hookonce.store import log
 from hookonce.store.journal import Journal
 from hookonce.texts import dump
 
 _TICK = 2.0  # seconds between two looks at whether we are still wanted
 _IDLE = 900.0  # seconds without a call after which we are not
+_LOOK = 0.1  # seconds between two looks at a client that has hung up
 _BREATH = 0.05  # seconds for which nobody is let in when there is no room
 _SECOND = 1_000_000_000
 
@@ -38,18 +46,21 @@ class Daemon:
         self.loop, self.journal, self.doors = Loop(), Journal(), Doors()
         self.place, self.build, self._folders = place, build.build(), build.folders()
         self._touched, self._looked = build.touched(self._folders), monotonic()
-        self._world = (peer.namespaces(), peer.confinement())
+        self._name, self.quiet = self.build.encode(), Quiet(self.loop, self.journal, self.doors)
+        self._world = (peer.namespaces().encode(), peer.confinement())
         self.began, self.last = monotonic(), monotonic()
         self.answered, self.under_way, self._leaving = 0, 0, False
         self._listener = _listening(place)
         self._inode = place.stat().st_ino
         self.loop.watch(self._listener.fileno(), READ, self._accept)
+        self.http = Door(self)
+        self.http.look()
         self.loop.at(monotonic() + _TICK, self._tick)
 
     def run(self) -> None:
         """Live until nothing is left to do."""
-        while not (self._leaving and self.under_way == 0):
-            self.loop.turn()
+        while self.loop.is_behind or not (self._leaving and self.under_way == 0):
+            self.loop.turn(_TICK)
         self.journal.close()
 
     def leave(self) -> None:
@@ -57,6 +68,7 @@ class Daemon:
         if self._leaving:
             return
         self._leaving = True
+        self.http.close()
         self.loop.forget(self._listener.fileno())
         if self._is_ours():
             self.place.unlink(missing_ok=True)
@@ -72,8 +84,10 @@ class Daemon:
     def _tick(self) -> None:
         self.doors.write()
         on.refresh()
-        idle = self.under_way == 0 and monotonic() - self.last > _IDLE
-        if idle or not self._is_ours() or not self._is_current():
+        if not self._leaving:
+            self.http.look()
+        idle = self.under_way == 0 and not self.http.is_open and monotonic() - self.last > _IDLE
+        if idle or not (self._is_ours() and paths.client().exists() and self._is_current()):
             self.leave()
         self.loop.at(monotonic() + _TICK, self._tick)
 
@@ -103,31 +117,66 @@ class Daemon:
     def _asked(self, client: Connection, frame: bytes) -> None:
         """Answer a whole frame, or say that it is not for us."""
         try:
-            asked = request.read(frame)
+            fields = wire.fields(frame)
             pid, user = peer.process(client.socket)
-        except (ValueError, OSError):
+            if user != os.getuid():
+                client.close()
+            elif fields[0] == request.STATUS:
+                client.say(wire.reply(wire.ANSWER, 0, 0, dump(status(self))), last=True)
+            elif fields[0] != wire.VERSION or not self._is_fit(fields, pid):
+                client.say(wire.reply(wire.COLD, 0), last=True)
+            else:
+                self._answer(client, fields, pid)
+        except Exception as problem:  # noqa: BLE001  what one client says must end nobody but itself
+            if not isinstance(problem, (ValueError, OSError)):
+                log.write(f"daemon: {''.join(format_exception(problem)).rstrip()}")
             client.close()
-            return
-        if user != os.getuid():
-            client.close()
-        elif asked.version == request.STATUS:
-            client.say(wire.reply(wire.ANSWER, 0, 0, dump(status(self))), last=True)
-        elif asked.version != wire.VERSION or not self._is_fit(asked, pid):
-            client.say(wire.reply(wire.COLD, 0), last=True)
-        else:
-            self._visit(client, asked, pid)
 
-    def _is_fit(self, asked: Request, pid: int) -> bool:
+    def _is_fit(self, fields: list[bytes], pid: int) -> bool:
         """Whether a call can be answered here as the caller itself would have it answered."""
-        if asked.build != self.build:
+        if fields[1] != self._name:
             if not self._is_current():
                 self.leave()
             return False
-        namespaces, confinement = self._world
-        return asked.namespaces == namespaces and peer.confinement(pid) == confinement
+        namespaces, ours = self._world
+        theirs = peer.confinement(pid)
+        if fields[8] != namespaces or theirs == ours:
+            return fields[8] == namespaces
+        if all(map(le, theirs, ours)):  # whoever started us was confined, and others need not suffer for it
+            self.leave()
+        return False
+
+    def _answer(self, client: Connection, fields: list[bytes], pid: int) -> None:
+        self.last = monotonic()
+        silence = None if len(fields[7]) > HEAVY else self.quiet.answer(fields)
+        if silence is None and client.has_left:
+            client.close()  # it had to wait for too long, and has itself answered by now
+        elif len(fields[7]) > HEAVY:
+            self._hand_over(client, request.read(fields), pid)
+        elif silence is None:
+            self._visit(client, request.read(fields), pid)
+        else:
+            self.answered += 1
+            client.say(wire.reply(wire.ANSWER, 0, 0, silence), last=True)
+
+    def _hand_over(self, client: Connection, asked: Request, pid: int) -> None:
+        """Let a copy of us do the work; it stands on files, as everybody does who is alone."""
+        self.under_way += 1
+        world = ground.cold(asked.environment)
+        where = structs.replace(world, cwd=asked.cwd, umask=asked.umask, pid=pid, lives_on=True)
+        worker = Worker(self.loop, lambda: self._worked(client))
+        self._acknowledge(client, structs.replace(asked, stdin=b""), monotonic())
+        client.gone = worker.kill
+        worker.go(asked, where, client.socket.fileno())
+
+    def _worked(self, client: Connection) -> None:
+        self.under_way -= 1
+        self.answered += 1
+        client.gone = None
+        client.close()
 
     def _visit(self, client: Connection, asked: Request, pid: int) -> None:
-        self.last = began = monotonic()
+        began = monotonic()
         where = Ground(
             environment=asked.environment,
             cwd=asked.cwd,
@@ -139,10 +188,10 @@ class Daemon:
         )
         self.under_way += 1
         walk = on.walk(asked.words, asked.stdin, where, asked.id, began)
-        visit = Visit(self.loop, walk, lambda reply: self._done(client, asked, reply))
+        visit = Visit(self.loop, walk, lambda reply: self._done(client, asked, pid, reply))
         visit.go()
         if not visit.is_over:
-            client.gone = lambda: self._left(visit, asked)
+            client.gone = lambda: self._left(visit, asked, pid)
             self._acknowledge(client, asked, began)
 
     def _acknowledge(self, client: Connection, asked: Request, began: float) -> None:
@@ -152,8 +201,9 @@ class Daemon:
         until = clock_gettime_ns(CLOCK_BOOTTIME) + int(left * _SECOND)
         late = on.late(asked.words, asked.stdin, asked.environment)
         client.say(wire.reply(wire.ACK, until, late.code, bytes_of(late), late.stderr.encode(errors="replace")))
+        on.refresh()  # while hooks run nobody waits for us; and one that has to be asked is known before it can be lost
 
-    def _done(self, client: Connection, asked: Request, reply: Reply | None) -> None:
+    def _done(self, client: Connection, asked: Request, pid: int, reply: Reply | None) -> None:
         self.under_way -= 1
         self.answered += 1
         if reply is None:
@@ -163,14 +213,30 @@ class Daemon:
         if client.gone is None:  # it was answered at once, and no hook has run
             client.say(said, last=True)
             return
-        client.gone = lambda: calls.forget(asked.id)
+        client.gone = lambda: self.loop.at(monotonic() + _LOOK, lambda: _forget(asked.id, pid))
         client.say(said)
         client.linger()
 
-    def _left(self, visit: Visit, asked: Request) -> None:
+    def _left(self, visit: Visit, asked: Request, pid: int) -> None:
+        """The client has hung up. If it was killed, so are its hooks.
+
+        If it is still there, it has waited too long for our first word, and for what its hooks say it looks where we
+        write that down: they run on, because nobody may run them a second time.
+        """
+        if visit.is_over:
+            return
+        if peer.is_there(pid):
+            self.loop.at(monotonic() + _LOOK, lambda: self._left(visit, asked, pid))
+            return
         self.under_way -= 1
         visit.abandon()
         calls.forget(asked.id)
+
+
+def _forget(call: str, pid: int) -> None:
+    """Whoever has heard the answer is gone by now; who is still there has not, and takes it from where it is kept."""
+    if not peer.is_there(pid):
+        calls.forget(call)
 
 
 def _listening(place: Path) -> socket.socket:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from hookonce.runtime import twice
 from hookonce.runtime.folder import put
+from hookonce.runtime.twice import Page, Seen
+from hookonce.texts import dump
 
 _MOST = 4096  # calls that are remembered
-_CONCERNS = (b'"decided":null', b'"runs":[{', b'"outcome":"')  # nobody has decided yet, or somebody was asked
 
 
 class Doors:
@@ -22,10 +23,10 @@ class Doors:
     def __init__(self) -> None:
         """Nothing is known yet."""
         self._folder = str(twice.file("").absolute())
-        self._known: dict[str, bytes] = {}
+        self._known: dict[str, Page] = {}
         self._unwritten: set[str] = set()
 
-    def __call__(self, key: str, new: Callable[[bytes], bytes]) -> bytes:
+    def __call__(self, key: str, new: Callable[[Page], Page]) -> Page:
         """What is known of a key, changed by a function."""
         old = self._known.pop(key, None)
         made = new(self._written(key) if old is None else old)
@@ -38,18 +39,24 @@ class Doors:
     def write(self) -> None:
         """Let everybody know; what cannot be written is known here."""
         for key in self._unwritten:
-            known = self._known.get(key, b"")
-            if any(word in known for word in _CONCERNS):
+            known = self._known.get(key, [])
+            if any(map(_concerns, known)):
                 with suppress(OSError):
-                    put(Path(self._folder, key), known)
+                    put(Path(self._folder, key), dump(known))
         self._unwritten.clear()
 
-    def _written(self, key: str) -> bytes:
+    def _written(self, key: str) -> Page:
         """What somebody without us has written."""
         page = f"{self._folder}/{key}"
         if not exists(page):  # noqa: PTH110  as good as always, and somebody waits
-            return b""
+            return []
         try:
-            return Path(page).read_bytes()
+            return twice.read(Path(page).read_bytes())
         except OSError:
-            return b""
+            return []
+
+
+def _concerns(seen: Seen) -> bool:
+    """Whether somebody was asked about a call, or it is not decided yet."""
+    decided = seen.decided
+    return decided is None or bool(decided.runs) or decided.decision.outcome is not None

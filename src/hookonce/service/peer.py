@@ -7,8 +7,11 @@ import os
 import socket
 from struct import Struct as Packed
 
+from hookonce.runtime.depth import stat_of
+
 _CREDENTIALS = Packed("3i")
-_CONFINING = (b"NoNewPrivs:\t", b"Seccomp:\t")
+_CONFINING = (b"NoNewPrivs:\t", b"Seccomp:\t", b"Seccomp_filters:\t")
+_GONE = (1 << 16,)  # more than any process is
 
 
 def process(connection: socket.socket) -> tuple[int, int]:
@@ -20,6 +23,12 @@ def process(connection: socket.socket) -> tuple[int, int]:
     return pid, user
 
 
+def is_there(pid: int) -> bool:
+    """Whether a process still runs; one that has ended may not have been taken away yet."""
+    known = stat_of(pid) if pid else None
+    return known is not None and known[0] not in "ZX"
+
+
 def namespaces() -> str:
     """The mounts and the processes that we see, in the words of the system."""
     try:
@@ -28,15 +37,15 @@ def namespaces() -> str:
         return ""
 
 
-def confinement(pid: int | str = "self") -> list[bytes]:
-    """What a process may not do any more; of one that is gone, everything."""
+def confinement(pid: int | str = "self") -> tuple[int, ...]:
+    """How much a process may not do any more, as numbers that only grow; of one that is gone, everything."""
     try:
         handle = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return [b"gone"] if os.path.isdir("/proc/self") else []  # noqa: PTH112
+        return _GONE if os.path.isdir("/proc/self") else ()  # noqa: PTH112
     try:
         text = os.read(handle, 8192)
     finally:
         os.close(handle)
     found = (text.partition(word)[2].partition(b"\n")[0] for word in _CONFINING)
-    return [word for word in found if word not in (b"0", b"")]
+    return tuple(int(word or b"0") for word in found)

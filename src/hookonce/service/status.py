@@ -5,6 +5,7 @@ from time import monotonic
 from typing import Protocol
 
 from hookonce.model import Object
+from hookonce.service.http import Door
 
 
 class Daemon(Protocol):
@@ -14,6 +15,7 @@ class Daemon(Protocol):
     began: float
     answered: int
     under_way: int
+    http: Door
 
 
 def status(daemon: Daemon) -> Object:
@@ -25,6 +27,7 @@ def status(daemon: Daemon) -> Object:
         "answered": daemon.answered,
         "under_way": daemon.under_way,
         "memory_kb": _memory(),
+        "http": daemon.http.status(),
     }
 
 

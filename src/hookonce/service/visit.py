@@ -4,6 +4,8 @@ from collections.abc import Callable
 from time import monotonic
 from traceback import format_exception
 
+from msgspec.structs import replace
+
 from hookonce.handlers.process import Job, Ran, Running
 from hookonce.handlers.walk import Need, Walk
 from hookonce.model import Reply
@@ -32,12 +34,24 @@ class Visit:
             log.write(f"daemon: {''.join(format_exception(problem)).rstrip()}")
             self._end(None)
         else:
-            self._waits = self._wait(need)
+            self._wait(need)
 
-    def _wait(self, need: Need) -> Running | Timer:
+    def _wait(self, need: Need) -> None:
+        """A process is started when everybody who waits for a first word has had it."""
         if isinstance(need, Job):
-            return Running(self._loop, need, self.go)
-        return self._loop.at(monotonic() + need, self.go)
+            until = monotonic() + need.timeout
+            self._loop.soon(lambda: self._start(need, until))
+        else:
+            self._waits = self._loop.at(monotonic() + need, self.go)
+
+    def _start(self, job: Job, until: float) -> None:
+        left = until - monotonic()
+        if self.is_over:
+            return
+        if left <= 0:
+            self.go(Ran(failure="timeout"))
+        else:
+            self._waits = Running(self._loop, replace(job, timeout=left), self.go)
 
     def _end(self, reply: Reply | None) -> None:
         self.is_over = True

@@ -21,11 +21,11 @@ class Journal:
 
     def append(self, record: Stored, /) -> bool:
         """Write a record; the later one of an event counts."""
-        return self._write(dump(record))
+        return self.write(dump(record))
 
     def forget(self, event: str, /) -> None:
         """What was written of an event was none of its own."""
-        self._write(dump({"forget": event}))
+        self.write(dump({"forget": event}))
 
     def has(self, event: str, /) -> bool:  # noqa: ARG002  as the other spool has it
         """One process writes one after the other: what was decided was written."""
@@ -37,7 +37,8 @@ class Journal:
             os.close(self._handle)
             self._handle = None
 
-    def _write(self, body: bytes) -> bool:
+    def write(self, body: bytes) -> bool:
+        """Write a record that is in its bytes already; whether that worked."""
         try:
             handle = self._handle if self._handle is not None and self._size < _FULL else self._opened()
             line = b"%d %s %s\n" % (self._lines + 1, sha256(body).hexdigest().encode(), body)

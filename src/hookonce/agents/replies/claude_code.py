@@ -45,8 +45,9 @@ _SHAPES = {
 }
 _REST = Shape()
 # No field refuses at these events, or none that has room for a reason.
-_BY_CODE = frozenset({"TaskCreated", "TaskCompleted", "TeammateIdle", "Elicitation", "ElicitationResult"})
-_BY_CODE |= {"WorktreeCreate"}
+BY_CODE = frozenset({"TaskCreated", "TaskCompleted", "TeammateIdle", "Elicitation", "ElicitationResult"})
+BY_CODE |= {"WorktreeCreate"}
+_DECLINED = frozenset({"Elicitation", "ElicitationResult"})
 _HEARD = frozenset({"UserPromptSubmit", "UserPromptExpansion", "SessionStart", "PostModelSwitch"})  # plain text counts
 _INTERRUPT = (OWN, "decision", "interrupt")
 _OUTPUTS: tuple[tuple[str, type], ...] = (("updatedToolOutput", dict), ("updatedMCPToolOutput", list))
@@ -57,9 +58,18 @@ def reply(native: str, decision: Decision, given: Object | None) -> Reply:
     """The decision as Claude Code honours it at this event."""
     fields = written(_SHAPES.get(native, _REST), native, decision, given)
     said = answer(fields) if fields else Reply()
-    if decision.outcome == "deny" and native in _BY_CODE:
+    if decision.outcome == "deny" and native in BY_CODE:
         return replace(said, stderr=decision.reason or UNSAID, code=_REFUSE)
     return said
+
+
+def posted(native: str, said: Reply) -> Reply:
+    """The same answer without an exit code, in the strongest words that are left: the refused turn ends."""
+    if said.code != _REFUSE:
+        return said
+    declined: Object = {OWN: {"hookEventName": native, "action": "decline"}}
+    ended: Object = {"continue": False, "stopReason": said.stderr}
+    return answer((object_in(said.stdout) or {}) | (declined if native in _DECLINED else ended))
 
 
 def read_reply(native: str, said: Reply) -> Decision | None:
@@ -92,7 +102,7 @@ def _output(found: Object) -> Any:
 
 
 def _refuses(native: str) -> bool:
-    return native in _BY_CODE or bool(_SHAPES.get(native, _REST).ways)
+    return native in BY_CODE or bool(_SHAPES.get(native, _REST).ways)
 
 
 def _refused(decision: Decision, told: str) -> Decision:

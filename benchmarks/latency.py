@@ -1,0 +1,41 @@
+"""make bench: how long agents wait for us, and for public Python packages beside us; writes benchmarks/results.json.
+
+`--quick` measures less; what it finds is shown and not kept.
+"""
+
+import os
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from msgspec.json import encode
+from msgspec.json import format as pretty
+from msgspec.structs import replace
+from peers import peers
+
+from hookonce.cli.bench import show_report
+from hookonce.journeys.bench import QUICK, Plan, run
+from hookonce.journeys.bench_report import Skipped
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results.json"
+
+
+def main() -> int:
+    """Measure, show, and keep."""
+    os.environ.pop("HOOKONCE_COLD", None)
+    quick = "--quick" in sys.argv
+    with TemporaryDirectory(prefix="hookonce-peers-", ignore_cleanup_errors=True) as scratch:
+        more, absent = peers(Path(scratch))
+        report = run(QUICK if quick else Plan(), more, lambda text: print(text, file=sys.stderr))
+    skipped = [Skipped(case=name, reason=reason) for name, reason in absent.items()]
+    report = replace(report, skipped=report.skipped + skipped)
+    show_report(report)
+    if not quick:
+        RESULTS.write_bytes(pretty(encode(report), indent=1) + b"\n")
+        print("\nwrote benchmarks/results.json; make docs puts it into docs/performance.md")
+    return int(any(row.errors or row.wrong for row in report.rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

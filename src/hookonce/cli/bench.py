@@ -1,0 +1,81 @@
+"""hookonce bench."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from argparse import ArgumentTypeError as Wrong
+
+from msgspec.structs import replace
+
+from hookonce.cli._table import show, table
+from hookonce.journeys.bench import QUICK, Plan
+from hookonce.journeys.bench import run as measure
+from hookonce.journeys.bench_report import KB, Report
+from hookonce.texts import dump
+
+_MOST = 1000
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `bench`."""
+    parser.epilog = "examples:\n  hookonce bench --quick\n  hookonce bench --json > results.json"
+    parser.add_argument("--quick", action="store_true", help="less of everything, in less than 20 seconds")
+    parser.add_argument("--rounds", type=_rounds, metavar="N", help="default: 10, and 3 with --quick")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def _rounds(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MOST:
+        raise Wrong(f"a number from 1 to {_MOST} is needed, not {text}")
+    return int(text)
+
+
+def run(options: Namespace) -> int:
+    """Measure how long agents wait for hookonce on this machine, in homes that are made for it."""
+    plan = QUICK if options.quick else Plan()
+    if options.rounds is not None:
+        plan = replace(plan, rounds=options.rounds)
+    report = measure(plan, tell=_tell)
+    if options.json:
+        sys.stdout.buffer.write(dump(report) + b"\n")
+    else:
+        show_report(report)
+    return int(any(row.errors or row.wrong for row in report.rows))
+
+
+def _tell(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def show_report(report: Report) -> None:
+    """The numbers as a table, and what they say of each other."""
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    made = table(
+        "case", "called", "callers", "payload", "calls", "p50 ms", "p99 ms", "per s", "errors", "wrong", "cold"
+    )
+    for row in sorted(report.rows, key=lambda row: (row.payload, row.callers, row.way, row.p50_ms)):
+        times = (f"{row.p50_ms:.2f}", f"{row.p99_ms:.2f}", f"{row.per_second:.0f}")
+        cold = "-" if row.cold is None else str(row.cold)
+        ends = (str(row.errors), str(row.wrong), cold)
+        made.add_row(row.case, row.way, str(row.callers), size(row.payload), str(row.calls), *times, *ends)
+    show(made)
+    print()
+    for ratio in report.ratios:
+        aim = (
+            "" if ratio.held is None else f"  (aim: at {ratio.bound} {ratio.aim}; {'held' if ratio.held else 'missed'})"
+        )
+        print(f"{ratio.case} / {ratio.to}, {ratio.of.removesuffix('_ms')}: {ratio.value}{aim}")
+    for one in report.memory:
+        grew = f"{one.before_kb / KB:.0f} MB before, {one.after_kb / KB:.0f} MB after"
+        print(f"daemon of {one.daemon}: {grew} {one.answered:,} calls")
+    for left in report.skipped:
+        print(f"not measured: {left.case}: {left.reason}")
+    print(f"\n{report.machine}, load {report.load} when it began")
+    print(f"nothing: {report.floor}; calls were started by a spawner of {report.spawner}")
+    print("echo: our client and a daemon that says the same to everybody; cold: calls that a daemon did not answer")
+
+
+def size(count: int) -> str:
+    """A number of bytes, in short."""
+    return f"{count // KB} KB" if count < KB * KB else f"{count // KB // KB} MB"

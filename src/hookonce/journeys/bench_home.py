@@ -1,0 +1,108 @@
+"""A home that is made for measuring: hookonce is installed there, with the hooks that are wanted and its own daemon."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from hookonce import wire
+from hookonce.errors import HookonceError
+from hookonce.runtime.folder import house, places
+from hookonce.texts import dump, load
+
+AGENT, EVENT = "claude-code", "PreToolUse"
+_PATIENCE = 5.0  # seconds for a daemon to come or go
+_LOOK = 0.05
+_ELF = b"\x7fELF"
+_STATUS = b"status"  # what a daemon is asked for in the place of the protocol's version
+
+
+class Home:
+    """A directory, its client, and whoever listens for it."""
+
+    def __init__(self, path: Path, hook: str | None = None, **more: str) -> None:
+        """Install there; a hook is a command that is asked before each tool call."""
+        self.path = path
+        (path / f".{AGENT.partition('-')[0]}").mkdir(parents=True)
+        if hook is not None:
+            _write_manifest(path / ".config" / "hookonce", hook)
+        words = [sys.executable, "-m", "hookonce", "install", AGENT]
+        shelves = {"PYTHONPATH": shelf} if (shelf := os.environ.get("PYTHONPATH")) else {}
+        done = subprocess.run(  # noqa: S603  our own command
+            words, env=self.environment() | shelves | more, capture_output=True, check=False, text=True
+        )
+        if done.returncode:
+            raise HookonceError(f"nothing can be measured, because install fails: {done.stderr.strip()}")
+
+    def environment(self) -> dict[str, str]:
+        """What the calls of this home are given."""
+        return {"HOME": str(self.path), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+
+    @property
+    def client(self) -> Path:
+        """The command in the agent's configuration."""
+        return self.path / ".local/share/hookonce/bin/hookonce-on"
+
+    def is_native(self) -> bool:
+        """Whether the client is machine code."""
+        return self.client.read_bytes()[: len(_ELF)] == _ELF
+
+    def words(self, client: Path | None = None) -> list[str]:
+        """A call as the agent makes it."""
+        return [str(client or self.client), AGENT, EVENT, "--via", f"{AGENT}/user"]
+
+    def folder(self) -> Path:
+        """Its runtime directory."""
+        name = house(self.path, self.path / ".local/share/hookonce")
+        found = [place / name for place in places(os.getuid())]
+        return next((place for place in found if place.is_dir()), found[-1])
+
+    def status(self) -> dict[str, Any] | None:
+        """What the daemon tells about itself; None if there is none."""
+        with socket.socket(socket.AF_UNIX) as line, suppress(OSError, ValueError, IndexError):
+            line.settimeout(_PATIENCE)
+            line.connect(str(self.folder() / "socket"))
+            line.sendall(wire.frame([_STATUS, b"", b"status", b"", b"", b"/", b"", b"", b"", b""]))
+            said = b"".join(iter(lambda: line.recv(1 << 16), b""))
+            told: dict[str, Any] = load(wire.replies(said)[0][0][3].decode())
+            return told
+        return None
+
+    def wake(self) -> dict[str, Any] | None:
+        """Call once, so that a daemon is started, and wait for it."""
+        end = time.monotonic() + _PATIENCE
+        while (told := self.status()) is None and time.monotonic() < end:
+            subprocess.run(  # noqa: S603  our own client
+                self.words(), env=self.environment(), input=b"{}", capture_output=True, check=False
+            )
+            time.sleep(_LOOK)
+        return told
+
+    def leave(self) -> None:
+        """End the daemon, and take away what it has left outside of the home."""
+        if (told := self.status()) is not None:
+            _end(told["pid"])
+        rmtree(self.folder(), ignore_errors=True)
+
+
+def _write_manifest(folder: Path, command: str) -> None:
+    folder.mkdir(parents=True)
+    hook = {"event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": command}}
+    (folder / "hooks.json").write_bytes(dump({"spec": "hooks/0.1", "hooks": [hook]}))
+
+
+def _end(pid: int) -> None:
+    """Ask a daemon of ours to leave, and wait until it is gone; it is nobody's child."""
+    end = time.monotonic() + _PATIENCE
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+        while time.monotonic() < end:
+            os.kill(pid, 0)
+            time.sleep(_LOOK)
+        os.kill(pid, signal.SIGKILL)

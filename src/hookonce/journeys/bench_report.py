@@ -1,0 +1,147 @@
+"""What was measured: rows of numbers, and what they say of each other."""
+
+from math import ceil
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.model import Object
+
+KB = 1 << 10
+DIRECT, SHELL = "direct", "sh -c"
+FLOOR, ECHO, WARM, COLD, PYTHON = "nothing", "echo", "warm", "cold", "python -I -S -c pass"
+
+# What is compared, each time of one caller with a small payload: who, with whom, by which number, and what we aim at.
+_AIMS: tuple[tuple[str, str, str, float | None], ...] = (
+    (ECHO, FLOOR, "p50_ms", None),
+    (WARM, FLOOR, "p50_ms", None),
+    (WARM, ECHO, "p50_ms", 1.4),
+    (WARM, ECHO, "p99_ms", 1.7),
+    (COLD, PYTHON, "p50_ms", 4.0),
+)
+_PEERS_AIM = 30.0  # how many times longer than ours a call of theirs takes, at least
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One case, called in one way; `cold` counts calls that the daemon should have answered and did not."""
+
+    case: str
+    way: str
+    callers: int
+    payload: int
+    calls: int
+    p50_ms: float
+    p99_ms: float
+    per_second: float
+    errors: int
+    wrong: int
+    cold: int | None = None
+
+
+class Ratio(Struct, frozen=True, kw_only=True):
+    """One number of a case divided by the same of another; `aim` is the `bound`, most or least, that we want."""
+
+    case: str
+    to: str
+    of: str
+    value: float
+    aim: float | None = None
+    bound: Literal["most", "least"] | None = None
+    held: bool | None = None
+
+
+class Memory(Struct, frozen=True, kw_only=True):
+    """What a daemon needed before and after everything it was asked."""
+
+    daemon: str
+    before_kb: int
+    after_kb: int
+    answered: int
+
+    @classmethod
+    def between(cls, daemon: str, before: Object | None, after: Object | None) -> "Memory":
+        """What a daemon told before and after."""
+        first, last = before or {}, after or {}
+        return cls(
+            daemon=daemon,
+            before_kb=first.get("memory_kb") or 0,
+            after_kb=last.get("memory_kb") or 0,
+            answered=last.get("answered", 0) - first.get("answered", 0),
+        )
+
+
+class Skipped(Struct, frozen=True, kw_only=True):
+    """A case that was not measured, and why."""
+
+    case: str
+    reason: str
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """Everything that one run has found on one machine."""
+
+    hookonce: str
+    date: str
+    machine: str
+    load: float | None = None  # of other work, when it began
+    client: str
+    spawner: str
+    floor: str
+    rounds: int
+    rows: list[Row]
+    ratios: list[Ratio]
+    memory: list[Memory]
+    skipped: list[Skipped]
+
+
+class Tally(Struct):
+    """Calls as they are added up, times in nanoseconds."""
+
+    took: list[int] = []
+    busy: float = 0.0
+    errors: int = 0
+    wrong: int = 0
+    cold: int | None = None
+
+
+def percentile(sorted_values: list[int], share: float) -> int:
+    """The least value that this share of all values does not exceed."""
+    return sorted_values[max(ceil(share * len(sorted_values)), 1) - 1]
+
+
+def row(case: str, way: str, callers: int, payload: int, tally: Tally) -> Row:
+    """The numbers of a case."""
+    times = sorted(tally.took)
+    return Row(
+        case=case,
+        way=way,
+        callers=callers,
+        payload=payload,
+        calls=len(times),
+        p50_ms=round(percentile(times, 0.50) / 1e6, 3),
+        p99_ms=round(percentile(times, 0.99) / 1e6, 3),
+        per_second=round(len(times) / (tally.busy / 1e9), 1),
+        errors=tally.errors,
+        wrong=tally.wrong,
+        cold=tally.cold,
+    )
+
+
+def ratios(rows: list[Row], peers: list[str]) -> list[Ratio]:
+    """What the numbers of plain calls say of each other; a case that was not measured is compared with nothing."""
+    plain = {row.case: row for row in rows if (row.way, row.callers, row.payload) == (DIRECT, 1, KB)}
+    found = []
+    for case, to, of, aim in (*_AIMS, *((peer, WARM, "p50_ms", _PEERS_AIM) for peer in peers)):
+        if case in plain and to in plain:
+            value = round(getattr(plain[case], of) / getattr(plain[to], of), 2)
+            found.append(_judged(Ratio(case=case, to=to, of=of, value=value), aim, is_peer=case in peers))
+    return found
+
+
+def _judged(ratio: Ratio, aim: float | None, *, is_peer: bool) -> Ratio:
+    """A ratio beside what is aimed at: of ours it is to be small, of a peer's to ours large."""
+    if aim is None:
+        return ratio
+    held = ratio.value >= aim if is_peer else ratio.value <= aim
+    return replace(ratio, aim=aim, bound="least" if is_peer else "most", held=held)

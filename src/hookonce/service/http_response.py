@@ -1,0 +1,40 @@
+"""A response: a status, an object or nothing, and whether the connection is kept."""
+
+from time import gmtime, strftime
+
+from hookonce.texts import dump
+
+_REASONS = {
+    200: "OK",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    411: "Length Required",
+    413: "Content Too Large",
+    421: "Misdirected Request",
+    431: "Request Header Fields Too Large",
+    500: "Internal Server Error",
+    501: "Not Implemented",
+    503: "Service Unavailable",
+}
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+def response(status: int, body: bytes, *more: str, keeps: bool) -> bytes:
+    """The whole of it; `more` are further lines of its head."""
+    lines = [
+        f"HTTP/1.1 {status} {_REASONS[status]}",
+        strftime("Date: %a, %d %b %Y %H:%M:%S GMT", gmtime()),
+        "Content-Type: application/json",
+        f"Content-Length: {len(body)}",
+        *more,
+        *([] if keeps else ["Connection: close"]),
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def problem(why: str) -> bytes:
+    """What is wrong, as an object."""
+    return dump({"error": why})

@@ -1,0 +1,71 @@
+"""hookonce daemon."""
+
+import os
+import re
+from time import sleep
+
+import pytest
+
+from hookonce.journeys.client import place
+from hookonce.service import calling
+from tests.cli.command import run
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home with our client in it, whose daemon is ended."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    place()
+    yield str(tmp_path)
+    calling.stop()
+
+
+def test_it_is_started_once_and_told_about(home):
+    none = run("daemon", "status", HOME=home)
+    first = run("daemon", "start", "--json", HOME=home).documents()[0]
+    again = run("daemon", "start", HOME=home)
+    known = run("daemon", "status", "--json", HOME=home).documents()[0]
+
+    assert (0, "daemon: none runs; the next call of an agent starts it\n") == (none.code, none.out)
+    assert first["running"] and first["pid"] == known["pid"]
+    assert re.fullmatch(rf"daemon: process {first['pid']}, 0 calls answered, 0 under way(, \d+ MB)?\n", again.out)
+    assert run("status", "--json", HOME=home).documents()[0]["daemon"]["pid"] == first["pid"]
+    assert f"daemon: process {first['pid']}" in run("status", HOME=home).out
+
+
+def test_only_a_person_stops_it(home):
+    known = calling.start()
+    asked = run("daemon", "stop", HOME=home)
+
+    assert 1 == asked.code
+    assert "needs a person at a terminal" in asked.err
+    assert known["pid"] == calling.status()["pid"]
+
+
+def test_it_leaves_when_it_is_told_to(home):
+    known = calling.start()
+    os.kill(known["pid"], 0)
+
+    assert known["pid"] == calling.stop()["pid"]
+    assert calling.status() is None
+    assert calling.stop() is None
+    assert "there was none" in run("daemon", "stop", HOME=home).out
+
+
+def test_it_leaves_when_nobody_can_call_it_any_more(home, tmp_path):
+    known = calling.start()
+    (tmp_path / ".local/share/hookonce/bin/hookonce-on").unlink()
+    for _ in range(100):
+        if calling.status() is None:
+            break
+        sleep(0.1)
+
+    assert calling.status() is None
+    place()
+    assert known["pid"] != calling.start()["pid"]
+
+
+def test_without_an_installation_there_is_nothing_to_start(tmp_path):
+    asked = run("daemon", "start", HOME=str(tmp_path))
+
+    assert (1, True) == (asked.code, "hookonce install" in asked.err)

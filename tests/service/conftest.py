@@ -1,0 +1,68 @@
+"""A copy of the package with a client built from it, and homes in which that is installed."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.service.house import Home
+from tests.shared import ROOT
+
+PACKAGE = ROOT / "src" / "hookonce"
+PLACE = "from hookonce.journeys.client import place; place()"
+
+
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory):
+    """A copy of the package: what a test does to it, or somebody to the original meanwhile, disturbs nobody."""
+    found = tmp_path_factory.mktemp("shelf")
+    shutil.copytree(PACKAGE, found / "hookonce")
+    built = found / "hookonce" / "client" / "hookonce-on"
+    words = [*shlex.split(os.environ.get("CC") or "cc"), "-Os", "-std=c11", "-o", built, f"{built}.c"]
+    try:
+        subprocess.run(words, capture_output=True, check=True)
+    except OSError:
+        if not built.exists():
+            pytest.skip("there is neither a client of C here nor a compiler")
+    return found
+
+
+@pytest.fixture(scope="session")
+def installed(shelf, tmp_path_factory):
+    """What the copy puts beside agents' configurations."""
+    return install(shelf, tmp_path_factory.mktemp("installed"))
+
+
+def install(shelf, home):
+    """Let a package put its client into a home; the folder in which that lies, without what is made of hooks."""
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(shelf)}
+    subprocess.run([sys.executable, "-c", PLACE], env=env, check=True, capture_output=True)
+    found = home / ".local" / "share" / "hookonce" / "bin"
+    for file in found.iterdir():
+        if file.suffix == ".bin":
+            file.unlink()
+    return found
+
+
+@pytest.fixture
+def home(installed, tmp_path):
+    """A home with the client in it."""
+    found = Home(tmp_path, installed)
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def warm(home):
+    """A home with a daemon."""
+    home.warm()
+    return home
+
+
+@pytest.fixture
+def show():
+    """Tell a figure to whoever wants to know more than that all is well (pytest -s)."""
+    return lambda text: sys.stdout.write(f"{text}\n")
