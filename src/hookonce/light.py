@@ -134,13 +134,33 @@ def _upwards(place: str) -> "Iterator[str]":
 
 def happened(table: "dict[str, Any]", row: "dict[str, Any]", name: str) -> bytes:
     """That something happened, as it stands in a spool, before anybody knows more."""
-    record: str = table["record"]
     now = time.time_ns()
-    at = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now // _SECOND)) + f".{now // 1_000_000 % 1000:03d}Z"
-    known = {"(id)": name, "(time)": at, "(type)": row["type"], "(agent)": row["agent"]}
-    for place, text in known.items():
-        record = record.replace(place, text)
-    return record.encode()
+    before, between, after, end = _parts(table["record"], row["type"], row["agent"])
+    at = f"{_second(now // _SECOND)}.{now // 1_000_000 % 1000:03d}Z"
+    return f"{before}{name}{between}{at}{after}{at}{end}".encode()
+
+
+def _parts(record: str, kind: str, agent: str) -> "list[str]":
+    """What stands around the id and the time, which is told twice."""
+    found = _known.get((record, kind, agent))
+    if found is None:
+        before, rest = record.replace("(type)", kind).replace("(agent)", agent).split("(id)")
+        found = _known[record, kind, agent] = [before, *rest.split("(time)")]
+    return found
+
+
+_known: "dict[tuple[str, str, str], list[str]]" = {}  # there are no more of these than agents have events
+
+
+def _second(now: int) -> str:
+    """A second as text; many calls come in one."""
+    if _clock[0] != now:
+        _clock[:] = [now, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))]
+    text: str = _clock[1]
+    return text
+
+
+_clock: "list[Any]" = [0, ""]
 
 
 def _note_down(data: str, name: str, body: bytes) -> None:

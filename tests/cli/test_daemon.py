@@ -27,7 +27,8 @@ def test_it_is_started_once_and_told_about(home):
     known = run("daemon", "status", "--json", HOME=home).documents()[0]
 
     assert (0, "daemon: none runs; the next call of an agent starts it\n") == (none.code, none.out)
-    assert first["running"] and first["pid"] == known["pid"]
+    assert first["running"]
+    assert first["pid"] == known["pid"]
     assert re.fullmatch(rf"daemon: process {first['pid']}, 0 calls answered, 0 under way(, \d+ MB)?\n", again.out)
     assert run("status", "--json", HOME=home).documents()[0]["daemon"]["pid"] == first["pid"]
     assert f"daemon: process {first['pid']}" in run("status", HOME=home).out

@@ -4,7 +4,17 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_FEW = 256  # descriptors
 _before: list[tuple[int, int]] = []
+
+
+def is_starved() -> bool:
+    """Whether we may use less of the machine than a process that lives on and works for others needs."""
+    strict = (resource.RLIMIT_FSIZE, resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_DATA)
+    if any(resource.getrlimit(one)[0] != resource.RLIM_INFINITY for one in strict):
+        return True
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return most != resource.RLIM_INFINITY and most < _FEW
 
 
 def widen() -> None:

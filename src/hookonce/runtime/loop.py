@@ -3,6 +3,7 @@
 import select
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from time import monotonic
@@ -29,8 +30,9 @@ class Timer:
 class Loop:
     """Who is told of what: a function for each descriptor, and for each moment."""
 
-    def __init__(self) -> None:
-        """Nothing to wait for yet."""
+    def __init__(self, problem: Callable[[Exception], object] | None = None) -> None:
+        """Nothing to wait for yet; whoever has more to do than one thing wants to be told of what goes wrong in it."""
+        self._problem = problem
         self._epoll = select.epoll() if hasattr(select, "epoll") else None
         self._poller = self._epoll or select.poll()
         self._told: dict[int, Callable[[int], object]] = {}
@@ -77,14 +79,23 @@ class Loop:
         for descriptor, mask in ready:
             told = self._told.get(descriptor)
             if told is not None:  # it may have been forgotten by one that was told before
-                told(mask)
+                self._do(partial(told, mask))
         while self._moments and self._moments[0][0] <= monotonic():
             _, _, timer = heappop(self._moments)
             if timer.work is not None:
-                timer.work()
+                self._do(timer.work)
         if self._soon:
-            self._soon.popleft()()
+            self._do(self._soon.popleft())
         return len(ready)
+
+    def _do(self, work: Callable[[], object]) -> None:
+        """One thing that goes wrong is no reason for others to end."""
+        try:
+            work()
+        except Exception as problem:
+            if self._problem is None:
+                raise
+            self._problem(problem)
 
     def _left(self) -> float:
         while self._moments and self._moments[0][2].work is None:

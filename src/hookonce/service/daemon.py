@@ -1,5 +1,6 @@
 """The daemon: takes calls from the socket, answers them, and leaves when it is not needed or not current any more."""
 
+import gc
 import os
 import socket
 from operator import le
@@ -36,6 +37,7 @@ _IDLE = 900.0  # seconds without a call after which we are not
 _LOOK = 0.1  # seconds between two looks at a client that has hung up
 _BREATH = 0.05  # seconds for which nobody is let in when there is no room
 _SECOND = 1_000_000_000
+_SELDOM = 16
 
 
 class Daemon:
@@ -43,13 +45,13 @@ class Daemon:
 
     def __init__(self, place: Path) -> None:
         """Listen at a place, which is ours alone."""
-        self.loop, self.journal, self.doors = Loop(), Journal(), Doors()
+        self.loop, self.journal, self.doors = Loop(_tell), Journal(), Doors()
         self.place, self.build, self._folders = place, build.build(), build.folders()
-        self._touched, self._looked = build.touched(self._folders), monotonic()
+        self._touched = build.touched(self._folders)
         self._name, self.quiet = self.build.encode(), Quiet(self.loop, self.journal, self.doors)
         self._world = (peer.namespaces().encode(), peer.confinement())
         self.began, self.last = monotonic(), monotonic()
-        self.answered, self.under_way, self._leaving = 0, 0, False
+        self.answered, self.under_way, self._tidied, self._leaving = 0, 0, 0, False
         self._listener = _listening(place)
         self._inode = place.stat().st_ino
         self.loop.watch(self._listener.fileno(), READ, self._accept)
@@ -68,6 +70,7 @@ class Daemon:
         if self._leaving:
             return
         self._leaving = True
+        self.quiet.hurry()
         self.http.close()
         self.loop.forget(self._listener.fileno())
         if self._is_ours():
@@ -89,11 +92,17 @@ class Daemon:
         idle = self.under_way == 0 and not self.http.is_open and monotonic() - self.last > _IDLE
         if idle or not (self._is_ours() and paths.client().exists() and self._is_current()):
             self.leave()
+        self._tidy()
         self.loop.at(monotonic() + _TICK, self._tick)
+
+    def _tidy(self) -> None:
+        """Look for what nobody needs any more, now that nobody waits; Python would do so whenever it likes."""
+        if self.answered != self._tidied:
+            self._tidied = self.answered
+            gc.collect(1 if self.answered % _SELDOM else 2)
 
     def _is_current(self) -> bool:
         """Whether the files that we were started from still lie there."""
-        self._looked = monotonic()
         return build.touched(self._folders) == self._touched or build.build() == self.build
 
     def _accept(self, _: int) -> None:
@@ -129,13 +138,13 @@ class Daemon:
                 self._answer(client, fields, pid)
         except Exception as problem:  # noqa: BLE001  what one client says must end nobody but itself
             if not isinstance(problem, (ValueError, OSError)):
-                log.write(f"daemon: {''.join(format_exception(problem)).rstrip()}")
+                _tell(problem)
             client.close()
 
     def _is_fit(self, fields: list[bytes], pid: int) -> bool:
         """Whether a call can be answered here as the caller itself would have it answered."""
         if fields[1] != self._name:
-            if not self._is_current():
+            if build.build() != self.build:  # else it is the client that is of yesterday
                 self.leave()
             return False
         namespaces, ours = self._world
@@ -166,6 +175,9 @@ class Daemon:
         where = structs.replace(world, cwd=asked.cwd, umask=asked.umask, pid=pid, lives_on=True)
         worker = Worker(self.loop, lambda: self._worked(client))
         self._acknowledge(client, structs.replace(asked, stdin=b""), monotonic())
+        if not client.is_open:
+            self._worked(client)
+            return
         client.gone = worker.kill
         worker.go(asked, where, client.socket.fileno())
 
@@ -237,6 +249,10 @@ def _forget(call: str, pid: int) -> None:
     """Whoever has heard the answer is gone by now; who is still there has not, and takes it from where it is kept."""
     if not peer.is_there(pid):
         calls.forget(call)
+
+
+def _tell(problem: Exception) -> None:
+    log.write(f"daemon: {''.join(format_exception(problem)).rstrip()}")
 
 
 def _listening(place: Path) -> socket.socket:

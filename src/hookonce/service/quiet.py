@@ -1,6 +1,7 @@
 """Calls that concern nobody: noted, answered with silence, and looked at when nobody waits (docs/adr/0016)."""
 
 from collections import deque
+from time import monotonic
 
 from msgspec.json import decode
 
@@ -15,6 +16,9 @@ from hookonce.service.visit import Visit
 from hookonce.store.journal import Journal
 
 _MOST = 512  # calls of which only that they happened is known; beyond, the next one waits for the first of them
+_WEIGHT = 8 << 20  # and bytes that they have said, all together
+_REST = 0.005  # seconds without a call in which others are looked at
+_OLDEST = 1.0  # seconds after which they are looked at all the same
 
 
 class Quiet:
@@ -23,7 +27,8 @@ class Quiet:
     def __init__(self, loop: Loop, journal: Journal, doors: Doors) -> None:
         """Nothing yet."""
         self._loop, self._journal, self._doors = loop, journal, doors
-        self._later: deque[list[bytes]] = deque()
+        self._later: deque[tuple[float, list[bytes]]] = deque()
+        self._weight, self._last, self._waits = 0, 0.0, False
 
     def answer(self, fields: list[bytes]) -> bytes | None:
         """The silence for a call that concerns nobody, once it is noted; None for all other calls."""
@@ -34,18 +39,44 @@ class Quiet:
         name = request.name_of(fields[2])
         if not self._journal.write(light.happened(table, row, name)):
             return None  # a record that is lost is counted on the long way
-        self._later.append(fields)
-        self._loop.soon(self._catch_up)
-        if len(self._later) > _MOST:
-            self._catch_up()
+        self._put_aside(fields)
         silence: bytes = row["silence"]
         return silence
+
+    def _put_aside(self, fields: list[bytes]) -> None:
+        self._last = monotonic()
+        self._later.append((self._last, fields))
+        self._weight += len(fields[7])
+        if len(self._later) > _MOST or self._weight > _WEIGHT:
+            self._catch_up()
+        self._wait()
+
+    def _wait(self) -> None:
+        if not self._waits:
+            self._waits = True
+            self._loop.at(monotonic() + _REST, self._look)
+
+    def _look(self) -> None:
+        """See whether there is time now; while calls come one after the other, those who wait come first."""
+        self._waits = False
+        now = monotonic()
+        if self._later and (now - self._last >= _REST or now - self._later[0][0] > _OLDEST):
+            self.hurry()
+        elif self._later:
+            self._wait()
+
+    def hurry(self) -> None:
+        """Look at all of them, one in each turn of the loop."""
+        for _ in self._later:
+            self._loop.soon(self._catch_up)
 
     def _catch_up(self) -> None:
         """Keep what one of these calls was."""
         if not self._later:
             return
-        asked = request.read(self._later.popleft())
+        _, fields = self._later.popleft()
+        self._weight -= len(fields[7])
+        asked = request.read(fields)
         where = Ground(
             environment=asked.environment,
             cwd=asked.cwd,

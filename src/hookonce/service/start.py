@@ -60,8 +60,13 @@ def _is_lock(handle: int) -> bool:
 
 def serve() -> int:
     """Be the daemon, unless there is one; the exit code."""
+    from hookonce.handlers import limits
     from hookonce.store import log
 
+    if limits.is_starved():
+        failed_file().touch(mode=0o600)
+        log.write("daemon: whoever called has limits that not everybody should have; the next one may start it")
+        return 0
     if not lock():
         return 0
     try:
@@ -86,6 +91,7 @@ def _live() -> None:
     failed_file().unlink(missing_ok=True)
     _on_signal(daemon.leave, daemon.loop)
     gc.collect()
+    gc.disable()  # the daemon does it when nobody waits
     gc.freeze()  # what is there now stays; nobody looks through it again, and processes that we copy share it
     daemon.run()
 

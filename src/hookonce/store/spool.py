@@ -98,10 +98,16 @@ def records() -> Iterator[Stored]:
         for line in _lines(file):
             record = _record(line)
             if record is not None:
-                found[record.event.id] = record
+                known = found.get(record.event.id)
+                if known is None or _doors(record) >= _doors(known):  # who came second knows both
+                    found[record.event.id] = record
             elif (forgotten := _FORGET.fullmatch(line)) is not None:
                 found.pop(forgotten[1].decode(), None)
     return iter(sorted(found.values(), key=lambda one: (one.event.received or one.event.time, one.event.id)))
+
+
+def _doors(record: Stored) -> int:
+    return len(record.event.origin.via or ()) if record.event.origin is not None else 0
 
 
 def last(event: str) -> Stored | None:
