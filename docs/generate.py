@@ -102,7 +102,7 @@ def _help(command: str | None) -> list[str]:
     parser, _ = parser_for(command)
     words = ["--help"] if command is None else [command, "--help"]
     with redirect_stdout(StringIO()) as out, suppress(SystemExit):
-        parser.parse_args(words)
+        parser.parse_args(words).explain()  # only of a command that reads its words by hand: others have left by now
     return ["```text", out.getvalue().rstrip(), "```", ""]
 
 

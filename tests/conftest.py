@@ -6,7 +6,7 @@ import shutil
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hookonce.runtime.folder import house, places
+from hookonce.runtime.folder import house, places, resort
 
 os.environ["HOOKONCE_COLD"] = "1"  # a test that wants a daemon says so, and ends it
 
@@ -21,5 +21,6 @@ def _no_trace(request):
     home = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
     yield
     if home is not None:
-        for place in places(os.getuid()):
-            shutil.rmtree(place / house(home, home / ".local/share/hookonce"), ignore_errors=True)
+        data = home / ".local/share/hookonce"
+        for place in (*places(os.getuid()), resort(data)):
+            shutil.rmtree(place / house(home, data), ignore_errors=True)

@@ -11,6 +11,7 @@ import time
 
 _QUIET = 2.0  # seconds without a byte after which a whole payload is taken for all of it
 _LOOK = 0.1  # seconds between two looks at the clock and at the caller
+_OLDEST = 20.0  # seconds; our own client gives up before, and others are no clients of ours
 _CHUNK = 1 << 20
 _SAID = 100  # above the agent's exit code, ours says that everything was said
 _PATIENT = 10  # how nice a process is that nobody waits for
@@ -27,7 +28,7 @@ class _Call:
     def __init__(self, words: list[str], caller: int | None, stderr: int, slot: int | None = None) -> None:
         """A call with these words."""
         self.words, self.caller, self.stderr, self.slot = words, caller, stderr, slot
-        self.began = time.monotonic() - _age()
+        self.began = time.monotonic() - _age(caller)
 
     def let_go(self) -> None:
         """A slot is for working, not for waiting for hooks."""
@@ -62,13 +63,13 @@ def framed(folder: str, frame: bytes, caller: int, slot: int | None = None) -> i
 def _world(field: bytes) -> dict[str, str]:
     """The caller's own environment: Python adds words to ours, and the shell of our twin takes some away."""
     found = (entry.partition("=") for entry in os.fsdecode(field).split("\0"))
-    return {name: value for name, sign, value in found if sign}
+    return {name: value for name, sign, value in found if name and sign}
 
 
 def _answer(call: _Call, name: str, environment: dict[str, str], raw: bytes | None) -> int:
     """Answer a call of that name; without a payload it is still to be read."""
     from hookonce.handlers.process import Ran, World, run
-    from hookonce.journeys import on
+    from hookonce.journeys import ground, on
     from hookonce.journeys.failmode import bytes_of
 
     def waiting(command: str, given: bytes, world: World, timeout: float) -> Ran:
@@ -80,7 +81,7 @@ def _answer(call: _Call, name: str, environment: dict[str, str], raw: bytes | No
             raw = _payload() if raw is None else raw
             reply = on.answer(call.words, raw, environment, name, call.began, waiting)
     except BaseException as problem:  # noqa: BLE001  the payload never came, or came too late
-        reply = on.failed(call.words, raw or b"", environment, problem)
+        reply = on.failed(call.words, raw or b"", ground.cold(environment), problem)
     _write(1, bytes_of(reply))
     _write(call.stderr, reply.stderr.encode(errors="replace"))
     _forget(name)
@@ -127,12 +128,15 @@ def _note(frame: bytes) -> None:
         on.note(words, fields[7], _world(fields[4]), fields[2].decode("ascii"))
 
 
-def _age() -> float:
-    """Seconds since this process began, for which the agent has waited already; none where the system does not tell."""
+def _age(caller: int | None) -> float:
+    """Seconds since the client began, for which the agent has waited already; none where the system does not tell."""
     try:
-        with open("/proc/self/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  before all imports
+        # Whoever is gone was not waiting; and where numbers are not those of /proc, somebody else has the caller's.
+        known = caller == os.getppid() and os.readlink("/proc/self") == str(os.getpid())  # noqa: PTH115
+        waiting = caller if known else "self"
+        with open(f"/proc/{waiting}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  before all imports
             ticks = int(file.read().rpartition(")")[2].split()[19])
-        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+        return min(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"), _OLDEST)
     except (OSError, ValueError, IndexError):
         return 0.0
 

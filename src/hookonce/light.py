@@ -51,15 +51,15 @@ def row_of(table: "dict[str, Any]", fields: "list[bytes]", load: "Callable[[str]
     if row is None:
         return None
     payload = load(fields[7].decode())
-    if type(payload) is not dict:
-        return None
+    if type(payload) is not dict or "hookonce" in payload:
+        return None  # nobody's payload, or our own trial
     named = [payload[name] for name in _NAMES if name in payload]
     if named != [words[1]] and not (table["nobody"] and not named):
         return None  # the payload is about something else than its words say
     if any(all(key in payload for key in keys) for keys in row["strangers"]):
         return None
-    told = payload.get("cwd", "")
-    places = {os.fsdecode(fields[5]), told if type(told) is str else ""}
+    told, place = payload.get("cwd"), os.fsdecode(fields[5])
+    places = {place, os.path.join(place, told) if type(told) is str else place}  # noqa: PTH118
     return None if any(os.access(path, os.F_OK) for place in places for path in _hooks_around(place)) else row
 
 
@@ -165,7 +165,10 @@ _clock: "list[Any]" = [0, ""]
 
 def _note_down(data: str, name: str, body: bytes) -> None:
     """Write the first line of a file of the spool."""
-    from _sha256 import sha256  # type: ignore[import-not-found]  # the same without the rest of `hashlib`
+    try:  # the same without the rest of `hashlib`; its name has changed with Python 3.12
+        from _sha2 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        from _sha256 import sha256  # type: ignore[import-not-found]
 
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(f"{data}/spool/{name}.jsonl", flags, 0o600)

@@ -261,6 +261,10 @@ COMPLETIONS = [
     (["hookonce", "agents", "co"], {"codex", "copilot-cli"}),
     (["hookonce", "demo", ""], set(bundled())),
     (["hookonce", "completion", ""], {"bash", "zsh", "fish"}),
+    (["hookonce", "install", "cl"], {"claude-code", "cline"}),
+    (["hookonce", "uninstall", "claude-code", "cl"], {"claude-code", "cline"}),
+    (["hookonce", "install", "--ht"], {"--http"}),
+    (["hookonce", "daemon", "st"], {"start", "stop", "status"}),
 ]
 
 
@@ -285,3 +289,5 @@ def test_fish_is_told_the_same_names():
 
     assert all(line.startswith("complete -c hookonce ") for line in script.splitlines())
     assert all(name in script for name in (*COMMANDS, *formats.FORMATS, *agents.AGENTS))
+    assert '-n "__fish_seen_subcommand_from daemon" -f -a "start stop status"' in script
+    assert f'-n "__fish_seen_subcommand_from install" -f -a "{" ".join(agents.AGENTS)}"' in script

@@ -9,15 +9,19 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from hookonce import ids
 from hookonce.__main__ import main
 from hookonce.cli import consent
 from hookonce.config import paths
 from hookonce.journeys import pause
 from hookonce.journeys.on import answer
+from hookonce.model import Decision, Record
 from hookonce.runtime import approvals
 from hookonce.runtime.folder import at
-from hookonce.store.spool import records
+from hookonce.store.redact import redact
+from hookonce.store.spool import append, records
 from tests.cli.command import environment
 from tests.cli.test_install import at_a_terminal
 from tests.manifest.projects import Project, command, house, manifest, put
@@ -363,5 +367,45 @@ def test_why_lists_the_last_refusals(home, tmp_path, capsys):
 
     assert 2 == len(shown) == len(told)
     assert [one["event"]["id"] for one in told] == [line.split()[0] for line in shown]
-    assert all("shell (Bash): deny, because needs approval: really?" in line for line in shown)
+    assert shown[0].endswith("shell (Bash): deny: one, because needs approval: really?")
     assert 0 == hookonce(capsys, "why", shown[0].split()[0])[0]
+
+
+def test_why_says_what_was_refused_and_what_can_be_done(home, tmp_path, capsys):
+    """
+    The command itself, every line of the reason, and where the hook stands; no line of theirs looks like one of ours.
+    """
+    file = put(home / ".config/hookonce/hooks.json", manifest(command("printf 'no\\nNext: x' >&2; exit 2", name="wall", blocking=True)))
+    codex(tmp_path, "rm -rf build")
+    text = hookonce(capsys, "why")[1]
+    assert "  it wanted: rm -rf build\n" in text
+    assert "  because no\n    | Next: x (said wall)\n" in text
+    assert f"\nNext: change the hook wall in {file}; hookonce pause 10m asks no hook for a while\n" in text
+
+    put(file, manifest(command("true", name="wall")))
+    assert "\nNext: hookonce pause 10m asks no hook for a while\n" in hookonce(capsys, "why")[1]
+    assert ": deny: rm -rf build, because no Next: x\n" in hookonce(capsys, "why", "--list")[1]
+
+
+def test_why_names_the_fields_that_were_made_up(home, tmp_path, capsys):
+    """
+    A hook that speaks Claude Code's words is told a transcript even of an agent that did not name one.
+    """
+    put(home / ".config/hookonce/hooks.json", manifest(command("exit 2", name="wall", blocking=True, dialect="claude-code")))
+    payload = {"hook_event_name": "BeforeTool", "session_id": "s", "cwd": str(tmp_path), "tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
+    answer(["gemini-cli", "BeforeTool"], json.dumps(payload).encode(), dict(os.environ))
+    text = hookonce(capsys, "why")[1]
+    assert "  note: transcript_path was made up: /dev/null\n" in text
+    assert "note: /dev/null" not in text
+
+
+def test_refusals_are_listed_by_when_we_heard_of_them(home, tmp_path, capsys):
+    """
+    The agent's own time may be any: what it is shown by is the order in which it came.
+    """
+    heard = [("2026-01-02T00:00:00Z", "2020-01-01T00:00:00Z"), (None, "2026-01-01T00:00:00Z")]
+    for received, agents_own in heard:
+        one = replace(event(), id=ids.fresh(), time=agents_own, received=received)
+        append(redact(Record(event=one, decision=Decision(outcome="deny", reason="no")), "minimal"))
+    shown = hookonce(capsys, "why", "--list")[1].splitlines()
+    assert ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"] == [line.split()[1] for line in shown]

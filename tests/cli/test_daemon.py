@@ -6,7 +6,10 @@ from time import sleep
 
 import pytest
 
+from hookonce.__main__ import main
+from hookonce.cli import daemon
 from hookonce.journeys.client import place
+from hookonce.runtime import address
 from hookonce.service import calling
 from tests.cli.command import run
 
@@ -70,3 +73,33 @@ def test_without_an_installation_there_is_nothing_to_start(tmp_path):
     asked = run("daemon", "start", HOME=str(tmp_path))
 
     assert (1, True) == (asked.code, "hookonce install" in asked.err)
+
+
+def test_with_an_open_door_it_says_who_goes_on_without_hooks(tmp_path, monkeypatch):
+    """
+    Whoever posts is answered by nobody while there is no daemon; status tells of the door.
+    """
+    plain = {"pid": 7, "answered": 1, "under_way": 0}
+    opened = plain | {"http": {"open": True, "port": 23456, "problem": None}}
+    asked = []
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(daemon, "agreed", lambda _, text: asked.append(text))
+    monkeypatch.setattr(calling, "stop", lambda: plain)
+    for known in (plain, opened):
+        monkeypatch.setattr(calling, "status", lambda known=known: known)
+        assert 0 == main(["daemon", "stop"])
+
+    assert ["post their events go on without hooks" in text for text in asked] == [False, True]
+    assert daemon.told(opened).endswith("0 under way, HTTP door open at port 23456")
+    shut = plain | {"http": {"open": False, "port": None, "problem": "taken"}}
+    assert daemon.told(shut).endswith(", HTTP door shut: taken")
+
+
+def test_without_a_daemon_posts_go_unanswered(home):
+    """
+    That is said only where some agent may post.
+    """
+    address.keep(address.Address(23456, "x"))
+    assert daemon.told(None).endswith("go on without hooks until it runs: hookonce daemon start")
+    address.forget()
+    assert daemon.told(None).endswith("the next call of an agent starts it")

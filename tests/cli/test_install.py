@@ -493,3 +493,19 @@ def test_whoever_asked_for_all_events_keeps_them(home):
 
     assert b"MessageDisplay" in before
     assert before == settings(home).read_bytes()
+
+
+def test_leaving_says_which_hooks_are_not_asked_any_more(home):
+    """
+    All hooks of the manifest, whoever wrote them; nothing is said where there are none.
+    """
+    ours(home, "install", "claude-code")
+    quiet = ours(home, "uninstall", "claude-code")
+    file = home / ".config" / "hookonce" / "hooks.json"
+    ours(home, "adopt", "claude-code")
+    loud = ours(home, "uninstall", "claude-code")
+
+    assert "WARNING" not in quiet.err
+    assert f"WARNING: claude-code: 1 hook of {file} will not be asked any more; " in loud.err
+    assert "adopted" not in loud.err
+    assert "/bin/true x" in ours(home, "convert", "--from", "hif", "--to", "claude-code", file).out

@@ -4,13 +4,15 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from hookonce.runtime.folder import house
 from hookonce.wire import ANSWER, reply
-from tests.client.world import Daemon, hear
+from tests.client.world import COLD, Daemon, World, hear
+from tests.runtime.taken import taken
 
 ASK = "from hookonce.runtime.folder import folder; print(folder())"
 
@@ -55,3 +57,57 @@ def test_a_repository_is_no_home(world, where, counts):
         assert counts == (place / "slots").exists()
     finally:
         shutil.rmtree(place)
+
+
+@pytest.fixture
+def near(client):
+    """A world with so short a path that a socket has room below it, where the usual places are taken."""
+    with tempfile.TemporaryDirectory(prefix="h") as place:
+        home = Path(place)
+        with taken(home):
+            yield World(client, home)
+
+
+def test_where_the_usual_places_are_taken_the_house_lies_with_our_data(near):
+    """
+    Client and Python meet there.
+    """
+    place = near.house()
+    with Daemon(place) as daemon:
+        daemon.act = lambda line: (hear(line), line.sendall(reply(ANSWER, 0, 4, b"here", b"")))
+
+        assert (4, b"here", b"") == near.ask("x")
+    assert near.home / ".local/share/hookonce/run" == place.parent
+
+
+@pytest.mark.parametrize("spelled", ["{0}", "{0}/a-name-that-is-long-enough-for-every-system/é" + "/b" * 500])
+def test_a_path_that_no_socket_can_have_costs_the_daemon_only(world, spelled):
+    """
+    Nobody is started who could not listen, and the slots are there.
+    """
+    home = Path(spelled.format(world.home))
+    home.mkdir(parents=True, exist_ok=True)
+    world.env["HOME"] = str(home)
+    with taken(home):
+        place = Path(pythons(str(home)))
+        assert COLD == world.run("x")
+
+    assert (0, str(place / "slots/0")) == (world.starts(), world.descriptors("cold")[4])
+    assert {"slots"} == {path.name for path in place.iterdir()}
+
+
+@pytest.mark.parametrize("kind", ["open", "link"])
+def test_the_last_place_has_to_be_ours_alone_too(world, kind):
+    """
+    Else there is no house, and the call goes without.
+    """
+    with taken(world.home):
+        place = world.house()
+        if kind == "open":
+            place.parent.chmod(0o755)
+        else:
+            place.parent.rename(world.home / "target")
+            place.parent.symlink_to(world.home / "target")
+        assert COLD == world.run("x")
+
+    assert "-" == world.words()[-1]

@@ -44,16 +44,15 @@ COLD
 BRIDGE = """
 import os
 
-def framed(folder, frame, caller):
-    has_slot = os.path.exists("/proc/self/fd/4")
+def framed(folder, frame, caller, slot=None):
     file = os.memfd_create("frame")
     with open(file, "wb", closefd=False) as whole:
         whole.write(frame)
     os.lseek(file, 0, os.SEEK_SET)
     os.dup2(file, 0)
-    if has_slot:
-        os.set_inheritable(4, True)
-    os.execv(PYTHON, [PYTHON, "-I", "-S", __file__, folder, str(caller), "4" if has_slot else "-"])
+    if slot is not None:
+        os.set_inheritable(slot, True)
+    os.execv(PYTHON, [PYTHON, "-I", "-S", __file__, folder, str(caller), "-" if slot is None else str(slot)])
 """
 ANSWER = "printf cold; printf aside >&3; exit 107"
 

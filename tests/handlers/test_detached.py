@@ -3,6 +3,7 @@
 import os
 import time
 from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
 
 import pytest
@@ -185,3 +186,22 @@ def marks():
     from hookonce.runtime.folder import at
 
     return at("handlers", "x").parent
+
+
+def test_one_for_which_there_is_no_process_holds_no_place(start, monkeypatch):
+    """
+    The next ones have all places there are.
+    """
+
+    def none_left():
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(detached, "fork", none_left)
+        assert ["not started: [Errno 11] Resource temporarily unavailable"] * 3 == [start("true").failure for _ in range(3)]
+
+    places = [os.open(file, os.O_RDWR) for file in sorted(detached.at("async", "x").parent.iterdir())]
+    for place in places:
+        flock(place, LOCK_EX | LOCK_NB)
+        os.close(place)
+    assert 1 == len(places)

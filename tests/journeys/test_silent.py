@@ -5,6 +5,7 @@ import os
 import subprocess
 from collections import defaultdict
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -171,6 +172,43 @@ def test_hooks_of_the_project_that_the_payload_names_count_too(home):
 
 def test_another_home_has_another_table(home):
     assert said(home / "x", "claude-code", "PreToolUse", CLAUDE) is None
+
+
+def test_our_own_trial_is_no_event(home):
+    assert said(home, "claude-code", "PreToolUse", on.TRIAL) is None
+    assert [] == list(spool.records())
+
+
+def test_a_pause_that_is_over_is_over(home):
+    """
+    Its file stays; the table made after it is as good as any.
+    """
+    paths.paused().write_text(str(time() + 1000))
+    silent.refresh()
+    assert said(home, "claude-code", "PreToolUse", CLAUDE) is None
+    assert {} == silent.current()
+    paths.paused().write_text("1")
+    silent.refresh()
+
+    assert b"" == said(home, "claude-code", "PreToolUse", CLAUDE)
+    assert silent.current()["agents"]
+
+
+@pytest.mark.parametrize("kind", ["after_tool_execute", "tool_use_failure", "tool_batch"])
+def test_what_only_a_payload_tells_is_asked_of_it(home, kind):
+    """
+    Kiro tells of several tools at once under the name of one.
+    """
+    hook(home, kind)
+    silent.refresh()
+
+    assert said(home, "kiro", "postToolUse", {"hook_event_name": "postToolUse", "hook_events": [{}]}) is None
+
+
+def test_a_place_that_is_told_from_where_the_caller_is_counts_too(home):
+    (home / "work" / ".hookonce").mkdir(parents=True)
+
+    assert said(home, "claude-code", "PreToolUse", CLAUDE | {"cwd": "work"}) is None
 
 
 def test_hooks_that_cannot_be_read_may_be_about_anything(home):

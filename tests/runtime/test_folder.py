@@ -10,6 +10,7 @@ import pytest
 from hookonce.config import paths
 from hookonce.runtime import folder
 from hookonce.runtime.folder import at, change, create, house, put, sweep
+from tests.runtime.taken import taken
 
 
 @pytest.fixture(autouse=True)
@@ -146,6 +147,35 @@ def test_what_homes_that_are_gone_have_left_is_swept_away():
     assert (True, False, False) == (folder._is_left(left), folder._is_left(used), folder._is_left(mine.parent / "none"))
     for place in (left, used):
         shutil.rmtree(place)
+
+
+def test_whoever_was_faster_to_take_our_places_takes_nothing_from_us(home):
+    """
+    Then it lies with our own data, closed to others, though nothing of ours was there before.
+    """
+    with taken(home):
+        found = folder.folder()
+
+    assert home / ".local/share/hookonce/run" / house(home, home / ".local/share/hookonce") == found
+    assert [0o700, 0o700] == [stat.S_IMODE(path.stat().st_mode) for path in (found, found.parent)]
+
+
+@pytest.mark.parametrize("kind", ["open", "link"])
+def test_the_last_place_has_to_be_ours_alone_too(home, kind):
+    """
+    Where it is a link, or others can look into it, there is none.
+    """
+    data = home / ".local/share/hookonce"
+    data.mkdir(parents=True)
+    if kind == "link":
+        (home / "target").mkdir(mode=0o700)
+        (data / "run").symlink_to(home / "target")
+    else:
+        (data / "run").mkdir()
+        (data / "run").chmod(0o750)
+
+    with taken(home), pytest.raises(folder.NoPlace):
+        folder.folder()
 
 
 def test_without_a_safe_place_there_is_none(monkeypatch):

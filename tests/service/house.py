@@ -149,7 +149,7 @@ class Home:
             "cwd": bytes(self.where),
             "umask": b"18",
             "stdin": given,
-            "namespaces": peer.namespaces().encode(),
+            "namespaces": peer.namespaces(),
             "parent": b"",
         }
         return wire.frame([*(told | fields).values()])

@@ -2,14 +2,16 @@
 
 from argparse import ArgumentParser, Namespace
 
-from hookonce.cli.consent import agreed
+from hookonce.cli.consent import agreed, needs_a_person
 from hookonce.errors import HookonceError
 from hookonce.runtime import approvals
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `allow`."""
-    parser.epilog = "example:\n  hookonce why          # shows the code\n  hookonce allow K7PQ2M"
+    parser.epilog = (
+        needs_a_person("allow") + "\n\nexample:\n  hookonce why          # shows the code\n  hookonce allow K7PQ2M"
+    )
     parser.add_argument("code", metavar="CODE", help="the code that hookonce why shows")
 
 

@@ -1,6 +1,7 @@
 """hookonce completion."""
 
-from argparse import ArgumentParser, Namespace
+from argparse import Action, ArgumentParser, Namespace
+from importlib import import_module
 
 from hookonce import agents, formats
 from hookonce.cli import COMMANDS, MODULES
@@ -15,16 +16,19 @@ _BASH = """_hookonce() {{
     --from) COMPREPLY=($(compgen -W "{agents} {formats}" -- "$word")) ;;
     --privacy) COMPREPLY=($(compgen -W "minimal standard full" -- "$word")) ;;
     --on-error) COMPREPLY=($(compgen -W "skip stop" -- "$word")) ;;
-    agents) COMPREPLY=($(compgen -W "{agents}" -- "$word")) ;;
-    demo) COMPREPLY=($(compgen -W "{recorded}" -- "$word")) ;;
-    completion) COMPREPLY=($(compgen -W "{shells}" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -f -W "$(_hookonce_options "${{COMP_WORDS[1]}}")" -- "$word")) ;;
+    *) _hookonce_words "${{COMP_WORDS[1]}}" "$word" ;;
   esac
 }}
-_hookonce_options() {{
+_hookonce_words() {{
+  local offered flags files=-f
   case "$1" in
-{options}
+{cases}
   esac
+  if [ -n "$offered" ]; then files=; fi
+  case "$2" in
+    -*) offered="$flags" ;;
+  esac
+  COMPREPLY=($(compgen $files -W "$offered" -- "$2"))
 }}
 complete -F _hookonce hookonce
 """
@@ -34,10 +38,9 @@ complete -c hookonce -l to -x -a "{formats}"
 complete -c hookonce -l from -x -a "{agents} {formats}"
 complete -c hookonce -l privacy -x -a "minimal standard full"
 complete -c hookonce -l on-error -x -a "skip stop"
-complete -c hookonce -n "__fish_seen_subcommand_from agents" -f -a "{agents}"
-complete -c hookonce -n "__fish_seen_subcommand_from demo" -f -a "{recorded}"
-complete -c hookonce -n "__fish_seen_subcommand_from completion" -f -a "{shells}"
+{lines}
 """
+_FISH_WORDS = 'complete -c hookonce -n "__fish_seen_subcommand_from {name}" -f -a "{words}"'
 _SHELLS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
@@ -49,22 +52,40 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the script."""
+    actions = {name: _actions(name) for name in COMMANDS}
+    words = {name: " ".join(_words(name, found)) for name, found in actions.items()}
     script = _SHELLS[options.shell].format(
         commands=" ".join(COMMANDS),
         formats=" ".join(formats.FORMATS),
         agents=" ".join(agents.AGENTS),
-        recorded=" ".join(recorded()),
-        shells=" ".join(_SHELLS),
-        options="\n".join(f'    {name}) echo "{_options(name)}" ;;' for name in COMMANDS),
+        cases="\n".join(
+            f'    {name}) offered="{words[name]}" flags="{_options(found)}" ;;' for name, found in actions.items()
+        ),
+        lines="\n".join(_FISH_WORDS.format(name=name, words=found) for name, found in words.items() if found),
     )
     print(script, end="")
     return 0
 
 
-def _options(command: str) -> str:
-    """The long options of a command, asked from its own parser."""
-    from importlib import import_module
-
+def _actions(command: str) -> list[Action]:
+    """What a command can be told, asked from its own parser."""
     parser = ArgumentParser()
     import_module(f"hookonce.cli.{MODULES.get(command, command)}").configure(parser)
-    return " ".join(sorted(word for action in parser._actions for word in action.option_strings if word[:2] == "--"))  # noqa: SLF001
+    return parser._actions  # noqa: SLF001
+
+
+def _options(actions: list[Action]) -> str:
+    return " ".join(sorted(word for action in actions for word in action.option_strings if word[:2] == "--"))
+
+
+def _words(command: str, actions: list[Action]) -> list[str]:
+    """What may stand in a command's places without a name: one of a few words, or an agent."""
+    found: list[str] = []
+    for action in actions:
+        if action.option_strings:
+            continue
+        if action.choices is not None:
+            found += action.choices
+        elif action.dest == "names":
+            found += recorded() if command == "demo" else agents.AGENTS
+    return found

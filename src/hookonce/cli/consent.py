@@ -22,6 +22,11 @@ _WORDS = 6  # of a command line, in which a program or the script that it runs i
 _SCRIPTS = (".js", ".mjs", ".cjs", ".py")
 
 
+def needs_a_person(what: str) -> str:
+    """What `--help` says of a verb that is for people."""
+    return f"{what} needs a person at a terminal, who types a code that is shown there."
+
+
 class NotAPerson(HookonceError):
     """Somebody asked for what only a person at a terminal may do."""
 

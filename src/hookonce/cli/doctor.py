@@ -6,12 +6,13 @@ from argparse import ArgumentParser, Namespace
 from hookonce import agents
 from hookonce.cli import _machine, _named
 from hookonce.cli._words import counted
-from hookonce.cli.consent import agreed, confirmed
+from hookonce.cli.consent import agreed, confirmed, needs_a_person
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.client import place as place_client
-from hookonce.journeys.doctor import Finding, examine, own_hooks, own_house
+from hookonce.journeys.doctor import Finding, examine
+from hookonce.journeys.own import callers, own_hooks, own_house, uncalled
 from hookonce.journeys.places import here
 from hookonce.journeys.vouch import vouch
 from hookonce.texts import dump
@@ -29,7 +30,11 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--repair", action="store_true", help="mend what can be mended, after showing it")
     parser.add_argument("--dry-run", action="store_true", help="with --repair: show it only")
     parser.add_argument(
-        "--vouch", nargs="+", metavar="MARK", default=[], help="vouch for hooks by the marks that are shown"
+        "--vouch",
+        nargs="+",
+        metavar="MARK",
+        default=[],
+        help=f"vouch for hooks by the marks that are shown. {needs_a_person('--vouch')}",
     )
 
 
@@ -80,7 +85,8 @@ def _object(one: Finding) -> dict[str, object]:
 def _findings(options: Namespace) -> list[Finding]:
     """Of the agents that were named, else of all: a stranger's hooks wait for agents that are not here yet."""
     place, client = here(), str(paths.client())
-    found = [*own_house(), *own_hooks(place.project)]
+    calling = callers(place, client)
+    found = [*own_house(), *uncalled(place, calling), *own_hooks(place.project, calling)]
     for agent in map(_named.agent, options.names or agents.AGENTS):
         found += examine(agent, place, client)
     return found

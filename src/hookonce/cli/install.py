@@ -7,7 +7,7 @@ from typing import Literal
 from hookonce import agents
 from hookonce.agents import _http, config_of, natives
 from hookonce.cli import _machine
-from hookonce.cli.consent import agreed, confirmed
+from hookonce.cli.consent import agreed, confirmed, needs_a_person
 from hookonce.config import paths
 from hookonce.edit.file import read_file
 from hookonce.journeys import posting
@@ -41,7 +41,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--http",
         action=BooleanOptionalAction,
-        help=f"let agents that can ({', '.join(sorted(_http.COMMANDS))}) post events to the daemon; default: as it is",
+        help=f"let agents that can ({', '.join(sorted(_http.COMMANDS))}) post events to the daemon; default: as it is. "
+        + needs_a_person("--http"),
     )
     parser.add_argument(
         "--events", choices=("default", "all"), default="default", help="all: also those that come very often"

@@ -2,13 +2,13 @@
 
 from argparse import ArgumentParser, Namespace
 
-from hookonce.cli.consent import agreed
+from hookonce.cli.consent import agreed, needs_a_person
 from hookonce.journeys.pause import pause, seconds_of
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `pause`."""
-    parser.epilog = "examples:\n  hookonce pause 10m\n  hookonce resume"
+    parser.epilog = needs_a_person("pause") + "\n\nexamples:\n  hookonce pause 10m\n  hookonce resume"
     parser.add_argument("length", metavar="LENGTH", help="such as 30s, 10m or 2h")
 
 

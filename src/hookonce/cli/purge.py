@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.cli import _machine
-from hookonce.cli.consent import agreed
+from hookonce.cli.consent import agreed, needs_a_person
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.journeys.change import Change, diff
@@ -17,7 +17,9 @@ from hookonce.journeys.review import forgotten
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `purge`."""
-    parser.epilog = "examples:\n  hookonce purge --dry-run\n  hookonce purge"
+    parser.epilog = (
+        needs_a_person("purge, but for --dry-run,") + "\n\nexamples:\n  hookonce purge --dry-run\n  hookonce purge"
+    )
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
     parser.add_argument("--dry-run", action="store_true", help="show what would go, and change nothing")
 

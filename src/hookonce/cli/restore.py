@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _machine
-from hookonce.cli.consent import agreed
+from hookonce.cli.consent import agreed, needs_a_person
 from hookonce.errors import UsageError
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.places import Place, here
@@ -15,7 +15,10 @@ from hookonce.texts import dump
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `restore`."""
-    parser.epilog = "examples:\n  hookonce restore claude-code --dry-run\n  hookonce restore claude-code"
+    parser.epilog = (
+        needs_a_person("restore, but for --list and --dry-run,")
+        + "\n\nexamples:\n  hookonce restore claude-code --dry-run\n  hookonce restore claude-code"
+    )
     _machine.configure(parser)
     parser.add_argument("--list", action="store_true", help="show the copies that there are")
     parser.add_argument("--back", type=int, default=1, metavar="N", help="the Nth newest copy; default: 1")

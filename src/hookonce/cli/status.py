@@ -2,6 +2,7 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,10 +13,11 @@ from hookonce.cli import _machine, daemon
 from hookonce.cli._table import show, table
 from hookonce.cli._words import counted
 from hookonce.config import paths
-from hookonce.journeys.doctor import own_hooks
+from hookonce.journeys.doctor import Finding
 from hookonce.journeys.folder_trust import distrust
+from hookonce.journeys.own import callers, own_hooks, own_settings
 from hookonce.journeys.pause import paused_until
-from hookonce.journeys.places import here
+from hookonce.journeys.places import Place, here
 from hookonce.journeys.survey import Standing, standing
 from hookonce.journeys.version import version_of
 from hookonce.service import calling
@@ -50,7 +52,7 @@ def run(options: Namespace) -> int:
     show(made)
     for one in found:
         _details(one, dropped.get(one.agent))
-    for finding in own_hooks(place.project):
+    for finding in [*own_settings(), *_hooks(place)]:
         print(f"{finding.kind}: {finding.message}")
     print(daemon.told(calling.status()))
     if lost():
@@ -72,6 +74,14 @@ def _details(one: Standing, dropped: str | None) -> None:
         print(f"{one.agent}: {told}")
 
 
+def _hooks(place: Place) -> Iterator[Finding]:
+    return own_hooks(place.project, callers(place, str(paths.client())))
+
+
+def _object(one: Finding) -> dict[str, str | None]:
+    return {"kind": one.kind, "message": one.message, "path": one.path}
+
+
 def _print_json(found: list[Standing], versions: list[str | None], dropped: dict[str, str]) -> None:
     client = paths.client()
     listed: list[Any] = [
@@ -86,7 +96,6 @@ def _print_json(found: list[Standing], versions: list[str | None], dropped: dict
     told["paused_until"] = paused_until()
     told["lost_records"] = lost()
     told["daemon"] = calling.status()
-    told["manifests"] = [
-        {"kind": one.kind, "message": one.message, "path": one.path} for one in own_hooks(here().project)
-    ]
+    told["settings"] = [_object(one) for one in own_settings()]
+    told["manifests"] = [_object(one) for one in _hooks(here())]
     sys.stdout.buffer.write(dump(told) + b"\n")

@@ -11,14 +11,16 @@ from hookonce.canon.events import EVENTS
 from hookonce.canon.spelling import near
 from hookonce.cli import _named
 from hookonce.cli._named import unknown
-from hookonce.errors import UsageError
+from hookonce.errors import HookonceError, UsageError
 from hookonce.formats import FORMATS
 from hookonce.invocation import CANONICAL
-from hookonce.journeys.trial import Trial, find, hooks, sample, try_hook
+from hookonce.journeys.trial import Trial, find, hooks, nobody, sample, try_hook, waits
 from hookonce.journeys.trusting import visible
+from hookonce.manifest.shell import is_builtin
 from hookonce.texts import dump, load
 
 _USUAL = "before_tool_execute"
+_SHELL = frozenset(" /;|&<>$(")  # with one of these a word is a command
 _EXAMPLES = """examples:
   hookonce try ./guard.sh --agent gemini-cli
   hookonce try no-secrets --agent codex --tool file_read --input '{"path": ".env"}'"""
@@ -59,10 +61,12 @@ def run(options: Namespace) -> int:
 def _hook(name: str) -> str:
     """The name of a hook, or a command; what is neither was probably meant to be a hook."""
     known = hooks()
-    is_word = not {" ", "/"} & {*name} and which(name) is None
-    if name not in known and is_word and near(name, known):
+    is_command = _SHELL & {*name} or is_builtin(name) or which(name)
+    if name in known or (is_command and not waits(name)):
+        return name
+    if near(name, known):
         raise unknown("hook or program", name, known, "hookonce check names the hooks of a manifest")
-    return name
+    raise HookonceError(nobody(name))
 
 
 def _dialect(name: str | None) -> str | None:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from hookonce.cli._words import counted
-from hookonce.cli.consent import agreed
+from hookonce.cli.consent import agreed, needs_a_person
 from hookonce.errors import HookonceError
 from hookonce.journeys.trusting import Proposal, pin, proposals, scanned, unpinned
 from hookonce.manifest.discover import project_of
@@ -15,7 +15,10 @@ from hookonce.texts import dump
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `trust`."""
-    parser.epilog = "examples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --revoke"
+    parser.epilog = (
+        needs_a_person("trust, but for --list,")
+        + "\n\nexamples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --revoke"
+    )
     parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="the project; default: this directory's")
     parser.add_argument("--list", action="store_true", help="show what is there and whether it is trusted")
     parser.add_argument("--revoke", action="store_true", help="trust nothing of this project any more")

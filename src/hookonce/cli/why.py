@@ -11,10 +11,11 @@ from msgspec import to_builtins
 from hookonce.canon.weaken import NEEDS_APPROVAL
 from hookonce.cli.consent import agent_above
 from hookonce.errors import HookonceError
-from hookonce.journeys.behind import command_behind
+from hookonce.journeys.behind import Behind, behind
 from hookonce.journeys.trusting import visible
+from hookonce.journeys.wanted import wanted
 from hookonce.manifest.discover import project_of
-from hookonce.model import HookRun, Stored
+from hookonce.model import Gap, HookRun, Stored
 from hookonce.runtime.approvals import code_of
 from hookonce.store.spool import records
 from hookonce.texts import dump
@@ -24,6 +25,7 @@ _EXAMPLES = """examples:
   hookonce why --list
   hookonce why 01a1dde4-3215-77eb-851b-eb5e5647ff91"""
 _MOST = 20  # refusals in a list
+_SHORT = 80  # characters of an action in a list
 # What keeps a hook from running, and what to do about it.
 _LACKING = {
     "trust": "hookonce trust shows a project's hooks, and lets them run",
@@ -60,11 +62,22 @@ def _list(options: Namespace) -> int:
         if options.json:
             sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")
         else:
-            decision = record.decision
-            print(visible(f"{record.event.id} {_headline(record)}, because {decision.reason if decision else None}"))
+            print(visible(_in_a_line(record)))
     if not found and not options.json:
         print("nothing was refused so far")
     return 0
+
+
+def _in_a_line(record: Stored) -> str:
+    what, reason = (" ".join(text.split()) for text in (wanted(record.event), _reason(record)))
+    if len(what) > _SHORT:
+        what = f"{what[:_SHORT]}…"
+    told = f"{record.event.id} {_headline(record)}" + (f": {what}" if what else "")
+    return told + (f", because {reason}" if reason else "")
+
+
+def _reason(record: Stored) -> str:
+    return (record.decision.reason if record.decision is not None else None) or ""
 
 
 def _is_refused(record: Stored) -> bool:
@@ -94,34 +107,63 @@ def _tell(record: Stored) -> None:
     event, decision = record.event, record.decision
     print(visible(_headline(record)))
     print(f"  event {event.id}")
+    if what := wanted(event):
+        _say(f"it wanted: {what}")
     if decision is not None and decision.reason:
-        print(visible(f"  because {decision.reason}" + (f" (said {decision.by})" if decision.by else "")))
-    for run in record.runs:
-        ending = run.failure or f"exit code {run.exit}"
-        print(visible(f"  {run.hook} ({run.scope}): {run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms"))
-        if run.outcome == "deny":
-            print(visible(f"    {_behind(run, record)}"))
+        _say(f"because {decision.reason}" + (f" (said {decision.by})" if decision.by else ""))
+    runs = [(run, _behind(run, record) if run.outcome == "deny" else None) for run in record.runs]
+    for run, found in runs:
+        _tell_run(run, found)
     for gap in record.gaps:
         if gap.note:
-            print(visible(f"  note: {gap.note}"))
+            _say(_note(gap))
     for word in _lacks(record):
         print(f"Next: {_LACKING[word]}")
-    if decision is not None and str(decision.reason).startswith(NEEDS_APPROVAL):
+    if _reason(record).startswith(NEEDS_APPROVAL):
         _offer(event.id)
+    elif refusing := [one for one in runs if one[0].outcome == "deny"]:
+        print(visible(_way_out(*refusing[-1])))
+
+
+def _say(text: str) -> None:
+    """Lines of a text that somebody else wrote; further ones stand deeper, so that none passes for a line of ours."""
+    first, *others = text.splitlines()
+    print(visible(f"  {first}"))
+    for line in others:
+        print(visible(f"    | {line}"))
+
+
+def _note(gap: Gap) -> str:
+    """What could not be carried; where something was made up, which field that was."""
+    if gap.strategy == "synthesised":
+        return f"note: {gap.where.removeprefix('$.')} was made up: {gap.note}"
+    return f"note: {gap.note}"
 
 
 def _headline(record: Stored) -> str:
     event, decision = record.event, record.decision
     what = f"{event.tool.name} ({event.tool.native})" if event.tool is not None else event.type
     outcome = (decision.outcome if decision else None) or "no opinion"
-    return f"{event.time} {event.agent} {event.type}: {what}: {outcome}"
+    return f"{event.received or event.time} {event.agent} {event.type}: {what}: {outcome}"
 
 
-def _behind(run: HookRun, record: Stored) -> str:
-    """The command of a hook, and its id: by that it is known even when its words have changed."""
-    found = command_behind(run, project_of(Path(record.event.cwd or ".").absolute()))
-    told = "its command is in no manifest now" if found is None else f"it ran: {found}"
-    return f"{told} (id {(run.digest or 'unknown')[:12]})"
+def _behind(run: HookRun, record: Stored) -> Behind | None:
+    return behind(run, project_of(Path(record.event.cwd or ".").absolute()))
+
+
+def _tell_run(run: HookRun, found: Behind | None) -> None:
+    """A hook, and where it refused its command and its id: by that it is known even when its words have changed."""
+    ending = run.failure or f"exit code {run.exit}"
+    print(visible(f"  {run.hook} ({run.scope}): {run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms"))
+    if run.outcome == "deny":
+        told = "its command is in no manifest now" if found is None else f"it ran: {found.command}"
+        print(visible(f"    {told} (id {(run.digest or 'unknown')[:12]})"))
+
+
+def _way_out(run: HookRun, found: Behind | None) -> str:
+    """What a person can do who thinks that a hook was wrong."""
+    pause = "hookonce pause 10m asks no hook for a while"
+    return f"Next: {pause}" if found is None else f"Next: change the hook {run.hook} in {found.file}; {pause}"
 
 
 def _offer(call: str) -> None:

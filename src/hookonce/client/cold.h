@@ -67,6 +67,7 @@ static _Noreturn void cold(const struct bytes *frame) {
     pid_t caller = getpid(), child = fork(), ended;
     if (!child) become_python(caller, file, slot);
     if (child < 0) fail();
+    if (slot >= 0) close(slot); // it is Python's to hold, and to let go before a hook runs
     while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) continue;
     int code = ended == child && WIFEXITED(status) ? WEXITSTATUS(status) - SAID : -1;
     if (code < 0 || code > 9) fail();

@@ -1,6 +1,6 @@
 // The house: the directory of this home and these data, in which the daemon, its socket and its locks live.
 
-static char home[PATH_MAX], house[96];
+static char home[PATH_MAX], store[sizeof home + 32], house[sizeof store + 32]; // store: where our data lie
 
 // The list is read by hand, because a static program has no other way that works everywhere.
 static void registered(char *to, size_t room) {
@@ -73,31 +73,32 @@ static uint64_t mixed(uint64_t found, const char *data, size_t size) {
     return found;
 }
 
-static uint64_t house_number(void) {
-    static const char data[] = "/.local/share/hookonce";
-    size_t size = strlen(home);
-    uint64_t found = mixed(mixed(UINT64_C(0xCBF29CE484222325), home, size + 1), home, size);
-    int is_root = home[size - 1] == '/';
-    return mixed(found, data + is_root, sizeof data - 1 - (size_t)is_root);
-}
-
 static int is_ours_alone(const char *folder) {
     struct stat is;
     return !lstat(folder, &is) && S_ISDIR(is.st_mode) && is.st_uid == getuid() && !(is.st_mode & 077);
 }
 
-// The first place that is ours alone. No variable names it, because a repository can set variables; and it is not
-// made here: Python does that.
+// Whether a place is ours alone, and so is the directory in it that is named after home and data: the house.
+static int is_house_in(const char *place) {
+    uint64_t number = mixed(UINT64_C(0xCBF29CE484222325), home, strlen(home) + 1);
+    number = mixed(number, store, strlen(store));
+    snprintf(house, sizeof house, "%s/%016llx", place, (unsigned long long)number);
+    return is_ours_alone(place) && is_ours_alone(house);
+}
+
+// No variable names the place, because a repository can set variables; and it is not made here: Python does that.
+// Somebody else can be faster to take the second, so there is one more where our data lie.
 static void find_house(void) {
-    static const char *const places[] = {"/run/user/%u/hookonce", "/tmp/hookonce-%u"};
+    static const char *const shared[] = {"/run/user/%u/hookonce", "/tmp/hookonce-%u"};
+    char place[sizeof store + 8];
     find_home();
+    snprintf(store, sizeof store, "%s%s.local/share/hookonce", home, home[strlen(home) - 1] == '/' ? "" : "/");
     for (int i = 0; i < 2; i++) {
-        int size = snprintf(house, sizeof house, places[i], (unsigned)getuid());
-        if (!is_ours_alone(house)) continue;
-        snprintf(house + size, sizeof house - (size_t)size, "/%016llx", (unsigned long long)house_number());
-        if (is_ours_alone(house)) return;
+        snprintf(place, sizeof place, shared[i], (unsigned)getuid());
+        if (is_house_in(place)) return;
     }
-    house[0] = 0;
+    snprintf(place, sizeof place, "%s/run", store);
+    if (!is_house_in(place)) house[0] = 0;
 }
 
 static int open_in_house(const char *name, int flags) {

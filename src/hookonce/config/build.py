@@ -1,6 +1,7 @@
 """Which build of hookonce this is: what a process that lives on has been started from, and what lies there now."""
 
 import os
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,15 +10,28 @@ from hookonce import __version__
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
+@cache
 def build() -> str:
-    """A name for the files of this package as they lie there."""
+    """A name for the files of this package as they were when this process first asked."""
+    return current()
+
+
+def current() -> str:
+    """A name for the files as they lie there now."""
     found = sha256()
     for folder in folders():
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
             if entry.name.endswith(".py"):
-                known = entry.stat()
-                found.update(f"{entry.path} {known.st_size} {known.st_mtime_ns}\n".encode(errors="surrogateescape"))
+                found.update(f"{entry.path} {_known(entry)}\n".encode(errors="surrogateescape"))
     return f"{__version__}-{found.hexdigest()[:16]}"
+
+
+def _known(entry: "os.DirEntry[str]") -> str:
+    try:
+        found = entry.stat()
+    except OSError:  # it is taken away while we look
+        return "gone"
+    return f"{found.st_size} {found.st_mtime_ns}"
 
 
 def folders() -> list[str]:

@@ -35,8 +35,10 @@ def detach(command: str, given: bytes, world: World) -> Ran:
         held = place if queue is None else queue
         if held is None:
             raise BlockingIOError(f"{_PLACES} hooks of this project run or wait already")
-        _aside(lambda: _run(command, given, world, None if queue is None else (project, queue)), held)
-        os.close(held)
+        try:
+            _aside(lambda: _run(command, given, world, None if queue is None else (project, queue)), held)
+        finally:
+            os.close(held)
     except (OSError, HookonceError) as problem:
         log.write(f"async hook not started ({problem}): {command}")
         return Ran(failure=f"not started: {problem}", duration=monotonic() - begin)

@@ -15,7 +15,7 @@ from hookonce.runtime.loop import READ, WRITE, Loop
 
 LIMIT = 1 << 20  # bytes of an answer that are kept; more is read and thrown away
 _CHUNK = 1 << 16
-_GRACE = 0.5  # seconds for the end of what was killed, and for the last bytes of what has ended
+_GRACE = 0.15  # seconds for the end of what was killed, and for the last bytes of what has ended
 _NEWS = 3  # after stdin, stdout and stderr: what the watchdog tells
 
 
@@ -178,7 +178,8 @@ def _watched(job: Job) -> tuple[Watchdog, list[int]]:
 def _watchdog(job: Job, pipes: list[int]) -> Callable[[int, int], int]:
     """Our native one, where it is there; what is to have fewer rights than we have is started by Python."""
     world = job.world
-    if native.program() is None or world.reduced:
+    program = native.program()
+    if program is None or world.reduced or not os.access(program, os.X_OK):  # an upgrade may have taken it away
         return copied(lambda: _start(job.command, world, pipes), pipes)
     umask = f"{world.umask:o}" if world.umask >= 0 else "-"
     return native.started([umask, world.cwd or "-", job.command], world.env, pipes)

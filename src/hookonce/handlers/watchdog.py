@@ -22,6 +22,7 @@ from hookonce.handlers import limits
 _SUBREAPER = 36  # prctl: orphans below a process come to it
 _HIGHEST = 1 << 16  # descriptors beyond this are nobody's
 _POLL = 0.01  # seconds between two looks at a process that cannot be waited for
+_unended: list[int] = []  # watchdogs that had not ended when they were asked no more
 
 
 def fork() -> int:
@@ -38,7 +39,12 @@ class Watchdog:
         """Let a function begin it, which is told its ends of the pipes and tells its number."""
         leash, held = os.pipe()
         self._leash: int | None = held
-        self.news, news = os.pipe()
+        try:
+            self.news, news = os.pipe()
+        except OSError:
+            os.close(leash)
+            os.close(held)
+            raise
         try:
             self._pid = begin(leash, news)
         except (OSError, ValueError):
@@ -61,6 +67,20 @@ class Watchdog:
         os.close(self.news)
         if ended:
             os.waitpid(self._pid, 0)
+        else:
+            _unended.append(self._pid)
+
+
+def reap() -> None:
+    """Take away those watchdogs that have ended since; who lives long would else be followed by all of them."""
+    _unended[:] = [pid for pid in _unended if not _has_ended(pid)]
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:  # it is not ours: we are a copy of the one who started it
+        return True
 
 
 def copied(start: Callable[[], "Popen[bytes]"], needs: Collection[int]) -> Callable[[int, int], int]:

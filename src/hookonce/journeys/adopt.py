@@ -108,11 +108,12 @@ def manifest_path(scope: str, place: Place) -> Path:
     return (paths.configuration() if scope == "user" else place.project / ".hookonce") / "hooks.json"
 
 
-def adopted(scope: str, place: Place) -> dict[str, int]:
-    """How many hooks of a manifest speak each agent's dialect, as adopted ones do."""
-    data = read_file(manifest_path(scope, place))
+def manifest_of(scope: str, place: Place) -> tuple[Path, int]:
+    """The manifest of a scope that is there, and how many hooks are in it; one that cannot be used has none."""
+    path = manifest_path(scope, place)
+    file = next((one for name in NAMES if (one := path.with_name(name)).exists()), path)
+    data = read_file(file)
     try:
-        hooks = [] if data is None else load(data).hooks
+        return file, 0 if data is None else len(load(data).hooks)
     except HookonceError:
-        return {}
-    return dict(Counter(hook.dialect for hook in hooks if hook.dialect))
+        return file, 0

@@ -13,7 +13,7 @@ from typing import Any
 
 from hookonce import wire
 from hookonce.errors import HookonceError
-from hookonce.runtime.folder import house, places
+from hookonce.runtime.folder import house, places, resort
 from hookonce.texts import dump, load
 
 AGENT, EVENT = "claude-code", "PreToolUse"
@@ -59,8 +59,8 @@ class Home:
 
     def folder(self) -> Path:
         """Its runtime directory."""
-        name = house(self.path, self.path / ".local/share/hookonce")
-        found = [place / name for place in places(os.getuid())]
+        data = self.path / ".local/share/hookonce"
+        found = [place / house(self.path, data) for place in (*places(os.getuid()), resort(data))]
         return next((place for place in found if place.is_dir()), found[-1])
 
     def status(self) -> dict[str, Any] | None:

@@ -14,6 +14,8 @@ from hookonce.journeys.doubts import doubts_of
 from hookonce.journeys.identify import event_of, identify
 from hookonce.journeys.levels import Trait, level_of, trait
 from hookonce.journeys.lines import TOO_DEEP, Line, duplicate_keys, parse
+from hookonce.journeys.startable import scripts_missing
+from hookonce.journeys.unheard import events_unheard
 from hookonce.manifest.problems import problems_of
 from hookonce.model import Object, Problem
 
@@ -104,6 +106,8 @@ def _judged(name: str, raw: bytes, source: str | None, *, strict: bool) -> Judge
     repeated = [(f"$..{key}", f"duplicate key {key!r}") for key in duplicate_keys(raw)]
     kind = source or kind_of(name, document)
     wrong, doubts = KINDS[kind](document, strict) if kind in KINDS else _payload(kind, document)
+    if kind == "manifest" and not wrong and Path(name).is_file():
+        doubts = [*doubts, *scripts_missing(Path(name), document)]
     wrong, doubts = (wrong + repeated, doubts) if strict else (wrong, doubts + repeated)
     return kind, wrong, doubts, document if type(document) is dict else None
 
@@ -163,7 +167,9 @@ def _discovery(document: Any, strict: bool) -> tuple[list[Problem], list[Problem
 
 def _manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
     problems, warnings = problems_of(document)
-    return problems, [*warnings, *doubts_of(document)]
+    unheard = events_unheard(document)
+    told = {path for path, _ in unheard}  # says more than that the name is not canonical
+    return problems, [*(one for one in warnings if one[0] not in told), *unheard, *doubts_of(document)]
 
 
 KINDS: dict[str, Check] = {name: _format_check(name) for name in formats.FORMATS} | {

@@ -15,12 +15,13 @@ from hookonce import formats
 from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.formats._files import file_events
-from hookonce.manifest import watched
+from hookonce.manifest import good, watched
 from hookonce.manifest.discover import Scope, Source, sources
-from hookonce.manifest.load import load
+from hookonce.manifest.load import ManifestError, load
 from hookonce.manifest.matcher import Subject, matches
 from hookonce.manifest.observers import DIALECT, EVERY, observers, types_of
 from hookonce.manifest.policy import Policy, policies, refusal
+from hookonce.manifest.problems import EMPTIED
 from hookonce.manifest.trust import Changed, Pin, pins, safe
 from hookonce.model import Decision, Event, Gap, Hook, Manifest, Record
 
@@ -135,7 +136,10 @@ def _standing(project: Path | None, kind: str | None) -> Iterator[Standing]:
             found = manifest_of(source)
         except HookonceError as problem:
             yield Standing(source=source, lacks="trust" if source.scope == "project" else "sense", why=str(problem))
-            continue
+            kept = good.last(source)
+            if kept is None:
+                continue
+            agreed, found = [], kept
         for hook in found.hooks:
             if kind is None or _about(hook, source, kind):
                 one = Standing(source=source, spec=found.spec, hook=hook)
@@ -160,6 +164,8 @@ def manifest_of(source: Source) -> Manifest:
     try:
         return observers(source.data) if source.is_openhook else load(source.data)
     except HookonceError as problem:
+        if source.scope != "project" and isinstance(problem, ManifestError) and problem.problems == [EMPTIED]:
+            return Manifest(spec="", hooks=[])  # somebody has taken all of them out
         raise HookonceError(f"{source.path}: {problem}") from None
 
 

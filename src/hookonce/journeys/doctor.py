@@ -2,28 +2,22 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from shlex import split
-from shutil import which
 
 from msgspec import Struct
 
 from hookonce.agents import config_of
-from hookonce.config import paths, settings
 from hookonce.edit.refusal import Refusal
-from hookonce.errors import HookonceError
 from hookonce.journeys import posting
 from hookonce.journeys.change import Change
-from hookonce.journeys.chosen import manifest_of
 from hookonce.journeys.doors import is_ours
 from hookonce.journeys.folder_trust import distrust
 from hookonce.journeys.install import plan
 from hookonce.journeys.places import Place, document_of, resolved, written
 from hookonce.journeys.places import sources as files_of
 from hookonce.journeys.splice import editor_of
+from hookonce.journeys.startable import faults
 from hookonce.journeys.survey import entries, standing, what_runs
 from hookonce.journeys.vouch import is_vouched, mark
-from hookonce.manifest.discover import Source, sources
-from hookonce.manifest.trust import trusted
 from hookonce.model import Agent, Hook
 
 # Elsewhere doctor reports, and leaves the repair to a person.
@@ -126,7 +120,7 @@ def _hook(agent: Agent, scope: str, path: Path, hook: Hook, client: str) -> Iter
     handler, text = hook.handler, what_runs(hook.handler)
     where = f"{path}: the hook {text!r} on {hook.event}"
     if handler.command is not None:
-        for kind, why in _program(handler.command, scope):
+        for kind, why in faults(handler.command, scope):
             yield Finding(agent=agent.name, kind=kind, message=f"{where} {why}", path=str(path))
     if handler.timeout is not None and handler.timeout < _SHORTEST:
         told = f"{where} has {handler.timeout} s, too short to start a program"
@@ -134,66 +128,3 @@ def _hook(agent: Agent, scope: str, path: Path, hook: Hook, client: str) -> Iter
     if not is_vouched(agent, hook, client):
         told = f"{where} is vouched for by nobody"
         yield Finding(agent=agent.name, kind="unvouched", message=told, path=str(path), mark=mark(agent, hook))
-
-
-def _program(command: str, scope: str) -> Iterator[tuple[str, str]]:
-    """What is wrong with the first word of a command."""
-    try:
-        words = split(command)
-    except ValueError:
-        words = []
-    word = words[0] if words else ""
-    if not word or any(letter in word for letter in "$`=(&|;"):
-        return
-    if word.startswith("~/"):
-        word = str(paths.home() / word[2:])
-    if "/" in word and not word.startswith("/"):
-        if scope == "user":
-            yield "relative", "has a relative path, which depends on where the agent was started"
-    elif word.startswith("/") and not Path(word).exists():
-        yield "missing", f"cannot run: {word} does not exist"
-    elif "/" not in word and which(word) is None and word not in _BUILTINS:
-        yield "missing", f"cannot run: there is no program {word} on the path"
-
-
-_BUILTINS = frozenset({"test", "[", ":", "echo", "printf", "read", "exit", "true", "false", "cd", "export", "set"}) | {
-    *("if", "for", "while", "until", "case", "{", "exec", ".", "eval", "command", "trap", "ulimit", "umask")
-}
-
-
-def own_house() -> Iterator[Finding]:
-    """Our own settings, our client and its interpreter."""
-    try:
-        settings.setting("untrusted")
-    except HookonceError as problem:
-        yield Finding(agent=None, kind="settings", message=str(problem))
-    client = paths.client()
-    if not client.exists():
-        return
-    told = client.with_name("interpreter")
-    name = told.read_text(encoding="utf-8").partition("\n")[0] if told.exists() else ""
-    if not name or not Path(name).exists():
-        message = f"the interpreter of {client} is gone ({name or 'unknown'}); agents get no opinion from us"
-        yield Finding(agent=None, kind="interpreter", message=message, path=str(told))
-
-
-def own_hooks(project: Path) -> Iterator[Finding]:
-    """The manifests: those that cannot be read, hooks that are not trusted, and commands that cannot run."""
-    for source in sources(project):
-        try:
-            hooks = manifest_of(source).hooks
-        except (HookonceError, ValueError) as problem:
-            told = f"{source.path}: no hook of it runs: {problem}"
-            yield Finding(agent=None, kind="manifest", message=told, path=str(source.path))
-            continue
-        for hook in hooks:
-            yield from _own_hook(hook, source, project)
-
-
-def _own_hook(hook: Hook, source: Source, project: Path) -> Iterator[Finding]:
-    where = f"{source.path}: the hook {what_runs(hook.handler)!r} on {hook.event}"
-    if source.scope == "project" and trusted(project, source.data, hook) is None:
-        told = f"{where} does not run: nobody has trusted it as it is now (hookonce trust)"
-        yield Finding(agent=None, kind="untrusted", message=told, path=str(source.path))
-    for kind, why in _program(hook.handler.command or "", "project" if source.scope == "project" else "user"):
-        yield Finding(agent=None, kind=kind, message=f"{where} {why}", path=str(source.path))

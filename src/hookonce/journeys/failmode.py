@@ -16,12 +16,14 @@ from hookonce.canon.names import AGENT_ALIASES
 from hookonce.canon.weaken import weaken
 from hookonce.config import paths
 from hookonce.edit.file import replace_file
+from hookonce.errors import HookonceError
 from hookonce.journeys import pause
-from hookonce.journeys.chosen import standing
-from hookonce.manifest import watched
+from hookonce.journeys.chosen import manifest_of, standing
+from hookonce.manifest import good, watched
 from hookonce.manifest.discover import sources
 from hookonce.manifest.policy import policies
 from hookonce.model import Agent, Decision, Reply
+from hookonce.store import log
 
 REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
 _MOMENTARY = frozenset({EMFILE, ENFILE, ENOMEM, EIO, EINTR})
@@ -73,10 +75,22 @@ def refresh() -> None:
     if _seen == now:
         return
     _renew()
-    _seen[:] = _now() if watched.is_settled(now) else []
+    _seen[:] = [*now[:-2], *_now()[-2:]] if watched.is_settled(now) else []  # only what we have made may be new
 
 
 _seen: watched.Stamps = []  # the files of which the refusals were made, and theirs, when we last looked
+
+
+def _keep_good() -> None:
+    """Manifests that can be used are kept for the time when they cannot."""
+    for source in sources(None):
+        if good.is_known(source):
+            continue
+        try:
+            manifest_of(source)
+            replace_file(good.file(source), source.data, mode=0o600)
+        except (HookonceError, OSError) as problem:
+            log.write(f"hooks: {problem}; the last good version counts, if there was one")
 
 
 def _now() -> watched.Stamps:
@@ -84,8 +98,11 @@ def _now() -> watched.Stamps:
 
 
 def _renew() -> None:
+    if not paths.client().exists():
+        return
+    _keep_good()
     stamp = _stamp()
-    if not paths.client().exists() or _head()[1:2] == [stamp]:
+    if _head()[1:2] == [stamp]:
         return
     kinds = closed(None)
     lines = [f"{_HEAD}|{stamp}|{' '.join(sorted(kinds))}", *_lines(kinds)]

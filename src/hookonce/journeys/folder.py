@@ -58,7 +58,7 @@ def _placed(name: str, trouble: Trouble) -> Trouble:
 
 def _hooks(source: Source, *, strict: bool) -> Verdict:
     kind = "openhook-discovery" if source.is_openhook else "manifest"
-    return check(source.path.name, [_line(source)], strict=strict, source=kind)
+    return check(str(source.path), [_line(source)], strict=strict, source=kind)
 
 
 def _line(source: Source) -> Line:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from os.path import join
 from pathlib import Path
 from time import monotonic, time
 from traceback import format_exception
@@ -62,7 +63,7 @@ def walk(words: list[str], raw: bytes, where: Ground, call_id: str, began: float
     except GeneratorExit:
         raise  # nobody waits for this answer any more
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
-        return failed(words, raw, where.environment, problem)
+        return failed(words, raw, where, problem)
 
 
 def patience(words: list[str]) -> float:
@@ -113,22 +114,26 @@ def _answer(call: Call, raw: bytes, where: Ground) -> Walk[Reply]:
     try:
         answered = yield from respond(call, asked, where)
     except Claimed:
-        return (yield from _of_others(call, asked))
+        return (yield from _of_others(call, asked, where))
     except GeneratorExit:
         raise
     except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
-        answered = _failed(asked, problem)
+        answered = _failed(asked, problem, where)
     with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
         _remember(call, answered, where)
     return answered.reply
 
 
-def _of_others(call: Call, asked: Asked) -> Walk[Reply]:
+def _of_others(call: Call, asked: Asked, where: Ground) -> Walk[Reply]:
     """What whoever runs the hooks of this call has answered; if that never comes, the fail mode."""
     waited = monotonic() - call.began if call.began is not None else 0
     until = time() + _budget(call, asked.agent, asked.native) - waited
     found = yield from calls.answer_of(call.id, until)
-    return found or _fail_mode(asked)
+    if found is not None:
+        return found
+    answered = _failed(asked, HookonceError("whoever ran the hooks of this call is gone"), where)
+    _keep(answered.record, where)
+    return answered.reply
 
 
 def _remember(call: Call, answered: Answered, where: Ground) -> None:
@@ -136,7 +141,7 @@ def _remember(call: Call, answered: Answered, where: Ground) -> None:
         where.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
     for record in (answered.record, *errors_of(answered.record)):
         _keep(record, where)
-    if answered.record.runs:
+    if answered.record.runs or calls.is_claimed(call.id):
         calls.finish(call.id, answered.reply)
 
 
@@ -149,50 +154,57 @@ def _keep(record: Record, where: Ground) -> None:
         _tell("record", problem)
 
 
-def _failed(asked: Asked, problem: BaseException) -> Answered:
+def _failed(asked: Asked, problem: BaseException, where: Ground) -> Answered:
     _tell(f"{asked.agent.name} {asked.native}", problem)
     note = f"{type(problem).__name__}: {problem}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
-    return Answered(reply=_fail_mode(asked), record=Record(event=asked.event, gaps=[gap]))
+    return Answered(reply=_fail_mode(asked, where), record=Record(event=asked.event, gaps=[gap]))
 
 
-def _fail_mode(asked: Asked) -> Reply:
+def _fail_mode(asked: Asked, where: Ground) -> Reply:
     """Closed if a hook has to be asked; but an agent that is kept from stopping has to be let go in the end."""
-    closed = failmode.is_closed(asked.event.type, _project(asked.event.cwd))
+    closed = failmode.is_closed(asked.event.type, _project(where.cwd, asked.event.cwd))
     if closed and "retry" in point_of(asked.agent, asked.native).can:
         closed = stops.refuse(asked.event, failmode.REASON)
     return failmode.closed_reply(asked.agent, asked.native) if closed else failmode.open_reply(asked.agent)
 
 
-def _project(cwd: str | None) -> Path | None:
-    """The project of a call: around where the agent is, else around where we are."""
+def _project(place: str, told: str | None = None) -> Path | None:
+    """The project of a call: around where the agent says it is, else around where the caller is."""
     try:
-        return project_of(Path(cwd) if cwd else Path.cwd())
+        return project_of(join(place, told or ""))  # noqa: PTH118  as where hooks are chosen
     except (OSError, ValueError):
         return None
 
 
-def late(words: list[str], raw: bytes, environment: Mapping[str, str]) -> Reply:
+def late(words: list[str], raw: bytes, where: Ground) -> Reply:
     """What is said if an answer that is on its way never comes; a stop is let pass, for nobody would count it."""
-    try:
-        asked = _recognised([word for word in words[:2] if not word.startswith("--")], raw, environment)
+    named = _named(words)
+    with suppress(Exception):
+        asked = _recognised(named, raw, where.environment)
         if "retry" not in point_of(asked.agent, asked.native).can:
-            return _fail_mode(asked)
+            return _fail_mode(asked, where)
         return failmode.open_reply(asked.agent)
-    except Exception:  # noqa: BLE001  then the walk fails as well, and says so
-        return Reply()
+    with suppress(HookonceError):
+        return _by_name(where.cwd, *named or [""])
+    return Reply()
 
 
-def failed(words: list[str], raw: bytes, environment: Mapping[str, str], problem: BaseException) -> Reply:
+def failed(words: list[str], raw: bytes, where: Ground, problem: BaseException) -> Reply:
     """The fail mode of a call that could not be followed to its end, for whoever made it, as far as that is known."""
     _tell(" ".join(words[:2]), problem)
-    named = [word for word in words[:2] if not word.startswith("--")]
+    named = _named(words)
     with suppress(Exception):
-        return _fail_mode(_recognised(named, raw, environment))
+        return _fail_mode(_recognised(named, raw, where.environment), where)
     try:
-        return _by_name(*named or [""])
+        return _by_name(where.cwd, *named or [""])
     except HookonceError:  # to somebody unknown there is nothing to say
         return Reply()
+
+
+def _named(words: list[str]) -> list[str]:
+    """The agent and the event, as far as they are said."""
+    return [word for word in words[:2] if not word.startswith("--")]
 
 
 def _recognised(named: list[str], raw: bytes, environment: Mapping[str, str]) -> Asked:
@@ -207,11 +219,11 @@ def _recognised(named: list[str], raw: bytes, environment: Mapping[str, str]) ->
     return understand(call, raw, environment)
 
 
-def _by_name(name: str, native: str = "") -> Reply:
+def _by_name(place: str, name: str, native: str = "") -> Reply:
     """For a payload that says nothing: by the words alone; a stop is let pass, for nobody could count it."""
     agent = agents.load(name)
     refusable = native in natives(agent) and "retry" not in point_of(agent, native).can
-    closed = refusable and failmode.is_closed(kind_of(agent, native), _project(None))
+    closed = refusable and failmode.is_closed(kind_of(agent, native), _project(place))
     return failmode.closed_reply(agent, native) if closed else failmode.open_reply(agent)
 
 

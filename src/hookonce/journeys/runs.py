@@ -116,7 +116,9 @@ def _ask(chosen: Chosen, event: Event, caller: Caller, deadline: float) -> Walk[
         said, gaps, more = verdict(hook, ran, None, Rights()), [], []
         decision = said.decision
     if said.failure is not None:
-        log.write(f"hook {hook.name or hook.event} failed ({said.failure}): {command}", _kept(ran))
+        log.write(
+            f"hook {hook.name or hook.event} failed ({said.failure}, {ran.duration:.1f} s): {command}", _kept(ran)
+        )
     record = HookRun(
         hook=hook.name or hook.event,
         scope=chosen.scope,

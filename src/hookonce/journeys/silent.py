@@ -16,7 +16,7 @@ from hookonce.texts import dump
 
 # Which of these an event is, only its payload tells.
 _ALIKE = (
-    frozenset({"after_tool_execute", "tool_use_failure"}),
+    frozenset({"after_tool_execute", "tool_use_failure", "tool_batch"}),
     frozenset({"file_created", "file_saved", "file_deleted", "file_changed"}),
 )
 
@@ -30,7 +30,7 @@ def refresh() -> None:
     """Make it anew if something has changed of which it was made; for a client that is there."""
     files = _files()
     stamps = light.stamps(files)
-    if not watched.is_settled(stamps) or not paths.client().exists():
+    if pause.is_paused() or not watched.is_settled(stamps) or not paths.client().exists():
         return
     wanted = {"build": build.build().encode(), "files": files, "stamps": stamps}
     if {name: _known().get(name) for name in wanted} != wanted:
@@ -40,6 +40,8 @@ def refresh() -> None:
 def current() -> Object:
     """The table as it would be now, for a process that lives on; an empty one while its files are changing."""
     stamps = [*watched.stamps(None), light.stamp(str(paths.paused()))]
+    if stamps[-1] is not None and pause.is_paused():
+        return {}
     if _kept.get("stamps") != stamps:
         _kept.clear()
         if watched.is_settled(stamps):
@@ -73,7 +75,7 @@ def _table() -> Object:
         "data": str(paths.data()),
         "nobody": not found,
         "record": _record(),
-        "agents": _agents(hooked) if clear and not pause.is_paused() else {},
+        "agents": _agents(hooked) if clear else {},
     }
 
 

@@ -12,11 +12,11 @@ from hookonce.agents import decode, encode, native_of
 from hookonce.errors import HookonceError
 from hookonce.handlers.process import Ran, World, run
 from hookonce.invocation import CANONICAL
-from hookonce.journeys.chosen import Chosen, choose, standing
+from hookonce.journeys.chosen import Chosen, choose, manifest_of, standing
 from hookonce.journeys.dialect import given
 from hookonce.journeys.respond import Asked, answered
 from hookonce.journeys.runs import Caller, Told, run_hooks
-from hookonce.manifest.discover import project_of
+from hookonce.manifest.discover import Source, project_of
 from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Tool
 from hookonce.runtime.twice import Decided
 from hookonce.texts import dump, load
@@ -74,6 +74,30 @@ def hooks() -> list[str]:
     """The names of all hooks that stand in manifests here."""
     found = standing(project_of(Path.cwd()))
     return [one.hook.name for one in found if one.hook is not None and one.hook.name]
+
+
+def nobody(name: str) -> str:
+    """Why no hook of that name can be tried, where it is no program either."""
+    lacking = {one.lacks: one.why for one in standing(project_of(Path.cwd())) if one.lacks is not None}
+    if "trust" in lacking:
+        told = "this project's hooks are not trusted yet: hookonce trust"
+        return f"no hook is called {name} that may run here; {told}"
+    ending = f"; {lacking['sense']}" if "sense" in lacking else ""
+    return f"no hook is called {name}, and no program either{ending}"
+
+
+def waits(name: str) -> bool:
+    """Whether a file of this project has a hook of that name, and nobody has agreed to the file."""
+    project = project_of(Path.cwd())
+    asked = [one.source for one in standing(project) if one.hook is None and one.lacks == "trust"]
+    return any(hook.name == name for source in asked for hook in _claimed(source))
+
+
+def _claimed(source: Source) -> list[Hook]:
+    try:
+        return manifest_of(source).hooks
+    except HookonceError:
+        return []
 
 
 def find(name: str, kind: str, dialect: str | None = None) -> Chosen:

@@ -29,6 +29,7 @@ _WORDS: dict[Kind, str] = {
     "array": "a list",
     "object": "an object",
 }
+EMPTIED = ("$.hooks", "expected at least one hook")  # a problem for who reads it, but plain to who runs it
 
 
 def problems_of(document: Any) -> tuple[list[Problem], list[Problem]]:
@@ -42,7 +43,7 @@ def problems_of(document: Any) -> tuple[list[Problem], list[Problem]]:
         problems.append(("$.hooks", "is required" if hooks is None else "expected a list"))
         return problems, warnings
     if not hooks:
-        problems.append(("$.hooks", "expected at least one hook"))
+        problems.append(EMPTIED)
     for index, hook in enumerate(hooks):
         problems += _hook_problems(hook, f"$.hooks[{index}]")
         warnings += _hook_warnings(hook, f"$.hooks[{index}]")

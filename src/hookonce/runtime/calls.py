@@ -27,6 +27,11 @@ def claim(call: str) -> bool:
     return create(at("calls", call), dump(Call(done=False, pid=os.getpid())))
 
 
+def is_claimed(call: str) -> bool:
+    """Whether somebody runs the handlers for an id, or has run them."""
+    return at("calls", call).exists()
+
+
 def finish(call: str, reply: Reply) -> None:
     """Write down the answer before it leaves."""
     put(at("calls", call), dump(Call(done=True, reply=reply)))

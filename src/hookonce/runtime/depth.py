@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from secrets import token_hex
+from time import CLOCK_BOOTTIME, clock_gettime
 
 from hookonce.runtime.folder import at, create
 
 DEPTH, PARENT, HOOK_DIR = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
 DEEPEST = 3
+_OLDEST = 20.0  # seconds
 
 
 def depth_of(environment: Mapping[str, str], caller: int = 0) -> int:
@@ -42,6 +44,18 @@ def _ancestors(pid: int) -> Iterator[int]:
     while pid > 1 and (known := stat_of(pid)) is not None:
         pid = int(known[1])
         yield pid
+
+
+def age_of(pid: int) -> float:
+    """Seconds since a client began; none where the system does not tell, or it is gone.
+
+    Our own give up before the longest of them; what is older is no client of ours, but somebody who speaks like one.
+    """
+    known = stat_of(pid) if pid else None
+    if known is None:
+        return 0.0
+    age = clock_gettime(CLOCK_BOOTTIME) - int(known[19]) / os.sysconf("SC_CLK_TCK")
+    return min(max(age, 0.0), _OLDEST)
 
 
 def stat_of(pid: int) -> list[str] | None:

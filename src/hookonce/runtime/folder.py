@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fcntl import LOCK_EX, flock
 from functools import cache
@@ -35,15 +35,27 @@ def folder() -> Path:
     A repository can set variables, and whoever moves this directory begins every count anew.
     """
     user, name = os.getuid(), house(paths.home(), paths.data())
-    for place in places(user):
+    for place in _within_reach(user):
         if _usable(place, user) and _usable(place / name, user):
             return place / name
     raise NoPlace("no runtime directory is ours alone")
 
 
+def _within_reach(user: int) -> Iterator[Path]:
+    yield from places(user)
+    with suppress(OSError):
+        paths.data().mkdir(mode=0o700, parents=True, exist_ok=True)
+    yield resort(paths.data())
+
+
 def places(user: int) -> tuple[Path, Path]:
-    """Where such directories may lie."""
+    """Where the directories of all of a user's homes may lie; somebody else can be faster to take the second."""
     return Path(f"/run/user/{user}/hookonce"), Path(f"/tmp/hookonce-{user}")  # noqa: S108  it must be ours alone
+
+
+def resort(data: Path) -> Path:
+    """The place of last resort: where our data lie nobody else can be faster."""
+    return data / "run"
 
 
 @cache

@@ -39,6 +39,7 @@ class Loop:
         self._moments: list[tuple[float, int, Timer]] = []
         self._number = count()
         self._soon: deque[Callable[[], object]] = deque()
+        self._later: deque[Callable[[], object]] = deque()
 
     def watch(self, descriptor: int, mask: int, told: Callable[[int], object]) -> None:
         """Tell a function whenever a descriptor can be read or written, or was hung up."""
@@ -61,20 +62,24 @@ class Loop:
         return timer
 
     def soon(self, work: Callable[[], object]) -> None:
-        """Do something when everybody who is waiting now has been told: work that nobody waits for, or that takes long.
+        """Do something that takes long when everybody who is waiting now has been told.
 
         In each turn one of these is done, so that whoever comes meanwhile waits for one of them at most.
         """
         self._soon.append(work)
 
+    def later(self, work: Callable[[], object]) -> None:
+        """Do something that nobody waits for, in a turn that has nothing to be done soon."""
+        self._later.append(work)
+
     @property
     def is_behind(self) -> bool:
         """Whether there is such work."""
-        return bool(self._soon)
+        return bool(self._soon or self._later)
 
     def turn(self, most: float = _MOST) -> int:
         """Wait for what comes next, so many seconds at most, and tell everybody whom it concerns; how many came."""
-        left = 0 if self._soon else min(self._left(), most)
+        left = 0 if self.is_behind else min(self._left(), most)
         ready = self._poller.poll(left if self._epoll else left * _MILLI)
         for descriptor, mask in ready:
             told = self._told.get(descriptor)
@@ -84,8 +89,8 @@ class Loop:
             _, _, timer = heappop(self._moments)
             if timer.work is not None:
                 self._do(timer.work)
-        if self._soon:
-            self._do(self._soon.popleft())
+        if work := self._soon or self._later:
+            self._do(work.popleft())
         return len(ready)
 
     def _do(self, work: Callable[[], object]) -> None:

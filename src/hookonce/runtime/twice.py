@@ -171,6 +171,11 @@ def _is_over(seen: Seen, lasts: float) -> bool:
     return _is_gone(seen.pid)
 
 
+def is_past(seen: Seen) -> bool:
+    """Whether a call is so old that it counts for nobody, whatever it was."""
+    return time() - seen.time > _KNOWN
+
+
 def _is_gone(pid: int) -> bool:
     if pid == _GONE:
         return True

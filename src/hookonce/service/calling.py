@@ -82,7 +82,8 @@ def stop() -> Object | None:
     known = status()
     if known is None:
         return None
-    os.kill(known["pid"], signal.SIGTERM)
+    with suppress(ProcessLookupError):
+        os.kill(known["pid"], signal.SIGTERM)
     until = monotonic() + _PATIENCE
     while monotonic() < until:
         now = status()

@@ -3,6 +3,8 @@
 import gc
 import os
 import socket
+from collections.abc import Callable
+from contextlib import suppress
 from operator import le
 from pathlib import Path
 from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
@@ -12,11 +14,13 @@ from msgspec import structs
 
 from hookonce import wire
 from hookonce.config import build, paths
+from hookonce.errors import HookonceError
+from hookonce.handlers import watchdog
 from hookonce.journeys import ground, on
 from hookonce.journeys.failmode import bytes_of
 from hookonce.journeys.ground import Ground
 from hookonce.model import Reply
-from hookonce.runtime import calls
+from hookonce.runtime import calls, depth, folder
 from hookonce.runtime.loop import READ, Loop
 from hookonce.service import peer, request
 from hookonce.service.connection import Connection
@@ -35,6 +39,7 @@ from hookonce.texts import dump
 _TICK = 2.0  # seconds between two looks at whether we are still wanted
 _IDLE = 900.0  # seconds without a call after which we are not
 _LOOK = 0.1  # seconds between two looks at a client that has hung up
+_SWEEP = 60.0  # seconds between two looks for files that nobody will ask for any more
 _BREATH = 0.05  # seconds for which nobody is let in when there is no room
 _SECOND = 1_000_000_000
 _SELDOM = 16
@@ -49,8 +54,8 @@ class Daemon:
         self.place, self.build, self._folders = place, build.build(), build.folders()
         self._touched = build.touched(self._folders)
         self._name, self.quiet = self.build.encode(), Quiet(self.loop, self.journal, self.doors)
-        self._world = (peer.namespaces().encode(), peer.confinement())
-        self.began, self.last = monotonic(), monotonic()
+        self._world = (peer.namespaces(), peer.confinement())
+        self.began, self.last, self._swept = monotonic(), monotonic(), 0.0
         self.answered, self.under_way, self._tidied, self._leaving = 0, 0, 0, False
         self._listener = _listening(place)
         self._inode = place.stat().st_ino
@@ -63,6 +68,7 @@ class Daemon:
         """Live until nothing is left to do."""
         while self.loop.is_behind or not (self._leaving and self.under_way == 0):
             self.loop.turn(_TICK)
+        self.doors.write()
         self.journal.close()
 
     def leave(self) -> None:
@@ -85,7 +91,9 @@ class Daemon:
             return False
 
     def _tick(self) -> None:
+        self.loop.at(monotonic() + _TICK, self._tick)
         self.doors.write()
+        self._take_away()
         on.refresh()
         if not self._leaving:
             self.http.look()
@@ -93,7 +101,15 @@ class Daemon:
         if idle or not (self._is_ours() and paths.client().exists() and self._is_current()):
             self.leave()
         self._tidy()
-        self.loop.at(monotonic() + _TICK, self._tick)
+
+    def _take_away(self) -> None:
+        """Leave nothing behind of what is over: neither processes nor pages nor files."""
+        watchdog.reap()
+        self.doors.forget()
+        if monotonic() - self._swept > _SWEEP:
+            self._swept = monotonic()
+            with suppress(OSError, HookonceError):
+                folder.sweep()
 
     def _tidy(self) -> None:
         """Look for what nobody needs any more, now that nobody waits; Python would do so whenever it likes."""
@@ -101,9 +117,14 @@ class Daemon:
             self._tidied = self.answered
             gc.collect(1 if self.answered % _SELDOM else 2)
 
-    def _is_current(self) -> bool:
+    def _is_current(self, *, thoroughly: bool = False) -> bool:
         """Whether the files that we were started from still lie there."""
-        return build.touched(self._folders) == self._touched or build.build() == self.build
+        if not thoroughly and build.touched(self._folders) == self._touched:
+            return True
+        try:
+            return build.current() == self.build
+        except OSError:
+            return False
 
     def _accept(self, _: int) -> None:
         while not self._leaving:
@@ -144,7 +165,7 @@ class Daemon:
     def _is_fit(self, fields: list[bytes], pid: int) -> bool:
         """Whether a call can be answered here as the caller itself would have it answered."""
         if fields[1] != self._name:
-            if build.build() != self.build:  # else it is the client that is of yesterday
+            if not self._is_current(thoroughly=True):  # else it is the client that is of yesterday
                 self.leave()
             return False
         namespaces, ours = self._world
@@ -160,6 +181,8 @@ class Daemon:
         silence = None if len(fields[7]) > HEAVY else self.quiet.answer(fields)
         if silence is None and client.has_left:
             client.close()  # it had to wait for too long, and has itself answered by now
+        elif silence is None and peer.namespaces(pid) != self._world[0]:
+            client.say(wire.reply(wire.COLD, 0), last=True)  # the frame says otherwise; here hooks would run
         elif len(fields[7]) > HEAVY:
             self._hand_over(client, request.read(fields), pid)
         elif silence is None:
@@ -173,22 +196,25 @@ class Daemon:
         self.under_way += 1
         world = ground.cold(asked.environment)
         where = structs.replace(world, cwd=asked.cwd, umask=asked.umask, pid=pid, lives_on=True)
-        worker = Worker(self.loop, lambda: self._worked(client))
-        self._acknowledge(client, structs.replace(asked, stdin=b""), monotonic())
+        worker = Worker(self.loop, lambda has_answered: self._worked(client, asked, pid, has_answered=has_answered))
+        self._acknowledge(client, structs.replace(asked, stdin=b""), where, monotonic() - depth.age_of(pid))
         if not client.is_open:
-            self._worked(client)
+            self._worked(client, asked, pid, has_answered=False)
             return
-        client.gone = worker.kill
+        client.gone = lambda: self._left(worker, asked, pid)
         worker.go(asked, where, client.socket.fileno())
 
-    def _worked(self, client: Connection) -> None:
+    def _worked(self, client: Connection, asked: Request, pid: int, *, has_answered: bool) -> None:
         self.under_way -= 1
         self.answered += 1
-        client.gone = None
-        client.close()
+        client.gone = self._heard(asked, pid) if has_answered else None
+        if has_answered:
+            client.linger()
+        else:
+            client.close()
 
     def _visit(self, client: Connection, asked: Request, pid: int) -> None:
-        began = monotonic()
+        began = monotonic() - depth.age_of(pid)
         where = Ground(
             environment=asked.environment,
             cwd=asked.cwd,
@@ -204,14 +230,14 @@ class Daemon:
         visit.go()
         if not visit.is_over:
             client.gone = lambda: self._left(visit, asked, pid)
-            self._acknowledge(client, asked, began)
+            self._acknowledge(client, asked, where, began)
 
-    def _acknowledge(self, client: Connection, asked: Request, began: float) -> None:
+    def _acknowledge(self, client: Connection, asked: Request, where: Ground, began: float) -> None:
         """Say that we are at it, and what to say if we never come back."""
         self.doors.write()
         left = on.patience(asked.words) - (monotonic() - began)
         until = clock_gettime_ns(CLOCK_BOOTTIME) + int(left * _SECOND)
-        late = on.late(asked.words, asked.stdin, asked.environment)
+        late = on.late(asked.words, asked.stdin, where)
         client.say(wire.reply(wire.ACK, until, late.code, bytes_of(late), late.stderr.encode(errors="replace")))
         on.refresh()  # while hooks run nobody waits for us; and one that has to be asked is known before it can be lost
 
@@ -225,23 +251,28 @@ class Daemon:
         if client.gone is None:  # it was answered at once, and no hook has run
             client.say(said, last=True)
             return
-        client.gone = lambda: self.loop.at(monotonic() + _LOOK, lambda: _forget(asked.id, pid))
+        self.doors.write()
+        client.gone = self._heard(asked, pid)
         client.say(said)
         client.linger()
 
-    def _left(self, visit: Visit, asked: Request, pid: int) -> None:
+    def _heard(self, asked: Request, pid: int) -> Callable[[], object]:
+        """What is done when a client has hung up after its answer, which nobody needs then."""
+        return lambda: self.loop.at(monotonic() + _LOOK, lambda: _forget(asked.id, pid))
+
+    def _left(self, work: Visit | Worker, asked: Request, pid: int) -> None:
         """The client has hung up. If it was killed, so are its hooks.
 
         If it is still there, it has waited too long for our first word, and for what its hooks say it looks where we
         write that down: they run on, because nobody may run them a second time.
         """
-        if visit.is_over:
+        if work.is_over:
             return
         if peer.is_there(pid):
-            self.loop.at(monotonic() + _LOOK, lambda: self._left(visit, asked, pid))
+            self.loop.at(monotonic() + _LOOK, lambda: self._left(work, asked, pid))
             return
         self.under_way -= 1
-        visit.abandon()
+        work.abandon()
         calls.forget(asked.id)
 
 

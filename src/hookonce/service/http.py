@@ -187,7 +187,7 @@ class Door:
             lives_on=True,
         )
         if _is_shut(where.cwd):
-            self._refuse(guest, call, on.late(words, body, where.environment))
+            self._refuse(guest, call, on.late(words, body, where))
         else:
             self._visit(guest, call, on.walk(words, body, where, name := ids.fresh(), monotonic()), name)
 

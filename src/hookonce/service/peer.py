@@ -29,12 +29,12 @@ def is_there(pid: int) -> bool:
     return known is not None and known[0] not in "ZX"
 
 
-def namespaces() -> str:
-    """The mounts and the processes that we see, in the words of the system."""
+def namespaces(pid: int | str = "self") -> bytes:
+    """The mounts and the processes that a process sees, in the words of the system."""
     try:
-        return " ".join(os.readlink(f"/proc/self/ns/{kind}") for kind in ("mnt", "pid"))  # noqa: PTH115
+        return " ".join(os.readlink(f"/proc/{pid}/ns/{kind}") for kind in ("mnt", "pid")).encode()  # noqa: PTH115
     except OSError:
-        return ""
+        return b""
 
 
 def confinement(pid: int | str = "self") -> tuple[int, ...]:

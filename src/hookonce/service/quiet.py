@@ -28,7 +28,7 @@ class Quiet:
         """Nothing yet."""
         self._loop, self._journal, self._doors = loop, journal, doors
         self._later: deque[tuple[float, list[bytes]]] = deque()
-        self._weight, self._last, self._waits = 0, 0.0, False
+        self._weight, self._last, self._waits, self._due = 0, 0.0, False, 0
 
     def answer(self, fields: list[bytes]) -> bytes | None:
         """The silence for a call that concerns nobody, once it is noted; None for all other calls."""
@@ -66,9 +66,16 @@ class Quiet:
             self._wait()
 
     def hurry(self) -> None:
-        """Look at all of them, one in each turn of the loop."""
-        for _ in self._later:
-            self._loop.soon(self._catch_up)
+        """Look at all of them, one in each turn of the loop in which nobody's hooks have to be started."""
+        if self._later and not self._due:
+            self._loop.later(self._go_on)
+        self._due = len(self._later)
+
+    def _go_on(self) -> None:
+        self._due = max(min(self._due, len(self._later)) - 1, 0)
+        if self._due > 0:
+            self._loop.later(self._go_on)
+        self._catch_up()
 
     def _catch_up(self) -> None:
         """Keep what one of these calls was."""

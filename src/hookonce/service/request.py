@@ -59,7 +59,7 @@ class Variables(Mapping[str, str]):
     @cached_property
     def _all(self) -> dict[str, str]:
         found = (entry.partition("=") for entry in fsdecode(self._field).split("\0"))
-        return {key: value for key, sign, value in found if sign}
+        return {key: value for key, sign, value in found if key and sign}
 
     def __contains__(self, name: object) -> bool:
         return f"{name}=".encode() in self._field and name in self._all

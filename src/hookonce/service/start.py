@@ -14,6 +14,7 @@ from hookonce.runtime.loop import READ, Loop
 
 GIVEN = 3  # the descriptor of the lock that whoever starts us hands over
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_LONGEST = 100  # bytes of an address that every system takes; clients look at no longer one
 _held: list[int] = []
 
 
@@ -60,12 +61,11 @@ def _is_lock(handle: int) -> bool:
 
 def serve() -> int:
     """Be the daemon, unless there is one; the exit code."""
-    from hookonce.handlers import limits
     from hookonce.store import log
 
-    if limits.is_starved():
+    if (reason := _obstacle()) is not None:
         failed_file().touch(mode=0o600)
-        log.write("daemon: whoever called has limits that not everybody should have; the next one may start it")
+        log.write(f"daemon: {reason}")
         return 0
     if not lock():
         return 0
@@ -77,6 +77,17 @@ def serve() -> int:
             failed_file().touch(mode=0o600)
         return 70
     return 0
+
+
+def _obstacle() -> str | None:
+    """Why there should be no daemon, or not this one."""
+    from hookonce.handlers import limits
+
+    if limits.is_starved():
+        return "whoever called has limits that not everybody should have; the next one may start it"
+    if len(bytes(socket_file())) > _LONGEST:
+        return f"{socket_file()} is too long for a socket; agents are answered without a daemon, more slowly"
+    return None
 
 
 def _live() -> None:

@@ -22,14 +22,19 @@ _POLL = 0.01  # seconds between two looks, where a process cannot be waited for
 class Worker:
     """The copy: it answers the client itself, and ends."""
 
-    def __init__(self, loop: Loop, done: Callable[[], object]) -> None:
-        """Be ready; when it has ended, a function is called."""
+    def __init__(self, loop: Loop, done: Callable[[bool], object]) -> None:
+        """Be ready; when it has ended, a function is told whether it has answered."""
         self._loop, self._done, self._pid = loop, done, 0
+        self.is_over = False
 
     def go(self, asked: Request, where: Ground, client: int) -> None:
         """Let it answer, on the client's descriptor."""
         began = monotonic()
-        self._pid = fork()
+        try:
+            self._pid = fork()
+        except OSError:  # there is no room for it; the client goes on without us
+            self._over(1)
+            return
         if self._pid == 0:
             _work(asked, where, client, began)
         try:
@@ -39,31 +44,34 @@ class Worker:
         else:
             self._loop.watch(handle, READ, lambda _: self._ended(handle))
 
-    def kill(self) -> None:
+    def abandon(self) -> None:
         """Nobody waits for its answer; its hooks end with it."""
-        if self._pid:
+        if self._pid and not self.is_over:
+            self.is_over = True
             with suppress(OSError):
                 os.kill(self._pid, signal.SIGKILL)
 
     def _look(self) -> None:
-        if os.waitpid(self._pid, os.WNOHANG)[0]:
-            self._over()
+        pid, ending = os.waitpid(self._pid, os.WNOHANG)
+        if pid:
+            self._over(ending)
         else:
             self._loop.at(monotonic() + _POLL, self._look)
 
     def _ended(self, handle: int) -> None:
         self._loop.forget(handle)
         os.close(handle)
-        os.waitpid(self._pid, 0)
-        self._over()
+        self._over(os.waitpid(self._pid, 0)[1])
 
-    def _over(self) -> None:
-        self._pid = 0
-        self._done()
+    def _over(self, ending: int) -> None:
+        if not self.is_over:
+            self.is_over = True
+            self._done(ending == 0)
 
 
 def _work(asked: Request, where: Ground, client: int, began: float) -> None:
     """The whole life of the copy; it never returns into the daemon."""
+    ending = 1
     try:
         os.setsid()
         leave_alone({client})
@@ -72,5 +80,6 @@ def _work(asked: Request, where: Ground, client: int, began: float) -> None:
         os.set_blocking(client, True)
         while said:
             said = said[os.write(client, said) :]
+        ending = 0
     finally:
-        os._exit(0)
+        os._exit(ending)

@@ -47,10 +47,11 @@ def _cold(call: Call, made: bytes) -> int:
     from hookonce.twin.slot import take
 
     slot = take(call)
-    lay_out([None, 1, None, _STDERR, *([] if slot is None else [slot])])
+    kept = [None, 1, None, _STDERR, *([] if slot is None else [slot])]
+    lay_out(kept)
     os.umask(call.umask)
     _live_in(call.environment)
-    return framed(call.folder, made, call.caller)
+    return framed(call.folder, made, call.caller, None if slot is None else len(kept) - 1)
 
 
 def _live_in(environment: list[bytes]) -> None:

@@ -7,7 +7,6 @@ import os
 import stat
 
 _OFFSET, _PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
-_DATA = b".local/share/hookonce"
 _OTHERS = 0o077
 
 
@@ -21,7 +20,8 @@ def home(named: bytes) -> bytes:
 def find(owner: bytes) -> str:
     """The first place that is ours alone, nothing if there is none; it is not made here, but by who goes cold."""
     user = os.getuid()
-    for place in (f"/run/user/{user}/hookonce", f"/tmp/hookonce-{user}"):  # noqa: S108  it must be ours alone
+    last = os.fsdecode(_data(owner)) + "/run"  # somebody else can be faster to take the second
+    for place in (f"/run/user/{user}/hookonce", f"/tmp/hookonce-{user}", last):  # noqa: S108  it must be ours alone
         if _is_ours_alone(place) and _is_ours_alone(found := f"{place}/{_number(owner):016x}"):
             return found
     return ""
@@ -59,9 +59,13 @@ def _tidy(path: bytes) -> bytes:
     return root + b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
 
 
+def _data(owner: bytes) -> bytes:
+    return owner + (b"" if owner.endswith(b"/") else b"/") + b".local/share/hookonce"
+
+
 def _number(owner: bytes) -> int:
     found = _OFFSET
-    for byte in owner + b"\0" + owner + (b"" if owner.endswith(b"/") else b"/") + _DATA:
+    for byte in owner + b"\0" + _data(owner):
         found = (found ^ byte) * _PRIME % (1 << 64)
     return found
 

@@ -60,7 +60,7 @@ def _reach(call: Call) -> _socket.socket | None:
 
 def dial(call: Call) -> _socket.socket | None:
     """A line to the daemon; None if there is one that is not to be asked."""
-    address, problem = f"{call.house}/socket", 0
+    address, problem = os.fsencode(f"{call.house}/socket"), 0
     line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     line.settimeout(0)
     until = now() + _HURRY

@@ -1,0 +1,231 @@
+"""Two doors, one call, where a daemon stands at one of them: what others write on the disk counts as well."""
+
+import os
+import subprocess
+from contextlib import suppress
+from fcntl import LOCK_EX, flock
+from time import monotonic
+
+import pytest
+
+from hookonce.model import Decision, HookRun
+from hookonce.runtime import twice
+from hookonce.runtime.twice import Decided, decide, enter, on_disk
+from hookonce.service.doors import Doors
+from tests.handlers.processes import eventually
+from tests.runtime.events import event
+from tests.service.house import TOOL, command, payload, refused
+from tests.service.test_hung_up import WAITS
+
+DENY = Decided(decision=Decision(outcome="deny", reason="no"), runs=[HookRun(hook="guard")])
+NOTHING = Decided(decision=Decision())
+USER, PROJECT = "claude-code/user", "claude-code/project"
+OTHER = ["claude-code", "PreToolUse", "--via", PROJECT]
+
+
+@pytest.fixture(autouse=True)
+def own(tmp_path, monkeypatch):
+    """A home that nobody has used."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.fixture
+def other():
+    """Another process, which ends when it is told to."""
+    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE) as process:
+        yield process
+
+
+def came(process, via=USER):
+    """A call that another process decides, and has written so."""
+    one = event()
+    next(enter(one, via, monotonic() + 60, on_disk), None)
+    path = twice.file(twice.key_of(one))
+    path.write_bytes(path.read_bytes().replace(f'"pid":{os.getpid()}'.encode(), b'"pid":%d' % process.pid))
+    return one
+
+
+def end(walk):
+    """How a call is known when nobody has to wait for it any more."""
+    with pytest.raises(StopIteration) as found:
+        next(walk)
+    return found.value.value
+
+
+def known(one, book, via=USER):
+    """How a call is known that has just come."""
+    return end(enter(one, via, monotonic() + 60, book))
+
+
+def gone(process):
+    """Let a process end."""
+    process.stdin.close()
+    process.wait()
+
+
+def test_what_somebody_without_us_decided_while_we_waited_is_the_decision(other):
+    """
+    Even when whoever decided is gone at our next look.
+    """
+    first, doors = came(other), Doors()
+    second = enter(event(), PROJECT, monotonic() + 60, doors)
+    assert [twice._POLL] * 2 == [next(second) for _ in range(2)]
+
+    decide(first, DENY, on_disk)
+    gone(other)
+    found = end(second)
+
+    assert (first.id, DENY, [USER, PROJECT]) == (found.first, found.decided, list(found.ids))
+
+
+def test_who_ended_without_a_word_is_not_waited_for(other):
+    """
+    Then it is ours to decide, and everybody without us knows.
+    """
+    _, doors, mine = came(other), Doors(), event()
+    walk = enter(mine, PROJECT, monotonic() + 60, doors)
+    next(walk)
+    gone(other)
+
+    assert mine.id == end(walk).by
+    assert decide(mine, DENY, doors).decided == DENY
+    assert known(event(), on_disk, "third/door").decided == DENY
+
+
+def test_what_was_told_is_decided_for_everybody_at_once():
+    """
+    Nobody has to wait until the daemon finds the time to write it down.
+    """
+    first, doors = event(), Doors()
+    known(first, doors)
+    doors.write()
+    second = enter(event(), PROJECT, monotonic() + 60, on_disk)
+    assert [twice._POLL] == [next(second)]
+
+    decide(first, DENY, doors)
+
+    found = end(second)
+    assert (first.id, DENY) == (found.first, found.decided)
+
+
+def test_what_concerned_nobody_is_written_nowhere_and_known_here():
+    """
+    Until somebody without us begins the same page: then both stand on it.
+    """
+    first, doors = event(), Doors()
+    known(first, doors)
+    decide(first, NOTHING, doors)
+    doors.write()
+    page = twice.file(twice.key_of(first))
+    assert not page.exists()
+    without = event()
+    known(without, on_disk)
+    decide(without, DENY, on_disk)
+
+    assert known(event(), doors, PROJECT).decided == DENY
+    assert {first.id, without.id} == {one.first for one in twice.read(page.read_bytes())}
+
+
+def test_a_page_that_somebody_holds_for_ever_stops_nobody():
+    """
+    A process may be stopped at any moment.
+    """
+    first, doors = event(), Doors()
+    known(first, doors)
+    doors.write()
+    with twice.file(twice.key_of(first)).open("rb") as held:
+        flock(held, LOCK_EX)
+        assert decide(first, DENY, doors).decided == DENY
+        assert known(event(), doors, PROJECT).decided == DENY
+
+    doors.write()
+
+    assert known(event(), on_disk, "third/door").decided == DENY
+
+
+def test_what_cannot_be_written_is_known_here(monkeypatch):
+    """
+    A full disk costs what others would have known.
+    """
+    first, doors = event(), Doors()
+    known(first, doors)
+    with monkeypatch.context() as patch:
+        patch.setattr("hookonce.service.doors.change", _full)
+        doors.write()
+        decide(first, DENY, doors)
+        doors.write()
+        assert known(event(), doors, PROJECT).decided == DENY
+
+
+def _full(*_):
+    raise OSError(28, "No space left on device")
+
+
+def test_what_nobody_asks_for_any_more_is_forgotten(monkeypatch):
+    """
+    After as long as a call's id counts, however few calls there were.
+    """
+    doors = Doors()
+    old, young = event(command="old"), event(command="young")
+    now = twice.time()
+    for one, age in [(old, 601), (young, 590)]:
+        monkeypatch.setattr(twice, "time", lambda age=age: now - age)
+        known(one, doors)
+        decide(one, NOTHING, doors)
+    monkeypatch.setattr(twice, "time", lambda: now)
+
+    doors.forget()
+
+    assert [twice.key_of(young)] == list(doors._known)
+
+
+def test_hooks_run_once_for_a_call_that_comes_without_us_first(warm):
+    """
+    Python is at one door and waits for the hook; the daemon is at the other one, and waits for Python.
+    """
+    warm.hooks(WAITS)
+    with started(warm, TOOL, env=warm.cold_env) as first:
+        assert eventually(lambda: warm.lines("ran") == ["x"], 30)
+        with started(warm, OTHER) as second:
+            assert eventually(lambda: warm.status()["under_way"] == 1, 30)
+            (warm.home / "go").touch()
+            assert [True, True] == [refused((0, one.stdout.read(), b""), "no") for one in (first, second)]
+
+    assert ["x"] == warm.lines("ran")
+
+
+def test_hooks_run_once_for_a_call_that_was_decided_by_a_daemon_that_has_left(warm):
+    """
+    Whoever comes later reads what it has decided.
+    """
+    warm.hooks(command('echo x >>"$HOME/ran"; echo no >&2; exit 2'))
+    assert refused(warm.tool(), "no")
+    warm.kill()
+    assert refused(warm.tool(words=OTHER, env=warm.cold_env), "no")
+
+    assert ["x"] == warm.lines("ran")
+
+
+def started(home, words, **options):
+    """A call under way."""
+    process = home.start(*words, **options)
+    with suppress(BrokenPipeError):
+        process.stdin.write(payload())
+        process.stdin.close()
+    return process
+
+
+def test_a_daemon_takes_away_what_nobody_will_ask_for_any_more(home):
+    """
+    Also where no session begins or ends.
+    """
+    room = home.house / "doors"
+    room.mkdir(mode=0o700)
+    old, young = room / "old", room / "young"
+    for file in (old, young):
+        file.touch()
+    os.utime(old, (0, 0))
+    home.warm()
+
+    assert eventually(lambda: not old.exists(), 30)
+    assert young.exists()
