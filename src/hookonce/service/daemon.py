@@ -3,45 +3,36 @@
 import gc
 import os
 import socket
-from collections.abc import Callable
 from contextlib import suppress
 from operator import le
 from pathlib import Path
-from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
+from time import monotonic
 from traceback import format_exception
-
-from msgspec import structs
 
 from hookonce import wire
 from hookonce.config import build, paths
 from hookonce.errors import HookonceError
 from hookonce.handlers import watchdog
-from hookonce.journeys import ground, on
-from hookonce.journeys.failmode import bytes_of
-from hookonce.journeys.ground import Ground
-from hookonce.model import Reply
-from hookonce.runtime import calls, depth, folder
+from hookonce.journeys import on
+from hookonce.runtime import folder
 from hookonce.runtime.loop import READ, Loop
 from hookonce.service import peer, request
+from hookonce.service.call import Call
 from hookonce.service.connection import Connection
 from hookonce.service.doors import Doors
 from hookonce.service.http import Door
 from hookonce.service.quiet import Quiet
-from hookonce.service.request import Request
 from hookonce.service.start import unlock
 from hookonce.service.status import status
-from hookonce.service.visit import Visit
-from hookonce.service.worker import HEAVY, Worker
+from hookonce.service.worker import HEAVY
 from hookonce.store import log
 from hookonce.store.journal import Journal
 from hookonce.texts import dump
 
 _TICK = 2.0  # seconds between two looks at whether we are still wanted
 _IDLE = 900.0  # seconds without a call after which we are not
-_LOOK = 0.1  # seconds between two looks at a client that has hung up
 _SWEEP = 60.0  # seconds between two looks for files that nobody will ask for any more
 _BREATH = 0.05  # seconds for which nobody is let in when there is no room
-_SECOND = 1_000_000_000
 _SELDOM = 16
 
 
@@ -179,107 +170,15 @@ class Daemon:
     def _answer(self, client: Connection, fields: list[bytes], pid: int) -> None:
         self.last = monotonic()
         silence = None if len(fields[7]) > HEAVY else self.quiet.answer(fields)
-        if silence is None and client.has_left:
-            client.close()  # it had to wait for too long, and has itself answered by now
-        elif silence is None and peer.namespaces(pid) != self._world[0]:
-            client.say(wire.reply(wire.COLD, 0), last=True)  # the frame says otherwise; here hooks would run
-        elif len(fields[7]) > HEAVY:
-            self._hand_over(client, request.read(fields), pid)
-        elif silence is None:
-            self._visit(client, request.read(fields), pid)
-        else:
+        if silence is not None:
             self.answered += 1
             client.say(wire.reply(wire.ANSWER, 0, 0, silence), last=True)
-
-    def _hand_over(self, client: Connection, asked: Request, pid: int) -> None:
-        """Let a copy of us do the work; it stands on files, as everybody does who is alone."""
-        self.under_way += 1
-        world = ground.cold(asked.environment)
-        where = structs.replace(world, cwd=asked.cwd, umask=asked.umask, pid=pid, lives_on=True)
-        worker = Worker(self.loop, lambda has_answered: self._worked(client, asked, pid, has_answered=has_answered))
-        self._acknowledge(client, structs.replace(asked, stdin=b""), where, monotonic() - depth.age_of(pid))
-        if not client.is_open:
-            self._worked(client, asked, pid, has_answered=False)
-            return
-        client.gone = lambda: self._left(worker, asked, pid)
-        worker.go(asked, where, client.socket.fileno())
-
-    def _worked(self, client: Connection, asked: Request, pid: int, *, has_answered: bool) -> None:
-        self.under_way -= 1
-        self.answered += 1
-        client.gone = self._heard(asked, pid) if has_answered else None
-        if has_answered:
-            client.linger()
+        elif client.has_left:
+            client.close()  # it had to wait for too long, and has itself answered by now
+        elif peer.namespaces(pid) != self._world[0]:
+            client.say(wire.reply(wire.COLD, 0), last=True)  # the frame says otherwise; here hooks would run
         else:
-            client.close()
-
-    def _visit(self, client: Connection, asked: Request, pid: int) -> None:
-        began = monotonic() - depth.age_of(pid)
-        where = Ground(
-            environment=asked.environment,
-            cwd=asked.cwd,
-            umask=asked.umask,
-            pid=pid,
-            spool=self.journal,
-            doors=self.doors,
-            lives_on=True,
-        )
-        self.under_way += 1
-        walk = on.walk(asked.words, asked.stdin, where, asked.id, began)
-        visit = Visit(self.loop, walk, lambda reply: self._done(client, asked, pid, reply))
-        visit.go()
-        if not visit.is_over:
-            client.gone = lambda: self._left(visit, asked, pid)
-            self._acknowledge(client, asked, where, began)
-
-    def _acknowledge(self, client: Connection, asked: Request, where: Ground, began: float) -> None:
-        """Say that we are at it, and what to say if we never come back."""
-        self.doors.write()
-        left = on.patience(asked.words) - (monotonic() - began)
-        until = clock_gettime_ns(CLOCK_BOOTTIME) + int(left * _SECOND)
-        late = on.late(asked.words, asked.stdin, where)
-        client.say(wire.reply(wire.ACK, until, late.code, bytes_of(late), late.stderr.encode(errors="replace")))
-        on.refresh()  # while hooks run nobody waits for us; and one that has to be asked is known before it can be lost
-
-    def _done(self, client: Connection, asked: Request, pid: int, reply: Reply | None) -> None:
-        self.under_way -= 1
-        self.answered += 1
-        if reply is None:
-            client.close()
-            return
-        said = wire.reply(wire.ANSWER, 0, reply.code, bytes_of(reply), reply.stderr.encode(errors="replace"))
-        if client.gone is None:  # it was answered at once, and no hook has run
-            client.say(said, last=True)
-            return
-        self.doors.write()
-        client.gone = self._heard(asked, pid)
-        client.say(said)
-        client.linger()
-
-    def _heard(self, asked: Request, pid: int) -> Callable[[], object]:
-        """What is done when a client has hung up after its answer, which nobody needs then."""
-        return lambda: self.loop.at(monotonic() + _LOOK, lambda: _forget(asked.id, pid))
-
-    def _left(self, work: Visit | Worker, asked: Request, pid: int) -> None:
-        """The client has hung up. If it was killed, so are its hooks.
-
-        If it is still there, it has waited too long for our first word, and for what its hooks say it looks where we
-        write that down: they run on, because nobody may run them a second time.
-        """
-        if work.is_over:
-            return
-        if peer.is_there(pid):
-            self.loop.at(monotonic() + _LOOK, lambda: self._left(work, asked, pid))
-            return
-        self.under_way -= 1
-        work.abandon()
-        calls.forget(asked.id)
-
-
-def _forget(call: str, pid: int) -> None:
-    """Whoever has heard the answer is gone by now; who is still there has not, and takes it from where it is kept."""
-    if not peer.is_there(pid):
-        calls.forget(call)
+            Call(self, client, request.read(fields), pid).answer()
 
 
 def _tell(problem: Exception) -> None:

@@ -1,0 +1,144 @@
+"""One call that concerns hooks: acknowledged, answered by us or by a copy of us, and forgotten when it was heard."""
+
+from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
+from typing import Protocol
+
+from msgspec import structs
+
+from hookonce import wire
+from hookonce.journeys import ground, on
+from hookonce.journeys.failmode import bytes_of
+from hookonce.journeys.ground import Ground
+from hookonce.model import Reply
+from hookonce.runtime import calls, depth
+from hookonce.runtime.loop import Loop
+from hookonce.service import peer
+from hookonce.service.connection import Connection
+from hookonce.service.doors import Doors
+from hookonce.service.request import Request
+from hookonce.service.visit import Visit
+from hookonce.service.worker import HEAVY, Worker
+from hookonce.store.journal import Journal
+
+_LOOK = 0.1  # seconds between two looks at a client that has hung up
+_SECOND = 1_000_000_000
+
+
+class House(Protocol):
+    """As much of the daemon as a call needs."""
+
+    loop: Loop
+    journal: Journal
+    doors: Doors
+    answered: int
+    under_way: int
+
+
+class Call:
+    """What a client has asked, and the process that it is."""
+
+    def __init__(self, house: House, client: Connection, asked: Request, pid: int) -> None:
+        """It has waited since it began."""
+        self._house, self._client, self._asked, self._pid = house, client, asked, pid
+        self._began = monotonic() - depth.age_of(pid)
+        self._work: Visit | Worker | None = None
+
+    def answer(self) -> None:
+        """Answer it; much work is for a copy of us."""
+        self._house.under_way += 1
+        if len(self._asked.stdin) > HEAVY:
+            self._hand_over()
+        else:
+            self._visit()
+
+    def _visit(self) -> None:
+        asked, house = self._asked, self._house
+        where = Ground(
+            environment=asked.environment,
+            cwd=asked.cwd,
+            umask=asked.umask,
+            pid=self._pid,
+            spool=house.journal,
+            doors=house.doors,
+            lives_on=True,
+        )
+        visit = Visit(house.loop, on.walk(asked.words, asked.stdin, where, asked.id, self._began), self._done)
+        self._work = visit
+        visit.go()
+        if not visit.is_over:
+            self._client.gone = self._left
+            self._acknowledge(where, asked.stdin)
+
+    def _hand_over(self) -> None:
+        """The copy stands on files, as everybody does who is alone."""
+        asked, client = self._asked, self._client
+        world = ground.cold(asked.environment)
+        where = structs.replace(world, cwd=asked.cwd, umask=asked.umask, pid=self._pid, lives_on=True)
+        self._acknowledge(where, b"")  # to read the payload for it is the work that others should not wait for
+        if not client.is_open:
+            self._worked(has_answered=False)
+            return
+        self._work = worker = Worker(self._house.loop, lambda answered: self._worked(has_answered=answered))
+        client.gone = self._left
+        worker.go(asked, where, client.socket.fileno())
+
+    def _acknowledge(self, where: Ground, raw: bytes) -> None:
+        """Say that we are at it, and what to say if we never come back."""
+        self._house.doors.write()
+        left = on.patience(self._asked.words) - (monotonic() - self._began)
+        until = clock_gettime_ns(CLOCK_BOOTTIME) + max(int(left * _SECOND), 0)
+        self._client.say(_reply(wire.ACK, until, on.late(self._asked.words, raw, where)))
+        on.refresh()  # while hooks run nobody waits for us; and one that has to be asked is known before it can be lost
+
+    def _worked(self, *, has_answered: bool) -> None:
+        self._count()
+        self._client.gone = self._heard if has_answered else None
+        if has_answered:
+            self._client.linger()
+        else:
+            self._client.close()
+
+    def _done(self, reply: Reply | None) -> None:
+        self._count()
+        client = self._client
+        if reply is None:
+            client.close()
+        elif client.gone is None:  # it was answered at once, and no hook has run
+            client.say(_reply(wire.ANSWER, 0, reply), last=True)
+        else:
+            self._house.doors.write()
+            client.gone = self._heard
+            client.say(_reply(wire.ANSWER, 0, reply))
+            client.linger()
+
+    def _count(self) -> None:
+        self._house.under_way -= 1
+        self._house.answered += 1
+
+    def _heard(self) -> None:
+        """The client has hung up after its answer, which nobody needs then."""
+        self._house.loop.at(monotonic() + _LOOK, self._forget)
+
+    def _forget(self) -> None:
+        """Whoever has heard the answer is gone by now; who is there has not, and takes it from where it is kept."""
+        if not peer.is_there(self._pid):
+            calls.forget(self._asked.id)
+
+    def _left(self) -> None:
+        """The client has hung up. If it was killed, so are its hooks.
+
+        If it is still there, it has waited too long for our first word, and for what its hooks say it looks where we
+        write that down: they run on, because nobody may run them a second time.
+        """
+        if self._work is None or self._work.is_over:
+            return
+        if peer.is_there(self._pid):
+            self._house.loop.at(monotonic() + _LOOK, self._left)
+            return
+        self._house.under_way -= 1
+        self._work.abandon()
+        calls.forget(self._asked.id)
+
+
+def _reply(kind: int, until: int, reply: Reply) -> bytes:
+    return wire.reply(kind, until, reply.code, bytes_of(reply), reply.stderr.encode(errors="replace"))
