@@ -2,6 +2,7 @@
 
 import marshal
 from pathlib import Path
+from typing import Any
 
 from hookonce import agents, light
 from hookonce.agents import config_of, kind_of, natives
@@ -33,8 +34,14 @@ def refresh() -> None:
     if pause.is_paused() or not watched.is_settled(stamps) or not paths.client().exists():
         return
     wanted = {"build": build.build().encode(), "files": files, "stamps": stamps}
+    if _seen == [wanted, light.stamp(str(file()))]:
+        return
     if {name: _known().get(name) for name in wanted} != wanted:
         replace_file(file(), marshal.dumps(wanted | _table()), mode=0o600)
+    _seen[:] = [wanted, light.stamp(str(file()))]
+
+
+_seen: list[Any] = []  # of what the table was made, and the file itself, when we last looked
 
 
 def current() -> Object:

@@ -89,8 +89,10 @@ class Loop:
             _, _, timer = heappop(self._moments)
             if timer.work is not None:
                 self._do(timer.work)
-        if work := self._soon or self._later:
-            self._do(work.popleft())
+        if self._soon:
+            self._do(self._soon.popleft())
+        elif self._later and not ready:  # who has come just now may have something to say
+            self._do(self._later.popleft())
         return len(ready)
 
     def _do(self, work: Callable[[], object]) -> None:

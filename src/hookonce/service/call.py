@@ -42,17 +42,12 @@ class Call:
         self._house, self._client, self._asked, self._pid = house, client, asked, pid
         self._began = monotonic() - depth.age_of(pid)
         self._work: Visit | Worker | None = None
+        self._waits = False  # for a hook, or for a copy of us
 
     def answer(self) -> None:
-        """Answer it; much work is for a copy of us."""
-        self._house.under_way += 1
-        if len(self._asked.stdin) > HEAVY:
-            self._hand_over()
-        else:
-            self._visit()
-
-    def _visit(self) -> None:
-        asked, house = self._asked, self._house
+        """Say that we are at it, and be at it once everybody who has come meanwhile has been told the same."""
+        house, asked = self._house, self._asked
+        house.under_way += 1
         where = Ground(
             environment=asked.environment,
             cwd=asked.cwd,
@@ -62,33 +57,44 @@ class Call:
             doors=house.doors,
             lives_on=True,
         )
-        visit = Visit(house.loop, on.walk(asked.words, asked.stdin, where, asked.id, self._began), self._done)
-        self._work = visit
+        heavy = len(asked.stdin) > HEAVY
+        # To read a large payload for what is said too late is the very work that others should not wait for.
+        self._acknowledge(where, b"" if heavy else asked.stdin)
+        house.loop.soon(lambda: self._begin(where, heavy=heavy))
+
+    def _begin(self, where: Ground, *, heavy: bool) -> None:
+        if not self._client.is_open:
+            self._house.under_way -= 1  # nobody waits, and nothing has begun
+        elif heavy:
+            self._hand_over(where)
+        else:
+            self._visit(where)
+
+    def _visit(self, where: Ground) -> None:
+        asked, house = self._asked, self._house
+        walk = on.walk(asked.words, asked.stdin, where, asked.id, self._began)
+        self._work = visit = Visit(house.loop, walk, self._done)
         visit.go()
         if not visit.is_over:
-            self._client.gone = self._left
-            self._acknowledge(where, asked.stdin)
+            self._waits, self._client.gone = True, self._left
+            house.doors.write()
+            on.refresh()  # while hooks run nobody waits; and one that has to be asked is known before it can be lost
 
-    def _hand_over(self) -> None:
-        """The copy stands on files, as everybody does who is alone."""
+    def _hand_over(self, where: Ground) -> None:
+        """Much work is for a copy of us, which stands on files, as everybody does who is alone."""
         asked, client = self._asked, self._client
-        world = ground.cold(asked.environment)
-        where = structs.replace(world, cwd=asked.cwd, umask=asked.umask, pid=self._pid, lives_on=True)
-        self._acknowledge(where, b"")  # to read the payload for it is the work that others should not wait for
-        if not client.is_open:
-            self._worked(has_answered=False)
-            return
+        self._house.doors.write()
         self._work = worker = Worker(self._house.loop, lambda answered: self._worked(has_answered=answered))
-        client.gone = self._left
+        self._waits, client.gone = True, self._left
+        alone = ground.cold(asked.environment)
+        where = structs.replace(where, spool=alone.spool, doors=alone.doors)
         worker.go(asked, where, client.socket.fileno())
 
     def _acknowledge(self, where: Ground, raw: bytes) -> None:
         """Say that we are at it, and what to say if we never come back."""
-        self._house.doors.write()
         left = on.patience(self._asked.words) - (monotonic() - self._began)
         until = clock_gettime_ns(CLOCK_BOOTTIME) + max(int(left * _SECOND), 0)
         self._client.say(_reply(wire.ACK, until, on.late(self._asked.words, raw, where)))
-        on.refresh()  # while hooks run nobody waits for us; and one that has to be asked is known before it can be lost
 
     def _worked(self, *, has_answered: bool) -> None:
         self._count()
@@ -103,7 +109,7 @@ class Call:
         client = self._client
         if reply is None:
             client.close()
-        elif client.gone is None:  # it was answered at once, and no hook has run
+        elif not self._waits:  # it was answered at once, and no hook has run
             client.say(_reply(wire.ANSWER, 0, reply), last=True)
         else:
             self._house.doors.write()
