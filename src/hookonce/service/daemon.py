@@ -144,7 +144,7 @@ class Daemon:
                 client.close()
             elif fields[0] == request.STATUS:
                 client.say(wire.reply(wire.ANSWER, 0, 0, dump(status(self))), last=True)
-            elif fields[0] != wire.VERSION or not self._is_fit(fields, pid):
+            elif fields[0] != wire.VERSION or fields[8] != self._world[0] or not self._is_of_today(fields[1]):
                 client.say(wire.reply(wire.COLD, 0), last=True)
             else:
                 self._answer(client, fields, pid)
@@ -153,19 +153,24 @@ class Daemon:
                 _tell(problem)
             client.close()
 
-    def _is_fit(self, fields: list[bytes], pid: int) -> bool:
-        """Whether a call can be answered here as the caller itself would have it answered."""
-        if fields[1] != self._name:
-            if not self._is_current(thoroughly=True):  # else it is the client that is of yesterday
-                self.leave()
-            return False
-        namespaces, ours = self._world
-        theirs = peer.confinement(pid)
-        if fields[8] != namespaces or theirs == ours:
-            return fields[8] == namespaces
-        if all(map(le, theirs, ours)):  # whoever started us was confined, and others need not suffer for it
+    def _is_of_today(self, name: bytes) -> bool:
+        """Whether a client was put in its place by the build that we are of."""
+        if name == self._name:
+            return True
+        if not self._is_current(thoroughly=True):  # else it is the client that is of yesterday
             self.leave()
         return False
+
+    def _is_fit(self, pid: int) -> bool:
+        """Whether hooks can be run here as the caller itself would have them run: seeing and fearing the same.
+
+        What the frame says of that is not enough. A call that concerns nobody needs no such answer (docs/adr/0016).
+        """
+        namespaces, ours = self._world
+        theirs = peer.confinement(pid)
+        if theirs != ours and all(map(le, theirs, ours)):
+            self.leave()  # whoever started us was confined, and others need not suffer for it
+        return theirs == ours and peer.namespaces(pid) == namespaces
 
     def _answer(self, client: Connection, fields: list[bytes], pid: int) -> None:
         self.last = monotonic()
@@ -175,8 +180,8 @@ class Daemon:
             client.say(wire.reply(wire.ANSWER, 0, 0, silence), last=True)
         elif client.has_left:
             client.close()  # it had to wait for too long, and has itself answered by now
-        elif peer.namespaces(pid) != self._world[0]:
-            client.say(wire.reply(wire.COLD, 0), last=True)  # the frame says otherwise; here hooks would run
+        elif not self._is_fit(pid):
+            client.say(wire.reply(wire.COLD, 0), last=True)
         else:
             Call(self, client, request.read(fields), pid).answer()
 
