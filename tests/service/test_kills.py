@@ -10,7 +10,7 @@ import pytest
 from hookonce.journeys.failmode import REASON
 from tests.service.house import SILENT, TOOL, command, payload, refused
 
-CALLS = int(os.environ.get("HOOKONCE_KILLED_CALLS", "96"))
+CALLS = int(os.environ.get("HOOKONCE_KILLED_CALLS", "160"))
 AT_ONCE = 64
 # Says which call it is about, sleeps a little, and refuses.
 RUNS = 'echo $NUMBER >>"$HOME/ran"; sleep 0.0$((NUMBER % 9)); echo no >&2; exit 2'
@@ -24,7 +24,10 @@ class Killer(threading.Thread):
         self.home, self.random, self.kills, self.over = home, random.Random(seed), 0, threading.Event()  # noqa: S311
 
     def run(self):
-        """Until it is over."""
+        """As soon as a hook runs, and until it is over."""
+        while not (self.home.lines("ran") or self.over.wait(0.005)):
+            continue
+        self.kills += self.home.kill()
         while not self.over.wait(self.random.uniform(0.05, 1)):
             self.kills += self.home.kill()
 
