@@ -104,6 +104,19 @@ def test_a_call_that_concerns_a_hook_is_never_taken_for_one_that_does_not(home):
             assert said(home, agent, native, payload) is None, (agent, native, kind)
 
 
+def test_a_prompt_concerns_whoever_may_refuse_the_next_stop(home):
+    """
+    It ends the count of refused stops, and has to have done so before it is answered.
+    """
+    prompt = {"session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "go"}
+    assert b"" == said(home, "claude-code", "UserPromptSubmit", prompt)
+    hook(home, "agent_stop")
+    silent.refresh()
+
+    assert said(home, "claude-code", "UserPromptSubmit", prompt) is None
+    assert b"" == said(home, "claude-code", "PreToolUse", CLAUDE)
+
+
 def test_a_hook_for_something_else_changes_nothing(home):
     hook(home, "session_end")
     silent.refresh()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hookonce import agents, light
-from hookonce.agents import config_of, kind_of, natives
+from hookonce.agents import config_of, kind_of, natives, point_of
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.config import build, paths, settings
 from hookonce.edit.file import read_file, replace_file
@@ -76,6 +76,8 @@ def _table() -> Object:
     found = list(standing(None))
     hooked = {one.hook.event for one in found if one.hook is not None}
     hooked |= {kind for alike in _ALIKE if alike & hooked for kind in alike}
+    if hooked & _stops():
+        hooked.add("before_prompt")  # it ends the count of refused stops, and the next stop may come at once
     clear = not any(one.lacks == "sense" for one in found)  # hooks that cannot be read now may be about anything
     return {
         "home": b"\0HOME=" + bytes(paths.home()) + b"\0",
@@ -84,6 +86,12 @@ def _table() -> Object:
         "record": _record(),
         "agents": _agents(hooked) if clear else {},
     }
+
+
+def _stops() -> set[str]:
+    """What an agent is that may be kept from stopping, whoever it may be."""
+    known = [agents.load(name) for name in agents.AGENTS]
+    return {kind_of(one, native) for one in known for native in natives(one) if "retry" in point_of(one, native).can}
 
 
 def _record() -> str:
