@@ -365,6 +365,26 @@ def test_codex_is_told_that_its_user_trusts_our_entries_only_if_they_say_so(home
     assert not (home / ".codex" / "hooks.json").exists()
 
 
+def test_trust_is_given_anew_after_somebody_has_changed_our_entries(home):
+    """
+    What doctor advises works: old marks are brought up to date, and those of others are left alone.
+    """
+    (home / ".codex").mkdir()
+    config, hooks = home / ".codex" / "config.toml", home / ".codex" / "hooks.json"
+    config.write_text('[hooks.state."/elsewhere/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:theirs"\n')
+    ours(home, "install", "codex", "--trust")
+    first = tomllib.loads(config.read_text())["hooks"]["state"]
+    config.write_text(re.sub(r"sha256:[0-9a-f]{64}", "sha256:" + "0" * 64, config.read_text()))
+
+    doubted = ours(home, "doctor", "codex")
+    again = ours(home, "install", "codex", "--trust")
+
+    assert "untrusted" in doubted.out
+    assert 0 == again.code, again.err
+    assert first == tomllib.loads(config.read_text())["hooks"]["state"]
+    assert hooks.exists()
+
+
 def test_handlers_of_others_in_our_group_stay(home):
     """
     Somebody adds a handler without a command beside our entry: leaving takes ours and nothing else.

@@ -15,6 +15,7 @@ from hookonce.journeys.doctor import Finding, examine
 from hookonce.journeys.own import callers, own_hooks, own_house, uncalled
 from hookonce.journeys.places import here
 from hookonce.journeys.vouch import vouch
+from hookonce.service.calling import orphaned
 from hookonce.texts import dump
 
 _EXAMPLES = """examples:
@@ -82,11 +83,16 @@ def _object(one: Finding) -> dict[str, object]:
     return facts | {"repairable": one.repair is not None or one.kind == "interpreter"}
 
 
+def _orphan() -> list[Finding]:
+    left = orphaned()
+    return [] if left is None else [Finding(agent=None, kind="daemon", message=left)]
+
+
 def _findings(options: Namespace) -> list[Finding]:
     """Of the agents that were named, else of all: a stranger's hooks wait for agents that are not here yet."""
     place, client = here(), str(paths.client())
     calling = callers(place, client)
-    found = [*own_house(), *uncalled(place, calling), *own_hooks(place.project, calling)]
+    found = [*own_house(), *_orphan(), *uncalled(place, calling), *own_hooks(place.project, calling)]
     for agent in map(_named.agent, options.names or agents.AGENTS):
         found += examine(agent, place, client)
     return found

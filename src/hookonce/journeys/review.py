@@ -40,7 +40,10 @@ def _marked(agent: Agent, place: Place, marks: dict[str, Object], *, there: bool
     with naming(file):
         for key, table in marks.items():
             known = editor.value_at(new, (*keys, key))
-            if there and known != table:
+            if there and type(known) is dict:
+                for name, value in table.items():
+                    new = editor.set_value(new, (*keys, key, name), value)
+            elif there:
                 new = editor.set_value(new, (*keys, key), table)
             elif not there and known is not None:
                 new = editor.remove_key(new, (*keys, key))

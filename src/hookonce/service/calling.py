@@ -37,6 +37,15 @@ def status() -> Object | None:
     return None
 
 
+def orphaned() -> str | None:
+    """What a daemon has left behind that did not leave by itself."""
+    with suppress(NoPlace):
+        if socket_file().exists() and status() is None:
+            told = f"the daemon is gone and has left its socket behind ({socket_file()})"
+            return f"{told}; the next call of an agent starts another, and so does hookonce daemon start"
+    return None
+
+
 def start() -> Object:
     """Have a daemon, the one that is there or a new one."""
     known = status()
