@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 ARGS   ?=
+AGENTS ?=
 
 BIN   := $(VENV)/bin
 PIP   := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -11,7 +12,7 @@ PLAIN := $(VENV)/.installed
 DEV   := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-integration lint bench docs clean help
+.PHONY: run test test-integration prove lint bench docs clean help
 
 run: $(PLAIN)  ## show what hookonce does, on sample payloads
 	@$(BIN)/hookonce demo
@@ -26,6 +27,12 @@ test-integration: $(DEV)  ## tests that need installed agents or services
 	if [ $$code -eq 5 ]; then \
 		echo "No integration test was selected: none is marked 'integration' here, so there is nothing to fail."; \
 	else exit $$code; fi
+
+prove: $(PLAIN)  ## run real agents offline and certify their hooks (2 GB from npm, once; AGENTS="codex cline" for some)
+	@fetched=yes; $(BIN)/hookonce lab fetch $(AGENTS) || { fetched=; echo "Going on with what was fetched before."; }; \
+	if [ -n "$$fetched" ] || $(BIN)/hookonce prove --pinned --dry-run $(AGENTS) > /dev/null 2>&1; then \
+		$(BIN)/hookonce prove --pinned --tries 3 $(ARGS) $(AGENTS); \
+	else echo "It is not enough: nothing is run."; fi
 
 lint: $(DEV)  ## walls between rooms, style, types
 	@echo "lint-imports"

@@ -4,6 +4,7 @@
     ├── PayloadError         an agent's native payload cannot be read
     ├── DocumentError        a document of an event format cannot be read
     ├── ManifestError        a manifest of hooks cannot be used (manifest/load)
+    ├── Unavailable          an agent of the lab, or what it needs, cannot be had (lab/npm)
     ├── Refusal              a file that belongs to others was left alone (edit/refusal)
     │   └── BrokenFile       and is not what its name says
     └── UsageError           the command line asks for something impossible, exit 64

@@ -6,7 +6,7 @@ from importlib import import_module
 from hookonce.agents._base import decode, normalize
 from hookonce.agents._encode import encode, native_event
 from hookonce.agents._rewrite import retold, rewritten
-from hookonce.agents._tool import ENDS
+from hookonce.agents._tool import ENDS, native_arguments
 from hookonce.agents.configs.entry import config_of, own_place
 from hookonce.agents.configs.picked import canonical_pattern, narrowed
 from hookonce.agents.configs.point import kind_of, native_of, natives, point_of
@@ -24,6 +24,7 @@ __all__ = [
     "kind_of",
     "load",
     "narrowed",
+    "native_arguments",
     "native_event",
     "native_of",
     "natives",

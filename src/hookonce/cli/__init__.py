@@ -24,6 +24,8 @@ COMMANDS: dict[str, str] = {
     "identify": "say which agent or format a payload is, and why",
     "agents": "show what each coding agent's hooks can tell",
     "demo": "show recorded sessions of several agents as one timeline",
+    "lab": "fetch, run and record real agents offline",
+    "prove": "run real agents offline, and show that hooks fire and refusals hold",
     "bench": "measure how long agents wait for hookonce on this machine",
     "completion": "print a completion script for bash, zsh or fish",
 }

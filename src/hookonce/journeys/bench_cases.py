@@ -11,8 +11,9 @@ from time import monotonic, sleep
 from msgspec import Struct
 
 from hookonce.errors import HookonceError
-from hookonce.journeys.bench_home import EVENT, Home
 from hookonce.journeys.bench_report import COLD, ECHO, FLOOR, KB, PYTHON, WARM
+from hookonce.journeys.made_home import AGENT, EVENT, Home
+from hookonce.model import Object
 from hookonce.runtime.compiler import compiled
 from hookonce.runtime.echo import SAID
 from hookonce.texts import dump
@@ -55,6 +56,13 @@ _OURS = (
 _HOOKS = {"quiet": None, "hooked": "true", "refusing": _REFUSE}
 
 
+def _asked(command: str | None) -> list[Object] | None:
+    """A hook that is asked before each tool call."""
+    if command is None:
+        return None
+    return [{"event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": command}}]
+
+
 class Cases(Struct, frozen=True, kw_only=True):
     """The cases, what kept others from being here, and what the floor is."""
 
@@ -84,7 +92,7 @@ def payload(size: int) -> bytes:
 def cases(scratch: Path) -> Iterator[Cases]:
     """Everything that can be called on this machine; its daemons live as long as this lasts."""
     with ExitStack() as ending:
-        homes = {name: Home(scratch / name, hook) for name, hook in _HOOKS.items()}
+        homes = {name: Home(scratch / name, _asked(hook)) for name, hook in _HOOKS.items()}
         for home in homes.values():
             ending.callback(home.leave)
         awake = {name for name, home in homes.items() if home.wake() is not None}
@@ -118,7 +126,7 @@ def _python() -> Case:
 
 def _echo(scratch: Path, ending: ExitStack) -> Case:
     """Our client, and a daemon that only says the same to everybody."""
-    home = Home(scratch / "echo", **_ALONE)
+    home = Home(scratch / "echo", None, (AGENT,), **_ALONE)
     ending.callback(home.leave)
     place = home.folder() / "socket"
     words = [sys.executable, "-I", "-S", "-c", _LISTEN, str(place), str(PACKAGE.parent)]

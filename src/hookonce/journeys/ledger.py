@@ -47,6 +47,11 @@ def _missing(path: Path) -> list[str]:
     return [str(folder) for folder in takewhile(lambda folder: not folder.exists(), path.parents)]
 
 
+def knows(path: Path) -> bool:
+    """Whether we have written into a file and never taken it back."""
+    return str(path) in _lines()
+
+
 def forget(path: Path) -> None:
     """The file is as it was, and so are the folders around it: those that we made go if nothing is in them."""
     lines = _lines()

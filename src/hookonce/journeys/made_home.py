@@ -1,4 +1,4 @@
-"""A home that is made for measuring: hookonce is installed there, with the hooks that are wanted and its own daemon."""
+"""A home that is made for an occasion: hookonce is installed there, with the hooks wanted and its own daemon."""
 
 import os
 import signal
@@ -13,6 +13,7 @@ from typing import Any
 
 from hookonce import wire
 from hookonce.errors import HookonceError
+from hookonce.model import Object
 from hookonce.runtime.folder import house, places, resort
 from hookonce.texts import dump, load
 
@@ -26,19 +27,21 @@ _STATUS = b"status"  # what a daemon is asked for in the place of the protocol's
 class Home:
     """A directory, its client, and whoever listens for it."""
 
-    def __init__(self, path: Path, hook: str | None = None, **more: str) -> None:
-        """Install there; a hook is a command that is asked before each tool call."""
+    def __init__(
+        self, path: Path, hooks: list[Object] | None = None, install: tuple[str, ...] = (AGENT,), **more: str
+    ) -> None:
+        """Install there, with these hooks in the user's manifest; `install` is what the command is told."""
         self.path = path
-        (path / f".{AGENT.partition('-')[0]}").mkdir(parents=True)
-        if hook is not None:
-            _write_manifest(path / ".config" / "hookonce", hook)
-        words = [sys.executable, "-m", "hookonce", "install", AGENT]
+        path.mkdir(parents=True, exist_ok=True)
+        if hooks is not None:
+            _write_manifest(path / ".config" / "hookonce", hooks)
+        words = [sys.executable, "-m", "hookonce", "install", *install]
         shelves = {"PYTHONPATH": shelf} if (shelf := os.environ.get("PYTHONPATH")) else {}
         done = subprocess.run(  # noqa: S603  our own command
             words, env=self.environment() | shelves | more, capture_output=True, check=False, text=True
         )
         if done.returncode:
-            raise HookonceError(f"nothing can be measured, because install fails: {done.stderr.strip()}")
+            raise HookonceError(f"hookonce cannot be installed in a home that was made for it: {done.stderr.strip()}")
 
     def environment(self) -> dict[str, str]:
         """What the calls of this home are given."""
@@ -91,10 +94,9 @@ class Home:
         rmtree(self.folder(), ignore_errors=True)
 
 
-def _write_manifest(folder: Path, command: str) -> None:
+def _write_manifest(folder: Path, hooks: list[Object]) -> None:
     folder.mkdir(parents=True)
-    hook = {"event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": command}}
-    (folder / "hooks.json").write_bytes(dump({"spec": "hooks/0.1", "hooks": [hook]}))
+    (folder / "hooks.json").write_bytes(dump({"spec": "hooks/0.1", "hooks": hooks}))
 
 
 def _end(pid: int) -> None:

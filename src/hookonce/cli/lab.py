@@ -1,0 +1,26 @@
+"""hookonce lab."""
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from importlib import import_module
+
+# What the lab can do beside `prove`, each in a file of its own: _lab_NAME.py.
+VERBS: dict[str, str] = {
+    "fetch": "fetch pinned agents from npm",
+}
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The verbs of `lab`, each with its own options."""
+    parser.epilog = "examples:\n  hookonce lab fetch --dry-run\n  hookonce lab fetch codex\n  hookonce lab fetch --help"
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    for name, text in VERBS.items():
+        verb = verbs.add_parser(name, help=text, description=text, formatter_class=RawDescriptionHelpFormatter)
+        module = import_module(f"hookonce.cli._lab_{name}")
+        module.configure(verb)
+        verb.set_defaults(verb=module.run)
+
+
+def run(options: Namespace) -> int:
+    """Do what the verb says."""
+    code: int = options.verb(options)
+    return code

@@ -1,0 +1,58 @@
+"""Qwen Code in the lab: one prompt to an OpenAI endpoint of ours, every tool approved."""
+
+from hookonce.lab.driver import Driver, Stand
+from hookonce.lab.scenarios import SERVER
+from hookonce.texts import dump
+
+# 0.15.10 knows no exceptions from a proxy: it would look for the model where nobody listens.
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
+
+
+def _prepare(stand: Stand) -> None:
+    settings = {
+        "security": {"auth": {"selectedType": "openai"}},
+        "general": {"enableAutoUpdate": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
+        "model": {"name": "scripted"},
+        "mcpServers": {SERVER: {"command": stand.mcp[0], "args": stand.mcp[1:]}},
+    }
+    stand.home.joinpath(".qwen").mkdir()
+    stand.home.joinpath(".qwen/settings.json").write_bytes(dump(settings))
+
+
+def _words(stand: Stand) -> list[str]:
+    started = [str(stand.node), str(stand.program)] if stand.node else [str(stand.program)]
+    return [*started, "-p", stand.prompt, "-o", "json", "--approval-mode", "yolo"]
+
+
+def _environment(stand: Stand) -> dict[str, str]:
+    return dict.fromkeys(_PROXIES, "") | {
+        "OPENAI_API_KEY": "no-key",
+        "OPENAI_BASE_URL": f"{stand.url}/v1",
+        "OPENAI_MODEL": "scripted",
+        "QWEN_CODE_NO_RELAUNCH": "true",
+        "NODE_COMPILE_CACHE": str(stand.cache / "compiled"),
+    }
+
+
+DRIVER = Driver(
+    agent="qwen-code",
+    version="0.24.4",
+    program="@qwen-code/qwen-code/cli.js",
+    node=22,
+    prepare=_prepare,
+    words=_words,
+    environment=_environment,
+    more={
+        "shell": {"is_background": False},
+        "agent": {"subagent_type": "general-purpose", "run_in_background": False},
+    },
+    unreachable={
+        "fires:SessionEnd": "comes when a person leaves or clears a session at a terminal",
+        "fires:PermissionRequest": "comes only where somebody could answer; a single prompt asks nobody",
+        "fires:PermissionDenied": "what a single prompt may not do is refused before any hook is asked",
+        "fires:StopFailure": "an API that fails ends a single prompt without an event",
+    },
+)

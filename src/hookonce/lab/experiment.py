@@ -1,0 +1,34 @@
+"""An experiment: claims that are tried together. This list is the only one of them, in the order in which they run."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from hookonce.lab.claim import Claim
+from hookonce.lab.experiments import (
+    asked,
+    denied,
+    failing,
+    fires,
+    here,
+    prompt,
+    rewritten,
+    scripted,
+    stops,
+    transparent,
+)
+from hookonce.lab.stage import Stage
+
+
+class Experiment(Struct, frozen=True):
+    """Which claims it has for an agent, and how they are tried."""
+
+    name: str
+    claims: Callable[[Stage], list[str]]
+    run: Callable[[Stage], list[Claim]]
+
+
+EXPERIMENTS = tuple(
+    Experiment(module.__name__.rpartition(".")[2], module.claims, module.run)
+    for module in (transparent, fires, denied, asked, rewritten, prompt, stops, failing, scripted, here)
+)

@@ -1,0 +1,67 @@
+"""A run: one call of a real agent, and everything that can be said about it afterwards."""
+
+from typing import Any
+
+from msgspec import Struct
+
+from hookonce.lab.model import Request
+from hookonce.lab.talk import Talk
+from hookonce.model import Object
+
+
+class Heard(Struct, frozen=True):
+    """What the lab's hook was given."""
+
+    hook: str
+    event: Object
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """What became of a call. `code` is None for an agent that had to be ended; `called` is what the MCP server heard,
+    `killed` which daemons a hook has ended, `left` which processes outlived the agent.
+    """
+
+    scenario: str
+    code: int | None
+    out: str
+    err: str
+    seconds: float
+    files: dict[str, str]
+    requests: list[Request]
+    heard: list[Heard] = []
+    called: list[str] = []
+    killed: list[int] = []
+    left: list[str] = []
+    doctor: list[str] = []
+
+
+def talks(run: Run) -> list[Talk]:
+    """The conversations that the model was sent, side questions left out."""
+    return [one.talk for one in run.requests if one.talk is not None and one.talk.tools]
+
+
+def was_told(run: Run, text: str) -> bool:
+    """Whether the model was ever sent a text."""
+    return any(text in said.text for one in run.requests if one.talk for said in one.talk.said)
+
+
+def of_kind(run: Run, kind: str, **tool: Any) -> list[Object]:
+    """The events of a kind that the lab's hook was given, of a tool if one is named."""
+    found = [one.event for one in run.heard if one.event.get("type") == kind]
+    return [one for one in found if all(one.get("tool", {}).get(key) == value for key, value in tool.items())]
+
+
+def has_asked(run: Run, text: str) -> bool:
+    """Whether a hook was asked about a tool call with that text in its input."""
+    return any(text in str(event["tool"].get("input")) for event in of_kind(run, "before_tool_execute"))
+
+
+def ending(run: Run) -> str:
+    """How it ended."""
+    return "the agent had to be ended" if run.code is None else f"the agent ended with exit code {run.code}"
+
+
+def summary(run: Run) -> str:
+    """How it ended, and its last words."""
+    told = " ".join((run.err or run.out).split())[-160:]
+    return f"{ending(run)}; its last words: {told}" if told else ending(run)
