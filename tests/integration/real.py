@@ -1,4 +1,7 @@
-"""Real agents and real installations, fetched once into a folder beside the tests; what cannot be had is skipped."""
+"""Real agents, from the cache that everybody's `hookonce lab fetch` fills, and real installations.
+
+What cannot be had is skipped.
+"""
 
 import os
 import shutil
@@ -9,27 +12,23 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.errors import HookonceError
+from hookonce.lab.fetch import fetch
+from hookonce.lab.found import find
 from tests.house.tree import committed_files
 from tests.shared import ROOT
 
-CACHE = Path(os.environ.get("HOOKONCE_AGENTS", ROOT / ".agents"))
-
-
 @cache
-def npm_package(name, version):
-    """The folder of an installed npm package; skips where npm or the registry is out of reach."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not here, so no agent can be fetched")
-    place = CACHE / f"{name.replace('/', '+')}@{version}"
-    if not (place / "node_modules").is_dir():
-        place.mkdir(parents=True, exist_ok=True)
-        words = [npm, "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(place), f"{name}@{version}"]
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=900)
-        if done.returncode:
-            shutil.rmtree(place)
-            pytest.skip(f"{name} {version} could not be fetched: {done.stderr.strip()[-200:]}")
-    return place / "node_modules"
+def agent(name):
+    """An agent in its pinned version, from where `hookonce lab fetch` puts it; skips where it cannot be had."""
+    try:
+        fetch([name])
+        got = find(name, pinned=True)
+    except HookonceError as problem:
+        pytest.skip(str(problem))
+    if got is None:
+        pytest.skip(f"{name} has no program for this machine")
+    return got
 
 
 @cache

@@ -8,24 +8,15 @@ import pytest
 from hookonce import agents
 from hookonce.agents import natives, point_of
 from tests.cli.command import run
-from tests.integration.real import npm_package
+from tests.integration.real import agent
 
 pytestmark = pytest.mark.integration
-VERSION = "0.166.0"
-
-
-def program():
-    """The agent's own program."""
-    found = [path for path in npm_package("@openai/codex", VERSION).rglob("bin/codex") if path.is_file()]
-    if not found:
-        pytest.skip("the package has no program for this machine")
-    return found[0]
 
 
 def listed(home, project):
     """What Codex itself says about the hooks that it finds; no model is asked for that."""
     env = {"HOME": str(home), "PATH": "/usr/bin:/bin", "CODEX_HOME": str(home / ".codex")}
-    with subprocess.Popen([program(), "app-server"], env=env, cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+    with subprocess.Popen([agent("codex").program, "app-server"], env=env, cwd=project, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
 
         def ask(number, method, **params):
             server.stdin.write(json.dumps({"id": number, "method": method, "params": params}) + "\n")
