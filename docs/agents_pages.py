@@ -1,10 +1,12 @@
 """docs/agents.md and a page for each agent, made from the same sheets as `hookonce agents`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from certificates_page import anchor
 from page import MADE, code, plain, table
 
 from hookonce import agents
+from hookonce.agents.proven import Shown
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.canon.events import ROWS
 from hookonce.cli._matrix import (
@@ -18,10 +20,11 @@ from hookonce.cli._matrix import (
     notes,
     places,
     power,
+    proof,
     said,
     seconds,
 )
-from hookonce.journeys.matrix import Sheet, sheet
+from hookonce.journeys.matrix import Row, Sheet, sheet
 
 INTRODUCTION = """\
 What each coding agent lets a hook see and do, made from the same tables that do the work. Every agent has a page of its
@@ -32,9 +35,11 @@ when its hook crashes."""
 SEVERAL = "Several answers in one cell belong to several native events; the agent's page tells which."
 MARKS = {"proven": "✓", "captured": "•", "documented": "°"}
 LEGEND = """\
-*Proven* (✓): shown on the running agent. *Captured* (•): checked against payloads that the running agent wrote.
-*Documented* (°): from its documentation or code alone. The mark is that of an agent's table as a whole, and nothing is
-marked proven before a proof run has shown it."""
+*Proven* (✓): on the running agent, in the version that is named, the event came and an answer had every power that
+stands there; a [certificate](certificates.md) has the evidence. *Captured* (•): checked against payloads that the
+running agent wrote. *Documented* (°): from its documentation or code alone. Proof is per event; what is not proven
+bears the mark of the agent's table as a whole. *Contradicted* (✗): on the running agent a claim about the event did not
+hold."""
 WORDS = """\
 - **prevents**: an answer can refuse what is about to happen. **retries**: it can make the agent go on instead of
   ending. **context**: it can add text for the model. **observes**: it changes nothing.
@@ -54,17 +59,17 @@ POWERS = {
 PART = 8  # agents beside each other in one table
 
 
-def pages() -> dict[str, str]:
+def pages(proven: Mapping[str, Shown]) -> dict[str, str]:
     """Every page by its place in the repository."""
-    sheets = [sheet(agents.load(name)) for name in agents.AGENTS]
+    sheets = [sheet(agents.load(name), proven=proven) for name in agents.AGENTS]
     made = {f"docs/agents/{one.name}.md": "\n".join(_page(one)) for one in sheets}
     return {"docs/agents.md": "\n".join(_overview(sheets))} | made
 
 
 def _overview(sheets: list[Sheet]) -> list[str]:
     lines = ["# The agents", "", MADE, "", INTRODUCTION, "", LEGEND, ""]
-    rows = [(f"[{one.title}](agents/{one.name}.md)", code(one.name), *counts(one), _payloads(one)) for one in sheets]
-    lines += [*table(("agent", "name", *COUNTS, "payloads"), rows), "", COUNTED]
+    rows = [(f"[{one.title}](agents/{one.name}.md)", code(one.name), *counts(one), *_written(one)) for one in sheets]
+    lines += [*table(("agent", "name", *COUNTS, "config", "payloads"), rows), "", COUNTED]
     lines += [f"A question mark: {NOT_YET}."] if any(one.config is None for one in sheets) else []
     lines += ["", "## What a hook can do", "", SEVERAL, "", *_beside(sheets, _power), "## The words", "", WORDS, ""]
     lines += ["## Native names of canonical events", "", *_beside(sheets, _natives)]
@@ -73,8 +78,9 @@ def _overview(sheets: list[Sheet]) -> list[str]:
     return [*lines, *table(("agent", *ARGUMENTS), rows), ""]
 
 
-def _payloads(one: Sheet) -> str:
-    return "read, write" if one.writes_payloads else "read"
+def _written(one: Sheet) -> tuple[str, str]:
+    """In what its hooks are configured, and what we do with its payloads."""
+    return "none" if one.config is None else one.config.language, "read, write" if one.writes_payloads else "read"
 
 
 def _beside(sheets: list[Sheet], cell: Callable[[Sheet, str], str]) -> list[str]:
@@ -89,8 +95,12 @@ def _beside(sheets: list[Sheet], cell: Callable[[Sheet, str], str]) -> list[str]
 
 
 def _power(one: Sheet, kind: str) -> str:
-    found = dict.fromkeys(power(row) for row in one.points if row.canonical == kind)
-    return " / ".join(f"{words} {MARKS[one.proof]}" for words in found) or "–"
+    found = dict.fromkeys(f"{power(row)} {_sign(row)}" for row in one.points if row.canonical == kind)
+    return " / ".join(found) or "–"
+
+
+def _sign(row: Row) -> str:
+    return "✗" if row.contradicted else MARKS[row.proof]
 
 
 def _natives(one: Sheet, kind: str) -> str:
@@ -102,8 +112,9 @@ def _tools(one: Sheet, tool: str) -> str:
 
 
 def _page(one: Sheet) -> list[str]:
-    lines = [f"# {one.title}", "", MADE, "", f"Known here as `{one.name}`; *{one.proof}*, checked {one.checked}."]
+    lines = [f"# {one.title}", "", MADE, "", f"Known here as `{one.name}`; {_known(one)}, checked {one.checked}."]
     lines += ["What the words mean: [the agents](../agents.md#the-words).", ""]
+    lines += _contradicted(one)
     if one.config is None:
         lines += [f"Where its hooks live and what they can do is left out: {NOT_YET}.", ""]
     else:
@@ -113,6 +124,21 @@ def _page(one: Sheet) -> list[str]:
         lines += ["## What an entry can say", "", *_pairs(abilities(one.config))]
     lines += [*_events(one), *_tool_names(one), "## Quirks", "", *[f"- {plain(quirk)}" for quirk in one.quirks], ""]
     return [*lines, "## Source", "", f"{plain(one.source)}; checked {one.checked}.", ""]
+
+
+def _contradicted(one: Sheet) -> list[str]:
+    if one.certificate is None or not one.certificate.contradicted:
+        return []
+    claims = ", ".join(map(code, one.certificate.contradicted))
+    return [f"Contradicted on {one.certificate.version}, as the certificate shows: {claims}.", ""]
+
+
+def _known(one: Sheet) -> str:
+    """How much of it is proven, with the evidence, or else its mark."""
+    if one.certificate is None:
+        return f"*{one.proof}*"
+    where = f"../certificates.md#{anchor(one.name, one.certificate.version)}"
+    return f"*{proof(one)}* ([certificate]({where}) of {one.certificate.date}), the rest *{one.proof}*"
 
 
 def _pairs(rows: list[tuple[str, str]]) -> list[str]:

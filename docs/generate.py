@@ -8,11 +8,13 @@ from io import StringIO
 from pathlib import Path
 
 from agents_pages import pages as agents_pages
+from certificates_page import pages as certificates_pages
 from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.json import schema as schema_of
 from page import MADE, code, table
 from performance import pages as performance_pages
+from proven_table import PLACE, module, proven
 
 from hookonce import formats
 from hookonce.__main__ import parser_for
@@ -20,11 +22,13 @@ from hookonce.canon.arguments import ARGUMENTS
 from hookonce.canon.events import ROWS
 from hookonce.canon.tools import ACTIONS
 from hookonce.cli import COMMANDS
+from hookonce.cli.lab import VERBS
 from hookonce.journeys.bench_report import Report
 from hookonce.journeys.check import Verdict
 from hookonce.journeys.dialect import Given
 from hookonce.journeys.identify import Finding
 from hookonce.journeys.matrix import Sheet
+from hookonce.lab.certificate import Certificate
 from hookonce.manifest.schema import schema as manifest_schema
 from hookonce.model import Record
 
@@ -37,6 +41,7 @@ SHAPES = {
     "check": Verdict,
     "agents": Sheet,
     "bench": Report,
+    "prove": Certificate,
 }
 
 
@@ -87,9 +92,11 @@ def format_page() -> str:
 def command_line() -> str:
     """docs/cli.md: what `--help` prints."""
     os.environ["COLUMNS"] = "100"
-    parts = ["# The command line", "", MADE, "", *_help(None)]
+    parts = ["# The command line", "", MADE, "", *_help()]
     for name in COMMANDS:
         parts += [f"## hookonce {name}", "", *_help(name)]
+        for verb in VERBS if name == "lab" else ():
+            parts += [f"## hookonce {name} {verb}", "", *_help(name, verb)]
     parts += [
         "Exit codes: 0 fine · 1 a problem found or an expected error · 3 something was left out under `--strict` ·",
         "64 wrong usage · 70 internal error (the place of the log is printed).",
@@ -98,11 +105,11 @@ def command_line() -> str:
     return "\n".join(parts)
 
 
-def _help(command: str | None) -> list[str]:
-    parser, _ = parser_for(command)
-    words = ["--help"] if command is None else [command, "--help"]
+def _help(*words: str) -> list[str]:
+    parser, _ = parser_for(next(iter(words), None))
     with redirect_stdout(StringIO()) as out, suppress(SystemExit):
-        parser.parse_args(words).explain()  # only of a command that reads its words by hand: others have left by now
+        given = parser.parse_args([*words, "--help"])
+        given.explain()  # only of a command that reads its words by hand: others have left by now
     return ["```text", out.getvalue().rstrip(), "```", ""]
 
 
@@ -131,8 +138,9 @@ def pages() -> dict[Path, str]:
     sys.path.insert(0, str(ROOT / "docs"))
     from conformance import render
 
-    made = {ROOT / name: make() for name, make in PAGES.items()}
-    made |= {ROOT / name: text for name, text in (agents_pages() | performance_pages()).items()}
+    shown = proven()  # by the certificates as they are, whatever the table said until now
+    others = agents_pages(shown) | certificates_pages() | performance_pages() | {PLACE: module(shown)}
+    made = {ROOT / name: make() for name, make in PAGES.items()} | {ROOT / name: text for name, text in others.items()}
     return made | schemas() | {ROOT / "docs" / "conformance.md": render(ROOT)}
 
 

@@ -10,9 +10,10 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from hookonce import agents, formats
+from hookonce.agents.proven import Shown
 from hookonce.canon.capabilities import CAPABILITIES
 from hookonce.cli import COMMANDS
-from hookonce.cli._matrix import abilities, failures, places
+from hookonce.cli._matrix import abilities, cells, contradictions, failures, places, proof
 from hookonce.cli._table import show, table
 from hookonce.formats._schema import schema
 from hookonce.journeys.demo import recorded as bundled
@@ -38,8 +39,8 @@ def test_every_agent_has_a_row():
     assert set(agents.AGENTS) <= rows.keys()
     for name in agents.AGENTS:
         one = sheet(agents.load(name))
-        language, crash = ("none", "?") if one.config is None else (one.config.language, one.config.failure.crash)
-        assert [name, str(len(one.points)), language, crash, one.proof, one.checked] == rows[name][:2] + rows[name][5:]
+        crash = "?" if one.config is None else one.config.failure.crash
+        assert [name, str(len(one.points)), crash, *proof(one).split(), one.checked] == rows[name][:2] + rows[name][5:]
 
 
 def test_the_overview_fits_a_hundred_columns():
@@ -75,11 +76,29 @@ def test_one_agent_is_shown_whole(name):
 @pytest.mark.parametrize("name", list(agents.AGENTS))
 def test_no_agent_claims_more_than_its_mark(name):
     """
-    The word proven stands only in the legend, unless the agent's table is proven.
+    Without a certificate the word proven stands only in the legend; with one, at the events that it shows.
     """
+    one = sheet(agents.load(name))
     claims = [line for line in run("agents", name).out.splitlines() if "proven" in line and not line.startswith("proven:")]
+    first, *rows = claims or [""]
 
-    assert (agents.load(name).proof == "proven") == bool(claims)
+    assert (one.certificate is not None) == bool(claims)
+    assert [row.event for row in one.points if row.proof == "proven"] == [line.split("  ")[0].strip() for line in rows]
+    assert all(f"proven on {one.certificate.version} " in line for line in rows)
+    assert not claims or proof(one) in first
+
+
+def test_a_contradiction_stands_beside_the_mark():
+    """
+    The row names the version on which a claim did not hold, and the agent all such claims.
+    """
+    shown = Shown(version="1.2.3", date="2026-01-02", held={"Stop": ("retries",)}, contradicted={"deny:mcp": "PreToolUse"})
+    one = sheet(agents.load("codex"), proven={"codex": shown})
+    marks = {row.event: cells(row)[-1] for row in one.points}
+
+    assert ("captured, contradicted on 1.2.3", "proven on 1.2.3") == (marks["PreToolUse"], marks["Stop"])
+    assert ("proven 1/14 on 1.2.3", "contradicted on 1.2.3: deny:mcp") == (proof(one), contradictions(one))
+    assert contradictions(sheet(agents.load("amp"))) is None
 
 
 def test_agents_as_json():

@@ -32,7 +32,7 @@ def test_the_overview_links_every_page():
 @pytest.mark.parametrize("name", list(agents.AGENTS))
 def test_a_page_tells_events_files_quirks_and_source(name):
     """
-    A page has what `hookonce agents NAME` has, and claims no proof that the table does not.
+    A page has what `hookonce agents NAME` has, and claims no proof that no certificate shows.
     """
     one, text = sheet(agents.load(name)), page(name)
 
@@ -40,4 +40,5 @@ def test_a_page_tells_events_files_quirks_and_source(name):
     assert all(f"| `{row.event}` | `{row.canonical}` |" in text for row in one.points)
     assert all(f"- {quirk}".replace("*", "\\*").replace("<", "&lt;") in text for quirk in one.quirks)
     assert all(file.replace("*", "\\*").replace("<", "&lt;") in text for file in (one.config.files.values() if one.config else ()))
-    assert ("proven" in text) == (one.proof == "proven")
+    assert ("proven" in text) == (one.certificate is not None)
+    assert sum(row.proof == "proven" for row in one.points) == text.count("| proven on ")

@@ -18,6 +18,7 @@ from hookonce.lab.found import find
 from tests.house.tree import committed_files
 from tests.shared import ROOT
 
+
 @cache
 def agent(name):
     """An agent in its pinned version, from where `hookonce lab fetch` puts it; skips where it cannot be had."""

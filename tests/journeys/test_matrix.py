@@ -8,6 +8,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookonce import agents
+from hookonce.agents.proven import PROVEN
 from hookonce.canon.capabilities import CAPABILITIES
 from hookonce.formats._schema import schema
 from hookonce.journeys.matrix import grouped, sheet
@@ -50,13 +51,18 @@ def test_every_configured_event_has_one_row(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_row_bears_the_mark_of_its_table(name):
+def test_every_row_bears_the_mark_of_its_table_unless_it_is_proven(name):
     """
-    No row claims more than the agent's table does.
+    No row claims more than the agent's table and its certificate do, and a proven one names the version.
     """
     agent = agents.load(name)
+    found = sheet(agent)
 
-    assert {agent.proof} == {row.proof for row in sheet(agent).points}
+    assert {agent.proof} == {row.proof for row in sheet(agent, proven={}).points}
+    assert (name in PROVEN) == (found.certificate is not None)
+    for row in found.points:
+        version = PROVEN[name].version if row.proof == "proven" else None
+        assert (version, True) == (row.proven_on, row.proof in ("proven", agent.proof))
 
 
 @given(POINTS)

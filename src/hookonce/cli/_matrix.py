@@ -6,14 +6,17 @@ from hookonce.journeys.matrix import Row, Setup, Sheet, Switch, Timeouts
 from hookonce.texts import dump
 
 MARKS = "proven: shown on the running agent; captured: on payloads it wrote; documented: only read about"
-MARKED = "The mark is that of an agent's table as a whole."
+MARKED = (
+    "Proof is per event: in that version it came, and answers had all its powers; else the table's mark",
+    "contradicted: a claim about the event did not hold on the running agent; hookonce prove tells the evidence",
+)
 POWERS = (
     "prevents: an answer can refuse; retries: it can make the agent go on; context: it can add text for the model",
     "fails: what becomes of the action when its hook dies or is late; open also where nobody has seen it refused",
 )
 NOT_YET = "its configuration is not converted yet"
 CELLS = ("power", "ask", "rewrite", "fails", "proof")
-COUNTS = ("events", "prevent", "ask", "rewrite", "config", "crash", "proof", "checked")
+COUNTS = ("events", "prevent", "ask", "rewrite", "crash", "proof", "checked")
 
 _NONE = "–"
 _UNKNOWN = "?"
@@ -30,17 +33,30 @@ def counts(sheet: Sheet) -> tuple[str, ...]:
     """The agent in the overview, column by column as in COUNTS."""
     found = Counter(power for row in sheet.points for power in row.powers)
     asks = sum(row.ask in ("native", "denies_headless") for row in sheet.points)
-    if sheet.config is None:
-        numbers, how = (_UNKNOWN,) * 3, ("none", _UNKNOWN)
-    else:
-        numbers = (str(found["prevents"]), str(asks), str(found["rewrites"]))
-        how = (sheet.config.language, sheet.config.failure.crash)
-    return (str(len(sheet.points)), *numbers, *how, sheet.proof, sheet.checked)
+    known: tuple[str, ...] = (_UNKNOWN,) * 4
+    if sheet.config is not None:
+        known = (str(found["prevents"]), str(asks), str(found["rewrites"]), sheet.config.failure.crash)
+    return (str(len(sheet.points)), *known, proof(sheet), sheet.checked)
+
+
+def proof(sheet: Sheet) -> str:
+    """How much of the agent is proven, and on which version; the mark of its table if it was never run."""
+    if sheet.certificate is None:
+        return sheet.proof
+    shown = sum(row.proven_on is not None for row in sheet.points)
+    return f"proven {shown}/{len(sheet.points)} on {sheet.certificate.version}"
+
+
+def mark(row: Row) -> str:
+    """How a row is known, and on which version it was shown or contradicted."""
+    if row.contradicted:
+        return f"{row.proof}, contradicted on {row.contradicted_on}"
+    return row.proof if row.proven_on is None else f"{row.proof} on {row.proven_on}"
 
 
 def cells(row: Row) -> tuple[str, ...]:
     """What a row says, column by column as in CELLS."""
-    return (power(row), said(row.ask), said(row.rewrite), _fails(row), row.proof)
+    return (power(row), said(row.ask), said(row.rewrite), _fails(row), mark(row))
 
 
 def sentence(row: Row) -> str:
@@ -88,6 +104,13 @@ def notes(rows: list[Row]) -> list[str]:
         if row.why is not None:
             found.setdefault((said(row.install), row.why), []).append(row.event)
     return [f"{install}: {', '.join(events)}: {why}" for (install, why), events in found.items()]
+
+
+def contradictions(sheet: Sheet) -> str | None:
+    """The claims that did not hold on the running agent."""
+    if sheet.certificate is None or not sheet.certificate.contradicted:
+        return None
+    return f"contradicted on {sheet.certificate.version}: {', '.join(sheet.certificate.contradicted)}"
 
 
 def places(setup: Setup) -> list[tuple[str, str]]:

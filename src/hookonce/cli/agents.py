@@ -16,10 +16,13 @@ from hookonce.cli._matrix import (
     POWERS,
     abilities,
     cells,
+    contradictions,
     counts,
     failures,
+    mark,
     notes,
     places,
+    proof,
     remarks,
     sentence,
 )
@@ -68,8 +71,8 @@ def _overview(sheets: list[Sheet]) -> None:
     print("\nprevent, ask, rewrite: the events at which a hook's answer can do that")
     print("crash: what becomes of a tool call when its hook crashes")
     if any(one.config is None for one in sheets):
-        print(f"config none: {NOT_YET}")
-    print(MARKS)
+        print(f"A question mark: {NOT_YET}")
+    print(MARKS, *MARKED[:1], sep="\n")
     print("Next: hookonce agents NAME shows all of one; hookonce agents --event EVENT compares them")
 
 
@@ -87,11 +90,14 @@ def _compare(sheets: list[Sheet], event: str) -> None:
         print(f"\nNo such event: {', '.join(without)}")
     if unknown := [one.name for one in sheets if one.points and one.config is None]:
         print(f"\nA question mark ({', '.join(unknown)}): {NOT_YET}")
-    print("", *POWERS, MARKS, MARKED, sep="\n")
+    print("", *POWERS, MARKS, *MARKED, sep="\n")
 
 
 def _whole(one: Sheet) -> None:
-    print(f"{one.title} ({one.name}): {one.proof}, checked {one.checked}\nSource: {one.source}")
+    rest = "" if one.certificate is None else f" ({one.certificate.date}), the rest {one.proof}"
+    print(f"{one.title} ({one.name}): {proof(one)}{rest}, checked {one.checked}\nSource: {one.source}")
+    if wrong := contradictions(one):
+        print(wrong)
     if one.config is None:
         print(f"\nA question mark: {NOT_YET}")
     else:
@@ -99,14 +105,14 @@ def _whole(one: Sheet) -> None:
             _pairs(title, rows(one.config))
     made = table("event", "canonical", "proof", "what an answer can do, and more")
     for row in one.points:
-        made.add_row(row.event, row.canonical, row.proof, sentence(row))
+        made.add_row(row.event, row.canonical, mark(row), sentence(row))
     _show_if_any(made)
     _list(notes(one.points))
     _names(one)
     print()
     for quirk in one.quirks:
         print(f"- {quirk}")
-    print("", *POWERS, MARKS, MARKED, sep="\n")
+    print("", *POWERS, MARKS, *MARKED, sep="\n")
 
 
 def _names(one: Sheet) -> None:

@@ -1,15 +1,17 @@
 """matrix: all that is known of an agent's hooks on one sheet, a row for each lifecycle point.
 
-The sheet is derived from the agent's own tables and says nothing that they do not say. What `hookonce agents`
-prints, its JSON and the documentation are made of it.
+The sheet is derived from the agent's own tables and from what certificates have shown of it (agents/proven), and says
+nothing that they do not say. What `hookonce agents` prints, its JSON and the documentation are made of it.
 """
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.agents import kind_of, natives, point_of
+from hookonce.agents.proven import PROVEN, Shown
 from hookonce.canon.capabilities import CAPABILITIES
 from hookonce.model import Agent, Config, Json, Point
 from hookonce.texts import dump
@@ -28,7 +30,9 @@ class Row(Struct, frozen=True, kw_only=True):
 
     No powers, and null for `ask`, `rewrite` and `install`: nobody has looked yet. `cap` is in seconds. `crash`
     and `late` say what becomes of the action when a hook dies or does not answer in time; null where a hook has
-    no say, and `open` also where nobody has seen the opposite. `proof` is the mark of the agent's table.
+    no say, and `open` also where nobody has seen the opposite. `proof` is proven if a certificate shows that the event
+    comes and that an answer has every power there, else the mark of the agent's table. `contradicted` are claims about
+    this event that did not hold.
     """
 
     event: str
@@ -42,6 +46,9 @@ class Row(Struct, frozen=True, kw_only=True):
     crash: Fate | None
     late: Fate | None
     proof: Proof
+    proven_on: str | None
+    contradicted: list[str]
+    contradicted_on: str | None
 
 
 _UNSEEN = Row(
@@ -56,6 +63,9 @@ _UNSEEN = Row(
     crash=None,
     late=None,
     proof="documented",
+    proven_on=None,
+    contradicted=[],
+    contradicted_on=None,
 )
 
 
@@ -114,10 +124,19 @@ class Setup(Struct, frozen=True, kw_only=True):
     trust: str | None
 
 
+class Certified(Struct, frozen=True, kw_only=True):
+    """The certificate of the newest version that was run: which, when, and the claims that did not hold."""
+
+    version: str
+    date: str
+    contradicted: list[str]
+
+
 class Sheet(Struct, frozen=True, kw_only=True):
     """One agent. `events` are the names in its payloads, `points` those of its configuration.
 
-    `config` is null for an agent whose configuration cannot be converted yet.
+    `proof` is the mark of its table; `certificate` is null for an agent that was never run. `config` is null for an
+    agent whose configuration cannot be converted yet.
     """
 
     name: str
@@ -125,6 +144,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
     source: str
     checked: str
     proof: Proof
+    certificate: Certified | None
     vendor: str
     events: dict[str, str]
     tools: dict[str, str]
@@ -143,15 +163,17 @@ class Group(NamedTuple):
     row: Row
 
 
-def sheet(agent: Agent, event: str | None = None) -> Sheet:
+def sheet(agent: Agent, event: str | None = None, proven: Mapping[str, Shown] = PROVEN) -> Sheet:
     """All that is known of an agent; with an event, of its points only those of that canonical name."""
-    rows = rows_of(agent)
+    shown = proven.get(agent.name)
+    rows = [row if shown is None else _marked(row, shown) for row in rows_of(agent)]
     return Sheet(
         name=agent.name,
         title=agent.title,
         source=agent.source,
         checked=agent.checked,
         proof=agent.proof,
+        certificate=None if shown is None else _certified(shown),
         vendor=agent.vendor,
         events=dict(agent.events),
         tools=dict(agent.tools),
@@ -164,8 +186,12 @@ def sheet(agent: Agent, event: str | None = None) -> Sheet:
     )
 
 
+def _certified(shown: Shown) -> Certified:
+    return Certified(version=shown.version, date=shown.date, contradicted=list(shown.contradicted))
+
+
 def rows_of(agent: Agent) -> list[Row]:
-    """A row for each point that can be configured, or that the table has something to say about."""
+    """A row for each point that can be configured, or that the table describes; all bear the mark of the table."""
     points = () if agent.config is None else agent.config.points
     return [_row(agent, native) for native in dict.fromkeys([*natives(agent), *points])]
 
@@ -187,7 +213,20 @@ def _row(agent: Agent, native: str) -> Row:
         crash=crash,
         late=late,
         proof=agent.proof,
+        proven_on=None,
+        contradicted=[],
+        contradicted_on=None,
     )
+
+
+def _marked(row: Row, shown: Shown) -> Row:
+    """The row with what was seen there; where a claim did not hold, or nobody knows the powers, nothing is proven."""
+    if wrong := [claim for claim, event in shown.contradicted.items() if event == row.event]:
+        return replace(row, contradicted=wrong, contradicted_on=shown.version)
+    seen = {"observes", *shown.held.get(row.event, ())}
+    if row.event not in shown.held or not row.powers or not seen.issuperset(row.powers):
+        return row
+    return replace(row, proof="proven", proven_on=shown.version)
 
 
 def _powers(known: Point) -> list[Power]:

@@ -63,6 +63,7 @@ class Model:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # else whoever comes as the sixth at once waits for a second
     model: Model
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -71,6 +72,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each body waits until its head was acknowledged
     server: _Server
 
     def log_message(self, *_words: object) -> None:

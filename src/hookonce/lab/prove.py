@@ -6,11 +6,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+from msgspec.structs import replace
+
 from hookonce import __version__
 from hookonce.errors import HookonceError
 from hookonce.lab import drivers
 from hookonce.lab.certificate import Certificate, extra_ms, machine
 from hookonce.lab.claim import Claim, together, unreachable, untried
+from hookonce.lab.evidence import impersonal
 from hookonce.lab.experiment import EXPERIMENTS, Experiment
 from hookonce.lab.found import Found
 from hookonce.lab.stage import Stage
@@ -74,5 +77,5 @@ def _tried(stage: Stage, one: Experiment, tries: int, tell: Tell) -> dict[str, l
         except (HookonceError, OSError) as problem:
             results = [untried(name, f"the experiment failed: {problem}") for name in one.claims(stage)]
         for claim in results:
-            found.setdefault(claim.claim, []).append(claim)
+            found.setdefault(claim.claim, []).append(replace(claim, evidence=impersonal(claim.evidence)))
     return found

@@ -4,6 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from hookonce.lab.evidence import impersonal
 from hookonce.lab.model import Request
 from hookonce.lab.talk import Talk
 from hookonce.model import Object
@@ -63,5 +64,5 @@ def ending(run: Run) -> str:
 
 def summary(run: Run) -> str:
     """How it ended, and its last words."""
-    told = " ".join((run.err or run.out).split())[-160:]
+    told = impersonal(" ".join((run.err or run.out).split()))[-160:]
     return f"{ending(run)}; its last words: {told}" if told else ending(run)

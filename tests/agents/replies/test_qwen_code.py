@@ -44,7 +44,6 @@ SAYS = [
     ("UserPromptExpansion", DENY, BLOCKED, "documented"),
     ("SessionStart", NOTE, own("SessionStart", additionalContext="by the way"), "start-context"),
     ("Stop", DENY, BLOCKED, "stop-block-once"),
-    ("SubagentStart", NOTE, own("SubagentStart", additionalContext="by the way"), "documented"),
     ("SubagentStop", DENY, BLOCKED, "documented"),
     ("PreCompact", NOTE, own("PreCompact", additionalContext="by the way"), "documented"),
     ("TodoCreated", DENY, BLOCKED, "documented"),

@@ -33,7 +33,6 @@ _SHAPES = {
     "UserPromptExpansion": _BLOCKS,
     "SessionStart": _TELLS,
     "Stop": _BLOCKS,
-    "SubagentStart": _TELLS,
     "SubagentStop": _BLOCKS,
     "PreCompact": _TELLS,
     "TodoCreated": _BLOCKS,

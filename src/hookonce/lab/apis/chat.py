@@ -8,7 +8,7 @@ from hookonce.lab.talk import Offer, Said, Talk, Turn, call_id
 from hookonce.model import Object
 from hookonce.texts import dump
 
-_USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+_USAGE = {"prompt_tokens": 5000, "completion_tokens": 10, "total_tokens": 5010}  # enough to be worth a summary
 _ROLES: dict[Any, Any] = {"developer": "system", "function": "tool"}
 
 

@@ -1,0 +1,109 @@
+"""Drivers: what their tables name exists, and what they write and call stays in the home that they are given."""
+
+from pathlib import Path
+
+import pytest
+
+from hookonce import agents
+from hookonce.agents import natives
+from hookonce.errors import UnknownName
+from hookonce.lab import drivers, pins
+from hookonce.lab.driver import Stand
+from hookonce.lab.found import Found
+from hookonce.lab.prove import names_of
+from hookonce.lab.scenarios import SCENARIOS, STEPS
+
+EVERY = pytest.mark.parametrize("name", drivers.DRIVERS)
+URL = "http://127.0.0.1:1"
+
+
+@pytest.fixture
+def stand(tmp_path):
+    """Where an agent would be run."""
+    for name in ("home", "project", "cache"):
+        (tmp_path / name).mkdir()
+    return Stand(
+        home=tmp_path / "home",
+        project=tmp_path / "project",
+        program=Path("/programs/bin/agent"),
+        modules=None,
+        url=URL,
+        prompt="Please go on.",
+        mcp=["/usr/bin/python3", "/lab/mcp_server.py", "/notes"],
+        cache=tmp_path / "cache",
+        node=Path("/node/bin/node"),
+    )
+
+
+def claims(name):
+    """Everything that is claimed about an agent."""
+    return set(names_of(Found(agent=name, version="1", program=Path("/x"), modules=None, node=None, origin="cache")))
+
+
+@EVERY
+def test_a_driver_is_of_the_agent_that_it_is_listed_under(name):
+    """
+    In a version that can be fetched.
+    """
+    driver = drivers.load(name)
+    assert name == driver.agent == agents.load(name).name
+    assert driver.version in pins.versions(name)
+
+
+@EVERY
+def test_what_cannot_be_tried_would_be_claimed(name):
+    """
+    A reason for something that nobody claims is a slip of the pen.
+    """
+    assert set() == drivers.load(name).unreachable.keys() - claims(name)
+
+
+@EVERY
+def test_steps_events_and_scenarios_that_a_driver_names_exist(name):
+    """
+    What it lacks is a step; what comes and goes is an event; its trips are scenarios.
+    """
+    driver = drivers.load(name)
+    assert set() == driver.lacks.keys() - STEPS.keys()
+    assert set() == driver.comes_and_goes - set(natives(agents.load(name)))
+    assert set() == {trip.scenario for trip in driver.trips} - SCENARIOS.keys()
+
+
+@EVERY
+def test_an_agent_is_prepared_in_its_home_alone(name, stand):
+    """
+    Nothing is written anywhere else, and all that it needs is told it: the model's address, the server, the prompt.
+    """
+    driver = drivers.load(name)
+    driver.prepare(stand)
+    words, environment = driver.words(stand), driver.environment(stand)
+    written = [path.read_text(encoding="utf-8") for path in stand.home.rglob("*") if path.is_file()]
+    told = "\n".join([*written, *words, *environment.values()])
+    assert [] == [*stand.project.iterdir(), *stand.cache.iterdir()]
+    assert [] == [need for need in (URL, stand.mcp[1], stand.prompt, str(stand.program)) if need not in told]
+    assert str(stand.program) in words[:2]
+
+
+@EVERY
+def test_every_trip_can_be_called(name, stand):
+    """
+    With words of its own where it has some.
+    """
+    driver = drivers.load(name)
+    calls = [(trip.words or driver.words)(stand) for trip in driver.trips]
+    assert all(str(stand.program) in words[:2] for words in calls)
+
+
+def test_an_agent_that_the_lab_cannot_run_is_named():
+    """
+    With those that it can.
+    """
+    with pytest.raises(UnknownName, match=r"cursor.*claude-code"):
+        drivers.load("cursor")
+
+
+def test_other_names_of_an_agent_are_known():
+    """
+    As everywhere.
+    """
+    assert drivers.load("qwen-code") is drivers.load("qwen")

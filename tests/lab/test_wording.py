@@ -1,0 +1,132 @@
+"""Steps in each agent's own words: what a driver has the model call is what hooks are told of, in the canon's words."""
+
+import pytest
+
+from hookonce import agents
+from hookonce.agents import decode, encode, native_event
+from hookonce.lab import drivers
+from hookonce.lab.mark import prompt
+from hookonce.lab.scenarios import MCP, SCENARIOS, Step
+from hookonce.lab.script import turn_of
+from hookonce.lab.talk import Offer, Said, Talk
+from hookonce.lab.wording import call_of
+from hookonce.model import Event, Tool
+
+KIND = "before_tool_execute"
+CANON = ("shell", "file_write", "file_edit", "file_read", "web_fetch", "agent", MCP)
+NOBODY = Talk(said=[])
+OFFERED = {"codex": Talk(said=[], tools={"exec_command": Offer(), "apply_patch": Offer(free=True)})}
+
+# Hooks of Codex are not told what the model has called, but what that amounts to.
+AMOUNTS = {
+    "exec_command": lambda given: ("Bash", {"command": given["cmd"]}),
+    "apply_patch": lambda given: ("apply_patch", {"command": given}),
+}
+# What an agent has no words for: as what it is known then, and which arguments it has.
+OTHERWISE = {
+    ("codex", "file_read"): ("shell", ()),
+    ("codex", "file_write"): ("file_write", ("path",)),
+    ("codex", "file_edit"): ("file_edit", ("path",)),
+    ("codex", "agent"): ("agent", ("prompt",)),
+    ("opencode", MCP): ("mcp:?/lab_echo", ("text",)),
+}
+STEPS = {str(step): step for scenario in SCENARIOS.values() for turn in scenario.turns for step in turn}
+EVERY_STEP = [(name, step) for name in drivers.DRIVERS for step in STEPS.values() if step.tool in CANON]
+
+
+def worded(name, step, talk=NOBODY):
+    """A step in an agent's words."""
+    return call_of(agents.load(name), drivers.load(name), step, talk)
+
+
+def heard(name, call):
+    """The tool call that a hook is told of, decoded."""
+    agent, (native, given) = agents.load(name), (call.name, call.input)
+    if name == "codex":
+        native, given = AMOUNTS.get(call.name, lambda given: (call.name, given))(call.input)
+        native = f"{call.space}__{native}" if call.space and call.space.startswith("mcp__") else native
+    tool = Tool(name="", native=native, input={}, native_input=given)
+    event = Event(
+        id="x", schema="hookonce/1", type=KIND, agent=name, time="2026-01-01T00:00:00Z", time_source="agent", tool=tool
+    )
+    return decode(agent, encode(agent, event), native_event(agent, KIND)).tool
+
+
+@pytest.mark.parametrize(("name", "step"), EVERY_STEP, ids=lambda one: one if type(one) is str else one.tool)
+def test_a_step_comes_back_as_what_it_was(name, step):
+    """
+    Told in the agent's words, read by the agent's table.
+    """
+    tool, keys = OTHERWISE.get((name, step.tool), (step.tool, step.input.keys()))
+    found = heard(name, worded(name, step, OFFERED.get(name, NOBODY)))
+    assert tool == found.name
+    assert {key: step.input[key] for key in keys} == {key: found.input.get(key) for key in keys}
+
+
+@pytest.mark.parametrize(("name", "step"), EVERY_STEP, ids=lambda one: one if type(one) is str else one.tool)
+def test_no_word_of_a_step_is_lost(name, step):
+    """
+    What it is about stands in the call, wherever the agent wants it; only a title may be left out.
+    """
+    told = str(worded(name, step, OFFERED.get(name, NOBODY)).input)
+    words = [line for key, text in step.input.items() if key != "description" for line in text.splitlines()]
+    assert [] == [word for word in words if word not in told]
+
+
+@pytest.mark.parametrize("name", drivers.DRIVERS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_every_driver_words_every_scenario(name, scenario):
+    """
+    Each call has a name, and as its input an object, or a text for a tool that takes one.
+    """
+    for number in range(len(SCENARIOS[scenario].turns)):
+        said = [Said("user", prompt(scenario, name, "/p")), *[Said("assistant", ""), Said("tool", "")] * number]
+        turn = turn_of(Talk(said=said, tools={"x": Offer()}), "http://127.0.0.1:1")
+        assert len(SCENARIOS[scenario].turns[number]) == len(turn.calls)
+        assert all(call.name and type(call.input) in {dict, str} for call in turn.calls)
+
+
+def test_of_several_names_the_one_on_offer_is_called():
+    """
+    Agents rename their tools from one version to the next.
+    """
+    step = Step("file_edit", {"path": "/p/a", "old_text": "x", "new_text": "y"})
+    assert "edit" == worded("qwen-code", step).name
+    assert "replace" == worded("qwen-code", step, Talk(said=[], tools={"replace": Offer()})).name
+
+
+def test_arguments_that_a_tool_does_not_have_are_left_out():
+    """
+    Unless it says nothing about them, or the driver knows that they are demanded.
+    """
+    step = Step("agent", {"prompt": "x", "description": "y"})
+    offered = Talk(said=[], tools={"agent": Offer(properties=("prompt",))})
+    demanded = {"subagent_type": "general-purpose", "run_in_background": False}
+    assert {"prompt": "x"} | demanded == worded("qwen-code", step, offered).input
+    assert {**step.input, **demanded} == worded("qwen-code", step, Talk(said=[], tools={"agent": Offer()})).input
+
+
+@pytest.mark.parametrize(
+    ("tools", "name", "given"),
+    [
+        (("exec_command",), "exec_command", {"cmd": "ls"}),
+        (("shell_command",), "shell_command", {"command": "ls"}),
+        (("shell",), "shell", {"command": ["sh", "-c", "ls"]}),
+    ],
+)
+def test_codex_runs_commands_by_the_tool_that_its_model_has(tools, name, given):
+    """
+    The model's name decides which one that is.
+    """
+    call = worded("codex", Step("shell", {"command": "ls"}), Talk(said=[], tools={tool: Offer() for tool in tools}))
+    assert (name, given) == (call.name, call.input)
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+def test_codex_patches_with_a_text_or_an_object(is_free):
+    """
+    As the tool is offered.
+    """
+    step = Step("file_write", {"path": "/p/a", "content": "x\n"})
+    call = worded("codex", step, Talk(said=[], tools={"apply_patch": Offer(properties=("input",), free=is_free)}))
+    assert "+x" in (call.input if is_free else call.input["input"])
