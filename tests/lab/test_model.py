@@ -204,3 +204,20 @@ def test_nobody_listens_afterwards():
         assert "127.0.0.1" == place.hostname
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection((place.hostname, place.port), _LONG)
+
+
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1/models/m:generateContent"])
+@pytest.mark.parametrize("body", [{"messages": 1, "input": [1], "contents": 1}, {"messages": [1], "input": [[]], "contents": [1]}])
+def test_a_request_of_the_wrong_shape_is_refused_and_kept(path, body):
+    """
+    Whoever writes a driver sees what the agent has sent.
+    """
+    with Model() as model:
+        line = http.client.HTTPConnection("127.0.0.1", int(model.url.rpartition(":")[2]), timeout=10)
+        line.request("POST", path, json.dumps(body))
+        answer = line.getresponse()
+        answer.read()
+        line.close()
+
+    assert 400 == answer.status
+    assert [body] == [one.body for one in model.requests]

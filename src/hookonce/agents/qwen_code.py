@@ -73,7 +73,7 @@ def _report_result(report: str, facts: Facts, given: Any, error: str | None) -> 
     if found is None:
         return Result(ok=error is None, error=error, output=given)
     code = None if found[1] == "(none)" else int(found[1])
-    if found[2] != "(none)" and error is None:
+    if found[2] not in {"(none)", "0"} and error is None:  # older versions write 0
         error = f"ended by {found[2]}"
     return Result(ok=code == 0, exit_code=code, error=error, output=_printed(report, at, facts))
 

@@ -9,10 +9,11 @@ from typing import Any, Self
 
 from msgspec import Struct
 
+from hookonce.errors import HookonceError
 from hookonce.lab.apis import api_of
 from hookonce.lab.apis._api import Api, Piece
 from hookonce.lab.script import error_of, turn_of
-from hookonce.lab.talk import Talk
+from hookonce.lab.talk import Talk, Turn
 from hookonce.model import Json
 from hookonce.texts import dump, load
 
@@ -104,16 +105,21 @@ class _Handler(BaseHTTPRequestHandler):
             self._note(body=body)
             self._elsewhere(path)
             return
-        talk = api.read(body, path)
+        try:
+            talk = api.read(body, path)
+            turn = turn_of(talk, self.server.model.url)
+        except (LookupError, TypeError, AttributeError, ValueError, HookonceError) as problem:
+            self._note(api=api.name, body=body)
+            self._send(400, dump(api.error(400, f"this is no request of {api.name}: {problem!r}")))
+            return
         self._note(api=api.name, body=body, talk=talk)
-        self._answer(api, talk)
+        self._answer(api, talk, turn)
 
-    def _answer(self, api: Api, talk: Talk) -> None:
+    def _answer(self, api: Api, talk: Talk, turn: Turn) -> None:
         code = error_of(talk)
         if code is not None:
             self._send(code, dump(api.error(code, "the scenario is about an API that fails")))
             return
-        turn = turn_of(talk, self.server.model.url)
         if talk.streams:
             self._send(200, b"".join(map(_event, api.pieces(turn, talk))), "text/event-stream")
         else:
