@@ -5,7 +5,7 @@ import pytest
 from hookonce import agents
 
 QWEN = agents.load("qwen-code")
-REPORT = "Command: true\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: {}\nSignal: {}\nBackground PIDs: (none)\nProcess Group PGID: 7"
+REPORT = "Command: true\nDirectory: (root)\nOutput: (empty)\nError: (none)\nExit Code: {}\nSignal: {}\nProcess Group PGID: 7"
 
 
 @pytest.mark.parametrize(
