@@ -7,7 +7,7 @@ import pytest
 from hookonce.journeys import pause
 from hookonce.journeys.failmode import REASON
 from hookonce.manifest.trust import revoke
-from hookonce.store import spool
+from hookonce.store.kept import latest
 from tests.service.house import SILENT, TOOL, command, payload, refused
 
 NO = command("echo no >&2; exit 2")
@@ -77,7 +77,7 @@ def test_the_same_door_twice_is_two_calls(warm):
 def vias(home):
     """Through which doors the kept calls came."""
     with home.inside():
-        return [sorted(one.event.origin.via) for one in spool.records() if one.event.origin]
+        return [sorted(one.event.origin.via) for one in latest() if one.event.origin]
 
 
 # Stops

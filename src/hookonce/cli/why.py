@@ -17,7 +17,7 @@ from hookonce.journeys.wanted import wanted
 from hookonce.manifest.discover import project_of
 from hookonce.model import Gap, HookRun, Stored
 from hookonce.runtime.approvals import code_of
-from hookonce.store.spool import records
+from hookonce.store.kept import latest, named
 from hookonce.texts import dump
 
 _EXAMPLES = """examples:
@@ -46,7 +46,7 @@ def run(options: Namespace) -> int:
     """Explain the last refusal, or the last time that hooks did not run, and what can be done about it."""
     if options.list:
         return _list(options)
-    record = _named(options.id) if options.id else _last(records())
+    record = named(options.id) if options.id else _last(latest())
     if record is None:
         raise HookonceError("there is no such event" if options.id else "nothing was refused so far")
     if options.json:
@@ -57,7 +57,7 @@ def run(options: Namespace) -> int:
 
 
 def _list(options: Namespace) -> int:
-    found = deque((record for record in records() if _is_refused(record)), maxlen=_MOST)
+    found = deque((record for record in latest() if _is_refused(record)), maxlen=_MOST)
     for record in found:
         if options.json:
             sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")
@@ -82,10 +82,6 @@ def _reason(record: Stored) -> str:
 
 def _is_refused(record: Stored) -> bool:
     return record.decision is not None and record.decision.outcome == "deny"
-
-
-def _named(name: str) -> Stored | None:
-    return next((record for record in records() if record.event.id == name), None)
 
 
 def _last(found: Iterable[Stored]) -> Stored | None:

@@ -21,6 +21,7 @@ from hookonce.service.call import Call
 from hookonce.service.connection import Connection
 from hookonce.service.doors import Doors
 from hookonce.service.http import Door
+from hookonce.service.keeper import Keeper
 from hookonce.service.quiet import Quiet
 from hookonce.service.start import unlock
 from hookonce.service.status import status
@@ -45,6 +46,7 @@ class Daemon:
         self.place, self.build, self._folders = place, build.build(), build.folders()
         self._touched = build.touched(self._folders)
         self._name, self.quiet = self.build.encode(), Quiet(self.loop, self.journal, self.doors)
+        self.keeper = Keeper(self.loop, self.journal)
         self._world = (peer.namespaces(), peer.confinement())
         self.began, self.last, self._swept = monotonic(), monotonic(), 0.0
         self.answered, self.under_way, self._tidied, self._leaving = 0, 0, 0, False
@@ -60,6 +62,7 @@ class Daemon:
         while self.loop.is_behind or not (self._leaving and self.under_way == 0):
             self.loop.turn(_TICK)
         self.doors.write()
+        self.keeper.close()
         self.journal.close()
 
     def leave(self) -> None:
@@ -84,6 +87,7 @@ class Daemon:
     def _tick(self) -> None:
         self.loop.at(monotonic() + _TICK, self._tick)
         self.doors.write()
+        self.keeper.tend()
         self._take_away()
         on.refresh()
         if not self._leaving:

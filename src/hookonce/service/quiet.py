@@ -37,7 +37,7 @@ class Quiet:
         if row is None:
             return None
         name = request.name_of(fields[2])
-        if not self._journal.write(light.happened(table, row, name)):
+        if not self._journal.note(name, light.happened(table, row, name)):
             return None  # a record that is lost is counted on the long way
         self._put_aside(fields)
         silence: bytes = row["silence"]

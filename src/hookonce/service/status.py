@@ -6,6 +6,7 @@ from typing import Protocol
 
 from hookonce.model import Object
 from hookonce.service.http import Door
+from hookonce.service.keeper import Keeper
 
 
 class Daemon(Protocol):
@@ -16,6 +17,7 @@ class Daemon(Protocol):
     answered: int
     under_way: int
     http: Door
+    keeper: Keeper
 
 
 def status(daemon: Daemon) -> Object:
@@ -27,6 +29,7 @@ def status(daemon: Daemon) -> Object:
         "answered": daemon.answered,
         "under_way": daemon.under_way,
         "memory_kb": _memory(),
+        "store": daemon.keeper.status(),
         "http": daemon.http.status(),
     }
 

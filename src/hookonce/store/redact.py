@@ -2,19 +2,22 @@
 
 `full` keeps everything. `minimal` keeps names, paths and commands and leaves out every text. `standard`
 keeps tool input besides, but for prompts and file contents. A text that is left out becomes its hash,
-length and number of lines.
+length and number of lines; with a key the hash is an HMAC, and the gap that names its place says so. Secrets
+are kept at no level (`unsecret`).
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from re import compile as pattern
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import asdict, replace
 
 from hookonce.canon.arguments import ARGUMENTS, DATA
+from hookonce.guard.secrets import is_mask
 from hookonce.model import Actor, Decision, Digest, Event, Gap, Object, Record, Result, Stored, Tool
+from hookonce.store.unsecret import unsecret
 from hookonce.texts import dump
 
 Level = Literal["minimal", "standard", "full"]
@@ -27,39 +30,54 @@ _FILE = frozenset({"path", "operation", "moved_to", "offset", "limit", "start_li
 _NO_ARGUMENTS: dict[str, str] = {}
 
 
-def redact(record: Record, level: Level, *, native: bool = True) -> Stored:
-    """The record as it may be kept; `native` says whether the raw payload's outline is wanted at all."""
+class _How(NamedTuple):
+    """How one record is redacted, and what was left out of it so far."""
+
+    minimal: bool
+    key: bytes | None
+    gaps: list[Gap]
+
+    def hashed(self, where: str) -> None:
+        self.gaps.append(_hashed(where, self.key is not None))
+
+
+def redact(record: Record, level: Level, key: bytes | None = None, *, native: bool = True) -> Stored:
+    """The record as it may be kept; `native` says whether the raw payload's outline is wanted at all.
+
+    With a key, hashes tell nothing to whoever does not have it: a short text cannot be guessed and compared.
+    """
     if level == "full":
-        return _stored(record, record.event, level, record.gaps)
+        return unsecret(_stored(record, record.event, level, record.gaps))
     if level not in LEVELS:
         raise ValueError(f"no privacy level is called {level!r}; there are {', '.join(LEVELS)}")
-    gaps = list(record.gaps)
-    event = _event(record.event, level, gaps, native=native)
+    how = _How(level == "minimal", key, list(record.gaps))
+    event = _event(record.event, how, native=native)
     if record.decision is not None:
-        record = replace(record, decision=_decision(record.decision, event.tool, gaps, minimal=level == "minimal"))
-    return _stored(record, event, level, gaps)
+        record = replace(record, decision=_decision(record.decision, event.tool, how))
+    return unsecret(_stored(record, event, level, how.gaps))
 
 
 def _stored(record: Record, event: Event, level: Level, gaps: list[Gap]) -> Stored:
     return Stored(event=event, decision=record.decision, risk=record.risk, runs=record.runs, gaps=gaps, level=level)
 
 
-def _event(event: Event, level: Level, gaps: list[Gap], *, native: bool) -> Event:
-    minimal = level == "minimal"
+def _event(event: Event, how: _How, *, native: bool) -> Event:
     prompt = event.prompt
     if type(prompt) is str:
-        prompt = digest(prompt)
-        gaps.append(_hashed("$.event.prompt"))
+        prompt = digest(prompt, how.key)
+        how.hashed("$.event.prompt")
     if event.user is not None:
-        gaps.append(Gap(where="$.event.user", strategy="removed"))
-    if event.native is not None:
-        gaps.append(Gap(where="$.event.native", strategy="hashed" if native else "removed"))
+        how.gaps.append(Gap(where="$.event.user", strategy="removed"))
+    if event.native is not None and native:
+        how.hashed("$.event.native")
+    elif event.native is not None:
+        how.gaps.append(Gap(where="$.event.native", strategy="removed"))
     return replace(
         event,
         prompt=prompt,
-        data=_object(event.data, DATA, "$.event.data.", gaps) if event.data else event.data,
-        tool=None if event.tool is None else _tool(event.tool, gaps, minimal=minimal),
-        native=_hide(event.native) if native else None,
+        data=_object(event.data, DATA, "$.event.data.", how) if event.data else event.data,
+        tool=None if event.tool is None else _tool(event.tool, how),
+        native=_hide(event.native, how.key) if native else None,
         user=None,
         actor=_actor(event.actor),
     )
@@ -70,56 +88,57 @@ def _actor(actor: Actor | None) -> Actor | None:
     return Actor(type="user") if actor is not None and actor.type == "user" else actor
 
 
-def _tool(tool: Tool, gaps: list[Gap], *, minimal: bool) -> Tool:
+def _tool(tool: Tool, how: _How) -> Tool:
     given = tool.input
     if given:
         classes = ARGUMENTS.get(tool.name, _NO_ARGUMENTS)
-        given = _input(given, classes, "$.event.tool.input.", gaps, minimal=minimal)
+        given = _input(given, classes, "$.event.tool.input.", how)
     return Tool(
         name=tool.name,
         native=tool.native,
         input=given,
-        result=None if tool.result is None else _result(tool.result, gaps),
+        result=None if tool.result is None else _result(tool.result, how),
         call_id=tool.call_id,
         mcp_server=tool.mcp_server,
     )
 
 
-def _decision(decision: Decision, tool: Tool | None, gaps: list[Gap], *, minimal: bool) -> Decision:
+def _decision(decision: Decision, tool: Tool | None, how: _How) -> Decision:
     """What was decided and why; the texts that it adds or puts in place of others are left out as those would be."""
     given, output = decision.updated_input, decision.updated_output
     if given:
         classes = _NO_ARGUMENTS if tool is None else ARGUMENTS.get(tool.name, _NO_ARGUMENTS)
-        given = _input(given, classes, "$.decision.updated_input.", gaps, minimal=minimal)
+        given = _input(given, classes, "$.decision.updated_input.", how)
     if output is not None:
-        gaps.append(_hashed("$.decision.updated_output"))
+        how.hashed("$.decision.updated_output")
     added = [name for name in ("context", "system_message") if getattr(decision, name) is not None]
-    gaps += [Gap(where=f"$.decision.{name}", strategy="removed") for name in added]
-    return replace(decision, updated_input=given, updated_output=_hide(output), context=None, system_message=None)
+    how.gaps.extend(Gap(where=f"$.decision.{name}", strategy="removed") for name in added)
+    output = _hide(output, how.key)
+    return replace(decision, updated_input=given, updated_output=output, context=None, system_message=None)
 
 
-def _result(result: Result, gaps: list[Gap]) -> Result:
+def _result(result: Result, how: _How) -> Result:
     output, error = result.output, result.error
     if output is None and error is None:
         return result
     if output is not None and not _is_digest(output):
-        gaps.append(_hashed("$.event.tool.result.output"))
-        output = asdict(digest(output if type(output) is str else dump(output).decode()))
+        how.hashed("$.event.tool.result.output")
+        output = asdict(digest(output if type(output) is str else dump(output).decode(), how.key))
     if type(error) is str:
-        gaps.append(_hashed("$.event.tool.result.error"))
-        error = digest(error)
+        how.hashed("$.event.tool.result.error")
+        error = digest(error, how.key)
     return Result(ok=result.ok, exit_code=result.exit_code, error=error, duration_ms=result.duration_ms, output=output)
 
 
-def _input(given: Object, classes: Mapping[str, str], where: str, gaps: list[Gap], *, minimal: bool) -> Object:
+def _input(given: Object, classes: Mapping[str, str], where: str, how: _How) -> Object:
     """Tool input: at the standard level only long contents are left out."""
-    if minimal:
-        return _object(given, classes, where, gaps)
+    if how.minimal:
+        return _object(given, classes, where, how)
     long = {key: value for key, value in given.items() if classes.get(key) == "content"}
-    return given | _object(long, classes, where, gaps) if long else given
+    return given | _object(long, classes, where, how) if long else given
 
 
-def _object(given: Object, classes: Mapping[str, str], where: str, gaps: list[Gap]) -> Object:
+def _object(given: Object, classes: Mapping[str, str], where: str, how: _How) -> Object:
     """The same object with every text left out that is not of a harmless class."""
     kept: Object = {}
     for key, value in given.items():
@@ -127,33 +146,36 @@ def _object(given: Object, classes: Mapping[str, str], where: str, gaps: list[Ga
         if value is True or value is False or ((kind == "path" or kind == "command") and type(value) is str):  # noqa: PLR1714  the common cases, and a comparison is cheaper than a set
             kept[key] = value
             continue
-        kept[key] = left = _left(value, kind)
+        kept[key] = left = _left(value, kind, how.key)
         if left is not value and left != value:
-            gaps.append(_hashed(where + key))
+            how.hashed(where + key)
     return kept
 
 
-def _left(value: Any, kind: str) -> Any:
+def _left(value: Any, kind: str, secret: bytes | None) -> Any:
     """What is left of a value of a class; what does not look like its class is a text."""
     if kind in {"text", "content"} or (type(value) is str and kind == "keep" and _WORD.fullmatch(value) is None):
-        return _hide(value)
+        return _hide(value, secret)
     if kind == "command" or type(value) not in (list, dict):
         return value
     if type(value) is list:
-        return [_left(item, kind) for item in value]
-    return {key: _left(item, kind if kind == "keep" or key in _FILE else "text") for key, item in value.items()}
+        return [_left(item, kind, secret) for item in value]
+    inner = {key: kind if kind == "keep" or key in _FILE else "text" for key in value}
+    return {key: _left(item, inner[key], secret) for key, item in value.items()}
 
 
-def _hide(value: Any) -> Any:
+def _hide(value: Any, secret: bytes | None) -> Any:
     """The same tree, its strings left out; numbers, truth values and null are no texts."""
     kind = type(value)
     if kind is str:
-        mark, length, lines = _measured(value)
+        if value[:1] == "[" and is_mask(value):
+            return value
+        mark, length, lines = _measured(value, secret)
         return {"hash": mark, "length": length, "lines": lines}
     if kind is dict:
-        return value if _is_digest(value) else {key: _hide(item) for key, item in value.items()}
+        return value if _is_digest(value) else {key: _hide(item, secret) for key, item in value.items()}
     if kind is list:
-        return [_hide(item) for item in value]
+        return [_hide(item, secret) for item in value]
     return value
 
 
@@ -165,17 +187,32 @@ def _is_digest(value: Any) -> bool:
     return type(mark) is str and _MARK.fullmatch(mark) is not None and all(type(count) is int for count in counts)
 
 
-def digest(text: str) -> Digest:
-    """What remains of a text that is left out."""
-    mark, length, lines = _measured(text)
+def digest(text: str, key: bytes | None = None) -> Digest:
+    """What remains of a text that is left out; with a key, only those who have it can compare."""
+    mark, length, lines = _measured(text, key)
     return Digest(hash=mark, length=length, lines=lines)
 
 
-def _measured(text: str) -> tuple[str, int, int]:
+def _measured(text: str, key: bytes | None) -> tuple[str, int, int]:
     raw = text.encode("utf-8", "surrogatepass")
-    return "sha256:" + sha256(raw).hexdigest(), len(text), len(text.splitlines())
+    if key is None:
+        return "sha256:" + sha256(raw).hexdigest(), len(text), len(text.splitlines())
+    inner, outer = (half.copy() for half in _halves(key))
+    inner.update(raw)
+    outer.update(inner.digest())
+    return "sha256:" + outer.hexdigest(), len(text), len(text.splitlines())
+
+
+@lru_cache(maxsize=4)
+def _halves(key: bytes) -> tuple[Any, Any]:
+    """What HMAC-SHA256 begins with for this key: a copy of it costs a third of beginning anew for every text."""
+    block = (sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
+    return sha256(bytes(byte ^ 0x36 for byte in block)), sha256(bytes(byte ^ 0x5C for byte in block))
+
+
+_BLOCK = 64
 
 
 @lru_cache(maxsize=512)
-def _hashed(where: str) -> Gap:
-    return Gap(where=where, strategy="hashed")
+def _hashed(where: str, is_keyed: bool) -> Gap:  # noqa: FBT001  a cache has positions only
+    return Gap(where=where, strategy="hashed", note="keyed" if is_keyed else None)

@@ -41,9 +41,8 @@ def append(record: Stored) -> bool:
 
 def _add(path: Path, line: bytes) -> None:
     """All of a line or nothing of it: half a record would only be in the way."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    handle = _held(path)
     with os.fdopen(handle, "r+b") as file:
-        flock(file, LOCK_EX)
         old = file.read()
         try:
             file.write(b"%d " % (old.count(b"\n") + 1) + line)
@@ -51,6 +50,16 @@ def _add(path: Path, line: bytes) -> None:
         except OSError:
             _undo(path, handle, len(old))
             raise
+
+
+def _held(path: Path) -> int:
+    """The file, held against others; one that was taken up meanwhile is another file."""
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        flock(handle, LOCK_EX)
+        if os.fstat(handle).st_nlink:
+            return handle
+        os.close(handle)
 
 
 def _undo(path: Path, handle: int, length: int) -> None:
@@ -128,9 +137,17 @@ def has(event: str) -> bool:
     return last(event) is not None
 
 
-def _record(line: bytes) -> Stored | None:
+def told(line: bytes) -> tuple[bytes | None, str | None]:
+    """The body that a line holds, or the event that it takes back; neither if the line is not what was written."""
+    if (forgotten := _FORGET.fullmatch(line)) is not None:
+        return None, forgotten[1].decode()
     _, known, body = (*line.split(b" ", 2), b"", b"")[:3]
-    if sha256(body).hexdigest().encode() != known:
+    return (body, None) if sha256(body).hexdigest().encode() == known else (None, None)
+
+
+def _record(line: bytes) -> Stored | None:
+    body, _ = told(line)
+    if body is None:
         return None
     try:
         return decode(body, type=Stored)

@@ -1,0 +1,128 @@
+"""The keeper: puts what the journal holds into the store when nobody waits, and takes up what others have left."""
+
+import sqlite3
+from collections.abc import Callable
+from time import monotonic
+
+from hookonce.errors import HookonceError
+from hookonce.model import Object
+from hookonce.runtime.loop import Loop
+from hookonce.store import log
+from hookonce.store.checkpoint import EVERY, sign
+from hookonce.store.entry import Entry
+from hookonce.store.fold import fold
+from hookonce.store.journal import Journal
+from hookonce.store.writer import Writer
+
+_REST = 0.25  # seconds without a record after which they are kept: who comes through a second door adds to the first
+_OLDEST = 1.0  # seconds after which they are kept all the same
+_AT_ONCE = 32  # records in one turn of the loop
+_FILES = 16  # of others, as above
+_AGAIN = 5.0  # seconds until a store that could not be written is tried again
+_SIGN = 60.0  # seconds after which what is new is signed
+_ENDS = frozenset({"session_end"})
+_TROUBLE = (sqlite3.Error, OSError, HookonceError)
+
+
+class Keeper:
+    """Everything that is in the journal and not in the store yet."""
+
+    def __init__(self, loop: Loop, journal: Journal) -> None:
+        """Nothing yet; the store is opened when there is something to keep."""
+        self._loop, self._journal = loop, journal
+        self._pending: dict[str, Entry] = {}
+        self._first = self._last = self._signed = monotonic()
+        self._writer: Writer | None = None
+        self._waits, self._new, self._ended = False, 0, False
+        self.kept, self.problem = 0, None  # type: tuple[int, str | None]
+        journal.kept, journal.forgotten = self._add, lambda event: self._pending.pop(event, None)
+
+    def _add(self, entry: Entry) -> None:
+        self._last = monotonic()
+        if not self._pending:
+            self._first = self._last
+        self._pending[entry.record.event.id] = entry
+        self._ended |= entry.record.event.type in _ENDS
+        self._wait(_REST)
+
+    def _wait(self, seconds: float) -> None:
+        if not self._waits:
+            self._waits = True
+            self._loop.at(monotonic() + seconds, self._look)
+
+    def _look(self) -> None:
+        """See whether there is time now; while records come one after the other, those who wait come first."""
+        self._waits = False
+        now = monotonic()
+        if self._pending and (now - self._last >= _REST or now - self._first > _OLDEST):
+            self._loop.later(self._commit)
+        elif self._pending:
+            self._wait(_REST)
+
+    def _commit(self) -> None:
+        """Keep a part of it; the journal begins anew when everything is kept."""
+        part = list(self._pending.values())[:_AT_ONCE]
+        if not part or not self._safely(lambda writer: self._keep(writer, part)):
+            return
+        if self._pending:
+            self._first = monotonic()
+            self._loop.later(self._commit)
+        else:
+            self._journal.begin_anew()
+
+    def _keep(self, writer: Writer, part: list[Entry]) -> None:
+        self._new += writer.append(part)
+        self.kept += len(part)
+        for one in part:
+            self._pending.pop(one.record.event.id, None)
+
+    def tend(self) -> None:
+        """From time to time: take up what others have left, and sign what is new."""
+        self._safely(lambda writer: self._tend(writer))
+
+    def _tend(self, writer: Writer) -> None:
+        found = fold(writer, _FILES)
+        self._new += found.records
+        if found.records:
+            self._loop.later(self.tend)
+        due = self._ended or self._new >= EVERY or monotonic() - self._signed > _SIGN
+        if self._new and due and not self._pending:
+            sign(writer.connection)
+            self._new, self._ended, self._signed = 0, False, monotonic()
+
+    def close(self) -> None:
+        """Keep all that is left, and sign it."""
+        while self._pending and self._safely(lambda writer: self._keep(writer, list(self._pending.values())[:512])):
+            pass
+        if not self._pending:
+            self._journal.begin_anew()
+        if self._new:
+            self._safely(lambda writer: sign(writer.connection))
+        if self._writer is not None:
+            self._writer.close()
+
+    def _safely(self, work: Callable[[Writer], object]) -> bool:
+        """Do something with the store; where that fails nothing is lost, for the journal has it, and it is tried again."""
+        try:
+            if self._writer is None:
+                self._writer = Writer(patience=0.02)
+            work(self._writer)
+        except _TROUBLE as problem:
+            if self.problem is None:
+                log.write(f"daemon: the store cannot be written, records stay in the spool: {problem}")
+            self.problem = str(problem)
+            self._open_again()
+            return False
+        self.problem = None
+        return True
+
+    def _open_again(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self._last = monotonic()
+        self._wait(_AGAIN)
+
+    def status(self) -> Object:
+        """What is told about it."""
+        return {"kept": self.kept, "waiting": len(self._pending), "problem": self.problem}

@@ -1,0 +1,111 @@
+"""Looking: which records are meant, in which order, and how they come out again."""
+
+from collections.abc import Iterator
+from sqlite3 import Connection
+
+from msgspec import Struct
+
+from hookonce.errors import HookonceError
+from hookonce.model import Stored
+from hookonce.store.entry import read
+from hookonce.texts import dump
+
+NONE = "none"  # looked for: what has no such thing
+_PLAIN = ("agent", "session", "type", "tool", "outcome", "model")
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What is looked for; None is everything. Times are inclusive at the start and exclusive at the end.
+
+    `after` is the number of the last row that is known already. Paths that begin nowhere may lie anywhere.
+    """
+
+    agent: str | None = None
+    session: str | None = None
+    type: str | None = None
+    tool: str | None = None
+    outcome: str | None = None
+    model: str | None = None
+    project: str | None = None
+    path: str | None = None
+    text: str | None = None
+    since: str | None = None
+    until: str | None = None
+    after: int = 0
+    last: int | None = None
+
+
+class Row(Struct, frozen=True):
+    """One row: its number, its exact bytes, and whether they were overwritten."""
+
+    seq: int
+    body: bytes
+    erased: bool
+
+
+def rows(connection: Connection, wanted: Wanted) -> Iterator[Row]:
+    """The rows that are meant, by time and then by arrival; of `last` many only the newest."""
+    where, values = _where(wanted)
+    order = "time, seq" if wanted.last is None else "time DESC, seq DESC LIMIT ?"
+    text = f"SELECT seq, time, body, erased FROM events WHERE {where} ORDER BY {order}"  # noqa: S608  our own words
+    if wanted.last is not None:
+        text = f"SELECT * FROM ({text}) ORDER BY time, seq"  # noqa: S608  as above
+        values = [*values, wanted.last]
+    for seq, _, body, erased in connection.execute(text, values):
+        yield Row(seq, body, bool(erased))
+
+
+def reached(connection: Connection) -> int:
+    """The number of the last row."""
+    found: int = connection.execute("SELECT seq FROM head").fetchone()[0]
+    return found
+
+
+def records(connection: Connection, wanted: Wanted) -> Iterator[Stored]:
+    """The records that are meant; those that were erased tell nothing."""
+    return (read(row.body).record for row in rows(connection, wanted) if not row.erased)
+
+
+def _where(wanted: Wanted) -> tuple[str, list[str | int]]:
+    parts, values = ["TRUE"], list[str | int]()
+    for part, value in _conditions(wanted):
+        parts.append(part)
+        values += [value] * part.count("?")
+    return " AND ".join(parts), values
+
+
+def _conditions(wanted: Wanted) -> Iterator[tuple[str, str | int]]:
+    if wanted.after:  # without it the order of the index would be given up for that of the table
+        yield "seq > ?", wanted.after
+    for name in _PLAIN:
+        if (value := getattr(wanted, name)) is not None:
+            yield (f"{name} IS NULL" if value == NONE else f"{name} GLOB ?" if "*" in value else f"{name} = ?"), value
+    if wanted.project is not None:
+        yield "project GLOB ?", wanted.project
+    if wanted.path is not None:
+        yield "path GLOB ?", wanted.path if wanted.path[:1] in {"/", "*"} else f"*/{wanted.path}"
+    if wanted.text is not None:
+        yield "erased = 0 AND instr(body, CAST(? AS BLOB)) > 0", dump(wanted.text)[1:-1].decode()
+    for sign, bound in ((">=", wanted.since), ("<", wanted.until)):
+        if bound is not None:
+            yield f"time {sign} ?", bare(bound)
+
+
+def bare(time: str) -> str:
+    """A time in UTC as a bound: without its end it stands before all that are later, however exact they are."""
+    plain = time.removesuffix("Z")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def whole(connection: Connection, session: str) -> str:
+    """The whole name of a session, of which a beginning was given."""
+    known = connection.execute(
+        "SELECT session FROM sessions WHERE session = ? OR session GLOB ? ORDER BY last DESC LIMIT 3",
+        (session, session.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") + "*"),
+    ).fetchall()
+    names = [row[0] for row in known]
+    if session in names or len(names) == 1:
+        return session if session in names else str(names[0])
+    if not names:
+        raise HookonceError(f"no session begins with {session!r}; hookonce sessions lists them")
+    raise HookonceError(f"several sessions begin with {session!r}: {', '.join(names)}")

@@ -1,0 +1,65 @@
+"""The tables of the database, and how older ones become newer. A body is never written anew."""
+
+from sqlite3 import Connection
+
+from hookonce.errors import HookonceError
+
+_FIRST = (
+    """CREATE TABLE events (
+        seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time TEXT NOT NULL, received TEXT,
+        type TEXT NOT NULL, agent TEXT NOT NULL, session TEXT, subagent TEXT, tool TEXT, outcome TEXT,
+        model TEXT, project TEXT, path TEXT,
+        body BLOB NOT NULL, erased INTEGER NOT NULL DEFAULT 0, hash BLOB NOT NULL, mac BLOB NOT NULL) STRICT""",
+    "CREATE INDEX events_by_session ON events (session, time, seq)",
+    "CREATE INDEX events_by_time ON events (time, seq)",
+    """CREATE TABLE head (
+        one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL, count INTEGER NOT NULL) STRICT""",
+    "INSERT INTO head VALUES (1, 0, zeroblob(32), 0)",
+    """CREATE TABLE checkpoints (
+        seq INTEGER PRIMARY KEY, count INTEGER NOT NULL, hash BLOB NOT NULL, at TEXT NOT NULL,
+        key TEXT NOT NULL, signature BLOB NOT NULL) STRICT""",
+    """CREATE TABLE tombstones (
+        first INTEGER PRIMARY KEY, last INTEGER NOT NULL, count INTEGER NOT NULL, before BLOB NOT NULL,
+        after BLOB NOT NULL, at TEXT NOT NULL, why TEXT NOT NULL, key TEXT NOT NULL, signature BLOB NOT NULL) STRICT""",
+    """CREATE TABLE days (
+        day TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, project TEXT NOT NULL, tool TEXT NOT NULL,
+        type TEXT NOT NULL, outcome TEXT NOT NULL, events INTEGER NOT NULL, input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL, cache_write_tokens INTEGER NOT NULL,
+        reasoning_tokens INTEGER NOT NULL, tool_ms REAL NOT NULL,
+        PRIMARY KEY (day, agent, model, project, tool, type, outcome)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE hooks (
+        day TEXT NOT NULL, hook TEXT NOT NULL, bucket INTEGER NOT NULL, runs INTEGER NOT NULL,
+        failures INTEGER NOT NULL, refusals INTEGER NOT NULL, ms REAL NOT NULL, tokens INTEGER NOT NULL,
+        PRIMARY KEY (day, hook, bucket)) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE sessions (
+        agent TEXT NOT NULL, session TEXT NOT NULL, first TEXT NOT NULL, last TEXT NOT NULL, events INTEGER NOT NULL,
+        calls INTEGER NOT NULL, refusals INTEGER NOT NULL, project TEXT,
+        PRIMARY KEY (agent, session)) STRICT, WITHOUT ROWID""",
+)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+VERSION = len(MIGRATIONS)
+
+
+def migrate(connection: Connection) -> None:
+    """Bring a database up to date, in one transaction; one that is newer than we are is left alone."""
+    found = _version(connection)
+    if found == VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        found = _version(connection)  # somebody else may have been faster
+        if found > VERSION:
+            raise HookonceError(f"the store was written by a newer hookonce (version {found}, we know {VERSION})")
+        for statements in MIGRATIONS[found:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: Connection) -> int:
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return found

@@ -1,0 +1,73 @@
+"""Appending: a batch of entries is one transaction, its rows are linked to the last one that anybody has written."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from sqlite3 import Connection
+from types import TracebackType
+from typing import Self
+
+from hookonce.store import chain, database, head, keys, rollup
+from hookonce.store.database import Durability
+from hookonce.store.entry import Entry, columns
+from hookonce.store.head import Head
+
+_INSERT = """INSERT INTO events (seq, id, time, received, type, agent, session, subagent, tool, outcome, model, project,
+    path, body, hash, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"""
+
+
+class Writer:
+    """One who appends; there may be several, in several processes."""
+
+    def __init__(self, path: Path | None = None, durability: Durability = "normal", patience: float = 10.0) -> None:
+        """Open the database, or make it."""
+        self.connection = database.writing(path, durability, patience)
+        self._head = (path or database.file()).with_name("head")
+
+    def append(self, entries: Sequence[Entry]) -> int:
+        """Keep entries; how many of them are new. All of them, or none if that fails."""
+        if not entries:
+            return 0
+        key = keys.marking()
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            now = current(self.connection)
+            new, now = self._rows(entries, now, key)
+            rollup.add(self.connection, [one.record for one in new])
+            self.connection.execute("UPDATE head SET seq = ?, hash = ?, count = ?", (now.seq, now.hash, now.count))
+            self.connection.execute("COMMIT")
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        head.note(now, self._head)
+        return len(new)
+
+    def _rows(self, entries: Sequence[Entry], now: Head, key: bytes) -> tuple[list[Entry], Head]:
+        """The rows of a batch; what is there already is not written again."""
+        new = []
+        seq, before, count = now.seq, now.hash, now.count
+        for one in entries:
+            row = chain.link(seq + 1, before, chain.digest(one.body))
+            values = (seq + 1, *columns(one.record), one.body, row, chain.mark(key, row))
+            if self.connection.execute(_INSERT, values).rowcount == 1:
+                new.append(one)
+                seq, before, count = seq + 1, row, count + 1
+        return new, Head(seq, before, count)
+
+    def close(self) -> None:
+        """Write no more."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        """For a while."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Until here."""
+        self.close()
+
+
+def current(connection: Connection) -> Head:
+    """How far the record goes."""
+    return Head(*connection.execute("SELECT seq, hash, count FROM head").fetchone())
