@@ -14,8 +14,8 @@ DEV   := $(VENV)/.installed-dev
 .DEFAULT_GOAL := help
 .PHONY: run test test-integration prove lint bench docs clean help
 
-run: $(PLAIN)  ## show what hookonce does, on sample payloads
-	@$(BIN)/hookonce demo
+run: $(PLAIN)  ## start hookonce and show what happens; without a terminal, or an agent, a demonstration
+	@$(BIN)/hookonce up --or-demo
 
 test: lint  ## all checks and all tests that need nothing from outside
 	@echo "pytest"

@@ -3,6 +3,7 @@
 COMMANDS: dict[str, str] = {
     "init": "write a first manifest of hooks",
     "install": "let agents call hookonce, beside whatever hooks they have",
+    "up": "start what answers agents and keeps their events, and show what happens",
     "status": "show which agents call hookonce, and what else they run",
     "doctor": "explain and mend what keeps hooks from running",
     "adopt": "move an agent's own hooks into the manifest",

@@ -8,7 +8,7 @@ from msgspec.json import decode as parse
 from hookonce import agents
 from hookonce.agents import decode
 from hookonce.ids import StreamIds
-from hookonce.model import Event, Record
+from hookonce.model import Digest, Event, Record
 
 
 def recorded() -> list[str]:
@@ -49,6 +49,14 @@ def told(event: Event) -> str:
     if tool is not None:
         what = next((tool.input[key] for key in _MAIN if key in tool.input), "")
         outcome = _OUTCOMES[tool.result.ok] if tool.result is not None else ""
-        return " · ".join(str(part) for part in (tool.name, what, outcome) if part)
+        return " · ".join(_shown(part) for part in (tool.name, what, outcome) if part)
     texts = (data.get("response"), event.prompt, data.get("reason"), data.get("source"))
-    return next((str(text) for text in texts if text), "")
+    return next((_shown(text) for text in texts if text), "")
+
+
+def _shown(value: object) -> str:
+    """A value in a line; of a text that was left out, how long it was."""
+    length = value.length if isinstance(value, Digest) else None
+    if isinstance(value, dict) and "hash" in value:
+        length = value.get("length")
+    return str(value) if length is None else f"({length} characters)"
