@@ -18,11 +18,11 @@ from hookonce.journeys.ground import Ground
 from hookonce.journeys.hook_error import errors_of
 from hookonce.journeys.identify import identify
 from hookonce.journeys.respond import Answered, Asked, Call, Claimed, respond, understand
+from hookonce.journeys.stored import stored
 from hookonce.manifest.discover import project_of
 from hookonce.model import Agent, Gap, Record, Reply
 from hookonce.runtime import calls, stops
 from hookonce.store import log, spool
-from hookonce.store.redact import redact
 from hookonce.texts import load
 
 TRIAL = b'{"hookonce":"trial"}'  # nobody's payload: whoever sends it only wants to know that we are there
@@ -148,7 +148,7 @@ def _remember(call: Call, answered: Answered, where: Ground) -> None:
 def _keep(record: Record, where: Ground) -> None:
     """A record that cannot be kept is counted, and costs nobody the answer."""
     try:
-        where.spool.append(redact(record, "minimal"))
+        where.spool.append(stored(record))
     except Exception as problem:  # noqa: BLE001  as above
         spool.count_loss()
         _tell("record", problem)

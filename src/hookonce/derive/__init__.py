@@ -1,0 +1,1 @@
+"""Pure: a record and what its session remembers give further records."""

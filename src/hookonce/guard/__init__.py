@@ -1,0 +1,1 @@
+"""Judgement: what an action looks like, and what it gives away."""
