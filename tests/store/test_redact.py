@@ -1,5 +1,7 @@
 """What leaves the process at each level of privacy."""
 
+import hmac
+import re
 from hashlib import sha256
 
 import pytest
@@ -16,6 +18,7 @@ from hookonce.store.redact import LEVELS, digest, redact
 from tests.cli.command import PAYLOAD
 from tests.formats.material import records
 
+MARK = re.compile("sha256:[0-9a-f]{64}")
 RECORDS = list(records())[::3]
 BARE = Event(id="e", schema=SCHEMA, type="before_prompt", agent="codex", time="2026-01-01T00:00:00Z", time_source="agent")
 
@@ -30,13 +33,18 @@ def written(**fields):
     return Tool(name="file_write", native="Write", **fields)
 
 
-def test_full_keeps_everything():
+def test_full_keeps_everything_but_secrets():
     """
-    At full nothing changes but that the level is written down.
+    At full nothing changes but that the level is written down; of the recordings, one agent's tell an API key.
     """
     for record in RECORDS:
         stored = redact(record, "full")
-        assert ("full", record.event, []) == (stored.level, stored.event, stored.gaps)
+        assert "full" == stored.level
+        if stored.gaps:
+            assert {"masked"} == {gap.strategy for gap in stored.gaps}
+            assert {"opencode"} == {stored.event.agent}
+        else:
+            assert record.event == stored.event
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -66,6 +74,7 @@ def test_prompts(level, told):
     assert told is type(kept(level, prompt="do it").event.prompt)
 
 
+@pytest.mark.covers("AH-54", "AH-55")
 @pytest.mark.parametrize(("level", "hidden"), [("minimal", True), ("standard", True), ("full", False)])
 @pytest.mark.parametrize("output", ["secret", {"stdout": "secret", "code": 3}, ["secret"], 7, False])
 def test_results(level, hidden, output):
@@ -131,7 +140,7 @@ def test_details(level):
     after = kept(level, data=dict.fromkeys((*DATA, "response", "unheard_of"), "some-text")).event.data
 
     shown = {name for name, value in after.items() if value == "some-text"}
-    assert {name for name, kind in DATA.items() if kind != "text"} == shown
+    assert {name for name, kind in DATA.items() if kind not in {"text", "identity"}} == shown
     assert {"response", "unheard_of"}.isdisjoint(shown)
 
 
@@ -240,6 +249,46 @@ def test_redacting_twice_changes_nothing(level):
     for record in RECORDS:
         once = redact(record, level)
         assert once.event == redact(once, level).event
+
+
+@pytest.mark.parametrize("key", [b"k", b"k" * 32, b"k" * 100])
+def test_keyed_hashes_are_those_of_the_standard_library(key):
+    """
+    With a key a hash is an HMAC with SHA-256, and tells nothing to whoever has only the text.
+    """
+    made = digest("some text", key)
+
+    assert f"sha256:{hmac.new(key, b'some text', 'sha256').hexdigest()}" == made.hash
+    assert made.hash != digest("some text").hash
+    assert (9, 1) == (made.length, made.lines)
+
+
+def test_keyed_hashes_are_marked_as_such():
+    """
+    Every place that was hashed with a key says so; without one, none does.
+    """
+    event = replace(
+        BARE,
+        prompt="p",
+        data={"response": "r"},
+        tool=written(input={"content": "c"}, result=Result(output="o", error="e")),
+        native={"a": "b"},
+    )
+
+    keyed, plain = (redact(Record(event=event), "minimal", key).gaps for key in (b"key", None))
+
+    assert 6 == len(keyed) == len(plain)
+    assert {("hashed", "keyed")} == {(gap.strategy, gap.note) for gap in keyed}
+    assert {("hashed", None)} == {(gap.strategy, gap.note) for gap in plain}
+
+
+def test_no_plain_hash_is_left_where_there_is_a_key():
+    """
+    The same text has the same hash in every place, and another one than without the key.
+    """
+    for record in RECORDS:
+        plain, keyed = (str(to_builtins(redact(record, "minimal", key).event)) for key in (None, b"key"))
+        assert set(MARK.findall(plain)).isdisjoint(MARK.findall(keyed))
 
 
 @given(st.text(alphabet=st.characters(codec=None)))

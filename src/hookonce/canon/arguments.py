@@ -1,13 +1,13 @@
 """The canonical argument names of each tool, each with its privacy class.
 
 Classes: `keep` is harmless, `path` names a file, `command` says what was done, `text` is content that
-belongs to somebody, `content` such a text that may be long and is told only at full privacy. An argument
-that is not listed is text.
+belongs to somebody, `content` such a text that may be long and is told only at full privacy, `identity` says who
+somebody is. An argument that is not listed is text. Secrets have no row here: they are kept in no field of any class.
 """
 
 from typing import Literal
 
-Class = Literal["keep", "path", "command", "text", "content"]
+Class = Literal["keep", "path", "command", "text", "content", "identity"]
 
 ARGUMENTS: dict[str, dict[str, Class]] = {
     "shell": {
@@ -152,4 +152,6 @@ DATA: dict[str, Class] = {
     "parent": "keep",
     "key": "keep",
     "uri": "path",
+    "user_id": "identity",
+    "user_email": "identity",
 }

@@ -27,6 +27,8 @@ _DIGEST = frozenset(Digest.__struct_fields__)
 _MARK = pattern(r"(?:[a-z0-9-]{2,16}:[0-9a-f]{1,128})?")
 _WORD = pattern(r"\S{0,200}")  # a name, a number or a word of a list; what has blanks in it is somebody's sentence
 _FILE = frozenset({"path", "operation", "moved_to", "offset", "limit", "start_line", "end_line"})
+_HIDDEN = frozenset({"text", "content", "identity"})
+_NEVER_SHOWN = frozenset({"content", "identity"})  # tool input that is left out at the standard level too
 _NO_ARGUMENTS: dict[str, str] = {}
 
 
@@ -134,7 +136,7 @@ def _input(given: Object, classes: Mapping[str, str], where: str, how: _How) -> 
     """Tool input: at the standard level only long contents are left out."""
     if how.minimal:
         return _object(given, classes, where, how)
-    long = {key: value for key, value in given.items() if classes.get(key) == "content"}
+    long = {key: value for key, value in given.items() if classes.get(key) in _NEVER_SHOWN}
     return given | _object(long, classes, where, how) if long else given
 
 
@@ -154,7 +156,7 @@ def _object(given: Object, classes: Mapping[str, str], where: str, how: _How) ->
 
 def _left(value: Any, kind: str, secret: bytes | None) -> Any:
     """What is left of a value of a class; what does not look like its class is a text."""
-    if kind in {"text", "content"} or (type(value) is str and kind == "keep" and _WORD.fullmatch(value) is None):
+    if kind in _HIDDEN or (type(value) is str and kind == "keep" and _WORD.fullmatch(value) is None):
         return _hide(value, secret)
     if kind == "command" or type(value) not in (list, dict):
         return value

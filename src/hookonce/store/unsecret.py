@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hookonce.guard.names import announced
 from hookonce.guard.secrets import find, hints, is_mask, mask, masked, named
-from hookonce.model import Gap, Stored
+from hookonce.model import Gap, Stored, Tool
 from hookonce.texts import dump
 
 _DIGEST = {"hash", "length", "lines"}
@@ -15,12 +15,15 @@ _NAMING = ("name", "key", "header")  # of a pair that is written as an object wi
 
 
 def unsecret(stored: Stored) -> Stored:
-    """The record without its secrets; each is a gap with its place and kind. One look at its JSON spares most of them."""
+    """The record without its secrets; each is a gap with its place and kind.
+
+    One look at the JSON of the whole is enough for most records.
+    """
     if not hints(dump(stored)):
         return stored
     gaps: list[Gap] = []
     clean: Stored = _struct(stored, "$", gaps)
-    return replace(clean, gaps=[*clean.gaps, *gaps]) if gaps else stored
+    return replace(clean, gaps=[*clean.gaps, *gaps]) if gaps else clean
 
 
 def _value(value: Any, where: str, gaps: list[Gap]) -> Any:
@@ -37,7 +40,10 @@ def _value(value: Any, where: str, gaps: list[Gap]) -> Any:
 def _struct(value: Any, where: str, gaps: list[Gap]) -> Any:
     fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
     known = {name: (field, _value(field, f"{where}.{name}", gaps)) for name, field in fields if field is not None}
-    return replace(value, **{name: new for name, (old, new) in known.items() if new is not old})
+    changed = {name: new for name, (old, new) in known.items() if new is not old}
+    if type(value) is Tool and "native" in changed:  # what the name was taken apart to may hold half of a secret
+        changed |= {"name": changed["native"], "mcp_server": None}
+    return replace(value, **changed) if changed else value
 
 
 def _text(text: str, where: str, gaps: list[Gap]) -> str:
@@ -82,7 +88,7 @@ def _held(name: str, item: Any) -> str | None:
 def _list(given: list[Any], where: str, gaps: list[Gap]) -> list[Any]:
     """What follows a flag is read together with it, as where a command is a list of words."""
     clean: list[Any] = []
-    before = None
+    before: Any = None
     for number, item in enumerate(given):
         place = f"{where}[{number}]"
         flagged = type(item) is str and type(before) is str and before.startswith("-")
@@ -92,7 +98,7 @@ def _list(given: list[Any], where: str, gaps: list[Gap]) -> list[Any]:
 
 
 def _flagged(flag: Any, word: str, where: str, gaps: list[Gap]) -> str:
-    quoted = word if word.isalnum() else "'" + word.replace("'", "\"") + "'"
+    quoted = word if word.isalnum() else "'" + word.replace("'", '"') + "'"
     for one in find(f"{flag} {quoted}"):
         if one.start > len(flag):
             gaps.append(_gap(where, [one.kind]))
