@@ -33,7 +33,9 @@ hookonce prove codex --pinned --tries 3 --out certificates
 LEGEND = """\
 ✓ held, ✗ contradicted, – unreachable, ? untried; of several claims, how many held, with ✗ if one is contradicted. An
 empty cell: nothing of the kind is claimed of this agent."""
-MS = "*ms more per call*: how much longer a tool call took with hookonce, which is called before and after it."
+MS = """\
+*ms more per call*: how much more time passed between two turns of the model than without hookonce, which is called
+before and after each tool; the difference of two medians of a few calls each, on a busy machine, so take it for a size."""
 SIGNS: dict[State, str] = {"held": "✓", "contradicted": "✗", "unreachable": "–", "untried": "?"}
 WORDS = {
     "transparent": "without hooks, files, exit code and what the model is sent are the same as without hookonce",

@@ -231,8 +231,8 @@ def test_files_of_others_become_rows_and_go():
     for one in found:
         spool.append(one)
     with Writer() as writer:
-        assert fold.Folded(4, 0) == fold.fold(writer)
-        assert fold.Folded(0, 0) == fold.fold(writer)
+        assert fold.Folded(4, 0) == fold.fold(writer.append)
+        assert fold.Folded(0, 0) == fold.fold(writer.append)
 
     assert [] == list(spool.folder().iterdir())
     assert {one.event.id for one in found} == {one.event.id for one in kept()}
@@ -243,9 +243,9 @@ def test_a_call_of_which_more_will_be_known_is_waited_for():
     one = record()
     spool.append(note(one))
     with Writer() as writer:
-        assert 0 == fold.fold(writer).records
+        assert 0 == fold.fold(writer.append).records
         spool.append(one)
-        assert 1 == fold.fold(writer).records
+        assert 1 == fold.fold(writer.append).records
 
     assert [[]] == [found.gaps for found in kept()]
 
@@ -256,16 +256,16 @@ def test_a_call_of_which_nobody_said_more_is_kept_as_it_is():
     path = next(spool.folder().iterdir())
     os.utime(path, (1, 1))
     with Writer() as writer:
-        assert 1 == fold.fold(writer).records
+        assert 1 == fold.fold(writer.append).records
 
 
 def test_a_journal_is_left_alone_while_somebody_writes_it():
     journal, one = Journal(), record()
     journal.append(one)
     with Writer() as writer:
-        assert 0 == fold.fold(writer).records
+        assert 0 == fold.fold(writer.append).records
         journal.close()
-        assert 1 == fold.fold(writer).records
+        assert 1 == fold.fold(writer.append).records
 
 
 def test_what_was_taken_back_is_not_kept():
@@ -275,7 +275,7 @@ def test_what_was_taken_back_is_not_kept():
     journal.forget(one.event.id)
     journal.close()
     with Writer() as writer:
-        fold.fold(writer)
+        fold.fold(writer.append)
 
     assert [other] == kept()
 
@@ -286,7 +286,7 @@ def test_lines_that_are_not_what_was_written_are_put_aside():
     path = next(spool.folder().iterdir())
     path.write_bytes(path.read_bytes().replace(b"codex", b"cline"))
     with Writer() as writer:
-        assert fold.Folded(0, 1) == fold.fold(writer)
+        assert fold.Folded(0, 1) == fold.fold(writer.append)
 
     assert [path.with_suffix(".damaged")] == list(spool.folder().iterdir())
 
@@ -297,7 +297,7 @@ def test_a_store_that_cannot_be_written_keeps_the_spool(monkeypatch):
     with Writer() as writer:
         monkeypatch.setattr(writer, "append", lambda _: (_ for _ in ()).throw(sqlite3.OperationalError("disk full")))
         with pytest.raises(sqlite3.OperationalError):
-            fold.fold(writer)
+            fold.fold(writer.append)
 
     assert [one] == list(spool.records())
     assert [one] == list(latest())

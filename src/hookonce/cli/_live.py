@@ -58,7 +58,8 @@ class Live:
         self.agents[event.agent] += 1
         self.sessions |= {event.session} if event.session else set()
         self._times.append(monotonic())
-        if record.decision is not None and record.decision.outcome == "deny":
+        refused = record.decision is not None and record.decision.outcome == "deny"
+        if refused and event.derived_from is None:
             self.refused.append(record)
         self.failed += event.tool is not None and event.tool.result is not None and event.tool.result.ok is False
         line = one_line(record)

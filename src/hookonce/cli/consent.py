@@ -12,10 +12,10 @@ from hookonce import agents, ids
 from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.journeys.change import digest
+from hookonce.journeys.stored import stored
 from hookonce.journeys.trusting import visible
 from hookonce.model import SCHEMA, Actor, Event, Record
 from hookonce.store import log, spool
-from hookonce.store.redact import redact
 from hookonce.times import now
 
 _WORDS = 6  # of a command line, in which a program or the script that it runs is named
@@ -122,4 +122,4 @@ def _remember(verb: str, text: str, how: str) -> None:
         actor=Actor(type="user"),
         data={"source": how},
     )
-    spool.append(redact(Record(event=event), "minimal"))
+    spool.append(stored(Record(event=event)))

@@ -1,16 +1,22 @@
 """hookonce prove."""
 
+import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from argparse import ArgumentTypeError as Wrong
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from hookonce.canon.spelling import near
 from hookonce.cli import _named
+from hookonce.cli._progress import tell
 from hookonce.cli._table import show, table
 from hookonce.cli._words import counted
-from hookonce.errors import HookonceError
+from hookonce.errors import HookonceError, UsageError
 from hookonce.lab import drivers
 from hookonce.lab.certificate import Certificate, counts
+from hookonce.lab.experiment import EXPERIMENTS
 from hookonce.lab.found import Found, find
 from hookonce.lab.prove import names_of, prove
 from hookonce.texts import dump
@@ -38,7 +44,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--only", action="append", default=[], metavar="CLAIM", help="only this claim or experiment")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write a certificate for each agent into a folder")
-    parser.add_argument("--dry-run", action="store_true", help="tell what would be tried, and start nothing")
+    parser.add_argument("--dry-run", action="store_true", help="tell what would be tried, and try nothing")
     parser.add_argument("--json", action="store_true", help="one JSON object for each agent")
 
 
@@ -55,20 +61,28 @@ def run(options: Namespace) -> int:
         print(f"hookonce: {text}", file=sys.stderr)
     if not found and not missing:
         raise HookonceError(_LACKING)
+    _check(options, found)
     if options.dry_run:
         _plan(options, found)
         return int(bool(missing))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupted)
     proofs = [_prove(options, one) for one in found]
     if not options.json and len(proofs) > 1:
         _show_all(proofs)
     return int(bool(missing) or any(counts(one)["contradicted"] for one in proofs))
 
 
+def _interrupted(number: int, _frame: object) -> None:
+    """Whoever ends us wants what we have started to be ended too."""
+    raise KeyboardInterrupt(number)
+
+
 def _found(options: Namespace) -> tuple[list[Found], list[str]]:
     """The agents that can be run, and what is to be said of those that were named and cannot."""
     named = [_named.agent(name).name for name in options.names]
     if options.version and len(named) != 1:
-        raise HookonceError("a version belongs to one agent: hookonce prove AGENT --version V")
+        raise UsageError("a version belongs to one agent: hookonce prove AGENT --version V")
     found, missing = [], []
     for name in named or drivers.DRIVERS:
         try:
@@ -79,9 +93,24 @@ def _found(options: Namespace) -> tuple[list[Found], list[str]]:
         if one is not None:
             found.append(one)
         elif named:
-            wanted = f" {options.version}" if options.version else ""
-            missing.append(f"{name}{wanted} is neither on this machine nor fetched; hookonce lab fetch {name} gets it")
+            version = f" --version {options.version}" if options.version else ""
+            told = f"{name} {options.version or ''}".strip()
+            missing.append(f"{told} is neither on this machine nor fetched; hookonce lab fetch {name}{version} gets it")
+        elif options.pinned:
+            print(f"hookonce: {name} was not fetched, and is left out; hookonce lab fetch {name}", file=sys.stderr)
     return found, missing
+
+
+def _check(options: Namespace, found: list[Found]) -> None:
+    """Names that nobody knows would be held by nobody; a part of a certificate is none."""
+    known = {name for one in found for name in [*names_of(one), *(two.name for two in EXPERIMENTS)]}
+    for name in options.only if found else []:
+        if name not in known:
+            raise UsageError(
+                f"no claim or experiment is called {name!r}" + (near(name, known) or "; see --dry-run --json")
+            )
+    if options.out is not None and options.only:
+        raise UsageError("--out keeps whole certificates, so it does not go with --only")
 
 
 def _plan(options: Namespace, found: list[Found]) -> None:
@@ -98,25 +127,19 @@ def _plan(options: Namespace, found: list[Found]) -> None:
 
 
 def _prove(options: Namespace, found: Found) -> Certificate:
-    made = prove(found, options.tries, _tell, frozenset(options.only))
-    _tell("")
+    made = prove(found, options.tries, tell, frozenset(options.only))
+    tell("")
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
-        options.out.joinpath(f"{made.agent}-{made.version}.json").write_bytes(dump(made) + b"\n")
+        own = [one for one in made.claims if not one.claim.startswith("here:")]  # nobody else's business
+        text = dump(replace(made, claims=own)) + b"\n"
+        options.out.joinpath(f"{made.agent}-{made.version}.json").write_bytes(text)
     if options.json:
         sys.stdout.buffer.write(dump(made) + b"\n")
         sys.stdout.flush()
     else:
         _show(made)
     return made
-
-
-def _tell(text: str) -> None:
-    """What is going on, for whoever waits; on a terminal in one line."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-    elif text:
-        print(text, file=sys.stderr, flush=True)
 
 
 def _show(proof: Certificate) -> None:
@@ -135,9 +158,9 @@ def _counted(proof: Certificate) -> str:
 def _extra(proof: Certificate) -> str:
     if proof.extra_ms is None:
         return "the time that hookonce takes was not measured"
-    return (
-        f"a tool call took {proof.extra_ms:.0f} ms longer with hookonce than without (two hooks of ours for each call)"
-    )
+    if proof.extra_ms < 1:
+        return "not measurably more time between two turns of the model than without hookonce"
+    return f"{proof.extra_ms:.0f} ms more between two turns of the model than without hookonce, which is called twice there"
 
 
 def _show_all(proofs: list[Certificate]) -> None:

@@ -22,7 +22,10 @@ from hookonce.journeys.survey import Standing, standing
 from hookonce.journeys.version import version_of
 from hookonce.service import calling
 from hookonce.store.spool import lost
+from hookonce.store.summary import Summary, summary
 from hookonce.texts import dump
+
+_MEGABYTE = 1 << 20
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -55,10 +58,18 @@ def run(options: Namespace) -> int:
     for finding in [*own_settings(), *_hooks(place)]:
         print(f"{finding.kind}: {finding.message}")
     print(daemon.told(calling.status()))
-    if lost():
-        print(f"{counted(lost(), 'record')} could not be written")
+    _tell_record(summary())
     print("open: the action goes on as if there were no hook; closed: it is refused")
     return 0
+
+
+def _tell_record(known: Summary) -> None:
+    waits = f", {counted(known.waiting, 'file')} of the spool to be taken up" if known.waiting else ""
+    print(known.problem or f"the record: {counted(known.records, 'event')}, {known.size / _MEGABYTE:.1f} MB{waits}")
+    if known.damaged:
+        print(f"{counted(known.damaged, 'file')} of the spool cannot be read and was put aside")
+    if known.lost:
+        print(f"{counted(known.lost, 'record')} could not be written")
 
 
 def _details(one: Standing, dropped: str | None) -> None:
@@ -95,6 +106,7 @@ def _print_json(found: list[Standing], versions: list[str | None], dropped: dict
     }
     told["paused_until"] = paused_until()
     told["lost_records"] = lost()
+    told["record"] = to_builtins(summary())
     told["daemon"] = calling.status()
     told["settings"] = [_object(one) for one in own_settings()]
     told["manifests"] = [_object(one) for one in _hooks(here())]

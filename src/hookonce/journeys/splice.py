@@ -11,7 +11,7 @@ from hookonce.edit.keys import Keys
 from hookonce.model import Object
 
 _MISSING = object()
-_COMMAND_KEYS = frozenset({"command", "bash", "powershell", "windows", "linux", "osx", "commandWindows", "url"})
+COMMAND_KEYS = frozenset({"command", "bash", "powershell", "windows", "linux", "osx", "commandWindows", "url"})
 
 
 def editor_of(path: Path) -> ModuleType:
@@ -81,7 +81,7 @@ def _places(value: Any, keys: Keys) -> list[tuple[Keys, str]]:
     found: list[tuple[Keys, str]] = []
     for key, inner in _inside(value):
         if type(inner) is str:
-            found += [((*keys, key), inner)] if key in _COMMAND_KEYS else []
+            found += [((*keys, key), inner)] if key in COMMAND_KEYS else []
         else:
             found += _places(inner, (*keys, key))
     return found
@@ -121,7 +121,7 @@ def _runs_only(entry: Any, ours: Callable[[str], bool]) -> bool:
 
 def _is_entry(holder: Any, inner: Any) -> bool:
     """Items of lists are entries and groups; a member of an object is one if it has a command itself."""
-    return type(holder) is list or (type(inner) is dict and not _COMMAND_KEYS.isdisjoint(inner))
+    return type(holder) is list or (type(inner) is dict and not COMMAND_KEYS.isdisjoint(inner))
 
 
 def _inside(value: Any) -> list[tuple[Any, Any]]:

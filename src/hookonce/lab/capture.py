@@ -77,7 +77,9 @@ def _take(stage: Stage, name: str, trip: Trip, cache: Path, whose: Owner) -> Tak
 
 
 def _own_places(whose: Owner) -> dict[str, str]:
-    """Folders of ours that may lie in the user's home, where agents see them."""
-    known = {str(found.folder()): f"{HOME}/.cache/hookonce/agents"}
-    known |= {str(_PACKAGE): "/opt/hookonce", sys.prefix: "/opt/python"}
-    return {path: name for path, name in known.items() if any(Path(path).is_relative_to(home) for home in whose.homes)}
+    """What of ours agents see: the package and its Python, and in the user's home whatever else is theirs."""
+    known = {str(_PACKAGE): "/opt/hookonce", sys.executable: "/usr/bin/python3"}
+    at_home = {str(found.folder()): f"{HOME}/.cache/hookonce/agents", sys.prefix: "/opt/python"}
+    return known | {
+        path: name for path, name in at_home.items() if any(Path(path).is_relative_to(home) for home in whose.homes)
+    }

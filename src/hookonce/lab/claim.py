@@ -43,7 +43,7 @@ def untried(name: str, why: str) -> Claim:
 def together(tries: list[Claim]) -> Claim:
     """What several tries of one claim say: all have to."""
     good = [one for one in tries if one.state == "held"]
-    bad = [one for one in tries if one.state == "contradicted"]
-    if good and bad:
-        return contradicted(tries[0].claim, f"flaky {len(good)}/{len(good) + len(bad)}: {bad[0].evidence}")
-    return next(iter(bad or good or tries))
+    others = sorted((one for one in tries if one.state != "held"), key=lambda one: one.state)
+    if good and others:
+        return contradicted(tries[0].claim, f"flaky {len(good)}/{len(tries)}: {others[0].evidence}")
+    return next(iter(others or good))

@@ -15,7 +15,6 @@ class Stand(Struct, frozen=True, kw_only=True):
     home: Path
     project: Path
     program: Path
-    modules: Path | None  # the folder of npm packages, for an agent from the lab's own cache
     url: str  # of the scripted model, without a path
     prompt: str
     mcp: list[str]  # the command of the MCP server
@@ -40,7 +39,8 @@ class Driver(Struct, frozen=True, kw_only=True):
     settings before hookonce is installed; `words` and `environment` are the call. `calls` words a step where the
     agent's tables do not suffice, `more` holds arguments that are demanded besides. `unreachable` says of claims (or
     events) why they cannot be tried without a terminal; `lacks` of steps why the agent has no such thing.
-    `trips` are runs that bring about events which the tour does not, `comes_and_goes` events that come in some runs
+    `trips` are runs that bring about events which the tour does not, `expects` the events that have to come in one of
+    all these runs besides those that every agent has, `comes_and_goes` events that come in some runs
     only. After a refused call the run of a `fragile` agent is over.
     """
 
@@ -57,6 +57,7 @@ class Driver(Struct, frozen=True, kw_only=True):
     unreachable: Mapping[str, str] = {}
     lacks: Mapping[str, str] = {}
     trips: tuple[Trip, ...] = ()
+    expects: frozenset[str] = frozenset()
     comes_and_goes: frozenset[str] = frozenset()
     fragile: bool = False
     patience: float = 90.0

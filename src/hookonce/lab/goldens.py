@@ -15,7 +15,7 @@ from hookonce.journeys.respond import native_name
 from hookonce.lab import drivers
 from hookonce.lab.certificate import machine
 from hookonce.lab.found import Found
-from hookonce.lab.order import ASIDE, label, once, threads
+from hookonce.lab.order import label, once, threads
 from hookonce.lab.provenance import Capture, Gap, Golden, Provenance, digest
 from hookonce.lab.run import Run, talks
 from hookonce.lab.scrub import Scrub
@@ -35,7 +35,7 @@ class Take(Struct, frozen=True):
     scrub: Scrub
 
 
-class Heard(Struct, frozen=True):
+class Telling(Struct, frozen=True):
     """One event of a take, with its own name."""
 
     take: Take
@@ -81,9 +81,9 @@ def gathered(one: Found, takes: Sequence[Take]) -> Capture:
     return Capture(told, payloads)
 
 
-def _heard(agent: Agent, take: Take) -> Iterator[Heard]:
+def _heard(agent: Agent, take: Take) -> Iterator[Telling]:
     for event in once(one.event for one in take.run.heard):
-        yield Heard(take, event, _native(agent, event))
+        yield Telling(take, event, _native(agent, event))
 
 
 def _native(agent: Agent, event: Object) -> str:
@@ -94,7 +94,7 @@ def _native(agent: Agent, event: Object) -> str:
     return native_name(agent, known, said) or event["type"]
 
 
-def _kept(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Json]]:
+def _kept(heard: Sequence[Telling]) -> Iterator[tuple[Telling, Json]]:
     """The payloads that are worth a file, scrubbed: none twice, and of the same shape only a few."""
     seen: set[tuple[str, bytes]] = set()
     alike: Counter[tuple[object, ...]] = Counter()
@@ -108,7 +108,7 @@ def _kept(heard: Sequence[Heard]) -> Iterator[tuple[Heard, Json]]:
         yield each, each.take.scrub.value(payload)
 
 
-def _objection(agent: Agent, each: Heard, payload: Json) -> str | None:
+def _objection(agent: Agent, each: Telling, payload: Json) -> str | None:
     """Why a scrubbed payload cannot be kept: it tells too much, or is not understood any more."""
     if (what := each.take.scrub.left(each.event.get("native"))) is not None:
         return f"it still contains {what}"
@@ -120,7 +120,7 @@ def _objection(agent: Agent, each: Heard, payload: Json) -> str | None:
     return None if was == now else f"it was read as {was}, and is {now} after scrubbing"
 
 
-def _golden(each: Heard, payload: Json, taken: dict[str, Json]) -> Golden:
+def _golden(each: Telling, payload: Json, taken: dict[str, Json]) -> Golden:
     stem = "-".join(re.sub(r"[^\w.]+", "_", part) for part in (each.native, _situation(each)) if part)
     number = next(number for number in range(1, len(taken) + 2) if f"{stem}-{number}.json" not in taken)
     return Golden(
@@ -133,13 +133,14 @@ def _golden(each: Heard, payload: Json, taken: dict[str, Json]) -> Golden:
     )
 
 
-def _situation(each: Heard) -> str:
+def _situation(each: Telling) -> str:
     """What of a file's name tells it from others of the same event: the tool."""
     return "mcp" if (each.tool or "").startswith("mcp:") else each.tool or ""
 
 
-def _order(agent: Agent, heard: Sequence[Heard], unsteady: frozenset[str]) -> list[list[str]]:
-    """The events of the tour in order, but for those that come very often, and those that are told on the side."""
-    steady = {one for one in natives(agent) if one not in unsteady and point_of(agent, one).install == "default"}
-    tour = [each for each in heard if each.take.name == TOUR and each.event["type"] not in ASIDE]
-    return threads((each.event, label(each.native, each.tool)) for each in tour if each.native in steady)
+def _order(agent: Agent, heard: Sequence[Telling], unsteady: frozenset[str]) -> list[list[str]]:
+    """The events of the tour in their order: what the agent does not wait for comes now earlier, now later."""
+    known = {one: point_of(agent, one) for one, kind in natives(agent).items() if kind != "notification"}
+    waited = {one for one, point in known.items() if point.can and point.install == "default"} - unsteady
+    tour = [each for each in heard if each.take.name == TOUR and each.native in waited]
+    return threads((each.event, label(each.native, each.tool)) for each in tour)

@@ -5,9 +5,6 @@ from collections.abc import Iterable
 from hookonce import times
 from hookonce.model import Object
 
-# What is told on the side, while the agent goes on: comes now a little earlier, now a little later.
-ASIDE = frozenset({"notification", "file_changed", "file_created", "file_saved", "file_deleted", "instructions_loaded"})
-
 
 def once(events: Iterable[Object]) -> list[Object]:
     """The events as they came, each once, however many hooks have heard it; none that hookonce made of another.

@@ -12,7 +12,7 @@ from hookonce import __version__
 from hookonce.errors import HookonceError
 from hookonce.lab import drivers
 from hookonce.lab.certificate import Certificate, extra_ms, machine
-from hookonce.lab.claim import Claim, together, unreachable, untried
+from hookonce.lab.claim import Claim, contradicted, together, unreachable, untried
 from hookonce.lab.evidence import impersonal
 from hookonce.lab.experiment import EXPERIMENTS, Experiment
 from hookonce.lab.found import Found
@@ -73,9 +73,11 @@ def _tried(stage: Stage, one: Experiment, tries: int, tell: Tell) -> dict[str, l
             + (f", {number + 1} of {tries}" if tries > 1 else "")
         )
         try:
+            if stage.is_stuck:
+                raise HookonceError("the agent does not end by itself, even without hookonce")
             results = one.run(stage)
         except (HookonceError, OSError) as problem:
-            results = [untried(name, f"the experiment failed: {problem}") for name in one.claims(stage)]
+            results = [contradicted(name, f"the experiment failed: {problem}") for name in one.claims(stage)]
         for claim in results:
             found.setdefault(claim.claim, []).append(replace(claim, evidence=impersonal(claim.evidence)))
     return found

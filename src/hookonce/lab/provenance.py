@@ -4,7 +4,7 @@ import re
 from hashlib import sha256
 from pathlib import Path
 
-from msgspec import Struct, ValidationError, convert
+from msgspec import Struct, convert
 from msgspec.json import format as pretty
 
 from hookonce.errors import HookonceError
@@ -36,8 +36,9 @@ class Gap(Struct, frozen=True, kw_only=True):
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
-    """Where a capture is from. `tools` are the names that the model was offered, `order` the events of the tour in a
-    list for each (sub-)agent, `unsteady` the events that come in some runs only, `silent` those that never came.
+    """Where a capture is from. `tools` are the names that the model was offered. `order` holds the events of the tour
+    that an agent waits for, in a list for each (sub-)agent. `unsteady` are events that come in some runs only, `silent`
+    those that never came.
     """
 
     agent: str
@@ -86,25 +87,33 @@ def save(capture: Capture, out: Path) -> Path:
 def read(folder: Path) -> Capture:
     """The capture in a folder."""
     try:
-        told = convert(_document(folder / FILE), Provenance)
-        wrong = next((one.file for one in told.files if not _NAME.fullmatch(one.file)), None)
-        if wrong is not None:
-            raise HookonceError(f"{folder / FILE} names a file that is none of a capture: {wrong}")
+        told = _provenance(folder)
         return Capture(told, {one.file: _document(folder / one.file) for one in told.files})
     except FileNotFoundError as problem:
         raise HookonceError(f"{folder} is no capture: there is no {Path(problem.filename).name} in it") from None
-    except (ValidationError, ValueError, OSError) as problem:
+    except (ValueError, OSError) as problem:
         raise HookonceError(f"{folder} is no capture that can be read: {problem}") from None
 
 
 def _make_room(folder: Path) -> None:
+    """Nothing but an older capture may be there; of that, what it names is taken away."""
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):
         return
-    if not folder.joinpath(FILE).exists():
-        raise HookonceError(f"{folder} holds something that is no capture; it was left alone")
-    for name in [*read(folder).payloads, FILE]:
+    try:
+        names = [one.file for one in _provenance(folder).files]
+    except (ValueError, OSError):
+        raise HookonceError(f"{folder} holds something that is no capture, and was left alone") from None
+    for name in [*names, FILE]:
         folder.joinpath(name).unlink(missing_ok=True)
+
+
+def _provenance(folder: Path) -> Provenance:
+    told = convert(_document(folder / FILE), Provenance)
+    for one in told.files:
+        if not _NAME.fullmatch(one.file):
+            raise ValueError(f"{FILE} names a file that does not lie beside it: {one.file}")
+    return told
 
 
 def _document(path: Path) -> Json:

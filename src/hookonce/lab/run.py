@@ -6,8 +6,12 @@ from msgspec import Struct
 
 from hookonce.lab.evidence import impersonal
 from hookonce.lab.model import Request
+from hookonce.lab.scenarios import SCENARIOS
+from hookonce.lab.script import scene_of
 from hookonce.lab.talk import Talk
 from hookonce.model import Object
+
+_TOLD, _LOOKED_AT = 160, 1000  # characters of an agent's last words
 
 
 class Heard(Struct, frozen=True):
@@ -33,7 +37,6 @@ class Run(Struct, frozen=True, kw_only=True):
     called: list[str] = []
     killed: list[int] = []
     left: list[str] = []
-    doctor: list[str] = []
 
 
 def talks(run: Run) -> list[Talk]:
@@ -57,6 +60,23 @@ def has_asked(run: Run, text: str) -> bool:
     return any(text in str(event["tool"].get("input")) for event in of_kind(run, "before_tool_execute"))
 
 
+def is_whole(run: Run, *, fragile: bool = False) -> bool:
+    """Whether the agent went on to the end of the scenario, and ended well: what did not happen was not left undone.
+
+    Of an agent whose run is over after a refused call, that it ended well is all that can be said.
+    """
+    turns = len(SCENARIOS[run.scenario].turns)
+    scenes = [scene for talk in talks(run) if (scene := scene_of(talk)) is not None]
+    reached = any(scene[0] == run.scenario and scene[3] >= turns for scene in scenes)
+    return run.code == 0 and (fragile or reached)
+
+
+def gaps(run: Run) -> list[float]:
+    """The seconds from one question of the agent to the next: what it takes to do what the model said."""
+    times = [one.at for one in run.requests if one.talk is not None and one.talk.tools]
+    return [after - before for before, after in zip(times, times[1:], strict=False)]
+
+
 def ending(run: Run) -> str:
     """How it ended."""
     return "the agent had to be ended" if run.code is None else f"the agent ended with exit code {run.code}"
@@ -64,5 +84,5 @@ def ending(run: Run) -> str:
 
 def summary(run: Run) -> str:
     """How it ended, and its last words."""
-    told = impersonal(" ".join((run.err or run.out).split()))[-160:]
+    told = impersonal(" ".join((run.err or run.out)[-_LOOKED_AT:].split()))[-_TOLD:]
     return f"{ending(run)}; its last words: {told}" if told else ending(run)

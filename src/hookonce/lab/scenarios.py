@@ -76,8 +76,8 @@ SCENARIOS: dict[str, Scenario] = {
     "remove": Scenario(
         turns=[_makes("before"), [step("shell", command="rm -rf victim")]], files={"victim/kept.txt": "kept\n"}
     ),
-    **{f"refuse-{word}": Scenario(turns=turns, files=_FILES) for word, turns in STEPS.items()},
-    "refuse": Scenario(turns=_ALL, files=_FILES),
+    **{f"refuse-{word}": Scenario(turns=[*turns, [FAIL]], files=_FILES) for word, turns in STEPS.items()},
+    "refuse": Scenario(turns=[*_ALL, [FAIL]], files=_FILES),
     **{f"fail-{word}": Scenario(turns=[_makes("woken"), _makes(word)]) for word in ("crash", "late", "garbage")},
     "fail-death": Scenario(turns=[_makes("woken"), _makes("death"), _makes("after")]),
     "fail": Scenario(turns=[_makes(word) for word in ("woken", "crash", "late", "garbage")]),

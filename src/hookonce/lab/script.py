@@ -4,7 +4,7 @@ import re
 
 from hookonce import agents
 from hookonce.lab import drivers
-from hookonce.lab.mark import PATTERN, prompt
+from hookonce.lab.mark import marks, prompt
 from hookonce.lab.scenarios import SCENARIOS, Scenario, Step
 from hookonce.lab.talk import Call, Talk, Turn
 from hookonce.lab.wording import call_of
@@ -24,12 +24,12 @@ def scene_of(talk: Talk) -> Scene | None:
     """The last scenario that a user has asked for, if any."""
     found, turns, before = None, 0, ""
     for said in talk.said:
-        if said.role == "user" and (match := list(PATTERN.finditer(said.text))):
-            found, turns = match[-1], 0
+        if said.role == "user" and (known := marks(said.text)):
+            found, turns = known[-1], 0
         elif said.role == "assistant" and before != "assistant":
             turns += 1
         before = said.role
-    return None if found is None else Scene((found[1], found[2], found[3], turns))
+    return None if found is None else Scene((*found, turns))
 
 
 def turn_of(talk: Talk, url: str) -> Turn:

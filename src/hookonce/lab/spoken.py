@@ -4,9 +4,13 @@ import os
 import re
 import signal
 import subprocess
+from contextlib import suppress
+from select import select
 from tempfile import TemporaryDirectory
+from time import monotonic
 
 _PATIENCE = 20.0  # seconds
+_ENOUGH = 64 << 10  # bytes
 _VERSION = re.compile(rb"\d+\.\d+\.\d+")
 
 
@@ -32,8 +36,20 @@ def _said(program: str, home: str) -> bytes:
         start_new_session=True,
     )
     try:
-        return process.communicate(timeout=_PATIENCE)[0]
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)  # whatever it has started holds the pipe as well
+        return _beginning(process)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # whatever it has started holds the pipe as well
         process.communicate()
-        return b""
+
+
+def _beginning(process: "subprocess.Popen[bytes]") -> bytes:
+    """The first of what a program says, until it has said enough or the time is over."""
+    until, said = monotonic() + _PATIENCE, b""
+    assert process.stdout is not None  # noqa: S101  it was asked for
+    while len(said) < _ENOUGH and select([process.stdout], [], [], max(0.0, until - monotonic()))[0]:
+        chunk = os.read(process.stdout.fileno(), _ENOUGH)
+        if not chunk:
+            break
+        said += chunk
+    return said

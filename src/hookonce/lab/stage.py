@@ -6,10 +6,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from shutil import rmtree
+from statistics import median
 from tempfile import gettempdir
 from time import monotonic, sleep
 from uuid import uuid4
@@ -19,7 +20,6 @@ from msgspec.structs import replace
 from hookonce import agents
 from hookonce.agents import kind_of, natives, point_of
 from hookonce.canon.events import EVENTS
-from hookonce.journeys.doctor import examine
 from hookonce.journeys.doors import Events
 from hookonce.journeys.made_home import Home
 from hookonce.journeys.places import Place
@@ -27,13 +27,14 @@ from hookonce.lab import leftovers, mark
 from hookonce.lab.driver import Driver, Stand, Trip
 from hookonce.lab.found import Found
 from hookonce.lab.model import Model
-from hookonce.lab.run import Heard, Run
+from hookonce.lab.run import Heard, Run, gaps
 from hookonce.lab.scenarios import SCENARIOS
 from hookonce.model import Object
 from hookonce.texts import dump, load
 
 _HERE = Path(__file__).resolve().parent
 _NOWHERE = "http://127.0.0.1:9"  # where requests go that are not for us: nobody listens
+_SAID = 64 << 10  # bytes of what an agent says that are looked at
 _AFTER = 0.4  # seconds in which an agent that has ended may still call its last hooks
 _SECOND = 10.0  # seconds that a hook of the lab may take, unless an experiment says otherwise
 
@@ -46,12 +47,13 @@ class Stage:
         self.driver, self.found, self.events = driver, found, events
         self._cache = cache
         self.agent = agents.load(driver.agent)
-        self.extra: list[float] = []  # seconds that each tool call took longer with hookonce, by run
+        self.extra: list[float] = []  # seconds that a tool call took longer with hookonce, by try
+        self.is_stuck = False  # whether the agent did not even end without hookonce
 
     def timed(self, without: Run, within: Run) -> None:
         """Note how much longer a run with hookonce took than the same without it."""
-        calls = sum(map(len, SCENARIOS[within.scenario].turns)) or 1
-        self.extra.append((within.seconds - without.seconds) / calls)
+        if gaps(without) and gaps(within):
+            self.extra.append(median(gaps(within)) - median(gaps(without)))
 
     def hook(self, folder: Path, name: str = "witness", **more: object) -> Object:
         """A hook of the lab, as it stands in a manifest."""
@@ -95,8 +97,7 @@ class Stage:
             try:
                 if home is not None and amend is not None:
                     amend(home, Place(home=stand.home, project=stand.project))
-                run = self._call(stand, scenario, (trip and trip.words) or self.driver.words)
-                told = [] if home is None else self._findings(stand)
+                run = self._call(stand, scenario, (trip and trip.words) or self.driver.words, bare=bare)
             finally:
                 if home is not None:
                     home.leave()
@@ -107,7 +108,6 @@ class Stage:
                 heard=[Heard(one["hook"], one["event"]) for one in kept["heard"]],
                 killed=kept["killed"],
                 called=_text(scratch / "mcp.log").splitlines(),
-                doctor=told,
             )
 
     def _stand(self, scratch: Path, url: str, scenario: str, trip: Trip | None) -> Stand:
@@ -122,7 +122,6 @@ class Stage:
             home=home,
             project=project,
             program=self.found.program,
-            modules=self.found.modules,
             url=url,
             prompt=mark.prompt(scenario, self.agent.name, str(project)),
             mcp=[sys.executable, "-I", "-S", str(_HERE / "mcp_server.py"), str(scratch / "mcp.log")],
@@ -134,13 +133,7 @@ class Stage:
         words = (self.agent.name, *self.driver.install, "--events", self.events)
         return Home(stand.home, hooks or None, words)
 
-    def _findings(self, stand: Stand) -> list[str]:
-        """What doctor says about the home that was used."""
-        place = Place(home=stand.home, project=stand.project)
-        client = str(stand.home / ".local/share/hookonce/bin/hookonce-on")
-        return [one.message for one in examine(self.agent, place, client)]
-
-    def _call(self, stand: Stand, scenario: str, words: Callable[[Stand], list[str]]) -> Run:
+    def _call(self, stand: Stand, scenario: str, words: Callable[[Stand], list[str]], *, bare: bool) -> Run:
         run = uuid4().hex
         out, err = stand.home.with_name("stdout"), stand.home.with_name("stderr")
         began = monotonic()
@@ -154,18 +147,23 @@ class Stage:
                 stderr=stderr,
                 start_new_session=True,
             )
-            code = _wait(process, self.driver.patience)
-        seconds = monotonic() - began
-        sleep(_AFTER)
+            try:
+                code = _wait(process, self.driver.patience)
+                seconds = monotonic() - began
+                sleep(_AFTER)
+            finally:  # whoever has had enough of waiting leaves nothing behind either
+                _end(process)
+                left = leftovers.end(run)
+        self.is_stuck = bare and code is None
         return Run(
             scenario=scenario,
             code=code,
-            out=_text(out),
-            err=_text(err),
+            out=_tail(out),
+            err=_tail(err),
             seconds=seconds,
             files=_tree(stand.project),
             requests=[],
-            left=leftovers.end(run),
+            left=left,
         )
 
     def _environment(self, stand: Stand) -> dict[str, str]:
@@ -198,9 +196,21 @@ def _wait(process: "subprocess.Popen[bytes]", patience: float) -> int | None:
     try:
         return process.wait(patience)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
         return None
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _tail(path: Path) -> str:
+    """The end of what an agent has said, which may be much."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _SAID))
+        return file.read().decode(errors="replace")
 
 
 def _text(path: Path) -> str:

@@ -10,8 +10,8 @@ from hookonce.agents import config_of
 from hookonce.journeys.doctor import examine
 from hookonce.journeys.places import Place, document_of, is_bare, resolved, written
 from hookonce.journeys.review import reviewed
-from hookonce.journeys.splice import editor_of, joined, parted
-from hookonce.model import Agent, Object
+from hookonce.journeys.splice import COMMAND_KEYS, editor_of, joined, parted
+from hookonce.model import Agent, Json, Object
 
 SCOPE = "user"
 _MISSING = object()
@@ -19,13 +19,15 @@ _MISSING = object()
 
 def transplant(agent: Agent, user: Place, lab: Place, client: str) -> None:
     """Let an agent in the lab be told of hookonce as the user's is; `client` is the user's."""
-    source, target = written(agent, SCOPE, user), written(agent, SCOPE, lab)
-    if source is None or target is None:
+    source = written(agent, SCOPE, user)
+    if source is None:
         return
+    target = lab.home / source.relative_to(user.home)  # the user's may be another than a fresh home would have
+    target.parent.mkdir(parents=True, exist_ok=True)
     if config_of(agent).language == "code":
         _scripts(source, target)
         return
-    _entries(agent, source, target, user)
+    _entries(agent, source, target, user, lab)
     _switches(agent, user, lab)
     untrusted = any(one.kind == "untrusted" and one.path for one in examine(agent, user, client))
     if not untrusted and (change := reviewed(agent, target, target.read_bytes(), lab, client)) is not None:
@@ -38,14 +40,29 @@ def _is_door(command: str) -> bool:
     return call is not None and call.via is not None
 
 
-def _entries(agent: Agent, source: Path, target: Path, user: Place) -> None:
+def _entries(agent: Agent, source: Path, target: Path, user: Place, lab: Place) -> None:
     """Our entries of the user's file in the place of those that install has written here."""
+    found = document_of(agent, source, _bytes(source) or b"{}")
+    hooks = _doors(found if is_bare(agent, source, user) else found.get("hooks")) or {}
     editor = editor_of(target)
-    own = parted(editor, _bytes(source) or b"{}", lambda command: not _is_door(command))
-    found = document_of(agent, source, own)
-    hooks = found.get("hooks", {})
-    made: Object = hooks if is_bare(agent, target, user) else {"hooks": hooks}
+    made: Object = hooks if is_bare(agent, target, lab) else {"hooks": hooks}
     target.write_bytes(joined(editor, parted(editor, _bytes(target) or b"{}", _is_door), made))
+
+
+def _doors(value: Json) -> Json:
+    """What of a configuration is a door of ours, and what stands around it; None for everything else."""
+    if type(value) is list:
+        return [kept for item in value if (kept := _doors(item)) is not None] or None
+    if type(value) is not dict:
+        return None
+    said = [text for key in COMMAND_KEYS if type(text := value.get(key)) is str]
+    if said:
+        return value if all(map(_is_door, said)) else None
+    inner = {key: _doors(item) for key, item in value.items() if type(item) in (list, dict)}
+    kept = {key: item for key, item in inner.items() if item is not None}
+    return (
+        {key: kept.get(key, item) for key, item in value.items() if key not in inner or key in kept} if kept else None
+    )
 
 
 def _switches(agent: Agent, user: Place, lab: Place) -> None:

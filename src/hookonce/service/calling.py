@@ -19,7 +19,6 @@ from hookonce.texts import load
 _PATIENCE = 10.0  # seconds for a daemon that begins, or ends
 _ANSWER = 2.0  # seconds for what it tells about itself
 _POLL = 0.02
-_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def status() -> Object | None:

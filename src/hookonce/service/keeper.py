@@ -5,12 +5,12 @@ from collections.abc import Callable
 from time import monotonic
 
 from hookonce.errors import HookonceError
+from hookonce.journeys.record import Recorder
 from hookonce.model import Object
 from hookonce.runtime.loop import Loop
 from hookonce.store import log
 from hookonce.store.checkpoint import EVERY, sign
 from hookonce.store.entry import Entry
-from hookonce.store.fold import fold
 from hookonce.store.journal import Journal
 from hookonce.store.writer import Writer
 
@@ -18,6 +18,8 @@ _REST = 0.25  # seconds without a record after which they are kept: who comes th
 _OLDEST = 1.0  # seconds after which they are kept all the same
 _AT_ONCE = 32  # records in one turn of the loop
 _FILES = 16  # of others, as above
+_MUCH = 512  # records at once when nobody is there any more
+_PATIENCE = 0.02  # seconds that others may keep us waiting
 _AGAIN = 5.0  # seconds until a store that could not be written is tried again
 _SIGN = 60.0  # seconds after which what is new is signed
 _ENDS = frozenset({"session_end"})
@@ -32,7 +34,7 @@ class Keeper:
         self._loop, self._journal = loop, journal
         self._pending: dict[str, Entry] = {}
         self._first = self._last = self._signed = monotonic()
-        self._writer: Writer | None = None
+        self._recorder: Recorder | None = None
         self._waits, self._new, self._ended = False, 0, False
         self.kept, self.problem = 0, None  # type: tuple[int, str | None]
         journal.kept, journal.forgotten = self._add, lambda event: self._pending.pop(event, None)
@@ -62,7 +64,7 @@ class Keeper:
     def _commit(self) -> None:
         """Keep a part of it; the journal begins anew when everything is kept."""
         part = list(self._pending.values())[:_AT_ONCE]
-        if not part or not self._safely(lambda writer: self._keep(writer, part)):
+        if not part or not self._safely(lambda recorder: self._keep(recorder, part)):
             return
         if self._pending:
             self._first = monotonic()
@@ -70,43 +72,46 @@ class Keeper:
         else:
             self._journal.begin_anew()
 
-    def _keep(self, writer: Writer, part: list[Entry]) -> None:
-        self._new += writer.append(part)
+    def _keep(self, recorder: Recorder, part: list[Entry]) -> None:
+        self._new += recorder.keep(part)
         self.kept += len(part)
         for one in part:
             self._pending.pop(one.record.event.id, None)
 
     def tend(self) -> None:
         """From time to time: take up what others have left, and sign what is new."""
-        self._safely(lambda writer: self._tend(writer))
+        self._safely(self._tend)
 
-    def _tend(self, writer: Writer) -> None:
-        found = fold(writer, _FILES)
+    def _tend(self, recorder: Recorder) -> None:
+        found = recorder.fold(_FILES)
         self._new += found.records
         if found.records:
             self._loop.later(self.tend)
         due = self._ended or self._new >= EVERY or monotonic() - self._signed > _SIGN
         if self._new and due and not self._pending:
-            sign(writer.connection)
+            sign(recorder.writer.connection)
             self._new, self._ended, self._signed = 0, False, monotonic()
 
     def close(self) -> None:
         """Keep all that is left, and sign it."""
-        while self._pending and self._safely(lambda writer: self._keep(writer, list(self._pending.values())[:512])):
+        while self._pending and self._safely(self._keep_much):
             pass
         if not self._pending:
             self._journal.begin_anew()
         if self._new:
-            self._safely(lambda writer: sign(writer.connection))
-        if self._writer is not None:
-            self._writer.close()
+            self._safely(lambda recorder: sign(recorder.writer.connection))
+        if self._recorder is not None:
+            self._recorder.writer.close()
 
-    def _safely(self, work: Callable[[Writer], object]) -> bool:
+    def _keep_much(self, recorder: Recorder) -> None:
+        self._keep(recorder, list(self._pending.values())[:_MUCH])
+
+    def _safely(self, work: Callable[[Recorder], object]) -> bool:
         """Do something with the store; where that fails nothing is lost, for the journal has it, and it is tried again."""
         try:
-            if self._writer is None:
-                self._writer = Writer(patience=0.02)
-            work(self._writer)
+            if self._recorder is None:
+                self._recorder = Recorder(Writer(patience=_PATIENCE))
+            work(self._recorder)
         except _TROUBLE as problem:
             if self.problem is None:
                 log.write(f"daemon: the store cannot be written, records stay in the spool: {problem}")
@@ -117,9 +122,9 @@ class Keeper:
         return True
 
     def _open_again(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        if self._recorder is not None:
+            self._recorder.writer.close()
+            self._recorder = None
         self._last = monotonic()
         self._wait(_AGAIN)
 

@@ -1,7 +1,7 @@
 """Folding: what processes without a store have written into spool files becomes rows, and the files go."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
@@ -12,7 +12,6 @@ from msgspec import Struct, ValidationError
 from hookonce.model import Stored
 from hookonce.store import spool
 from hookonce.store.entry import Entry, read
-from hookonce.store.writer import Writer
 
 _AT_ONCE = 512  # files in one transaction
 _SETTLES = 60.0  # seconds after which nobody writes more about a call of which only that it happened is known
@@ -35,7 +34,7 @@ class _Page(Struct, frozen=True):
     handle: int
 
 
-def fold(writer: Writer, most: int | None = None) -> Folded:
+def fold(keep: Callable[[list[Entry]], int], most: int | None = None) -> Folded:
     """Take up every file that nobody writes any more, oldest first, or the first `most` of them.
 
     A file goes when its rows are there.
@@ -43,7 +42,7 @@ def fold(writer: Writer, most: int | None = None) -> Folded:
     records = damaged = 0
     while pages := list(_pages(most or _AT_ONCE)):
         try:
-            records += writer.append([one for page in pages for one in page.entries])
+            records += keep([one for page in pages for one in page.entries])
             for page in pages:
                 _done(page)
             damaged += sum(not page.sound for page in pages)

@@ -40,7 +40,8 @@ def _day(record: Stored) -> tuple[str, ...]:
     """What a record is counted under."""
     event = record.event
     tool = event.tool.name if event.tool is not None else ""
-    outcome = (record.decision.outcome or "") if record.decision is not None else ""
+    counts = record.decision is not None and event.derived_from is None  # what follows from a refusal is none
+    outcome = (record.decision.outcome or "") if record.decision is not None and counts else ""
     return event.time[:10], event.agent, event.model or "", event.cwd or "", tool, event.type, outcome
 
 
@@ -58,7 +59,7 @@ def _run(run: HookRun) -> list[float]:
 def _session(records: list[Stored]) -> tuple[str, str, int, int, int, str | None]:
     times = sorted(record.event.time for record in records)
     calls = sum(record.event.type == _BEFORE for record in records)
-    refusals = sum(record.decision is not None and record.decision.outcome == "deny" for record in records)
+    refusals = sum(_day(record)[-1] == "deny" for record in records)
     place = next((record.event.cwd for record in records if record.event.cwd), None)
     return times[0], times[-1], len(records), calls, refusals, place
 

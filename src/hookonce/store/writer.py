@@ -1,10 +1,11 @@
 """Appending: a batch of entries is one transaction, its rows are linked to the last one that anybody has written."""
 
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from sqlite3 import Connection
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from hookonce.store import chain, database, head, keys, rollup
 from hookonce.store.database import Durability
@@ -15,6 +16,16 @@ _INSERT = """INSERT INTO events (seq, id, time, received, type, agent, session, 
     path, body, hash, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"""
 
 
+class Follower(Protocol):
+    """One who has something to say before an entry is kept, and after it."""
+
+    def before(self, one: Entry, /) -> Entry:
+        """The entry as it is to be kept."""
+
+    def after(self, one: Entry, /) -> list[Entry]:
+        """What follows from an entry that is new."""
+
+
 class Writer:
     """One who appends; there may be several, in several processes."""
 
@@ -23,15 +34,15 @@ class Writer:
         self.connection = database.writing(path, durability, patience)
         self._head = (path or database.file()).with_name("head")
 
-    def append(self, entries: Sequence[Entry]) -> int:
-        """Keep entries; how many of them are new. All of them, or none if that fails."""
+    def append(self, entries: Sequence[Entry], follower: Follower | None = None) -> int:
+        """Keep entries, and what follows from them; how many of them are new. All of them, or none if that fails."""
         if not entries:
             return 0
         key = keys.marking()
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             now = current(self.connection)
-            new, now = self._rows(entries, now, key)
+            new, now = self._rows(entries, now, key, follower)
             rollup.add(self.connection, [one.record for one in new])
             self.connection.execute("UPDATE head SET seq = ?, hash = ?, count = ?", (now.seq, now.hash, now.count))
             self.connection.execute("COMMIT")
@@ -41,17 +52,26 @@ class Writer:
         head.note(now, self._head)
         return len(new)
 
-    def _rows(self, entries: Sequence[Entry], now: Head, key: bytes) -> tuple[list[Entry], Head]:
-        """The rows of a batch; what is there already is not written again."""
+    def _rows(
+        self, entries: Sequence[Entry], now: Head, key: bytes, follower: Follower | None
+    ) -> tuple[list[Entry], Head]:
+        """The rows of a batch; what is there already is not written again, and nothing follows from it."""
         new = []
-        seq, before, count = now.seq, now.hash, now.count
-        for one in entries:
-            row = chain.link(seq + 1, before, chain.digest(one.body))
-            values = (seq + 1, *columns(one.record), one.body, row, chain.mark(key, row))
-            if self.connection.execute(_INSERT, values).rowcount == 1:
-                new.append(one)
-                seq, before, count = seq + 1, row, count + 1
-        return new, Head(seq, before, count)
+        todo = deque(entries)
+        while todo:
+            one = todo.popleft()
+            derived = one.record.event.derived_from is not None
+            if follower is not None and not derived:
+                one = follower.before(one)
+            row = chain.link(now.seq + 1, now.hash, chain.digest(one.body))
+            values = (now.seq + 1, *columns(one.record), one.body, row, chain.mark(key, row))
+            if self.connection.execute(_INSERT, values).rowcount != 1:
+                continue
+            new.append(one)
+            now = Head(now.seq + 1, row, now.count + 1)
+            if follower is not None and not derived:
+                todo.extendleft(reversed(follower.after(one)))
+        return new, now
 
     def close(self) -> None:
         """Write no more."""

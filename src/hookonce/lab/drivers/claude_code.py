@@ -69,5 +69,21 @@ DRIVER = Driver(
         Trip(scenario="tasks"),
         Trip(scenario="talk", words=_other_model),
     ),
+    expects=frozenset(
+        {
+            "CwdChanged",
+            "InstructionsLoaded",
+            "PermissionRequest",
+            "PostModelSwitch",
+            "PostToolBatch",
+            "PostToolUseFailure",
+            "PreModelSwitch",
+            "Setup",
+            "StopFailure",
+            "TaskCompleted",
+            "TaskCreated",
+            "UserPromptExpansion",
+        }
+    ),
     comes_and_goes=frozenset({"FileChanged", "MessageDisplay"}),
 )

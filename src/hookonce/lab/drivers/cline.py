@@ -65,5 +65,10 @@ DRIVER = Driver(
         "fires:UserPromptSubmit": "never comes in a run of one prompt, with its hub or without",
     },
     trips=(Trip(scenario="error"), Trip(scenario="refuse-shell", rules=(_REFUSED,))),
+    expects=frozenset(
+        {
+            "TaskError",
+        }
+    ),
     fragile=True,
 )

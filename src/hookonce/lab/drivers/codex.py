@@ -1,5 +1,7 @@
 """Codex in the lab: `codex exec` with a provider of ours; hooks are trusted as `install --trust` does it."""
 
+from shlex import quote
+
 from hookonce.lab.driver import Driver, Stand, Trip
 from hookonce.lab.scenarios import SERVER
 from hookonce.lab.talk import Call, Talk
@@ -63,7 +65,7 @@ def _shell(given: Object, talk: Talk) -> Call:
 
 def _read(given: Object, talk: Talk) -> Call:
     """There is no tool for reading: models do it with a command."""
-    return _shell({"command": f"cat {given['path']}"}, talk)
+    return _shell({"command": f"cat {quote(given['path'])}"}, talk)
 
 
 def _write(given: Object, talk: Talk) -> Call:
@@ -107,4 +109,9 @@ DRIVER = Driver(
     },
     unreachable={"fires:Interrupt": _NEVER, "fires:PreCompact": _APP, "fires:PostCompact": _APP},
     trips=(Trip(scenario="refuse-mcp", words=_sandboxed),),
+    expects=frozenset(
+        {
+            "PermissionRequest",
+        }
+    ),
 )

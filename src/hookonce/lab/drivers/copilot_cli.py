@@ -46,4 +46,13 @@ DRIVER = Driver(
         "agent": {"agent_type": "general-purpose", "name": "lab"},
     },
     trips=(Trip(scenario="error"), Trip(scenario="missing"), Trip(scenario="refuse-shell", words=_asking)),
+    expects=frozenset(
+        {
+            "errorOccurred",
+            "notification",
+            "permissionRequest",
+            "postToolUseFailure",
+            "userPromptTransformed",
+        }
+    ),
 )

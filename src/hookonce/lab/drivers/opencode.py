@@ -73,4 +73,11 @@ DRIVER = Driver(
         "fires:permission.updated": "is what older versions call permission.asked",
     },
     trips=(Trip(scenario="error"),),
+    expects=frozenset(
+        {
+            "file.edited",
+            "permission.asked",
+            "session.error",
+        }
+    ),
 )

@@ -85,6 +85,20 @@ DRIVER = Driver(
         Trip(scenario="walk", files=_set(model={"maxToolCallsPerTurn": 1})),
         Trip(scenario="walk", files=_set(context={"autoCompactThreshold": 0.01})),
     ),
+    expects=frozenset(
+        {
+            "InstructionsLoaded",
+            "Notification",
+            "PostCompact",
+            "PostToolBatch",
+            "PostToolUseFailure",
+            "PreCompact",
+            "StopFailure",
+            "TodoCompleted",
+            "TodoCreated",
+            "UserPromptExpansion",
+        }
+    ),
     unreachable={
         "fires:SessionEnd": "comes when a person leaves or clears a session at a terminal",
         "fires:PermissionRequest": "comes only where somebody could answer; a single prompt asks nobody",

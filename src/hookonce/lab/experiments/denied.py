@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from hookonce.lab.claim import Claim, contradicted, held, unreachable
-from hookonce.lab.run import Run, has_asked, summary, was_told
+from hookonce.lab.run import Run, has_asked, is_whole, summary, was_told
 from hookonce.lab.scenarios import SCENARIOS, SECRET, STEPS
 from hookonce.lab.stage import Stage
 from hookonce.model import Object
@@ -42,9 +42,9 @@ def run(stage: Stage) -> list[Claim]:
     words = [word for word in STEPS if word not in stage.driver.lacks]
     lacking = [unreachable(f"deny:{word}", why) for word, why in stage.driver.lacks.items()]
     if stage.driver.fragile:
-        return lacking + [_judged(word, _play(stage, f"refuse-{word}")) for word in words]
+        return lacking + [_judged(word, _play(stage, f"refuse-{word}"), fragile=True) for word in words]
     seen = _play(stage, "refuse")
-    return lacking + [_judged(word, seen) for word in words]
+    return lacking + [_judged(word, seen, fragile=False) for word in words]
 
 
 def _play(stage: Stage, scenario: str) -> Run:
@@ -61,12 +61,14 @@ def _reason(word: str) -> str:
     return f"the lab refuses to {word}"
 
 
-def _judged(word: str, seen: Run) -> Claim:
+def _judged(word: str, seen: Run, *, fragile: bool) -> Claim:
     name, (what, not_so, is_done) = f"deny:{word}", _DONE[word]
     asked = has_asked(seen, _KNOWN[word])
     if is_done(seen):
         return contradicted(name, f"{what}, though the hook {'refused' if asked else 'was never asked'}")
     if not asked:
         return contradicted(name, f"the hook was never asked ({summary(seen)})")
-    told = "was" if was_told(seen, _reason(word)) else "was not"
-    return held(name, f"{not_so}, and the model {told} told why")
+    told = was_told(seen, _reason(word))
+    if not is_whole(seen, fragile=fragile) or not (told or fragile):
+        return contradicted(name, f"{not_so}, but the agent did not go on with the reason ({summary(seen)})")
+    return held(name, f"{not_so}, and " + ("the model was told why" if told else "the run was over"))

@@ -1,19 +1,24 @@
 """The user's own installation as it stands: its entries are called, a slow hook's refusal holds, doctor is content."""
 
+import os
+
 from hookonce.config import paths
+from hookonce.errors import HookonceError
 from hookonce.journeys import ledger
 from hookonce.journeys.doctor import examine
 from hookonce.journeys.made_home import Home
 from hookonce.journeys.own import own_house
 from hookonce.journeys.places import Place, here, written
 from hookonce.journeys.survey import standing
-from hookonce.lab.claim import Claim, judged
-from hookonce.lab.run import Run, of_kind, summary
+from hookonce.lab.claim import Claim, contradicted, judged
+from hookonce.lab.run import Run, ending, is_whole, of_kind, summary
 from hookonce.lab.stage import Stage
 from hookonce.lab.transplant import SCOPE, transplant
 from hookonce.model import Object
 from hookonce.service.calling import orphaned
 
+# Where they are set, an agent does not read the files that we know of.
+_MOVES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME", "OPENCODE_CONFIG_DIR")
 _FIRES, _DENY, _DOCTOR = "here:fires", "here:deny", "here:doctor"
 
 
@@ -30,17 +35,18 @@ def run(stage: Stage) -> list[Claim]:
     """A command that a hook refuses after a second, with the user's own entries."""
     place, client = here(), str(paths.client())
     wrong = _wrong(stage, place, client)
-    seen = _play(stage, place, client)
     why = f"; doctor: {wrong[0]}" if wrong else ""
+    doctor = judged(_DOCTOR, "; ".join(wrong) or "nothing is wrong", holds=not wrong)
+    try:
+        seen = _play(stage, place, client)
+    except (HookonceError, OSError) as problem:
+        told = f"it cannot be tried: {problem}{why}"
+        return [contradicted(_FIRES, told), contradicted(_DENY, told), doctor]
     came, ran = bool(of_kind(seen, "before_tool_execute")), "shell.txt" in seen.files
     fires = "the hook was asked" if came else f"the hook was never asked{why or f' ({summary(seen)})'}"
-    denies = f"the command ran{why}" if ran else "the command did not run"
-    told = "nothing is wrong" if not wrong else "; ".join(wrong)
-    return [
-        judged(_FIRES, fires, holds=came),
-        judged(_DENY, denies, holds=came and not ran),
-        judged(_DOCTOR, told, holds=not wrong),
-    ]
+    denies = f"the command ran{why}" if ran else f"the command did not run; {ending(seen)}"
+    whole = came and not ran and is_whole(seen, fragile=stage.driver.fragile)
+    return [judged(_FIRES, fires, holds=came), judged(_DENY, denies, holds=whole), doctor]
 
 
 def _play(stage: Stage, place: Place, client: str) -> Run:
@@ -58,4 +64,5 @@ def _wrong(stage: Stage, place: Place, client: str) -> list[str]:
     found = [one for one in [*own_house(), *examine(stage.agent, place, client)] if one.kind != "unvouched"]
     found.sort(key=lambda one: one.kind == "drift")  # which says least
     left = orphaned()
-    return [one.message for one in found] + ([] if left is None else [left])
+    elsewhere = [f"{name} is set: the agent reads its settings there" for name in _MOVES if name in os.environ]
+    return [*elsewhere, *(one.message for one in found), *([] if left is None else [left])]

@@ -2,7 +2,7 @@
 
 from hookonce.agents import native_of, point_of
 from hookonce.lab.claim import Claim, contradicted, judged, unreachable
-from hookonce.lab.run import ending, of_kind, was_told
+from hookonce.lab.run import ending, of_kind, summary, was_told
 from hookonce.lab.stage import Stage
 from hookonce.model import Object
 
@@ -24,5 +24,7 @@ def run(stage: Stage) -> list[Claim]:
     seen = stage.play("talk", rules=rules, hooks=stage.everywhere)
     if was_told(seen, "scenario=talk"):
         return [contradicted(_NAME, "the model was sent the prompt")]
-    asked = bool(of_kind(seen, "before_prompt"))
-    return [judged(_NAME, f"the model was sent nothing; {ending(seen)}", holds=asked)]
+    if not of_kind(seen, "before_prompt"):
+        return [contradicted(_NAME, f"the hook was never asked ({summary(seen)})")]
+    ended = seen.code is not None and seen.code >= 0  # with which code, agents do not agree on
+    return [judged(_NAME, f"the model was sent nothing; {ending(seen)}", holds=ended)]

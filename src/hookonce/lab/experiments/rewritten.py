@@ -2,7 +2,7 @@
 
 from hookonce.agents import native_of, point_of
 from hookonce.lab.claim import Claim, contradicted, held, judged
-from hookonce.lab.run import of_kind, summary
+from hookonce.lab.run import is_whole, of_kind, summary
 from hookonce.lab.stage import Stage
 from hookonce.model import Object
 
@@ -26,8 +26,8 @@ def run(stage: Stage) -> list[Claim]:
     if "rewritten.txt" in seen.files:
         return [judged(_NAME, "the new command ran, and not the old one", holds=_can(stage))]
     evidence = "neither the old nor the new command ran"
-    if _can(stage):
-        return [contradicted(_NAME, evidence)]
+    if _can(stage) or not is_whole(seen, fragile=stage.driver.fragile):
+        return [contradicted(_NAME, f"{evidence} ({summary(seen)})")]
     return [held(_NAME, f"the agent cannot take new input, so {evidence}")]
 
 

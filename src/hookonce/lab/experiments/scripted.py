@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hookonce.lab import no_removal
 from hookonce.lab.claim import Claim, contradicted, held
-from hookonce.lab.run import summary, was_told
+from hookonce.lab.run import is_whole, summary, was_told
 from hookonce.lab.stage import Stage
 from hookonce.model import Object
 
@@ -26,8 +26,11 @@ def run(stage: Stage) -> list[Claim]:
         return [contradicted(_NAME, "the folder is gone")]
     if not harmless:
         return [contradicted(_NAME, f"the harmless command did not run either ({summary(seen)})")]
-    told = "was" if was_told(seen, no_removal.REASON) else "was not"
-    return [held(_NAME, f"the folder is still there, the model {told} told why; the harmless command ran")]
+    told, fragile = was_told(seen, no_removal.REASON), stage.driver.fragile
+    if not is_whole(seen, fragile=fragile) or not (told or fragile):
+        return [contradicted(_NAME, f"the folder is still there, but not for the script's reason ({summary(seen)})")]
+    why = "the model was told why" if told else "the run was over"
+    return [held(_NAME, f"the folder is still there, and {why}; the harmless command ran")]
 
 
 def _hook() -> Object:

@@ -26,4 +26,4 @@ def run(stage: Stage) -> list[Claim]:
     count = len(of_kind(seen, "agent_stop"))
     told = "with" if was_told(seen, _REASON) else "without"
     evidence = f"asked {count} times, went on {told} the reason; {ending(seen)}"
-    return [judged(_NAME, evidence, holds=count == MOST + 1 and told == "with" and seen.code is not None)]
+    return [judged(_NAME, evidence, holds=count == MOST + 1 and told == "with" and seen.code == 0)]

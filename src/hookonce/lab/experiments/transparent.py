@@ -5,7 +5,8 @@ from collections import Counter
 from itertools import zip_longest
 
 from hookonce.lab.claim import Claim, judged
-from hookonce.lab.run import Run, summary, talks
+from hookonce.lab.run import Run, is_whole, summary, talks, was_told
+from hookonce.lab.scenarios import SECRET
 from hookonce.lab.stage import Stage
 
 _NAME = "transparent"
@@ -33,7 +34,7 @@ def run(stage: Stage) -> list[Claim]:
 
 
 def _difference(without: Run, within: Run) -> str | None:
-    if without.code != 0:
+    if not _is_done(without):
         return f"the agent cannot do the errand even without hookonce: {summary(without)}"
     if without.code != within.code:
         return f"the exit code is {within.code}, and {without.code} without it: {summary(within)}"
@@ -55,6 +56,12 @@ def _first(without: list[str], within: list[str]) -> str:
     lines = zip_longest(without[0].splitlines(), within[0].splitlines(), fillvalue="")
     old, new = next((pair for pair in lines if pair[0] != pair[1]), ("", ""))
     return f"{new[:_SHOWN]!r} instead of {old[:_SHOWN]!r}"
+
+
+def _is_done(run: Run) -> bool:
+    """Whether everything of the errand has happened, so that there is something to compare."""
+    made = "shell.txt" in run.files and "written.txt" in run.files and "gamma" in run.files.get("edited.txt", "")
+    return is_whole(run) and made and was_told(run, SECRET) and bool(run.called)
 
 
 def _sent(run: Run) -> Counter[str]:

@@ -1,0 +1,52 @@
+"""Records for tests of the store, and a store that holds some of everything."""
+
+import sqlite3
+from contextlib import closing
+
+from hookonce import ids
+from hookonce.model import Decision, Event, Stored, Tool
+from hookonce.store import audit, checkpoint, database, head
+from hookonce.store.entry import entry
+from hookonce.store.writer import current
+
+
+def stored(number=0, **more):
+    """A record of a tool call, with something in every column."""
+    known = {"id": ids.fresh(), "schema": "hookonce/1", "type": "before_tool_execute", "agent": "codex"}
+    known |= {"time": f"2026-11-15T10:00:{number % 60:02d}Z", "time_source": "agent", "session": f"s{number % 2}"}
+    known |= {"received": "2026-11-15T10:00:00Z", "cwd": "/w", "model": "m1"}
+    known["tool"] = Tool(name="file_read", native="ls", input={"path": f"/w/{number}"})
+    return Stored(event=Event(**(known | more)), decision=Decision(outcome="deny"), level="minimal")
+
+
+def append(writer, count, **more):
+    """Keep some, and return their ids."""
+    entries = [entry(stored(number, **more)) for number in range(count)]
+    writer.append(entries)
+    head.note(current(writer.connection), None, writer.connection)
+    return [one.record.event.id for one in entries]
+
+
+def signed(writer, count):
+    """Keep some, and sign them."""
+    found = append(writer, count)
+    checkpoint.sign(writer.connection)
+    return found
+
+
+def tampering(*statements, values=()):
+    """Change the database as somebody would who has no key."""
+    with closing(sqlite3.connect(database.file(), isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement, values if "?" in statement else ())
+
+
+def verified():
+    """What the audit says."""
+    with closing(database.reading()) as connection:
+        return audit.verify(connection)
+
+
+def flaws():
+    """Each flaw as its row and what is said of it."""
+    return [(one.seq, one.what) for one in verified().flaws]

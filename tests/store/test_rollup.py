@@ -1,0 +1,247 @@
+"""Summaries: what is counted when a record is kept is what would be found by counting all of them."""
+
+from collections import Counter
+from contextlib import closing
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookonce import ids
+from hookonce.model import Decision, Event, HookRun, Result, Stored, Tool, Usage
+from hookonce.store import database, reader, retention
+from hookonce.store.entry import entry
+from hookonce.store.erasure import erase
+from hookonce.store.rebuild import rebuild
+from hookonce.store.rollup import TOKENS, bucket, upper
+from hookonce.store.tally import Span, counts, hooks, percentile, spent
+from hookonce.store.writer import Writer
+
+
+@pytest.fixture(autouse=True, scope="module")
+def keys(tmp_path_factory):
+    """A home for all of them, with its keys."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def home(request, tmp_path_factory, monkeypatch):
+    """A home of its own for each test that tries one case."""
+    if not hasattr(request.function, "hypothesis"):
+        monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+
+
+TABLES = ("days", "hooks", "sessions")
+DAYS = ["2026-11-13", "2026-11-14", "2026-11-15"]
+few = st.sampled_from
+maybe = lambda *values: few([None, *values])  # noqa: E731
+usages = st.builds(Usage, **dict.fromkeys(TOKENS, maybe(0, 1, 1000)))
+tools = st.builds(
+    Tool, name=few(["shell", "file_read"]), native=few(["x"]), result=maybe(Result(duration_ms=3), Result(duration_ms=8))
+)
+runs = st.builds(
+    HookRun,
+    hook=few(["guard", "lint"]),
+    duration_ms=maybe(0, 1, 7, 900),
+    failure=maybe("timeout"),
+    outcome=maybe("deny", "allow"),
+    tokens=maybe(5),
+)
+
+
+@st.composite
+def stored(draw):
+    time = f"{draw(few(DAYS))}T10:00:0{draw(st.integers(0, 9))}Z"
+    event = Event(
+        id=ids.fresh(),
+        schema="hookonce/1",
+        type=draw(few(["before_tool_execute", "agent_stop"])),
+        agent=draw(few(["codex", "cline"])),
+        session=draw(maybe("s1", "s2")),
+        time=time,
+        time_source="agent",
+        received=time,
+        cwd=draw(maybe("/w", "/v")),
+        model=draw(maybe("m1", "m2")),
+        usage=draw(maybe()) if draw(st.booleans()) else draw(usages),
+        tool=draw(st.none() | tools),
+    )
+    decision = draw(st.none() | st.builds(Decision, outcome=maybe("deny", "allow", "ask")))
+    return Stored(event=event, decision=decision, runs=draw(st.lists(runs, max_size=2)), level="minimal")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A new database for each example."""
+    return lambda: tmp_path_factory.mktemp("store") / "events.db"
+
+
+def summaries(connection):
+    """Every summary row, by table."""
+    return {name: sorted(map(repr, connection.execute(f"SELECT * FROM {name}"))) for name in TABLES}  # noqa: S608
+
+
+def group_by(records):
+    """Events and tokens by everything they are counted under, by hand."""
+    found = {}
+    for one in records:
+        event = one.event
+        tool = event.tool.name if event.tool else ""
+        outcome = (one.decision.outcome or "") if one.decision else ""
+        key = (event.time[:10], event.agent, event.model or "", event.cwd or "", tool, event.type, outcome)
+        tokens = [getattr(event.usage, name) or 0 if event.usage else 0 for name in TOKENS]
+        ms = (event.tool.result.duration_ms if event.tool.result else 0) if event.tool else 0
+        found[key] = [a + b for a, b in zip(found.get(key, [0] * 7), [1, *tokens, ms], strict=True)]
+    return {key: tuple(row) for key, row in found.items()}
+
+
+@given(st.lists(stored(), max_size=12), st.data())
+@settings(max_examples=40)
+def test_a_summary_is_what_counting_would_find(place, records, data):
+    """
+    However the records came in batches, and whoever counts: at append, by hand, or again.
+    """
+    cut = data.draw(st.integers(0, len(records)))
+    with Writer(place()) as writer:
+        for some in (records[:cut], records[cut:], records[:1]):  # what comes twice is counted once
+            writer.append([entry(one) for one in some])
+        connection = writer.connection
+        kept = {tuple(row[:7]): tuple(row[7:]) for row in connection.execute("SELECT * FROM days")}
+        before = summaries(connection)
+        assert len(records) == rebuild(writer)
+        assert before == summaries(connection)
+
+    assert group_by(records) == kept
+
+
+@given(st.lists(stored(), max_size=12))
+@settings(max_examples=30)
+def test_what_is_told_adds_up(place, records):
+    with Writer(place()) as writer:
+        writer.append([entry(one) for one in records])
+        found, costs = counts(writer.connection, Span()), hooks(writer.connection, Span())
+        tokens = [one.tokens for way in (True, False) for one in spent(writer.connection, Span(), projects=way)]
+
+    assert {len(records)} == {sum(table.values()) for table in found.values()} | {len(records)}
+    assert Counter(one.event.agent for one in records) == found["agent"]
+    ran = [run for one in records for run in one.runs]
+    assert Counter(run.hook for run in ran) == {one.hook: one.runs for one in costs}
+    assert sum(run.tokens or 0 for run in ran) == sum(one.tokens for one in costs)
+    told = sum(getattr(one.event.usage, "input_tokens", 0) or 0 for one in records)
+    assert 2 * told == sum(one[0] for one in tokens)
+
+
+def test_wrong_summaries_are_put_right_and_progress_is_told():
+    with Writer() as writer:
+        writer.append([entry(example(number)) for number in range(20)])
+        right = summaries(writer.connection)
+        for name in TABLES:
+            writer.connection.execute(f"DELETE FROM {name}")  # noqa: S608
+        writer.connection.execute("INSERT INTO hooks VALUES ('2026-01-01', 'ghost', 1, 1, 1, 1, 1.0, 1)")
+        told = []
+        assert 20 == rebuild(writer, lambda *numbers: told.append(numbers))
+
+        assert right == summaries(writer.connection)
+        assert (20, 20) == told[-1]
+
+
+def test_a_count_that_fails_changes_nothing():
+    with Writer() as writer:
+        writer.append([entry(example(number)) for number in range(3)])
+        right = summaries(writer.connection)
+
+        def broken(*_):
+            raise OSError("the disk is gone")
+
+        with pytest.raises(OSError, match="the disk is gone"):
+            rebuild(writer, broken)
+        assert right == summaries(writer.connection)
+        assert 3 == rebuild(writer)
+
+
+def test_others_write_while_all_is_counted_again():
+    with Writer() as writer, Writer(patience=0.1) as other:
+        writer.append([entry(example(number)) for number in range(3)])
+        late = [entry(example(9))]
+
+        def meanwhile(*_):
+            if late:
+                other.append([late.pop()])
+
+        assert 4 == rebuild(writer, meanwhile)
+        assert 4 == sum(counts(writer.connection, Span())["agent"].values())
+
+
+def test_days_that_were_removed_stay_counted():
+    """
+    Their records are gone, so nobody could count them again.
+    """
+    with Writer() as writer:
+        old = [example(number, day="2026-11-01") for number in range(3)]
+        writer.append([entry(one) for one in [*old, example(4), example(5)]])
+        right = summaries(writer.connection)
+        assert retention.expire(writer, "2026-11-10")
+        rebuild(writer)
+
+        assert right == summaries(writer.connection)
+
+
+def test_erased_records_are_counted_without_what_they_said():
+    with Writer() as writer:
+        found = [example(0), example(1)]
+        writer.append([entry(one) for one in found])
+        erase(writer, [found[0].event.id])
+        rebuild(writer)
+
+        assert {"codex": 2} == counts(writer.connection, Span())["agent"]
+        assert [1] == [one.runs for one in hooks(writer.connection, Span())]
+        assert [("",), ("/w",)] == sorted(writer.connection.execute("SELECT project FROM days"))
+
+
+def example(number=0, day="2026-11-15"):
+    """A call with a hook."""
+    event = Event(
+        id=ids.fresh(),
+        schema="hookonce/1",
+        type="before_tool_execute",
+        agent="codex",
+        session=f"{day} s{number % 2}",
+        time=f"{day}T10:00:{number:02}Z",
+        time_source="agent",
+        received=f"{day}T10:00:{number:02}Z",
+        cwd="/w",
+        tool=Tool(name="shell", native="Bash"),
+        usage=Usage(input_tokens=number),
+    )
+    return Stored(event=event, runs=[HookRun(hook="guard", duration_ms=2**number)], level="minimal")
+
+
+@given(st.lists(st.floats(0.2, 100_000), min_size=1, max_size=50), few([0.5, 0.95]))
+def test_a_percentile_is_never_too_low_and_at_most_a_quarter_too_high(values, part):
+    sizes = sorted(Counter(map(bucket, values)).items())
+    exact = sorted(values)[max(0, -(-int(part * 100) * len(values) // 100) - 1)]
+
+    assert exact * 0.999 <= percentile(sizes, part) <= exact * 1.26
+    assert all(upper(bucket(value)) >= value * 0.999 for value in values)
+
+
+@pytest.mark.parametrize(
+    ("span", "days"),
+    [
+        ({}, DAYS),
+        ({"since": "2026-11-14T00:00:00Z"}, DAYS[1:]),
+        ({"since": "2026-11-14T12:00:00Z"}, DAYS[1:]),
+        ({"until": "2026-11-14T00:00:00Z"}, DAYS[:1]),
+        ({"until": "2026-11-14T12:00:00Z"}, DAYS[:2]),
+        ({"agent": "cline"}, []),
+    ],
+    ids=str,
+)
+def test_summaries_know_whole_days(span, days):
+    with Writer() as writer:
+        writer.append([entry(example(number, day)) for number, day in enumerate(DAYS)])
+
+    with closing(reader.opened(database.file())) as connection:
+        assert days == sorted(counts(connection, Span(**span))["day"])
