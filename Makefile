@@ -12,7 +12,7 @@ PLAIN := $(VENV)/.installed
 DEV   := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-integration prove lint bench docs clean help
+.PHONY: run test test-integration prove lint bench bench-large docs clean help
 
 run: $(PLAIN)  ## start hookonce and show what happens; without a terminal, or an agent, a demonstration
 	@$(BIN)/hookonce up --or-demo
@@ -46,6 +46,10 @@ lint: $(DEV)  ## walls between rooms, style, types
 bench: $(DEV)  ## measure speed on this machine
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/latency.py $(ARGS)
+	@$(BIN)/python benchmarks/store.py
+
+bench-large: $(DEV)  ## measure the record with ten million events (40 GB of disk, an hour)
+	@$(BIN)/python benchmarks/store.py --rows 10000000
 
 docs: $(DEV)  ## rewrite the pages and schemas that are made from the code
 	@$(BIN)/python docs/generate.py $(ARGS)

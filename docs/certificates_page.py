@@ -35,7 +35,7 @@ LEGEND = """\
 empty cell: nothing of the kind is claimed of this agent."""
 MS = """\
 *ms more per call*: how much more time passed between two turns of the model than without hookonce, which is called
-before and after each tool; the difference of two medians of a few calls each, on a busy machine, so take it for a size."""
+before and after each tool. It is the difference of two medians of a few calls each, so take it for a size."""
 SIGNS: dict[State, str] = {"held": "✓", "contradicted": "✗", "unreachable": "–", "untried": "?"}
 WORDS = {
     "transparent": "without hooks, files, exit code and what the model is sent are the same as without hookonce",

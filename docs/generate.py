@@ -25,12 +25,17 @@ from hookonce.cli import COMMANDS
 from hookonce.cli.lab import VERBS
 from hookonce.journeys.bench_report import Report
 from hookonce.journeys.check import Verdict
+from hookonce.journeys.cost import Cost
 from hookonce.journeys.dialect import Given
 from hookonce.journeys.identify import Finding
 from hookonce.journeys.matrix import Sheet
+from hookonce.journeys.sessions import Session
+from hookonce.journeys.stats import Stats
+from hookonce.journeys.timeline import Timeline
 from hookonce.lab.certificate import Certificate
 from hookonce.manifest.schema import schema as manifest_schema
 from hookonce.model import Record
+from hookonce.store.audit import Audit
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGED = ROOT / "src" / "hookonce" / "schemas"
@@ -41,7 +46,12 @@ SHAPES = {
     "check": Verdict,
     "agents": Sheet,
     "bench": Report,
+    "audit": Audit,
     "prove": Certificate,
+    "sessions": Session,
+    "show": Timeline,
+    "stats": Stats,
+    "cost": Cost,
 }
 
 

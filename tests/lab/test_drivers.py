@@ -26,7 +26,6 @@ def stand(tmp_path):
         home=tmp_path / "home",
         project=tmp_path / "project",
         program=Path("/programs/bin/agent"),
-        modules=None,
         url=URL,
         prompt="Please go on.",
         mcp=["/usr/bin/python3", "/lab/mcp_server.py", "/notes"],

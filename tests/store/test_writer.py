@@ -136,6 +136,18 @@ def test_writers_that_are_killed_lose_nothing_that_they_said_was_kept(home):
     assert audit.verify(database.reading()).ok
 
 
+def test_half_a_pair_of_utf_16_is_kept():
+    """
+    JavaScript may write one into any name.
+    """
+    one = entry(record(session="s\ud83d", cwd="/w\ud83d", model="\ud83d"))
+    with Writer() as writer:
+        assert 1 == writer.append([one])
+        assert [one.body] == [row[0] for row in writer.connection.execute("SELECT body FROM events")]
+        assert "s\\ud83d" == writer.connection.execute("SELECT session FROM sessions").fetchone()[0]
+    assert audit.verify(database.reading()).ok
+
+
 # Checkpoints
 
 
@@ -311,6 +323,6 @@ def test_nothing_is_there_before_something_was_kept():
 def test_a_body_is_a_record():
     one = entry(record())
     assert one == read(one.body)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"JSON|Expecting|property"):
         read(b"{")
     assert "codex" == json.loads(one.body)["event"]["agent"]

@@ -22,7 +22,7 @@ and machine and whatever looks like a secret have stand-ins. A payload that stil
 
 provenance.json beside them says where they are from, and so does --json, with `folder` before all:
   {agent, version, origin, date, hookonce, machine, scenarios: [name], tools: [name that the model is offered],
-   order: [[event of the tour]], unsteady: [event], silent: [event that never came],
+   order: [[event of the tour that can be answered]], unsteady: [event], silent: [event that never came],
    files: [{file, scenario, event, type, tool, sha256}], gaps: [{scenario, event, type, why}]}
 
 exit codes: 0 all payloads were written, 1 some were not (see gaps), or the agent is not there

@@ -20,8 +20,9 @@ from hookonce.texts import dump, load
 
 _USAGE = "two folders, or an agent and two versions: hookonce lab diff OLD NEW, hookonce lab diff AGENT V1 V2"
 _TEXT = """OLD and NEW are folders that `hookonce lab capture` has made. With an agent and two versions, which must have
-been fetched, both are captured first. Compared are events, tools that the model is offered, the order of events in the
-tour, and for each event and canonical tool the keys of payloads (as JSON paths) with their types; values are not.
+been fetched, both are captured first. Compared are events, tools that the model is offered, the order of those events
+in the tour that can be answered, and for each event and canonical tool the keys of payloads (as JSON paths) with their
+types; values are not.
 
 --json is one object; `same` says whether there is no difference:
   {same, old: {agent, version}, new: {agent, version},

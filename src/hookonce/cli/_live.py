@@ -11,7 +11,7 @@ from typing import Any
 
 from hookonce.cli._words import counted
 from hookonce.journeys.demo import told
-from hookonce.journeys.trusting import visible
+from hookonce.journeys.visible import visible
 from hookonce.model import Stored
 from hookonce.store import database
 from hookonce.store.entry import read

@@ -13,7 +13,7 @@ from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.journeys.change import digest
 from hookonce.journeys.stored import stored
-from hookonce.journeys.trusting import visible
+from hookonce.journeys.visible import visible
 from hookonce.model import SCHEMA, Actor, Event, Record
 from hookonce.store import log, spool
 from hookonce.times import now

@@ -5,7 +5,7 @@ from collections import deque
 
 from hookonce.config.paths import log
 from hookonce.errors import HookonceError
-from hookonce.journeys.trusting import visible
+from hookonce.journeys.visible import visible
 
 
 def configure(parser: ArgumentParser) -> None:

@@ -160,7 +160,7 @@ def _extra(proof: Certificate) -> str:
         return "the time that hookonce takes was not measured"
     if proof.extra_ms < 1:
         return "not measurably more time between two turns of the model than without hookonce"
-    return f"{proof.extra_ms:.0f} ms more between two turns of the model than without hookonce, which is called twice there"
+    return f"{proof.extra_ms:.0f} ms more between two turns of the model (hookonce is called twice there)"
 
 
 def _show_all(proofs: list[Certificate]) -> None:

@@ -16,6 +16,7 @@ from hookonce.journeys.lines import documents
 from hookonce.journeys.translate import Fault, Plan, Translation, payloads_of
 from hookonce.model import Agent, Format
 from hookonce.store.redact import LEVELS
+from hookonce.store.signature import PLACES
 
 GAPS = 3
 _EXAMPLES = """examples:
@@ -41,6 +42,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--user", metavar="ID", help="name the human; without it no user is written")
     parser.add_argument("--received", metavar="TIME|now", help="the time of payloads that carry none")
     parser.add_argument("--on-error", choices=("skip", "stop"), default="skip", help="what a bad line does (skip)")
+    parser.add_argument(
+        "--sign", action="store_true", help="sign each event with this machine's key; check verifies it"
+    )
     add_max_line(parser)
     parser.add_argument("--strict", action="store_true", help="refuse duplicate keys; exit 3 when anything is left out")
 
@@ -74,6 +78,8 @@ def _plan(options: Namespace) -> Plan:
     target = formats.load(name) if name in formats.FORMATS else payloads_of(_written(name))
     if variant and variant not in target.variants:
         raise UsageError(f"{name} has no variant {variant!r}{_known(target.variants, name)}")
+    if options.sign and name not in PLACES:
+        raise UsageError(f"{target.title} has no place for a signature; {', '.join(PLACES)} have one")
     source, profile = (None, "") if options.source is None else named(options.source)
     received = options.received
     if received not in {None, "now"} and not times.has_zone(received):
@@ -88,6 +94,7 @@ def _plan(options: Namespace) -> Plan:
         user=options.user,
         received=received,
         strict=options.strict,
+        signs=options.sign,
     )
 
 

@@ -15,7 +15,7 @@ from hookonce.errors import HookonceError, UsageError
 from hookonce.formats import FORMATS
 from hookonce.invocation import CANONICAL
 from hookonce.journeys.trial import Trial, find, hooks, nobody, sample, try_hook, waits
-from hookonce.journeys.trusting import visible
+from hookonce.journeys.visible import visible
 from hookonce.manifest.shell import is_builtin
 from hookonce.texts import dump, load
 

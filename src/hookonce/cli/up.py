@@ -40,7 +40,9 @@ def configure(parser: ArgumentParser) -> None:
         "--demo", action="store_true", help="play bundled sessions of several agents in a home of their own"
     )
     parser.add_argument(
-        "--or-demo", action="store_true", help="--demo --for 20s where there is no terminal, or no agent on this machine"
+        "--or-demo",
+        action="store_true",
+        help="--demo --for 20s where there is no terminal, or no agent on this machine",
     )
     parser.add_argument("--for", dest="seconds", type=_seconds, metavar="TIME", help="leave after so long: 20s, 5m, 1h")
 
@@ -101,9 +103,7 @@ def _played(home: Home, until: float) -> int:
     answers: list[Answer] = []
     player = threading.Thread(target=lambda: answers.extend(play(home, todo, _PAUSE, until)), daemon=True)
     live = Live(home.path / ".local/share/hookonce/events.db", 0)
-    print(
-        f"playing {counted(len(todo), 'step')} of {counted(len(recorded()), 'agent')} through the real client and daemon"
-    )
+    print(f"playing {counted(len(todo), 'step')} of {counted(len(recorded()), 'agent')} through our client and daemon")
     player.start()
     ended: list[float] = []
 

@@ -12,7 +12,7 @@ from hookonce.canon.weaken import NEEDS_APPROVAL
 from hookonce.cli.consent import agent_above
 from hookonce.errors import HookonceError
 from hookonce.journeys.behind import Behind, behind
-from hookonce.journeys.trusting import visible
+from hookonce.journeys.visible import visible
 from hookonce.journeys.wanted import wanted
 from hookonce.manifest.discover import project_of
 from hookonce.model import Gap, HookRun, Stored

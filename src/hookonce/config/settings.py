@@ -11,6 +11,7 @@ SYSTEM = Path("/etc/hookonce")
 OWNER = 0  # whose the system's files have to be
 _NAME = "config.toml"
 _OTHERS_WRITE = 0o022
+_PRIVACY: tuple[Literal["minimal", "standard", "full"], ...] = ("minimal", "standard", "full")  # strictest first
 
 
 def consent(folder: Path | None = None) -> str | None:
@@ -60,6 +61,44 @@ def scanners() -> list[str]:
     """Commands that look at a project's hooks before a person is asked to trust them; the system's and the user's."""
     listed = [found.get("scanners") for found in _all()]
     return [text for one in listed if type(one) is list for text in one if type(text) is str]
+
+
+def privacy() -> Literal["minimal", "standard", "full"]:
+    """How much of a record is kept: of several words the strictest counts, and one that cannot be read is `minimal`."""
+    try:
+        said = [found["privacy"] for found in _all() if "privacy" in found]
+    except HookonceError:
+        return "minimal"
+    if not said or any(word not in _PRIVACY for word in said):
+        return "minimal"
+    return _PRIVACY[min(map(_PRIVACY.index, said))]
+
+
+def durability() -> Literal["normal", "full"]:
+    """Whether what was kept survives a crash of processes (`normal`), or a loss of power too (`full`)."""
+    return "full" if setting("durability", "normal") == "full" else "normal"
+
+
+def agent_hooks_log() -> bool:
+    """Whether AGENT_HOOKS_LOG may name a file; whoever starts an agent can set it, so a user has to say so."""
+    return setting("agent_hooks_log") is True
+
+
+def keep_days() -> int | None:
+    """After how many days records go; None if they stay."""
+    return _positive("keep_days")
+
+
+def keep_megabytes() -> int | None:
+    """How large the record may become until its oldest days go; None if it may grow."""
+    return _positive("keep_megabytes")
+
+
+def _positive(name: str) -> int | None:
+    found = setting(name)
+    if found is None or (type(found) is int and found > 0):
+        return found
+    raise HookonceError(f"the setting {name} has to be a whole number above 0, and is {found!r}")
 
 
 def setting(name: str, default: Any = None) -> Any:

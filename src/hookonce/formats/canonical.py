@@ -6,7 +6,10 @@ from msgspec.structs import replace
 from hookonce.errors import DocumentError
 from hookonce.model import SCHEMA, Event, Format, Gap, Object, Record, Stored
 
-_PLACES = (("$.event", frozenset(Event.__struct_fields__)), ("$", frozenset(Stored.__struct_fields__)))
+_PLACES = (
+    ("$.event", frozenset(Event.__struct_fields__)),
+    ("$", frozenset({*Stored.__struct_fields__, "seq", "hash"})),
+)
 
 
 def write(record: Record) -> list[Object]:

@@ -18,6 +18,7 @@ from hookonce.journeys.startable import scripts_missing
 from hookonce.journeys.unheard import events_unheard
 from hookonce.manifest.problems import problems_of
 from hookonce.model import Object, Problem
+from hookonce.store import signature
 
 _MOST = 1000
 Judgement = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
@@ -108,8 +109,22 @@ def _judged(name: str, raw: bytes, source: str | None, *, strict: bool) -> Judge
     wrong, doubts = KINDS[kind](document, strict) if kind in KINDS else _payload(kind, document)
     if kind == "manifest" and not wrong and Path(name).is_file():
         doubts = [*doubts, *scripts_missing(Path(name), document)]
+    if type(document) is dict:
+        forged, unsure = _signature(kind, document)
+        wrong, doubts = [*wrong, *forged], [*doubts, *unsure]
     wrong, doubts = (wrong + repeated, doubts) if strict else (wrong, doubts + repeated)
     return kind, wrong, doubts, document if type(document) is dict else None
+
+
+def _signature(kind: str, document: Object) -> tuple[list[Problem], list[Problem]]:
+    """A signature has to fit what is signed; whose it is, is known of this machine's keys only."""
+    found = signature.found(kind, document)
+    if found is None or found[0] == "ours":
+        return [], []
+    place = ".".join(filter(None, ("$", *signature.PLACES[kind])))
+    if found[0] == "wrong":
+        return [(place, "the signature does not fit the document: one of them was changed")], []
+    return [], [(place, f"signed with the key {found[1]}, which is not one of this machine")]
 
 
 def kind_of(name: str, document: Any) -> str:

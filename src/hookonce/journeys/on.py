@@ -18,7 +18,7 @@ from hookonce.journeys.ground import Ground
 from hookonce.journeys.hook_error import errors_of
 from hookonce.journeys.identify import identify
 from hookonce.journeys.respond import Answered, Asked, Call, Claimed, respond, understand
-from hookonce.journeys.stored import stored
+from hookonce.journeys.stored import logged, stored
 from hookonce.manifest.discover import project_of
 from hookonce.model import Agent, Gap, Record, Reply
 from hookonce.runtime import calls, stops
@@ -148,7 +148,9 @@ def _remember(call: Call, answered: Answered, where: Ground) -> None:
 def _keep(record: Record, where: Ground) -> None:
     """A record that cannot be kept is counted, and costs nobody the answer."""
     try:
-        where.spool.append(stored(record))
+        kept = stored(record)
+        where.spool.append(kept)
+        logged(kept, where.environment)
     except Exception as problem:  # noqa: BLE001  as above
         spool.count_loss()
         _tell("record", problem)

@@ -17,6 +17,7 @@ from hookonce.journeys.identify import identify, strange_home
 from hookonce.journeys.lines import TOO_DEEP, Line, duplicate_keys, parse
 from hookonce.model import Actor, Agent, Event, Format, Gap, Object, Origin, Record, User
 from hookonce.store.redact import Level, redact
+from hookonce.store.signature import signed
 from hookonce.texts import dump, load
 from hookonce.times import now
 
@@ -29,7 +30,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     """What to translate into what. No source means that each line is identified by itself.
 
     `profile` is one of the source's `readers`, `variant` one of the target's `variants`; `received` is a
-    time, or `now` for the moment at which each line is read.
+    time, or `now` for the moment at which each line is read. `signs` says that each document is signed.
     """
 
     target: Format
@@ -41,6 +42,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     user: str | None = None
     received: str | None = None
     strict: bool = False
+    signs: bool = False
 
 
 class Fault(Struct, frozen=True, kw_only=True):
@@ -79,10 +81,14 @@ class Translation:
     def _text(self, line: Line) -> bytes:
         before = self.written
         try:
-            return b"".join(dump(document) + b"\n" for document in self.line(line))
+            return b"".join(dump(self._signed(document)) + b"\n" for document in self.line(line))
         except RecursionError:
             self.written = before
             raise
+
+    def _signed(self, document: Object) -> Object:
+        """The document as somebody else will read it, with a signature of that; or as it is, if none was asked for."""
+        return signed(self.plan.target.name, load(dump(document).decode())) if self.plan.signs else document
 
     def line(self, line: Line) -> list[Object]:
         """The documents of one line."""

@@ -13,6 +13,7 @@ from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.journeys.chosen import manifest_of
 from hookonce.journeys.survey import what_runs
+from hookonce.journeys.visible import visible
 from hookonce.manifest.contents import contents
 from hookonce.manifest.degrade import capabilities_of
 from hookonce.manifest.discover import FOLDER, Source, sources
@@ -81,11 +82,6 @@ def is_trusted(project: Path, source: Source, manifest: Manifest) -> bool:
         return bool(agreed) and all(safe(project, hook, agreed) for hook in manifest.hooks)
     except Changed:
         return False
-
-
-def visible(text: str) -> str:
-    """A text on one line, with nothing in it that a terminal would obey or hide."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def _warnings(project: Path, manifest: Manifest) -> Iterator[str]:

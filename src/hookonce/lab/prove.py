@@ -65,6 +65,11 @@ def _wanted(stage: Stage, one: Experiment, only: frozenset[str]) -> list[str]:
     return [name for name in one.claims(stage) if not only or name in only or one.name in only]
 
 
+def _given_up(stage: Stage, one: Experiment) -> list[Claim]:
+    told = "the agent does not end by itself, even without hookonce"
+    return [contradicted(name, told) for name in one.claims(stage)]
+
+
 def _tried(stage: Stage, one: Experiment, tries: int, tell: Tell) -> dict[str, list[Claim]]:
     found: dict[str, list[Claim]] = {}
     for number in range(tries):
@@ -73,9 +78,7 @@ def _tried(stage: Stage, one: Experiment, tries: int, tell: Tell) -> dict[str, l
             + (f", {number + 1} of {tries}" if tries > 1 else "")
         )
         try:
-            if stage.is_stuck:
-                raise HookonceError("the agent does not end by itself, even without hookonce")
-            results = one.run(stage)
+            results = _given_up(stage, one) if stage.is_stuck else one.run(stage)
         except (HookonceError, OSError) as problem:
             results = [contradicted(name, f"the experiment failed: {problem}") for name in one.claims(stage)]
         for claim in results:

@@ -1,5 +1,6 @@
 """A run: one call of a real agent, and everything that can be said about it afterwards."""
 
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -74,7 +75,7 @@ def is_whole(run: Run, *, fragile: bool = False) -> bool:
 def gaps(run: Run) -> list[float]:
     """The seconds from one question of the agent to the next: what it takes to do what the model said."""
     times = [one.at for one in run.requests if one.talk is not None and one.talk.tools]
-    return [after - before for before, after in zip(times, times[1:], strict=False)]
+    return [after - before for before, after in pairwise(times)]
 
 
 def ending(run: Run) -> str:

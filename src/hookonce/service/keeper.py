@@ -4,11 +4,12 @@ import sqlite3
 from collections.abc import Callable
 from time import monotonic
 
+from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.journeys.record import Recorder
 from hookonce.model import Object
 from hookonce.runtime.loop import Loop
-from hookonce.store import log
+from hookonce.store import log, retention
 from hookonce.store.checkpoint import EVERY, sign
 from hookonce.store.entry import Entry
 from hookonce.store.journal import Journal
@@ -21,6 +22,7 @@ _FILES = 16  # of others, as above
 _MUCH = 512  # records at once when nobody is there any more
 _PATIENCE = 0.02  # seconds that others may keep us waiting
 _AGAIN = 5.0  # seconds until a store that could not be written is tried again
+_CLEAR = 3600.0  # seconds between two looks for what is too old
 _SIGN = 60.0  # seconds after which what is new is signed
 _ENDS = frozenset({"session_end"})
 _TROUBLE = (sqlite3.Error, OSError, HookonceError)
@@ -34,6 +36,7 @@ class Keeper:
         self._loop, self._journal = loop, journal
         self._pending: dict[str, Entry] = {}
         self._first = self._last = self._signed = monotonic()
+        self._cleared = 0.0  # when we last looked for what is too old
         self._recorder: Recorder | None = None
         self._waits, self._new, self._ended = False, 0, False
         self.kept, self.problem = 0, None  # type: tuple[int, str | None]
@@ -87,6 +90,9 @@ class Keeper:
         self._new += found.records
         if found.records:
             self._loop.later(self.tend)
+        if monotonic() - self._cleared > _CLEAR:
+            self._cleared = monotonic()
+            retention.tend(recorder.writer)
         due = self._ended or self._new >= EVERY or monotonic() - self._signed > _SIGN
         if self._new and due and not self._pending:
             sign(recorder.writer.connection)
@@ -107,10 +113,10 @@ class Keeper:
         self._keep(recorder, list(self._pending.values())[:_MUCH])
 
     def _safely(self, work: Callable[[Recorder], object]) -> bool:
-        """Do something with the store; where that fails nothing is lost, for the journal has it, and it is tried again."""
+        """Do something with the store; where that fails nothing is lost, for the journal has it: it is tried again."""
         try:
             if self._recorder is None:
-                self._recorder = Recorder(Writer(patience=_PATIENCE))
+                self._recorder = Recorder(Writer(durability=settings.durability(), patience=_PATIENCE))
             work(self._recorder)
         except _TROUBLE as problem:
             if self.problem is None:

@@ -1,14 +1,22 @@
-"""Checkpoints: from time to time somebody with this machine's key signs how far the record goes."""
+"""Checkpoints: from time to time somebody with this machine's key signs how far the record goes.
 
+Each one also signs the one before it, and the head file knows the last: none can be taken away unnoticed.
+"""
+
+from hashlib import sha256
+from pathlib import Path
 from sqlite3 import Connection
+from typing import TYPE_CHECKING
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from hookonce import times
-from hookonce.store import keys
+from hookonce.store import head, keys
 from hookonce.store.writer import current
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 EVERY = 256  # rows
 
@@ -28,21 +36,38 @@ def sign(connection: Connection) -> Checkpoint | None:
     """Sign the record as it is now; None if nothing was added since the last time."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        now = current(connection)
-        if now.seq == signed(connection):
-            connection.execute("ROLLBACK")
-            return None
-        name, key = keys.signing()
-        at = times.now()
-        made = Checkpoint(now.seq, now.count, now.hash, at, name, key.sign(_text(now.seq, now.count, now.hash, at)))
-        values = (made.seq, made.count, made.hash, made.at, made.key, made.signature)
-        connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)", values)
+        made = _add(connection)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+    if made is not None and (place := _beside(connection)) is not None:
+        head.note(head.Head(made.seq, made.hash, made.count), place, connection, made.seq)
     return made
+
+
+def _add(connection: Connection) -> Checkpoint | None:
+    now, last = current(connection), _last(connection)
+    if now.seq <= (0 if last is None else last.seq):
+        return None
+    name, key = keys.signing()
+    at = times.now()
+    text = _text(now.seq, now.count, now.hash, at, b"" if last is None else last.signature)
+    made = Checkpoint(now.seq, now.count, now.hash, at, name, key.sign(text))
+    connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)", astuple(made))
+    return made
+
+
+def _last(connection: Connection) -> Checkpoint | None:
+    row = connection.execute("SELECT * FROM checkpoints ORDER BY seq DESC LIMIT 1").fetchone()
+    return None if row is None else Checkpoint(*row)
+
+
+def _beside(connection: Connection) -> Path | None:
+    """The head file of a database; one in memory has none."""
+    place = connection.execute("PRAGMA database_list").fetchone()[2]
+    return Path(place).with_name("head") if place else None
 
 
 def signed(connection: Connection) -> int:
@@ -51,13 +76,20 @@ def signed(connection: Connection) -> int:
     return found
 
 
-def is_genuine(one: Checkpoint, known: dict[str, Ed25519PublicKey]) -> bool:
-    """Whether one of this machine's keys has signed it."""
-    return is_signed(_text(one.seq, one.count, one.hash, one.at), one.key, one.signature, known)
+def all_of(connection: Connection) -> list[Checkpoint]:
+    """Every checkpoint, in order."""
+    return [Checkpoint(*row) for row in connection.execute("SELECT * FROM checkpoints ORDER BY seq")]
 
 
-def is_signed(text: bytes, name: str, signature: bytes, known: dict[str, Ed25519PublicKey]) -> bool:
+def is_genuine(one: Checkpoint, before: bytes, known: "dict[str, Ed25519PublicKey]") -> bool:
+    """Whether one of this machine's keys has signed it, after the one with the signature `before`."""
+    return is_signed(_text(one.seq, one.count, one.hash, one.at, before), one.key, one.signature, known)
+
+
+def is_signed(text: bytes, name: str, signature: bytes, known: "dict[str, Ed25519PublicKey]") -> bool:
     """Whether the key of that name has signed a text."""
+    from cryptography.exceptions import InvalidSignature
+
     key = known.get(name)
     if key is None:
         return False
@@ -68,5 +100,5 @@ def is_signed(text: bytes, name: str, signature: bytes, known: dict[str, Ed25519
     return True
 
 
-def _text(seq: int, count: int, row: bytes, at: str) -> bytes:
-    return f"hookonce checkpoint {seq} {count} {row.hex()} {at}".encode()
+def _text(seq: int, count: int, row: bytes, at: str, before: bytes) -> bytes:
+    return f"hookonce checkpoint {seq} {count} {row.hex()} {at} {sha256(before).hexdigest()}".encode()

@@ -2,6 +2,7 @@
 
 from msgspec import Struct, convert
 
+from hookonce import times
 from hookonce.model import Stored
 from hookonce.texts import dump, load
 
@@ -24,12 +25,12 @@ def read(body: bytes) -> Entry:
 
 
 def columns(record: Stored) -> tuple[str | None, ...]:
-    """What stands beside a body: id, time, received, type, agent, session, sub-agent, tool, outcome, model, place, path."""
+    """What stands beside a body: id, times, type, agent, session, sub-agent, tool, outcome, model, place and path."""
     event = record.event
     path = event.tool.input.get("path") if event.tool is not None else None
-    return (
+    found = (
         event.id,
-        event.time,
+        _moment(event.time),
         event.received,
         event.type,
         event.agent,
@@ -41,3 +42,17 @@ def columns(record: Stored) -> tuple[str | None, ...]:
         event.cwd,
         path if type(path) is str else None,
     )
+    return found if all(text is None or text.isascii() for text in found) else tuple(map(_written, found))
+
+
+def _moment(text: str) -> str:
+    """A time in UTC, so that times can be compared as texts; what is no time stays as it is."""
+    if text.endswith("Z"):
+        return text
+    moment = times.parse(text)
+    return text if moment is None else times.text_of(moment)
+
+
+def _written(text: str | None) -> str | None:
+    """A text as a database takes it: half a pair of UTF-16, which JavaScript may write, is spelled out."""
+    return None if text is None else text.encode(errors="backslashreplace").decode()

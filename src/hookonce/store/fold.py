@@ -7,7 +7,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from time import time
 
-from msgspec import Struct, ValidationError
+from msgspec import Struct
 
 from hookonce.model import Stored
 from hookonce.store import spool
@@ -43,13 +43,12 @@ def fold(keep: Callable[[list[Entry]], int], most: int | None = None) -> Folded:
     while pages := list(_pages(most or _AT_ONCE)):
         try:
             records += keep([one for page in pages for one in page.entries])
-            for page in pages:
-                _done(page)
+            gone = [_done(page) for page in pages]
             damaged += sum(not page.sound for page in pages)
         finally:
             for page in pages:
                 os.close(page.handle)
-        if most is not None:
+        if most is not None or not any(gone):
             break
     return Folded(records, damaged)
 
@@ -93,8 +92,11 @@ def _entries(path: Path) -> tuple[dict[str, Entry], bool]:
         elif body is None:
             sound = False
         else:
-            with suppress(ValidationError):
+            try:
                 one = read(body)
+            except ValueError:  # written whole, and no record of ours
+                sound = False
+            else:
                 known[one.record.event.id] = one
     return known, sound
 
@@ -112,10 +114,12 @@ def _is_old(path: Path) -> bool:
     return time() - path.stat().st_mtime > _SETTLES
 
 
-def _done(page: _Page) -> None:
-    """A file that was read goes; one with lines that nobody can read is kept aside."""
+def _done(page: _Page) -> bool:
+    """A file that was read goes; one with lines that nobody can read is kept aside. Whether it is gone."""
     with suppress(OSError):
         if page.sound:
             page.path.unlink()
         else:
             page.path.rename(page.path.with_suffix(_DAMAGED))
+        return True
+    return False

@@ -5,12 +5,14 @@ from contextlib import suppress
 
 from hookonce import times
 from hookonce.config import paths
+from hookonce.guard.secrets import masked
 
 _FULL = 4 << 20  # bytes after which a new log begins, and the one before the last is forgotten
 
 
 def write(text: str, said: bytes = b"") -> None:
     """Add a line, and perhaps what a hook has said; a log that cannot be written stops nothing."""
+    text, said = masked(text)[0], masked(said.decode(errors="replace"))[0].encode()
     with suppress(OSError):
         place = paths.log()
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

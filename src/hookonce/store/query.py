@@ -11,6 +11,7 @@ from hookonce.store.entry import read
 from hookonce.texts import dump
 
 NONE = "none"  # looked for: what has no such thing
+_NAMED = 3  # sessions that are listed where one was meant
 _PLAIN = ("agent", "session", "type", "tool", "outcome", "model")
 
 
@@ -62,8 +63,17 @@ def reached(connection: Connection) -> int:
 
 
 def records(connection: Connection, wanted: Wanted) -> Iterator[Stored]:
-    """The records that are meant; those that were erased tell nothing."""
-    return (read(row.body).record for row in rows(connection, wanted) if not row.erased)
+    """The records that are meant; those that were erased tell nothing, nor do those that somebody has damaged."""
+    for row in rows(connection, wanted):
+        if not row.erased and (found := _record(row.body)) is not None:
+            yield found
+
+
+def _record(body: bytes) -> Stored | None:
+    try:
+        return read(body).record
+    except ValueError:
+        return None
 
 
 def _where(wanted: Wanted) -> tuple[str, list[str | int]]:
@@ -100,12 +110,18 @@ def bare(time: str) -> str:
 def whole(connection: Connection, session: str) -> str:
     """The whole name of a session, of which a beginning was given."""
     known = connection.execute(
-        "SELECT session FROM sessions WHERE session = ? OR session GLOB ? ORDER BY last DESC LIMIT 3",
-        (session, session.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]") + "*"),
+        "SELECT DISTINCT session FROM sessions WHERE session = ? OR session GLOB ? ORDER BY session = ? DESC LIMIT 4",
+        (session, f"{beginning(session)}*", session),
     ).fetchall()
-    names = [row[0] for row in known]
+    names = [str(row[0]) for row in known]
     if session in names or len(names) == 1:
-        return session if session in names else str(names[0])
+        return names[0]
     if not names:
         raise HookonceError(f"no session begins with {session!r}; hookonce sessions lists them")
-    raise HookonceError(f"several sessions begin with {session!r}: {', '.join(names)}")
+    more = ", …" if len(names) > _NAMED else ""
+    raise HookonceError(f"several sessions begin with {session!r}: {', '.join(names[:_NAMED])}{more}")
+
+
+def beginning(text: str) -> str:
+    """A text as a pattern that means nothing but itself."""
+    return text.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from sqlite3 import Connection
-
-from msgspec import ValidationError
+from typing import Any
 
 from hookonce.model import SCHEMA, Decision, Event, Stored, Tool
 from hookonce.store import entry, rollup
@@ -58,12 +57,12 @@ def _count(connection: Connection, last: int, count: int, tell: Callable[[int, i
     return last, count
 
 
-def _records(rows: list[tuple[int, bytes, int, str, str, str, str, str | None, str | None]]) -> Iterator[Stored]:
+def _records(rows: list[tuple[Any, ...]]) -> Iterator[Stored]:
     """What rows tell; of one that was erased, what still stands beside it."""
     for _, body, erased, *beside in rows:
         try:
             yield _left(*beside) if erased else entry.read(body).record
-        except (ValueError, ValidationError):
+        except ValueError:
             yield _left(*beside)
 
 
@@ -78,7 +77,7 @@ def _exchange(connection: Connection) -> None:
     since = _whole_since(connection)
     for name, begin in _BEGIN.items():
         connection.execute(f"DELETE FROM main.{name} WHERE {begin} >= ?", (since,))  # noqa: S608  our own words
-        connection.execute(f"INSERT INTO main.{name} SELECT * FROM temp.{name} WHERE {begin} >= ?", (since,))  # noqa: S608
+        connection.execute(f"INSERT OR IGNORE INTO main.{name} SELECT * FROM temp.{name} WHERE {begin} >= ?", (since,))  # noqa: S608
 
 
 def _whole_since(connection: Connection) -> str:

@@ -1,24 +1,61 @@
-"""Forgetting: rows that are too old or too many go by whole days and leave a tombstone; single records are erased."""
+"""Forgetting by age and size: rows go by whole days, oldest first, and leave tombstones. Summaries of them stay."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from sqlite3 import Connection
+from typing import TypeVar
 
-from hookonce.store import chain
+from hookonce.config import settings
 from hookonce.store.tombstone import Tombstone, bury
 from hookonce.store.writer import Writer
 
 _MEGABYTE = 1 << 20
+_AT_ONCE = 2000  # rows in one transaction: others want to write too
+Made = TypeVar("Made")
 
 
-def expire(writer: Writer, before: str | None, megabytes: int | None = None) -> Tombstone | None:
+def tend(writer: Writer, now: datetime | None = None) -> list[Tombstone]:
+    """Remove what is older, or more, than the settings want to be kept; without such settings nothing."""
+    days, megabytes = settings.keep_days(), settings.keep_megabytes()
+    today = now or datetime.now(UTC)
+    before = None if days is None else (today - timedelta(days=days)).date().isoformat()
+    return expire(writer, before, megabytes, today)
+
+
+def expire(
+    writer: Writer, before: str | None, megabytes: int | None = None, now: datetime | None = None
+) -> list[Tombstone]:
     """Remove whole days: those that ended before a day (`2026-11-15`), and the oldest while the record is too large.
 
-    The day of the newest record stays, whatever its size.
+    The day of the newest record stays, whatever its size. What is killed in between goes on the next time.
     """
     connection = writer.connection
+    if not _is_due(connection, before, megabytes):
+        return []
+    last = _last(connection, before, megabytes, (now or datetime.now(UTC)).date().isoformat())
+    made: list[Tombstone] = []
+    connection.execute("PRAGMA secure_delete = ON")  # what nobody wanted to keep is not left in free pages
+    try:
+        while (one := _slice(connection, last)) is not None:
+            made.append(one)
+    finally:
+        connection.execute("PRAGMA secure_delete = OFF")
+    return made
+
+
+def _slice(connection: Connection, last: int) -> Tombstone | None:
+    def some() -> Tombstone | None:
+        first = connection.execute("SELECT min(seq) FROM events").fetchone()[0]
+        return None if first is None or first > last else bury(connection, min(last, first + _AT_ONCE - 1), "retention")
+
+    return at_once(connection, some)
+
+
+def at_once(connection: Connection, do: Callable[[], Made]) -> Made:
+    """Do something in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        last = _last(connection, before, megabytes)
-        made = bury(connection, last, "retention") if last else None
+        made = do()
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
@@ -26,37 +63,39 @@ def expire(writer: Writer, before: str | None, megabytes: int | None = None) -> 
     return made
 
 
-def _last(connection: Connection, before: str | None, megabytes: int | None) -> int:
-    """The last row that has to go: rows go in the order of their arrival, and a day only as a whole."""
+def _is_due(connection: Connection, before: str | None, megabytes: int | None) -> bool:
+    """Whether anything may have to go; asked every hour, and so without looking at every row."""
+    oldest = connection.execute("SELECT coalesce(received, time) FROM events ORDER BY seq LIMIT 1").fetchone()
+    if oldest is None:
+        return False
+    too_old = before is not None and oldest[0][:10] < before
+    return too_old or (megabytes is not None and size(connection) > megabytes * _MEGABYTE)
+
+
+def size(connection: Connection) -> int:
+    """How many bytes the record takes; pages that are free again do not count."""
+    pages, free, each = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * each)
+
+
+def _last(connection: Connection, before: str | None, megabytes: int | None, today: str) -> int:
+    """The last row that has to go: rows go in the order of their arrival, and a day only as a whole.
+
+    A day that has not come yet was told by a clock that was wrong; it counts as the day before it in the record.
+    """
     days = connection.execute(
         "SELECT substr(coalesce(received, time), 1, 10) AS day, max(seq), sum(length(body)) FROM events"
         " GROUP BY day ORDER BY max(seq)"
     ).fetchall()
-    size = sum(row[2] for row in days)
-    last = 0
+    bodies = sum(row[2] for row in days) or 1
+    left = total = size(connection)
+    last, known = 0, ""
     for day, seq, held in days[:-1]:
-        too_large = megabytes is not None and size > megabytes * _MEGABYTE
-        if not too_large and (before is None or day >= before):
+        known = known if day > today else day
+        too_large = megabytes is not None and left > megabytes * _MEGABYTE
+        if not too_large and (before is None or known >= before):
             break
-        last, size = seq, size - held
+        last, left = seq, left - total * held // bodies
     return last
-
-
-def erase(writer: Writer, names: list[str]) -> int:
-    """Overwrite the bodies of records with their hashes: what they said is gone, the chain holds; how many there were."""
-    connection, done = writer.connection, 0
-    connection.execute("PRAGMA secure_delete = ON")
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        for name in names:
-            row = connection.execute("SELECT body FROM events WHERE id = ? AND erased = 0", (name,)).fetchone()
-            if row is not None:
-                cleared = "body = ?, erased = 1, session = NULL, project = NULL, path = NULL, model = NULL"
-                connection.execute(f"UPDATE events SET {cleared} WHERE id = ?", (chain.digest(row[0]), name))  # noqa: S608
-                done += 1
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the old pages must not stay in the log
-    return done

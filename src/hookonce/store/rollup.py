@@ -5,6 +5,7 @@ from math import ceil, log
 from sqlite3 import Connection
 
 from hookonce.model import HookRun, Stored
+from hookonce.store.entry import columns
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _BEFORE = "before_tool_execute"
@@ -24,8 +25,8 @@ def add(connection: Connection, records: Iterable[Stored]) -> None:
         for run in record.runs:
             key = (record.event.time[:10], run.hook, bucket(run.duration_ms or 0))
             _sum(hooks.setdefault(key, [0.0] * 5), _run(run))
-        if record.event.session is not None:
-            sessions.setdefault((record.event.agent, record.event.session), []).append(record)
+        if (session := columns(record)[5]) is not None:
+            sessions.setdefault((record.event.agent, session), []).append(record)
     connection.executemany(_DAYS, [(*key, *row) for key, row in days.items()])
     connection.executemany(_HOOKS, [(*key, *row) for key, row in hooks.items()])
     connection.executemany(_SESSIONS, [(*key, *_session(found)) for key, found in sessions.items()])
@@ -39,10 +40,10 @@ def _sum(into: Row, numbers: Iterable[float]) -> None:
 def _day(record: Stored) -> tuple[str, ...]:
     """What a record is counted under."""
     event = record.event
-    tool = event.tool.name if event.tool is not None else ""
+    _, time, _, kind, agent, _, _, tool, _, model, place, _ = columns(record)
     counts = record.decision is not None and event.derived_from is None  # what follows from a refusal is none
     outcome = (record.decision.outcome or "") if record.decision is not None and counts else ""
-    return event.time[:10], event.agent, event.model or "", event.cwd or "", tool, event.type, outcome
+    return (time or "")[:10], agent or "", model or "", place or "", tool or "", kind or "", outcome
 
 
 def _numbers(record: Stored) -> list[float]:
@@ -60,7 +61,7 @@ def _session(records: list[Stored]) -> tuple[str, str, int, int, int, str | None
     times = sorted(record.event.time for record in records)
     calls = sum(record.event.type == _BEFORE for record in records)
     refusals = sum(_day(record)[-1] == "deny" for record in records)
-    place = next((record.event.cwd for record in records if record.event.cwd), None)
+    place = next((place for record in records if (place := columns(record)[10])), None)
     return times[0], times[-1], len(records), calls, refusals, place
 
 

@@ -13,7 +13,8 @@ _FIRST = (
     "CREATE INDEX events_by_session ON events (session, time, seq)",
     "CREATE INDEX events_by_time ON events (time, seq)",
     """CREATE TABLE head (
-        one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL, count INTEGER NOT NULL) STRICT""",
+        one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL, hash BLOB NOT NULL,
+        count INTEGER NOT NULL) STRICT""",
     "INSERT INTO head VALUES (1, 0, zeroblob(32), 0)",
     """CREATE TABLE checkpoints (
         seq INTEGER PRIMARY KEY, count INTEGER NOT NULL, hash BLOB NOT NULL, at TEXT NOT NULL,
@@ -47,10 +48,7 @@ def migrate(connection: Connection) -> None:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        found = _version(connection)  # somebody else may have been faster
-        if found > VERSION:
-            raise HookonceError(f"the store was written by a newer hookonce (version {found}, we know {VERSION})")
-        for statements in MIGRATIONS[found:]:
+        for statements in MIGRATIONS[_known(connection) :]:  # somebody else may have been faster
             for statement in statements:
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -58,6 +56,13 @@ def migrate(connection: Connection) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _known(connection: Connection) -> int:
+    found = _version(connection)
+    if found > VERSION:
+        raise HookonceError(f"the store was written by a newer hookonce (version {found}, we know {VERSION})")
+    return found
 
 
 def _version(connection: Connection) -> int:

@@ -49,7 +49,7 @@ class Writer:
         except BaseException:
             self.connection.execute("ROLLBACK")
             raise
-        head.note(now, self._head)
+        head.note(now, self._head, self.connection)
         return len(new)
 
     def _rows(

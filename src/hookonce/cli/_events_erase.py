@@ -1,0 +1,40 @@
+"""hookonce events erase."""
+
+from argparse import Namespace
+from sqlite3 import Connection
+
+from hookonce.cli._warn import warn
+from hookonce.cli._words import counted
+from hookonce.cli.consent import agreed
+from hookonce.errors import HookonceError, UsageError
+from hookonce.journeys.looking import looking
+from hookonce.store.erasure import erase, of_session
+from hookonce.store.query import whole
+from hookonce.store.writer import Writer
+
+
+def run(options: Namespace) -> int:
+    """Overwrite what records say, for ever; that they were there, and when, stays."""
+    if bool(options.words) == (options.session is not None):
+        raise UsageError("say which: hookonce events erase ID…, or --session ID")
+    with looking(warn) as connection:
+        names = _named(connection, options)
+    if names:  # else they were erased before, and perhaps not cleaned away
+        agreed("events erase", "\n".join([f"erase for ever what {counted(len(names), 'record')} say:", *names]))
+    with Writer() as writer:
+        done = erase(writer, names)
+    print(f"{counted(done.records, 'record')} erased")
+    if done.left is not None:
+        warn(f"old pages of the database may still hold them ({done.left}); run it again when nobody uses the record")
+        return 1
+    return 0
+
+
+def _named(connection: Connection, options: Namespace) -> list[str]:
+    if options.session is not None:
+        return of_session(connection, whole(connection, options.session))
+    erased = "SELECT erased FROM events WHERE id = ?"
+    known = {name: connection.execute(erased, (name,)).fetchone() for name in dict.fromkeys(options.words)}
+    if missing := [name for name, row in known.items() if row is None]:
+        raise HookonceError(f"no record is called {', '.join(missing)}; hookonce events --json tells their ids")
+    return [name for name, row in known.items() if not row[0]]

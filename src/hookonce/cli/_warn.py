@@ -1,0 +1,8 @@
+"""What a user should know beside what was asked for."""
+
+import sys
+
+
+def warn(text: str) -> None:
+    """Say it on stderr."""
+    print(f"hookonce: {text}", file=sys.stderr)

@@ -1,0 +1,111 @@
+"""hookonce audit."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+
+from hookonce.cli._progress import tell
+from hookonce.cli._warn import warn
+from hookonce.cli._words import counted
+from hookonce.cli.consent import agreed, needs_a_person
+from hookonce.journeys.looking import looking
+from hookonce.store import checkpoint, keys, reader
+from hookonce.store.audit import Audit, Flaw, verify
+from hookonce.store.writer import Writer
+from hookonce.texts import dump
+
+_EXAMPLES = """examples:
+  hookonce audit verify
+  hookonce audit verify --json
+  hookonce audit checkpoint
+  hookonce audit keys --rotate"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The verbs of `audit`."""
+    parser.epilog = f"{needs_a_person('audit keys --rotate')}\n\n{_EXAMPLES}"
+    told = "verify: look at every record; checkpoint: sign the record as it is now; keys: list the keys that sign"
+    parser.add_argument("verb", choices=VERBS, help=told)
+    parser.add_argument("--rotate", action="store_true", help="with keys: begin to sign with a new key")
+    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+
+
+def run(options: Namespace) -> int:
+    """Do what the verb says."""
+    return VERBS[options.verb](options)
+
+
+def _verify(options: Namespace) -> int:
+    """Say which records are not what was written, and of the others how well that is known."""
+    with looking(warn):
+        pass  # what others have left is part of it
+    with closing(reader.opened()) as connection:
+        found = verify(connection, tell=_progress)
+    if sys.stderr.isatty():
+        tell("")
+    if options.json:
+        sys.stdout.buffer.write(dump(found) + b"\n")
+    else:
+        _show(found)
+    return 0 if found.ok else 1
+
+
+def _progress(done: int, everything: int) -> None:
+    if sys.stderr.isatty():
+        tell(f"{done:,} of {counted(everything, 'record')} …")
+
+
+def _show(found: Audit) -> None:
+    for flaw in found.flaws:
+        print(f"{_place(flaw)}: {flaw.what}")
+    if found.more:
+        print(f"and {counted(found.more, 'more flaw')}")
+    for one in found.ranges:
+        print(f"records {one.first:,} to {one.last:,}: {one.state}")
+    for note in found.notes:
+        warn(note)
+    gone = "".join(
+        f", {count:,} {what}" for count, what in ((found.removed, "removed"), (found.erased, "erased")) if count
+    )
+    said = "nothing was changed" if found.ok else counted(len(found.flaws) + found.more, "flaw")
+    print(f"{counted(found.rows, 'record')}{gone}: {said}")
+
+
+def _place(flaw: Flaw) -> str:
+    return "record" if not flaw.seq else f"record {flaw.seq:,}" + (f" ({flaw.id})" if flaw.id else "")
+
+
+def _checkpoint(options: Namespace) -> int:
+    """Sign the record as it is now."""
+    with looking(warn):
+        pass  # as above
+    with Writer() as writer:
+        made = checkpoint.sign(writer.connection)
+        reached = checkpoint.signed(writer.connection)
+    if options.json:
+        sys.stdout.buffer.write(dump({"signed": reached, "new": made is not None}) + b"\n")
+    elif made is None:
+        print(f"nothing to do: all {counted(reached, 'record')} are signed already" if reached else "nothing to sign")
+    else:
+        print(f"records up to {made.seq:,} are signed with the key {made.key}")
+    return 0
+
+
+def _keys(options: Namespace) -> int:
+    """List the keys that sign or have signed; a person may begin a new one."""
+    if options.rotate:
+        known = keys.signing()[0]
+        agreed("audit keys --rotate", f"sign with a new key from now on; nobody can sign with {known} any more")
+        keys.rotate()
+    known_keys = keys.signers()
+    if options.json:
+        sys.stdout.buffer.write(dump(known_keys) + b"\n")
+        return 0
+    for one in known_keys:
+        print(f"{one.name}  since {one.since}  {'signs' if one.signs else 'signs no more'}")
+    if not known_keys:
+        print("there is no key yet; the first checkpoint makes one")
+    return 0
+
+
+VERBS = {"verify": _verify, "checkpoint": _checkpoint, "keys": _keys}

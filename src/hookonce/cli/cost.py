@@ -1,0 +1,54 @@
+"""hookonce cost."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from hookonce.cli import _filters
+from hookonce.cli._table import show, table
+from hookonce.cli._warn import warn
+from hookonce.journeys.cost import WAYS, Cost, Line, cost, listed
+from hookonce.journeys.looking import looking
+from hookonce.texts import dump
+
+_MILLION = 1_000_000
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `cost`."""
+    parser.epilog = "examples:\n  hookonce cost --since 3d\n  hookonce cost --by model --json"
+    parser.add_argument("--by", choices=WAYS, default="day", help="default: day")
+    _filters.configure(parser, "agent", "since", "until")
+    parser.add_argument("--json", action="store_true", help="one JSON object; a millionth of a dollar is 1")
+
+
+def run(options: Namespace) -> int:
+    """Show what tokens were worth, as far as agents and their transcripts tell them."""
+    with looking(warn) as connection:
+        found = cost(connection, _filters.span(options, connection), options.by, listed())
+    if options.json:
+        sys.stdout.buffer.write(dump(found) + b"\n")
+    else:
+        _show(found)
+    return 0
+
+
+def _show(found: Cost) -> None:
+    if not found.rows:
+        print("no agent has told of tokens in that time")
+        return
+    made = table(found.by, "input", "cache read", "cache write", "output", "cost", "not in the cost")
+    for column in made.columns[1:6]:
+        column.justify = "right"
+    for row in (*found.rows, found.total):
+        made.add_row(*_cells(row))
+    show(made)
+    if found.total.unpriced:
+        print("not in the cost: models without a price, or whose output nobody tells")
+        print("Next: ~/.config/hookonce/prices.toml gives a model a price")
+    print("every request counts as an ordinary one; very long ones cost more with some models")
+
+
+def _cells(row: Line) -> list[str]:
+    tokens = (row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens)
+    price = "unpriced" if row.micro_dollars is None else f"${row.micro_dollars / _MILLION:,.4f}"
+    return [row.name, *(f"{count:,}" for count in tokens), price, ", ".join(row.unpriced)]

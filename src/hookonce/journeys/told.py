@@ -1,0 +1,28 @@
+"""What a record says in a few words."""
+
+from hookonce.journeys.wanted import wanted
+from hookonce.model import Record
+
+_TELLING = ("response", "message", "reason", "source", "path")  # in `data`, the first that is there
+
+
+def told(record: Record, *, reason: bool = True) -> str:
+    """What was wanted, what came of it, and why it was refused."""
+    decision, tool = record.decision, record.event.tool
+    failed = tool is not None and tool.result is not None and tool.result.ok is False
+    why = decision.reason if reason and decision is not None and decision.outcome else None
+    parts = (subject(record), "failed" if failed else "", f"because {why}" if why else "")
+    return " · ".join(part for part in parts if part)
+
+
+def subject(record: Record) -> str:
+    """The command, path, prompt or other text that it is about; one that was left out is at least measured."""
+    if found := wanted(record.event):
+        return found
+    for key in _TELLING:
+        value = record.event.data.get(key)
+        if type(value) is str:
+            return value
+        if type(value) is dict and type(length := value.get("length")) is int:
+            return f"{length} characters"
+    return ""

@@ -1,0 +1,51 @@
+"""Captures that no agent has made: payloads of Claude Code as runs of the lab would have heard them."""
+
+from pathlib import Path
+
+from msgspec import to_builtins
+
+from hookonce import agents
+from hookonce.lab.found import Found
+from hookonce.lab.goldens import Take, gathered
+from hookonce.lab.model import Request
+from hookonce.lab.run import Heard, Run
+from hookonce.lab.scrub import HOME, PROJECT, Owner, Scrub
+from hookonce.lab.talk import Offer, Said, Talk
+
+AGENT = agents.load("claude-code")
+ALICE = Owner(frozenset({"/home/alice"}), frozenset({"alice"}), frozenset({"workshop"}))
+LAB = "/tmp/hookonce-lab-0123456789abcdef"
+PLACES = {f"{LAB}/project": PROJECT, f"{LAB}/home": HOME, LAB: f"{HOME}/lab"}
+
+
+def payload(event="PreToolUse", **more):
+    """A payload of Claude Code, with the lab's folders in it."""
+    usual = {"session_id": "s1", "transcript_path": f"{LAB}/home/.claude/projects/p/s1.jsonl", "cwd": f"{LAB}/project"}
+    return usual | {"hook_event_name": event} | more
+
+
+def shell(event="PreToolUse", command="ls", **more):
+    return payload(event, tool_name="Bash", tool_input={"command": command}, tool_use_id="t1", **more)
+
+
+def heard(given, number=0, hook="witness", agent=AGENT):
+    """What the lab's hook is told of a payload: the event, and the payload in it."""
+    event = agents.decode(agent, given, id=f"e{number}", received=f"2026-11-15T12:00:{number:02}Z")
+    return Heard(hook, to_builtins(event))
+
+
+def run(*events, scenario="tour", tools=()):
+    talk = Talk(said=[Said("user", "go on")], tools={name: Offer() for name in tools})
+    asked = Request(at=0.0, method="POST", path="/v1/messages", talk=talk)
+    return Run(scenario=scenario, code=0, out="", err="", seconds=1.0, files={}, requests=[asked], heard=list(events))
+
+
+def found(version="2.1.325", agent="claude-code"):
+    return Found(agent=agent, version=version, program=Path("/nowhere"), modules=None, node=None, origin="cache")
+
+
+def capture(*payloads, version="2.1.325", tools=("Bash",), scenario="tour"):
+    """A capture of payloads that came one after the other."""
+    events = [heard(one, number) for number, one in enumerate(payloads)]
+    made = run(*events, tools=tools, scenario=scenario)
+    return gathered(found(version), [Take(scenario, made, Scrub(PLACES, ALICE))])
