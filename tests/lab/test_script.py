@@ -120,7 +120,7 @@ def test_a_sub_agent_is_given_a_mark_of_its_own(agent):
     """
     Its conversation begins with it, and plays the smaller scenario in the same place, whatever its parent is at.
     """
-    (task,) = [call for turn in played("refuse-agent", agent) for call in turn.calls]
+    task = next(call for turn in played("refuse-agent", agent) for call in turn.calls)
     (order,) = [value for value in task.input.values() if "hookonce scenario" in str(value)]
     assert ("sub", agent, "/p", 0) == scene_of(talk(("system", "You are a helper."), ("user", order)))
     (call,) = turn_of(talk(("user", order)), URL).calls
