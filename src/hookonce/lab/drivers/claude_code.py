@@ -74,7 +74,6 @@ DRIVER = Driver(
             "CwdChanged",
             "InstructionsLoaded",
             "PermissionRequest",
-            "PostModelSwitch",
             "PostToolBatch",
             "PostToolUseFailure",
             "PreModelSwitch",
@@ -85,5 +84,5 @@ DRIVER = Driver(
             "UserPromptExpansion",
         }
     ),
-    comes_and_goes=frozenset({"FileChanged", "MessageDisplay"}),
+    comes_and_goes=frozenset({"FileChanged", "MessageDisplay", "PostModelSwitch"}),
 )
