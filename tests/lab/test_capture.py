@@ -199,7 +199,8 @@ def test_by_default_an_agent_is_taken_through_the_usual_scenarios_and_its_own_tr
 
     usual = [("tour", False), ("pair", False), ("error", False), ("long", False), ("refuse-shell", True)]
     assert [(*one, "all") for one in usual] == played[:5]
-    assert len(played) == len(told) == len(made.provenance.scenarios) > 5
+    assert ("error", False, "all") == played[5]  # again, because an agent that fails may leave its hooks behind
+    assert len(played) == len(told) == len(made.provenance.scenarios) > 6
     assert "hookonce-lab" not in json.dumps(made.payloads)
 
 

@@ -53,6 +53,19 @@ def test_an_event_that_comes_in_some_runs_only_is_a_note():
     assert ["MessageDisplay came only in the new one, but comes in some runs only"] == found.notes
 
 
+def test_an_event_that_the_agent_does_not_wait_for_is_different_with_a_doubt():
+    """
+    It counts; that it may have been missed is said beside it. An event with an answer is beyond doubt.
+    """
+    failed = payload("StopFailure", error="x")
+    found = compare(capture(shell(), failed, STOP), capture(shell()))
+
+    assert Names(removed=["Stop", "StopFailure"]) == found.events
+    assert 2 == count(found)
+    (note,) = found.notes
+    assert note.startswith("the agent does not wait for StopFailure")
+
+
 def test_a_tool_at_an_event_that_both_have_is_named():
     read = payload(tool_name="Read", tool_input={"file_path": "/x"})
     found = compare(capture(shell()), capture(shell(), read))

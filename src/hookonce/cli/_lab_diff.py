@@ -31,6 +31,8 @@ types; values are not.
    order: [{thread, after, old: [event], new: [event]}] (thread 0 is the main agent, others are sub-agents),
    claims: [{claim, old: state, new: state}] or null, notes: [text]}
 
+An event for which the agent does not wait may be missed by a capture; it counts, and a note says so.
+
 exit codes: 0 the same, 1 different or an error
 
 examples:

@@ -22,6 +22,7 @@ from hookonce.lab.prove import names_of, prove
 from hookonce.texts import dump
 
 _MOST = 20
+_ENDINGS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 _EXAMPLES = """examples:
   hookonce prove
   hookonce prove claude-code --only denied
@@ -65,7 +66,7 @@ def run(options: Namespace) -> int:
     if options.dry_run:
         _plan(options, found)
         return int(bool(missing))
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in _ENDINGS:
         signal.signal(number, _interrupted)
     proofs = [_prove(options, one) for one in found]
     if not options.json and len(proofs) > 1:
@@ -75,6 +76,8 @@ def run(options: Namespace) -> int:
 
 def _interrupted(number: int, _frame: object) -> None:
     """Whoever ends us wants what we have started to be ended too."""
+    for one in _ENDINGS:  # a second one would interrupt the cleaning up
+        signal.signal(one, signal.SIG_IGN)
     raise KeyboardInterrupt(number)
 
 

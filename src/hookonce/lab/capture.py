@@ -20,7 +20,8 @@ from hookonce.lab.stage import Stage
 
 Tell = Callable[[str], None]
 
-USUAL = (TOUR, "pair", "error", "long", "refuse-shell")
+ERROR = "error"
+USUAL = (TOUR, "pair", ERROR, "long", "refuse-shell")
 _REFUSALS = tuple(rule(word) for word in STEPS)
 _PACKAGE = Path(__file__).resolve().parents[1]
 
@@ -43,7 +44,7 @@ def capture(one: Found, scenarios: Sequence[str], tell: Tell) -> Capture:
     Without any these are the usual ones, and the trips of its driver, which bring about further events.
     """
     driver, whose = drivers.load(one.agent), owner()
-    wanted = {name: _plain(name) for name in scenarios} or {name: _plain(name) for name in USUAL} | _trips(driver)
+    wanted = {name: _plain(name) for name in scenarios} or _usual(driver)
     takes = []
     with TemporaryDirectory(prefix="hookonce-lab-cache-") as cache:
         stage = Stage(driver, one, Path(cache), "all")
@@ -60,10 +61,14 @@ def _plain(scenario: str) -> Trip:
     return Trip(scenario=scenario, rules=_REFUSALS if scenario.startswith("refuse") else ())
 
 
-def _trips(driver: Driver) -> dict[str, Trip]:
-    """What the agent is put through besides, by names that tell the scenario."""
-    named = {f"{trip.scenario}/{number}": trip for number, trip in enumerate(driver.trips, 1)}
-    return {name: trip for name, trip in named.items() if trip not in map(_plain, USUAL)}
+def _usual(driver: Driver) -> dict[str, Trip]:
+    """What an agent is put through, by names that tell the scenario: the usual, and its driver's trips.
+
+    An agent that fails may leave before its hooks have heard of it; so that is played again.
+    """
+    trips = {f"{trip.scenario}/{number}": trip for number, trip in enumerate(driver.trips, 1)}
+    further = {name: trip for name, trip in trips.items() if trip not in map(_plain, USUAL)}
+    return {name: _plain(name) for name in USUAL} | {f"{ERROR}/again": _plain(ERROR)} | further
 
 
 def _take(stage: Stage, name: str, trip: Trip, cache: Path, whose: Owner) -> Take:

@@ -7,6 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from hookonce import agents
+from hookonce.agents import point_of
 from hookonce.errors import HookonceError
 from hookonce.lab.certificate import Certificate
 from hookonce.lab.order import label
@@ -92,7 +94,7 @@ def compare(old: Capture, new: Capture) -> Difference:
         keys=[key for call in before if call in after for key in _keys(call, before[call], after[call])],
         tools=_names(set(one.tools), set(other.tools)),
         order=list(_turns(one, other, both)),
-        notes=[*_notes(one, other), *_sometimes(before, after, unsteady)],
+        notes=[*_notes(one, other), *_sometimes(before, after, unsteady), *_missed(one.agent, events)],
     )
 
 
@@ -166,3 +168,11 @@ def _sometimes(old: dict[Call, Shape], new: dict[Call, Shape], unsteady: set[str
     before, after = ({event for event, _ in shapes} for shapes in (old, new))
     for event in sorted(unsteady & (before ^ after)):
         yield f"{event} came only in the {'old' if event in before else 'new'} one, but comes in some runs only"
+
+
+def _missed(agent: str, events: Names) -> Iterator[str]:
+    """Events that are different as far as was heard: an agent that does not wait for its hooks may have been gone."""
+    known = agents.load(agent)
+    for event in [*events.added, *events.removed]:
+        if not point_of(known, event).can:
+            yield f"the agent does not wait for {event}, so one capture may have missed it: capture again to be sure"

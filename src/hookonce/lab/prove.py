@@ -81,6 +81,10 @@ def _tried(stage: Stage, one: Experiment, tries: int, tell: Tell) -> dict[str, l
             results = _given_up(stage, one) if stage.is_stuck else one.run(stage)
         except (HookonceError, OSError) as problem:
             results = [contradicted(name, f"the experiment failed: {problem}") for name in one.claims(stage)]
-        for claim in results:
+        said = {claim.claim for claim in results}
+        silent = [
+            untried(name, "the experiment said nothing about it") for name in one.claims(stage) if name not in said
+        ]
+        for claim in [*results, *silent]:
             found.setdefault(claim.claim, []).append(replace(claim, evidence=impersonal(claim.evidence)))
     return found

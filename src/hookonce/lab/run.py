@@ -58,7 +58,7 @@ def of_kind(run: Run, kind: str, **tool: Any) -> list[Object]:
 
 def has_asked(run: Run, text: str) -> bool:
     """Whether a hook was asked about a tool call with that text in its input."""
-    return any(text in str(event["tool"].get("input")) for event in of_kind(run, "before_tool_execute"))
+    return any(text in str(event.get("tool", {}).get("input")) for event in of_kind(run, "before_tool_execute"))
 
 
 def is_whole(run: Run, *, fragile: bool = False) -> bool:

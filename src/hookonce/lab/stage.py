@@ -154,7 +154,8 @@ class Stage:
             finally:  # whoever has had enough of waiting leaves nothing behind either
                 _end(process)
                 left = leftovers.end(run)
-        self.is_stuck = bare and code is None
+        if bare:
+            self.is_stuck = code is None
         return Run(
             scenario=scenario,
             code=code,

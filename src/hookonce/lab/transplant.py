@@ -8,6 +8,7 @@ from pathlib import Path
 from hookonce import invocation
 from hookonce.agents import config_of
 from hookonce.journeys.doctor import examine
+from hookonce.journeys.doors import called
 from hookonce.journeys.places import Place, document_of, is_bare, resolved, written
 from hookonce.journeys.review import reviewed
 from hookonce.journeys.splice import COMMAND_KEYS, editor_of, joined, parted
@@ -15,6 +16,7 @@ from hookonce.model import Agent, Json, Object
 
 SCOPE = "user"
 _MISSING = object()
+_INSIDE = frozenset({"hooks", "args"})  # with these an entry says more than its command
 
 
 def transplant(agent: Agent, user: Place, lab: Place, client: str) -> None:
@@ -25,7 +27,7 @@ def transplant(agent: Agent, user: Place, lab: Place, client: str) -> None:
     target = lab.home / source.relative_to(user.home)  # the user's may be another than a fresh home would have
     target.parent.mkdir(parents=True, exist_ok=True)
     if config_of(agent).language == "code":
-        _scripts(source, target)
+        _scripts(agent, source, target)
         return
     _entries(agent, source, target, user, lab)
     _switches(agent, user, lab)
@@ -57,7 +59,7 @@ def _doors(value: Json) -> Json:
         return None
     said = [text for key in COMMAND_KEYS if type(text := value.get(key)) is str]
     if said:
-        return value if all(map(_is_door, said)) else None
+        return value if all(map(_is_door, said)) and _INSIDE.isdisjoint(value) else None
     inner = {key: _doors(item) for key, item in value.items() if type(item) in (list, dict)}
     kept = {key: item for key, item in inner.items() if item is not None}
     return (
@@ -75,7 +77,7 @@ def _switches(agent: Agent, user: Place, lab: Place) -> None:
             target.write_bytes(editor_of(target).set_value(_bytes(target) or b"", keys, value))
 
 
-def _scripts(source: Path, target: Path) -> None:
+def _scripts(agent: Agent, source: Path, target: Path) -> None:
     """Scripts of ours: those that the user has, as they are, and no others."""
     here = {target} if target.is_file() else set(target.glob("*")) if target.is_dir() else set()
     for path in here:
@@ -83,7 +85,8 @@ def _scripts(source: Path, target: Path) -> None:
     found = [source] if source.is_file() else sorted(source.glob("*")) if source.is_dir() else []
     for path in found:
         data = _bytes(path) or b""
-        if b"hookonce-on" in data:
+        hooks = config_of(agent).parse(agent, document_of(agent, path, data))[0] if b"hookonce-on" in data else []
+        if hooks and all(_is_door(called(one.handler) or "") for one in hooks):
             to = target if path == source else target / path.name
             to.parent.mkdir(parents=True, exist_ok=True)
             to.write_bytes(data)

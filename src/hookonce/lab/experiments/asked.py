@@ -1,7 +1,7 @@
 """Where nobody can be asked, a call that a hook wants a person to look at is not made."""
 
 from hookonce.lab.claim import Claim, contradicted, judged
-from hookonce.lab.run import ending, is_whole, of_kind, summary
+from hookonce.lab.run import ending, has_asked, is_whole, summary
 from hookonce.lab.stage import Stage
 from hookonce.model import Object
 
@@ -20,7 +20,7 @@ def run(stage: Stage) -> list[Claim]:
     seen = stage.play("refuse-shell", rules=rules, hooks=stage.everywhere)
     if "shell.txt" in seen.files:
         return [contradicted(_NAME, "the command ran though nobody was asked")]
-    if not of_kind(seen, "before_tool_execute"):
+    if not has_asked(seen, "shell.txt"):
         return [contradicted(_NAME, f"the hook was never asked ({summary(seen)})")]
     whole = is_whole(seen, fragile=stage.driver.fragile)
     return [judged(_NAME, f"the command did not run; {ending(seen)}", holds=whole)]

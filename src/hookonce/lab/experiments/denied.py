@@ -21,7 +21,7 @@ _UNCHANGED = SCENARIOS["refuse"].files["edited.txt"]
 _DONE: dict[str, tuple[str, str, Callable[[Run], bool]]] = {
     "shell": ("the command ran", "the command did not run", lambda run: "shell.txt" in run.files),
     "write": ("the file was written", "no file was written", lambda run: "written.txt" in run.files),
-    "edit": ("the file was changed", "the file is as it was", lambda run: run.files["edited.txt"] != _UNCHANGED),
+    "edit": ("the file was changed", "the file is as it was", lambda run: run.files.get("edited.txt") != _UNCHANGED),
     "read": (
         "the model was sent what the file says",
         "the model never saw the file",

@@ -11,7 +11,7 @@ from hookonce.journeys.own import own_house
 from hookonce.journeys.places import Place, here, written
 from hookonce.journeys.survey import standing
 from hookonce.lab.claim import Claim, contradicted, judged
-from hookonce.lab.run import Run, ending, is_whole, of_kind, summary
+from hookonce.lab.run import Run, ending, has_asked, is_whole, of_kind, summary
 from hookonce.lab.stage import Stage
 from hookonce.lab.transplant import SCOPE, transplant
 from hookonce.model import Object
@@ -45,7 +45,7 @@ def run(stage: Stage) -> list[Claim]:
     came, ran = bool(of_kind(seen, "before_tool_execute")), "shell.txt" in seen.files
     fires = "the hook was asked" if came else f"the hook was never asked{why or f' ({summary(seen)})'}"
     denies = f"the command ran{why}" if ran else f"the command did not run; {ending(seen)}"
-    whole = came and not ran and is_whole(seen, fragile=stage.driver.fragile)
+    whole = has_asked(seen, "shell.txt") and not ran and is_whole(seen, fragile=stage.driver.fragile)
     return [judged(_FIRES, fires, holds=came), judged(_DENY, denies, holds=whole), doctor]
 
 

@@ -2,7 +2,7 @@
 
 from hookonce.agents import native_of, point_of
 from hookonce.lab.claim import Claim, contradicted, held, judged
-from hookonce.lab.run import is_whole, of_kind, summary
+from hookonce.lab.run import has_asked, is_whole, summary
 from hookonce.lab.stage import Stage
 from hookonce.model import Object
 
@@ -19,14 +19,15 @@ def run(stage: Stage) -> list[Claim]:
     """One command, and another in its place."""
     rules: list[Object] = [{"event": "before_tool_execute", "tool": "shell", "change": _NEW}]
     seen = stage.play("refuse-shell", rules=rules, hooks=stage.everywhere)
-    if not of_kind(seen, "before_tool_execute"):
+    if not has_asked(seen, "shell.txt"):
         return [contradicted(_NAME, f"the hook was never asked ({summary(seen)})")]
     if "shell.txt" in seen.files:
         return [contradicted(_NAME, "the old command ran")]
+    whole = is_whole(seen, fragile=stage.driver.fragile)
     if "rewritten.txt" in seen.files:
-        return [judged(_NAME, "the new command ran, and not the old one", holds=_can(stage))]
+        return [judged(_NAME, "the new command ran, and not the old one", holds=_can(stage) and whole)]
     evidence = "neither the old nor the new command ran"
-    if _can(stage) or not is_whole(seen, fragile=stage.driver.fragile):
+    if _can(stage) or not whole:
         return [contradicted(_NAME, f"{evidence} ({summary(seen)})")]
     return [held(_NAME, f"the agent cannot take new input, so {evidence}")]
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from hookonce.lab import no_removal
 from hookonce.lab.claim import Claim, contradicted, held
-from hookonce.lab.run import is_whole, summary, was_told
+from hookonce.lab.run import is_whole, summary, talks, was_told
 from hookonce.lab.stage import Stage
 from hookonce.model import Object
 
 _NAME = "claude-script"
+_ASKED = 2  # requests after which the model has asked for the removal
 
 
 def claims(_stage: Stage) -> list[str]:
@@ -27,7 +28,7 @@ def run(stage: Stage) -> list[Claim]:
     if not harmless:
         return [contradicted(_NAME, f"the harmless command did not run either ({summary(seen)})")]
     told, fragile = was_told(seen, no_removal.REASON), stage.driver.fragile
-    if not is_whole(seen, fragile=fragile) or not (told or fragile):
+    if len(talks(seen)) < _ASKED or not is_whole(seen, fragile=fragile) or not (told or fragile):
         return [contradicted(_NAME, f"the folder is still there, but not for the script's reason ({summary(seen)})")]
     why = "the model was told why" if told else "the run was over"
     return [held(_NAME, f"the folder is still there, and {why}; the harmless command ran")]

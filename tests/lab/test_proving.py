@@ -1,0 +1,235 @@
+"""prove: every try has to hold, what fails was tried and is not, and an agent that never ends is given up on."""
+
+from tempfile import gettempdir
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from hookonce.errors import HookonceError
+from hookonce.lab import claim, drivers, stage
+from hookonce.lab import prove as proving
+from hookonce.lab.claim import Claim, contradicted, held, unreachable, untried
+from hookonce.lab.experiment import EXPERIMENTS, Experiment
+from hookonce.lab.experiments import transparent
+from hookonce.lab.prove import names_of, prove
+from tests.lab.played import found
+from tests.lab.test_found import program
+
+STATES = st.sampled_from(["held", "contradicted", "unreachable", "untried"])
+TRIES = st.lists(st.builds(Claim, st.just("deny:shell"), STATES, st.sampled_from(["one", "two"])), min_size=1, max_size=6)
+
+
+@given(TRIES)
+def test_several_tries_hold_only_if_every_one_does(tries):
+    states = {one.state for one in tries}
+
+    made = claim.together(tries)
+
+    assert "deny:shell" == made.claim
+    assert (states == {"held"}) == (made.state == "held")
+    assert made.evidence
+
+
+@given(TRIES)
+def test_a_try_that_is_contradicted_is_never_lost(tries):
+    made = claim.together(tries)
+
+    if "contradicted" in {one.state for one in tries} or len({one.state == "held" for one in tries}) > 1:
+        assert "contradicted" == made.state
+
+
+@given(TRIES, st.randoms())
+def test_the_order_of_tries_changes_nothing_about_the_state(tries, random):
+    mixed = random.sample(tries, len(tries))
+
+    assert claim.together(tries).state == claim.together(mixed).state
+
+
+def test_how_many_tries_held_is_told():
+    good, bad = held("ask", "it did"), contradicted("ask", "it did not")
+
+    assert contradicted("ask", "flaky 2/3: it did not") == claim.together([good, bad, good])
+
+
+# Experiments
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def proven(home, monkeypatch):
+    """What `prove` says of Codex with these experiments, by claim; each is a name and what its runs return or raise."""
+
+    def proven(tries=1, only=(), **experiments):
+        made = [Experiment(name, lambda _stage: ["one", "two"], _run(list(runs))) for name, runs in experiments.items()]
+        monkeypatch.setattr(proving, "EXPERIMENTS", tuple(made))
+        told = prove(found("codex"), tries, said.append, frozenset(only))
+        return {one.claim: one for one in told.claims}
+
+    said = []
+    proven.said = said
+    return proven
+
+
+def _run(results):
+    def run(_stage):
+        one = results.pop(0)
+        if isinstance(one, BaseException):
+            raise one
+        return one
+
+    return run
+
+
+BOTH = [held("one", "seen"), held("two", "seen")]
+
+
+@pytest.mark.parametrize("problem", [HookonceError("no home"), OSError("no disk"), FileNotFoundError("no program")])
+def test_an_experiment_that_fails_was_tried_and_does_not_hold(proven, problem):
+    found = proven(some=[problem])
+
+    assert {"contradicted"} == {one.state for one in found.values()}
+    assert all(f"the experiment failed: {problem}" == one.evidence for one in found.values())
+
+
+@pytest.mark.parametrize("failed", range(3))
+def test_one_failed_try_of_several_is_enough(proven, failed):
+    runs = [BOTH, BOTH, BOTH]
+    runs[failed] = OSError("no disk")
+
+    found = proven(tries=3, some=runs)
+
+    assert {"contradicted"} == {one.state for one in found.values()}
+    assert "flaky 2/3: the experiment failed: no disk" == found["one"].evidence
+
+
+def test_all_tries_that_hold_hold(proven):
+    found = proven(tries=3, some=[BOTH, BOTH, BOTH])
+
+    assert {"held"} == {one.state for one in found.values()}
+    assert ["Codex CLI 1.2.3: some, 1 of 3", "Codex CLI 1.2.3: some, 2 of 3", "Codex CLI 1.2.3: some, 3 of 3"] == proven.said
+
+
+def test_what_an_experiment_says_nothing_about_is_untried(proven):
+    assert {"one": "held", "two": "untried"} == {name: one.state for name, one in proven(some=[BOTH[:1]]).items()}
+
+
+def test_a_claim_that_a_try_is_silent_about_does_not_hold(proven):
+    found = proven(tries=2, some=[BOTH, BOTH[:1]])
+
+    assert {"one"} == {name for name, one in found.items() if one.state == "held"}
+
+
+def test_what_is_not_asked_for_is_not_told(proven):
+    assert ["two"] == list(proven(some=[BOTH], only=["two"]))
+    assert ["one", "two"] == list(proven(some=[BOTH], only=["some"]))
+    assert {} == proven(some=[], only=["other"])
+
+
+def test_the_machine_is_not_told(proven, home):
+    found = proven(some=[[contradicted("one", f"{home}/.codex/x and {gettempdir()}/hookonce-lab-12ab/home/y")]])
+
+    assert "~/.codex/x and LAB/home/y" == found["one"].evidence
+
+
+@pytest.mark.parametrize(
+    ("result", "state"),
+    [(contradicted, "unreachable"), (untried, "unreachable"), (unreachable, "unreachable"), (held, "held")],
+)
+def test_what_cannot_be_reached_is_said_to_be_unless_it_was(proven, monkeypatch, result, state):
+    driver = replace(drivers.load("codex"), unreachable={"two": "needs a terminal"})
+    monkeypatch.setattr(drivers, "load", lambda _name: driver)
+
+    found = proven(some=[[held("one", "seen"), result("two", "seen")]])
+
+    assert state == found["two"].state
+
+
+def test_what_cannot_be_reached_at_all_is_not_run(proven, monkeypatch):
+    driver = replace(drivers.load("codex"), unreachable={"one": "so", "two": "so"})
+    monkeypatch.setattr(drivers, "load", lambda _name: driver)
+
+    assert {"unreachable"} == {one.state for one in proven(some=[]).values()}
+
+
+# An agent that never ends
+
+
+@pytest.fixture
+def stuck(home, monkeypatch):
+    """An agent that writes down each call, and never ends."""
+    note = home / "calls"
+    made = program(home / "bin/agent", f"echo called >> {note}", "exec /bin/sleep 600")
+    driver = replace(drivers.load("codex"), patience=0.2)
+    monkeypatch.setattr(drivers, "load", lambda _name: driver)
+    monkeypatch.setattr(stage, "Home", Bare)
+    monkeypatch.setattr(stage, "_AFTER", 0)
+    return replace(found("codex"), program=made), note
+
+
+class Bare:
+    """A home in which nothing is installed."""
+
+    def __init__(self, *_words):
+        """There is nothing to do."""
+
+    def leave(self):
+        """Nor here."""
+
+
+def test_an_agent_that_does_not_end_without_us_is_given_up_on(stuck, monkeypatch):
+    """
+    Else every claim would cost its patience, and the user's.
+    """
+    one, note = stuck
+    other = Experiment("other", lambda _stage: ["other"], lambda stage: [held("other", stage.play("talk").scenario)])
+    first = Experiment("transparent", transparent.claims, transparent.run)
+    monkeypatch.setattr(proving, "EXPERIMENTS", (first, other))
+
+    found = {claim.claim: claim for claim in prove(one, 1, lambda _text: None).claims}
+
+    assert {"contradicted"} == {claim.state for claim in found.values()}
+    assert "does not end by itself, even without hookonce" in found["other"].evidence
+    assert len(note.read_text(encoding="utf-8").splitlines()) <= 3
+
+
+def test_an_agent_that_does_not_end_with_us_is_tried_on(stuck, monkeypatch):
+    """
+    Which claims that costs is to be seen.
+    """
+    one, note = stuck
+    again = Experiment("again", lambda _stage: ["again"], lambda stage: [held("again", stage.play("talk").scenario)])
+    monkeypatch.setattr(proving, "EXPERIMENTS", (again, again))
+
+    prove(one, 1, lambda _text: None)
+
+    assert 2 == len(note.read_text(encoding="utf-8").splitlines())
+
+
+# Names
+
+
+@pytest.mark.parametrize("agent", drivers.DRIVERS)
+def test_the_names_are_those_that_would_be_tried(home, agent):
+    whole = names_of(found(agent))
+
+    assert len(whole) == len(set(whole))
+    assert {"transparent", "deny:shell", "ask", "rewrite", "prompt", "stop", "daemon-death", "claude-script"} <= {*whole}
+    assert not any(name.startswith("here:") for name in whole)
+    parts = [name for one in EXPERIMENTS for name in names_of(found(agent), frozenset({one.name}))]
+    assert whole == parts
+
+
+def test_only_names_claims_and_experiments_alike(home):
+    one = found("codex")
+
+    assert ["deny:shell"] == names_of(one, frozenset({"deny:shell"}))
+    assert [f"deny:{word}" for word in ("shell", "write", "edit", "read", "mcp", "agent")] == names_of(one, frozenset({"denied"}))
+    assert ["deny:shell", "stop"] == names_of(one, frozenset({"stop", "deny:shell"}))
+    assert [] == names_of(one, frozenset({"nothing"}))
