@@ -183,9 +183,9 @@ def test_a_setting_that_there_is_none_of_is_named(ours, home):
 
 def test_every_setting_that_is_explained_is_known():
     """
-    And one that is the machine's alone.
+    And one that is the machine's alone, and two that have no value unless somebody gives one.
     """
-    assert {*ROWS, "consent"} == KNOWN
+    assert {*ROWS, "consent", "keep_days", "keep_megabytes"} == KNOWN
 
 
 def test_a_time_that_no_agent_grants_is_told_with_the_limit(ours, home):

@@ -197,7 +197,7 @@ def read_only(patch):
 HARMLESS = {
     "a data directory that cannot be written": read_only,
     "a full disk under the records": in_the_walk(spool, "_add", FULL),
-    "records that cannot be made unreadable": in_the_walk(on, "redact", ValueError("x")),
+    "records that cannot be made unreadable": in_the_walk(on, "stored", ValueError("x")),
     "no place for records": lambda _: broken(spool.folder()),
     "a log that cannot be written": lambda _: replaced_by_folder(paths.log()),
     "a log that fails otherwise": in_the_walk(log, "write", ValueError("x")),

@@ -416,7 +416,7 @@ def test_a_decision_that_was_made_is_told_however_long_its_record_takes(home, mo
     The deadline comes while the record is being written; the hook has refused, and that is the answer.
     """
     one = refusing(home)
-    monkeypatch.setattr(on, "redact", lambda *_: time.sleep(10))
+    monkeypatch.setattr(on, "stored", lambda *_: time.sleep(10))
     with cold.hurrying(time.monotonic() + 0.5, None):
         assert "deny" in one.answer().stdout
 

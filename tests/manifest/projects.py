@@ -100,7 +100,7 @@ class Project:
 def notes() -> list[str]:
     """What was said of the last call."""
     *_, last = records()
-    return [gap.note for gap in last.gaps if gap.note]
+    return [gap.note for gap in last.gaps if gap.note and gap.strategy != "hashed"]
 
 
 def git(folder: Path, *words: str) -> None:

@@ -28,6 +28,13 @@ def descriptors(home):
     return len([*Path(f"/proc/{home.status()['pid']}/fd").iterdir()])
 
 
+def awake(home):
+    """A daemon that has opened everything that it ever opens."""
+    home.tool()
+    assert eventually(lambda: home.status()["store"]["kept"] > 0 and not home.status()["store"]["waiting"], 60)
+    return home
+
+
 def nonsense(home):
     """A hundred frames of which none is one."""
     chance = random.Random(7)  # noqa: S311
@@ -56,7 +63,7 @@ def test_nonsense_disturbs_nobody(refusing):
     A hundred frames of which none is one: the daemon is the same afterwards, answers, and has nothing more open.
     """
     before, files = refusing.status()["pid"], sorted(refusing.home.rglob("*.py"))
-    open_before = descriptors(refusing)
+    open_before = descriptors(awake(refusing))
     said = [refusing.say(frame) for frame in nonsense(refusing)]
 
     assert len(said) >= 100
@@ -83,7 +90,7 @@ def test_callers_who_say_nothing_or_half_keep_nobody_waiting(refusing):
     """
     A hundred of them at once; they are hung up on in the end.
     """
-    before = descriptors(refusing)
+    before = descriptors(awake(refusing))
     lines = [refusing.line() for _ in range(100)]
     for line in lines[50:]:
         line.sendall(refusing.frame(payload())[:40])
@@ -100,7 +107,7 @@ def test_callers_who_do_not_read_their_answer_keep_nobody_waiting(refusing):
     Not even if it is a long one.
     """
     refusing.hooks(command("printf '{\"decision\":\"deny\",\"reason\":\"'; head -c 900000 /dev/zero | tr '\\0' x; echo '\"}'"))
-    before = descriptors(refusing)
+    before = descriptors(awake(refusing))
     lines = [refusing.line() for _ in range(20)]
     for number, line in enumerate(lines):
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -138,8 +145,8 @@ def test_callers_who_are_killed_leave_nothing_behind(refusing):
     """
     Their hooks are killed with them.
     """
+    before = descriptors(awake(refusing))
     refusing.hooks(command('echo $$ >>"$HOME/ran"; sleep 600'))
-    before = descriptors(refusing)
     calls = [refusing.start(*TOOL) for _ in range(20)]
     for number, call in enumerate(calls):
         call.stdin.write(payload(session=f"s{number}"))

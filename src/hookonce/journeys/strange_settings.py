@@ -7,7 +7,13 @@ from pathlib import Path
 from hookonce.canon.spelling import near
 from hookonce.config import paths, settings
 
-KNOWN = frozenset({"untrusted", "scanners", "strict_nonblocking", "context_limit", "privileges", "http", "consent"})
+KNOWN = frozenset({"untrusted", "scanners", "strict_nonblocking", "context_limit", "privileges", "http", "consent"}) | {
+    "privacy",
+    "durability",
+    "keep_days",
+    "keep_megabytes",
+    "agent_hooks_log",
+}
 
 
 def strange_settings() -> Iterator[tuple[Path, str]]:

@@ -78,11 +78,10 @@ DRIVER = Driver(
             "PostToolUseFailure",
             "PreModelSwitch",
             "Setup",
-            "StopFailure",
             "TaskCompleted",
             "TaskCreated",
             "UserPromptExpansion",
         }
     ),
-    comes_and_goes=frozenset({"FileChanged", "MessageDisplay", "PostModelSwitch"}),
+    comes_and_goes=frozenset({"FileChanged", "MessageDisplay", "PostModelSwitch", "StopFailure"}),
 )
