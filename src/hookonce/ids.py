@@ -40,6 +40,13 @@ def fresh() -> str:
     return _text(octets)
 
 
+def time_of(text: str) -> float | None:
+    """When an id was made, in seconds since 1970; None for one that does not tell."""
+    if not is_uuid(text) or text[14] != "7":
+        return None
+    return int(text[:8] + text[9:13], 16) / 1000
+
+
 def _text(octets: bytearray) -> str:
     text = octets.hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

@@ -239,12 +239,18 @@ def test_what_is_no_record_is_said(tmp_path):
 # Following
 
 
+def listening():
+    """Whoever runs the tests in the background may have us ignore it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def following(home, *words):
     """Somebody who follows, and is gone afterwards."""
     command = [sys.executable, "-m", "hookonce", "events", "--follow", "--json", *words]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, bufsize=0, env=environment(HOME=str(home))) as process:
+    world = environment(HOME=str(home))
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, bufsize=0, env=world, preexec_fn=listening) as process:  # noqa: PLW1509  no threads here
         try:
             yield process
         finally:

@@ -201,7 +201,6 @@ def test_a_plan_tells_all_claims_and_runs_nothing(machine, prove):
         (["ask"], ["ask"]),
         (["asked"], ["ask"]),
         (["prompt", "deny:mcp"], ["deny:mcp", "prompt"]),
-        (["here"], []),
     ],
 )
 def test_a_plan_of_some_claims_tells_those(machine, prove, only, claims):
@@ -210,6 +209,18 @@ def test_a_plan_of_some_claims_tells_those(machine, prove, only, claims):
     code, out, _ = prove("codex", "--dry-run", "--json", *(word for name in only for word in ("--only", name)))
 
     assert (0, claims) == (code, json.loads(out)["claims"])
+
+
+def test_an_installation_that_is_not_there_cannot_be_tried(machine, prove):
+    """
+    Nothing that holds is nothing that was shown.
+    """
+    codex(machine)
+
+    code, _, err = prove("codex", "--only", "here", "--json")
+
+    assert 1 == code
+    assert "hookonce install codex" in err
 
 
 def test_a_plan_for_people_is_a_table(machine, prove):

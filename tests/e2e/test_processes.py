@@ -270,9 +270,9 @@ def test_where_nothing_can_be_written_the_answer_is_the_fail_mode(home, client, 
 )
 def test_a_starved_python_decides_nothing(home, client, limit):
     """
-    Too few descriptors, no memory, no time: whatever that does to Python, the refusal holds.
+    Too few descriptors, no memory, no time: whatever that does to Python, the refusal holds; so does a hook's own.
     """
-    settle(home, "closed")
+    settle(home, "closed", "echo no >&2; exit 2")
     one = case("claude-code", home)
     file = client.with_name("interpreter")
     python, *shelves = file.read_text(encoding="utf-8").splitlines()

@@ -57,13 +57,13 @@ def test_an_event_that_the_agent_does_not_wait_for_is_different_with_a_doubt():
     """
     It counts; that it may have been missed is said beside it. An event with an answer is beyond doubt.
     """
-    failed = payload("StopFailure", error="x")
+    failed = payload("PostCompact", trigger="auto")
     found = compare(capture(shell(), failed, STOP), capture(shell()))
 
-    assert Names(removed=["Stop", "StopFailure"]) == found.events
+    assert Names(removed=["PostCompact", "Stop"]) == found.events
     assert 2 == count(found)
     (note,) = found.notes
-    assert note.startswith("the agent does not wait for StopFailure")
+    assert note.startswith("the agent does not wait for PostCompact")
 
 
 def test_a_tool_at_an_event_that_both_have_is_named():

@@ -97,7 +97,7 @@ def one_line(record: Stored) -> str:
     what = " ".join(told(event).split())
     shown = f"{what[:_WIDTH]}…" if len(what) > _WIDTH else what
     ending = f"  {decision.outcome}: {decision.reason or ''}" if decision is not None and decision.outcome else ""
-    return visible(f"{event.time[11:19]}  {event.agent:<13}  {event.type:<20}  {shown}{ending}")
+    return visible(f"{(event.received or event.time)[11:19]}  {event.agent:<13}  {event.type:<20}  {shown}{ending}")
 
 
 def watch(live: Live, is_over: Callable[[], bool], title: str) -> None:

@@ -24,6 +24,9 @@ _EXAMPLES = """examples:
   hookonce doctor --vouch 3f1c0a9b2d4e5f60"""
 
 
+_OURS = frozenset({"client", "interpreter"})  # what we put back without asking: our own files
+
+
 def configure(parser: ArgumentParser) -> None:
     """The options of `doctor`."""
     parser.epilog = _EXAMPLES
@@ -72,7 +75,7 @@ def _tell(found: list[Finding]) -> None:
     for one in found:
         ending = f" (hookonce doctor --vouch {one.mark})" if one.mark else ""
         print(f"{one.kind}: {one.message}{ending}")
-    if any(one.repair or one.kind == "interpreter" for one in found):
+    if any(one.repair or one.kind in _OURS for one in found):
         print("Next: hookonce doctor --repair")
     if not found:
         print("nothing is wrong")
@@ -80,7 +83,7 @@ def _tell(found: list[Finding]) -> None:
 
 def _object(one: Finding) -> dict[str, object]:
     facts = {name: getattr(one, name) for name in ("agent", "kind", "message", "path", "mark")}
-    return facts | {"repairable": one.repair is not None or one.kind == "interpreter"}
+    return facts | {"repairable": one.repair is not None or one.kind in _OURS}
 
 
 def _orphan() -> list[Finding]:
@@ -117,7 +120,7 @@ def _repair(options: Namespace) -> None:
         done, failed = done + made, failed + problems
         if problems:
             break
-    if any(one.kind == "interpreter" for one in own_house()) and not options.dry_run:
+    if any(one.kind in _OURS for one in own_house()) and not options.dry_run:
         place_client()
     if not options.json:
         _machine.report(options, "mended", done, failed)

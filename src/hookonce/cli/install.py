@@ -68,6 +68,8 @@ def run(options: Namespace) -> int:
 
     changes, problems = _machine.planned(options, step)
     if options.dry_run or not changes:
+        if not options.dry_run and not problems:
+            place_client()  # it may have gone, or be of another build
         return _machine.report(options, "changed", changes, problems)
     if not _wants(options, changes):
         print("nothing was changed")

@@ -17,6 +17,7 @@ from hookonce.errors import HookonceError, UsageError
 from hookonce.lab import drivers
 from hookonce.lab.certificate import Certificate, counts
 from hookonce.lab.experiment import EXPERIMENTS
+from hookonce.lab.experiments import here
 from hookonce.lab.found import Found, find
 from hookonce.lab.prove import names_of, prove
 from hookonce.texts import dump
@@ -83,7 +84,7 @@ def _interrupted(number: int, _frame: object) -> None:
 
 def _found(options: Namespace) -> tuple[list[Found], list[str]]:
     """The agents that can be run, and what is to be said of those that were named and cannot."""
-    named = [_named.agent(name).name for name in options.names]
+    named = list(dict.fromkeys(_named.agent(name).name for name in options.names))
     if options.version and len(named) != 1:
         raise UsageError("a version belongs to one agent: hookonce prove AGENT --version V")
     found, missing = [], []
@@ -106,12 +107,16 @@ def _found(options: Namespace) -> tuple[list[Found], list[str]]:
 
 def _check(options: Namespace, found: list[Found]) -> None:
     """Names that nobody knows would be held by nobody; a part of a certificate is none."""
-    known = {name for one in found for name in [*names_of(one), *(two.name for two in EXPERIMENTS)]}
+    known = {name for one in found for name in [*names_of(one), *(two.name for two in EXPERIMENTS)]} | set(here.NAMES)
     for name in options.only if found else []:
         if name not in known:
             raise UsageError(
                 f"no claim or experiment is called {name!r}" + (near(name, known) or "; see --dry-run --json")
             )
+    for one in found:
+        if options.only and not names_of(one, frozenset(options.only)):
+            told = f"there is nothing to try: hookonce is not installed for {one.agent}"
+            raise HookonceError(f"{told}; hookonce install {one.agent}")
     if options.out is not None and options.only:
         raise UsageError("--out keeps whole certificates, so it does not go with --only")
 
@@ -127,6 +132,7 @@ def _plan(options: Namespace, found: list[Found]) -> None:
     for one in found:
         made.add_row(one.agent, one.version, one.origin, str(len(names_of(one, only))), str(one.program))
     show(made)
+    print(f"experiments (--only takes one of them, or a claim): {', '.join(one.name for one in EXPERIMENTS)}")
 
 
 def _prove(options: Namespace, found: Found) -> Certificate:

@@ -81,7 +81,8 @@ def _reason(record: Stored) -> str:
 
 
 def _is_refused(record: Stored) -> bool:
-    return record.decision is not None and record.decision.outcome == "deny"
+    own = record.event.derived_from is None  # what follows from a refusal explains nothing
+    return own and record.decision is not None and record.decision.outcome == "deny"
 
 
 def _last(found: Iterable[Stored]) -> Stored | None:

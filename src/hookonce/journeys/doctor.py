@@ -119,7 +119,7 @@ def _drift(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
 def _hook(agent: Agent, scope: str, path: Path, hook: Hook, client: str) -> Iterator[Finding]:
     handler, text = hook.handler, what_runs(hook.handler)
     where = f"{path}: the hook {text!r} on {hook.event}"
-    if handler.command is not None:
+    if handler.command is not None and not is_ours(handler.command, client):  # of our own client is told once
         for kind, why in faults(handler.command, scope):
             yield Finding(agent=agent.name, kind=kind, message=f"{where} {why}", path=str(path))
     if handler.timeout is not None and handler.timeout < _SHORTEST:

@@ -126,6 +126,8 @@ def _head() -> list[str]:
         if problem.errno in _MOMENTARY:
             raise
         return []
+    except MemoryError:
+        raise
     except Exception:  # noqa: BLE001  not ours, not even a home to look in: nothing is known
         return []
 

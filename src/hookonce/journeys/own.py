@@ -1,5 +1,6 @@
 """What keeps our own hooks from running: settings, the client, a pause, and the manifests with what they name."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hookonce.journeys.budget import budget
 from hookonce.journeys.chosen import manifest_of
 from hookonce.journeys.doctor import Finding
 from hookonce.journeys.pause import paused_until
-from hookonce.journeys.places import Place
+from hookonce.journeys.places import Place, here
 from hookonce.journeys.startable import faults, seen_from
 from hookonce.journeys.strange_settings import strange_settings
 from hookonce.journeys.survey import standing, what_runs
@@ -31,6 +32,8 @@ def own_house() -> Iterator[Finding]:
         told = f"no hook is asked until {until}; hookonce resume ends it"
         yield Finding(agent=None, kind="paused", message=told)
     client = paths.client()
+    if (unfit := _unfit(client)) is not None:
+        yield Finding(agent=None, kind="client", message=unfit, path=str(client))
     if not client.exists():
         return
     told_in = client.with_name("interpreter")
@@ -38,6 +41,16 @@ def own_house() -> Iterator[Finding]:
     if not name or not Path(name).exists():
         message = f"the interpreter of {client} is gone ({name or 'unknown'}); agents get no opinion from us"
         yield Finding(agent=None, kind="interpreter", message=message, path=str(told_in))
+
+
+def _unfit(client: Path) -> str | None:
+    """Why agents cannot start our client, if any has an entry for it."""
+    if client.exists() and os.access(client, os.X_OK):
+        return None
+    if not callers(here(), str(client)):
+        return None
+    state = "cannot be started" if client.exists() else "does not exist"
+    return f"{client} {state}, so no hook runs; hookonce install puts it back"
 
 
 def own_settings() -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from os.path import join
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from msgspec import Struct
@@ -71,7 +71,7 @@ def understand(call: Call, raw: bytes, environment: Mapping[str, str], caller: i
     agent, told = claimed, call.event
     if found is not None and outweighs(found, claimed, call.event, payload):
         agent, told = agents.load(str(found.name)), found.event or call.event
-    event = decode(agent, payload, told, id=call.id or ids.fresh(), received=times.now())
+    event = decode(agent, payload, told, id=call.id or ids.fresh(), received=_received(call.id))
     if call.via is not None:
         event = replace(event, origin=Origin(via=[call.via]))
     if agent is not claimed:
@@ -96,6 +96,16 @@ def _payload(raw: bytes) -> Any:
         return load(text)
     except (ValueError, RecursionError) as problem:
         raise PayloadError(f"the payload is no JSON: {problem}") from None
+
+
+def _received(call: str | None) -> str:
+    """When a call came: its id was made then, and it may have waited since; one that tells nonsense is not believed."""
+    now = time()
+    made = ids.time_of(call) if call else None
+    return (times.from_seconds(made) if made is not None and now - _LATE < made <= now else None) or times.now()
+
+
+_LATE = 600  # seconds that a call may have waited
 
 
 class Claimed(HookonceError):

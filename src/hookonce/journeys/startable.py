@@ -37,7 +37,26 @@ def _program(command: str) -> str:
 
 
 _BUILTINS = frozenset({"test", "[", ":", "echo", "printf", "read", "exit", "true", "false", "cd", "export", "set"}) | {
-    *("if", "for", "while", "until", "case", "{", "exec", ".", "eval", "command", "trap", "ulimit", "umask")
+    *(
+        "!",
+        "[[",
+        "(",
+        "function",
+        "time",
+        "if",
+        "for",
+        "while",
+        "until",
+        "case",
+        "{",
+        "exec",
+        ".",
+        "eval",
+        "command",
+        "trap",
+        "ulimit",
+        "umask",
+    )
 }
 
 

@@ -12,9 +12,10 @@ def contents(path: Path, most: int) -> bytes:
     """
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        known = os.fstat(handle)
+        if not stat.S_ISREG(known.st_mode):
             raise OSError(None, "it is no ordinary file")
-        data = file.read(most + 1)
+        data = file.read(min(known.st_size, most) + 1)  # what is asked for is also reserved
     if len(data) > most:
         raise OSError(None, f"it has more than {most:,} bytes")
     return data

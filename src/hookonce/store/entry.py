@@ -37,7 +37,7 @@ def columns(record: Stored) -> tuple[str | None, ...]:
         event.session,
         event.subagent.id if event.subagent is not None else None,
         event.tool.name if event.tool is not None else None,
-        record.decision.outcome if record.decision is not None else None,
+        record.decision.outcome if record.decision is not None and event.derived_from is None else None,
         event.model,
         event.cwd,
         path if type(path) is str else None,

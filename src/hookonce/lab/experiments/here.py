@@ -19,7 +19,7 @@ from hookonce.service.calling import orphaned
 
 # Where they are set, an agent does not read the files that we know of.
 _MOVES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME", "OPENCODE_CONFIG_DIR")
-_FIRES, _DENY, _DOCTOR = "here:fires", "here:deny", "here:doctor"
+NAMES = _FIRES, _DENY, _DOCTOR = "here:fires", "here:deny", "here:doctor"
 
 
 def claims(stage: Stage) -> list[str]:
@@ -28,7 +28,7 @@ def claims(stage: Stage) -> list[str]:
     path = written(stage.agent, SCOPE, place)
     scopes = standing(stage.agent, place, str(paths.client())).scopes
     stands = any(one.scope == SCOPE and one.state != "absent" for one in scopes)
-    return [_FIRES, _DENY, _DOCTOR] if stands or (path is not None and ledger.knows(path)) else []
+    return list(NAMES) if stands or (path is not None and ledger.knows(path)) else []
 
 
 def run(stage: Stage) -> list[Claim]:
