@@ -21,6 +21,7 @@ from hookonce.service.worker import HEAVY, Worker
 from hookonce.store.journal import Journal
 
 _LOOK = 0.1  # seconds between two looks at a client that has hung up
+_AGAIN, _LOOKS = 0.5, 20  # seconds until somebody who is still there is looked for again, and how often
 _SECOND = 1_000_000_000
 
 
@@ -125,10 +126,12 @@ class Call:
         """The client has hung up after its answer, which nobody needs then."""
         self._house.loop.at(monotonic() + _LOOK, self._forget)
 
-    def _forget(self) -> None:
-        """Whoever has heard the answer is gone by now; who is there has not, and takes it from where it is kept."""
+    def _forget(self, looks: int = _LOOKS) -> None:
+        """Whoever has heard the answer is gone soon; who stays has not, and takes it from where it is kept."""
         if not peer.is_there(self._pid):
             calls.forget(self._asked.id)
+        elif looks:
+            self._house.loop.at(monotonic() + _AGAIN, lambda: self._forget(looks - 1))
 
     def _left(self) -> None:
         """The client has hung up. If it was killed, so are its hooks.
