@@ -24,7 +24,7 @@ class Heard(Struct, frozen=True):
 
 class Run(Struct, frozen=True, kw_only=True):
     """What became of a call. `code` is None for an agent that had to be ended; `called` is what the MCP server heard,
-    `killed` which daemons a hook has ended, `left` which processes outlived the agent.
+    `killed` which daemons a hook has ended.
     """
 
     scenario: str
@@ -37,7 +37,6 @@ class Run(Struct, frozen=True, kw_only=True):
     heard: list[Heard] = []
     called: list[str] = []
     killed: list[int] = []
-    left: list[str] = []
 
 
 def talks(run: Run) -> list[Talk]:

@@ -153,7 +153,7 @@ class Stage:
                 sleep(_AFTER)
             finally:  # whoever has had enough of waiting leaves nothing behind either
                 _end(process)
-                left = leftovers.end(run)
+                leftovers.end(run)
         if bare:
             self.is_stuck = code is None
         return Run(
@@ -164,7 +164,6 @@ class Stage:
             seconds=seconds,
             files=_tree(stand.project),
             requests=[],
-            left=left,
         )
 
     def _environment(self, stand: Stand) -> dict[str, str]:
