@@ -35,7 +35,8 @@ def answer(folder: str, frame: bytes) -> "bytes | None":
         if row is None:
             return None
         name = fields[2].decode("ascii")
-        _note_down(table["data"], name, happened(table, row, name))
+        if table["record"]:
+            _note_down(table["data"], name, happened(table, row, name))
     except Exception:  # noqa: BLE001  whatever is wrong here is told on the long way
         return None
     silence: bytes = row["silence"]

@@ -21,6 +21,7 @@ def read():
         "context_limit": settings.setting("context_limit", 10240),
         "privileges": settings.privileges(),
         "http": settings.http(),
+        "record": settings.records(),
         "privacy": settings.privacy(),
         "durability": settings.durability(),
         "keep_days": settings.keep_days(),

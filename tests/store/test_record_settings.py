@@ -56,3 +56,20 @@ def test_what_cannot_be_understood_is_taken_as_strictly_as_it_could_be_meant(tex
 def test_the_rest_is_the_user_s_before_the_system_s():
     said("durability = 'full'\nkeep_days = 7", "durability = 'normal'\nkeep_days = 30\nkeep_megabytes = 500")
     assert ("full", 7, 500) == (settings.durability(), settings.keep_days(), settings.keep_megabytes())
+
+
+@pytest.mark.parametrize(
+    ("user", "system", "wanted"),
+    [
+        (None, None, True),
+        ("record = false", None, False),
+        (None, "record = false", False),
+        ("record = false", "record = true", True),
+        ("record = true", "record = false", False),
+        ("record = 'no'", None, True),
+        ("record = ", None, True),
+    ],
+)
+def test_a_user_may_want_no_record_unless_the_machine_does(user, system, wanted):
+    said(user, system)
+    assert wanted is settings.records()

@@ -122,4 +122,5 @@ def _remember(verb: str, text: str, how: str) -> None:
         actor=Actor(type="user"),
         data={"source": how},
     )
-    spool.append(stored(Record(event=event)))
+    if settings.records():
+        spool.append(stored(Record(event=event)))

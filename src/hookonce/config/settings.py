@@ -74,6 +74,15 @@ def privacy() -> Literal["minimal", "standard", "full"]:
     return _PRIVACY[min(map(_PRIVACY.index, said))]
 
 
+def records() -> bool:
+    """Whether calls are recorded: a user may say no, unless the system says yes; what cannot be read says nothing."""
+    try:
+        said = [found["record"] for found in _all() if "record" in found]
+    except HookonceError:
+        return True
+    return not said or said[-1] is not False  # the system's word comes last, and counts
+
+
 def durability() -> Literal["normal", "full"]:
     """Whether what was kept survives a crash of processes (`normal`), or a loss of power too (`full`)."""
     return "full" if setting("durability", "normal") == "full" else "normal"

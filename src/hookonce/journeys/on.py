@@ -9,9 +9,10 @@ from traceback import format_exception
 
 from hookonce import agents, ids, invocation
 from hookonce.agents import kind_of, natives, point_of
+from hookonce.config import settings
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.handlers.process import run
-from hookonce.handlers.walk import Runner, Walk, drive
+from hookonce.handlers.errand import waited
+from hookonce.handlers.walk import Doer, Walk, drive
 from hookonce.journeys import failmode, ground, pause, silent
 from hookonce.journeys.budget import budget
 from hookonce.journeys.ground import Ground
@@ -37,13 +38,13 @@ def answer(
     environment: Mapping[str, str],
     call_id: str | None = None,
     began: float | None = None,
-    runner: Runner = run,
+    doer: Doer = waited,
 ) -> Reply:
     """The agent's native answer, or the fail mode of the call, whatever goes wrong.
 
     An exception is raised only if not even that can be told; what the client then says was made beforehand.
     """
-    return drive(walk(words, raw, ground.cold(environment), call_id or ids.fresh(), began), runner)
+    return drive(walk(words, raw, ground.cold(environment), call_id or ids.fresh(), began), doer)
 
 
 def note(words: list[str], raw: bytes, environment: Mapping[str, str], call_id: str) -> None:
@@ -137,7 +138,7 @@ def _of_others(call: Call, asked: Asked, where: Ground) -> Walk[Reply]:
 
 
 def _remember(call: Call, answered: Answered, where: Ground) -> None:
-    if answered.record.event.id != call.id:
+    if answered.record.event.id != call.id and settings.records():
         where.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
     for record in (answered.record, *errors_of(answered.record)):
         _keep(record, where)
@@ -147,6 +148,8 @@ def _remember(call: Call, answered: Answered, where: Ground) -> None:
 
 def _keep(record: Record, where: Ground) -> None:
     """A record that cannot be kept is counted, and costs nobody the answer."""
+    if not settings.records():
+        return
     try:
         kept = stored(record)
         where.spool.append(kept)

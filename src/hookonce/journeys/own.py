@@ -54,11 +54,14 @@ def _unfit(client: Path) -> str | None:
 
 
 def own_settings() -> Iterator[Finding]:
-    """Settings that cannot be read, or that there are none of."""
+    """Settings that cannot be read, or that there are none of, and one that leaves everything out of the record."""
     try:
         settings.setting("untrusted")
     except HookonceError as problem:
         yield Finding(agent=None, kind="settings", message=str(problem))
+    if not settings.records():
+        told = "nothing of calls is kept: the setting record is false"
+        yield Finding(agent=None, kind="record", message=told, path=str(paths.configuration() / "config.toml"))
     for file, told in strange_settings():
         yield Finding(agent=None, kind="settings", message=told, path=str(file))
 

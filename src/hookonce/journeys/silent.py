@@ -95,7 +95,12 @@ def _stops() -> set[str]:
 
 
 def _record() -> str:
-    """All that is known of such a call before it is looked at, with places for what each has of its own."""
+    """All that is known of such a call before it is looked at, with places for what each has of its own.
+
+    Nothing if nothing is recorded.
+    """
+    if not settings.records():
+        return ""
     gap = Gap(where="$.event", capability="record", strategy="later", effect="observes")
     event = Event(
         id="(id)",

@@ -8,6 +8,7 @@ from hookonce.canon.spelling import near
 from hookonce.config import paths, settings
 
 KNOWN = frozenset({"untrusted", "scanners", "strict_nonblocking", "context_limit", "privileges", "http", "consent"}) | {
+    "record",
     "privacy",
     "durability",
     "keep_days",

@@ -37,10 +37,12 @@ class Quiet:
         if row is None:
             return None
         name = request.name_of(fields[2])
+        silence: bytes = row["silence"]
+        if not table["record"]:
+            return silence
         if not self._journal.note(name, light.happened(table, row, name)):
             return None  # a record that is lost is counted on the long way
         self._put_aside(fields)
-        silence: bytes = row["silence"]
         return silence
 
     def _put_aside(self, fields: list[bytes]) -> None:
