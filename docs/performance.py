@@ -17,12 +17,16 @@ from chart import chart  # noqa: E402  it lies beside the numbers
 OURS = ("warm", "cold", "twin")
 TITLE = "One call, one caller, 1 KB: median milliseconds until the agent has its answer"
 QUIET = 1.0
+MEASURES = {"p50_ms": "p50", "p99_ms": "p99", "per_second": "calls a second"}
 HEAD = ("case", "called", "callers", "payload", "calls", "p50 ms", "p99 ms", "a second", "errors", "wrong", "cold")
 WORDS = {
     "nothing": "the floor: {floor}",
     "echo": "our client, and a daemon in Python that says the same to everybody",
     "warm": "our client and our daemon; no hook wants to know",
     "warm, a hook": "the same as warm, with one hook, the command `true`",
+    "warm, no record": "the same as warm, with the setting `record = false`",
+    "warm, a million rows": "the same as warm, in a home whose record holds a million events",
+    "warm, a hook, no record": "a hook as above, with the setting `record = false`",
     "warm, a hook that refuses": "the same as warm, with a hook whose answer is another one for each call",
     "cold": "our client without a daemon: Python is started, no hook wants to know",
     "cold, a hook": "the same as cold, with one hook, the command `true`",
@@ -84,7 +88,8 @@ def page(report: Report) -> str:
 
 def aim(ratio: Ratio) -> tuple[str, ...]:
     """A ratio as a row."""
-    what = f"`{ratio.case}` / `{ratio.to}`, {ratio.of.removesuffix('_ms')}"
+    many = "" if ratio.callers == 1 else f", {ratio.callers} callers"
+    what = f"`{ratio.case}` / `{ratio.to}`, {MEASURES.get(ratio.of, ratio.of)}{many}"
     if ratio.aim is None:
         return what, f"{ratio.value:.2f}", "–", ""
     return what, f"{ratio.value:.2f}", f"at {ratio.bound} {ratio.aim:g}", "held" if ratio.held else "missed"

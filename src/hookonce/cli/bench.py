@@ -65,7 +65,8 @@ def show_report(report: Report) -> None:
         aim = (
             "" if ratio.held is None else f"  (aim: at {ratio.bound} {ratio.aim}; {'held' if ratio.held else 'missed'})"
         )
-        print(f"{ratio.case} / {ratio.to}, {ratio.of.removesuffix('_ms')}: {ratio.value}{aim}")
+        many = "" if ratio.callers == 1 else f", {ratio.callers} callers"
+        print(f"{ratio.case} / {ratio.to}, {ratio.of.removesuffix('_ms')}{many}: {ratio.value}{aim}")
     for one in report.memory:
         grew = f"{one.before_kb / KB:.0f} MB before, {one.after_kb / KB:.0f} MB after"
         print(f"daemon of {one.daemon}: {grew} {one.answered:,} calls")

@@ -13,14 +13,27 @@ from msgspec import Struct
 from hookonce import __version__
 from hookonce.journeys.bench_block import Blocks, Cell
 from hookonce.journeys.bench_cases import ANSWERING, Case, Cases, cases
-from hookonce.journeys.bench_report import COLD, ECHO, FLOOR, KB, SHELL, WARM, Memory, Report, Skipped, ratios
+from hookonce.journeys.bench_report import (
+    COLD,
+    ECHO,
+    FLOOR,
+    KB,
+    MILLION,
+    SHELL,
+    UNRECORDED,
+    WARM,
+    Memory,
+    Report,
+    Skipped,
+    ratios,
+)
 from hookonce.times import now
 
 # Payloads that only some are given, and how often in a round; and who is called by many at once.
 _BIG = {100 * KB: 10, 5 * KB * KB: 2}
 _BIG_CASES = (FLOOR, ECHO, WARM, COLD)
-_CROWDS = {8: (FLOOR, ECHO, WARM, COLD), 64: (ECHO, WARM, ANSWERING)}
-_FAST = (FLOOR, ECHO, WARM)  # the others start processes of their own
+_CROWDS = {8: (FLOOR, ECHO, WARM, COLD), 64: (ECHO, WARM, UNRECORDED, MILLION, ANSWERING)}
+_FAST = (FLOOR, ECHO, WARM, UNRECORDED, MILLION)  # the others start processes of their own
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -35,12 +48,20 @@ class Plan(Struct, frozen=True, kw_only=True):
 QUICK = Plan(rounds=3, seconds=10.0, crowd=100, is_quick=True)
 
 
-def run(plan: Plan, more: Sequence[Case] = (), tell: Callable[[str], object] = lambda _: None) -> Report:
-    """Measure everything, and further programs beside it; a function is told how far it is."""
+def run(
+    plan: Plan,
+    more: Sequence[Case] = (),
+    tell: Callable[[str], object] = lambda _: None,
+    record: Path | None = None,
+) -> Report:
+    """Measure everything, and further programs beside it; a function is told how far it is.
+
+    `record` is a folder with the data of a home that has much in its record, and is used up.
+    """
     with TemporaryDirectory(prefix="hookonce-bench-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder).resolve()
         tell("making homes, and waking their daemons")
-        with cases(scratch) as found:
+        with cases(scratch, record) as found:
             return _measured(Blocks(scratch), found, plan, more, tell)
 
 

@@ -11,7 +11,18 @@ from time import monotonic, sleep
 from msgspec import Struct
 
 from hookonce.errors import HookonceError
-from hookonce.journeys.bench_report import COLD, ECHO, FLOOR, KB, PYTHON, WARM
+from hookonce.journeys.bench_report import (
+    COLD,
+    ECHO,
+    FLOOR,
+    HOOKED,
+    HOOKED_UNRECORDED,
+    KB,
+    MILLION,
+    PYTHON,
+    UNRECORDED,
+    WARM,
+)
 from hookonce.journeys.made_home import AGENT, EVENT, Home
 from hookonce.model import Object
 from hookonce.runtime.compiler import compiled
@@ -48,12 +59,15 @@ class Case(Struct, frozen=True, kw_only=True):
 # Calls of our client: in which home, without its daemon or not, how often in a round, with what pause after each.
 _OURS = (
     (WARM, "quiet", False, 80, 0),
-    ("warm, a hook", "hooked", False, 30, 0),
+    (UNRECORDED, "unrecorded", False, 80, 0),
+    (MILLION, "full", False, 80, 0),
+    (HOOKED, "hooked", False, 30, 0),
+    (HOOKED_UNRECORDED, "hooked, unrecorded", False, 30, 0),
     (ANSWERING, "refusing", False, 30, 0),
     (COLD, "quiet", True, 8, _BEHIND),
     ("cold, a hook", "hooked", True, 4, 0),
 )
-_HOOKS = {"quiet": None, "hooked": "true", "refusing": _REFUSE}
+_HOOKS = {"quiet": None, "hooked": "true", "refusing": _REFUSE, "unrecorded": None, "hooked, unrecorded": "true"}
 
 
 def _asked(command: str | None) -> list[Object] | None:
@@ -89,16 +103,25 @@ def payload(size: int) -> bytes:
 
 
 @contextmanager
-def cases(scratch: Path) -> Iterator[Cases]:
-    """Everything that can be called on this machine; its daemons live as long as this lasts."""
+def cases(scratch: Path, record: Path | None = None) -> Iterator[Cases]:
+    """Everything that can be called on this machine; its daemons live as long as this lasts.
+
+    `record` is the data of a home in which much has been kept; what is kept there now comes to it.
+    """
     with ExitStack() as ending:
         homes = {name: Home(scratch / name, _asked(hook)) for name, hook in _HOOKS.items()}
+        for name in ("unrecorded", "hooked, unrecorded"):
+            _unrecorded(homes[name])
+        if record is not None:
+            homes["full"] = _full(scratch / "full", record)
         for home in homes.values():
             ending.callback(home.leave)
         awake = {name for name, home in homes.items() if home.wake() is not None}
         floor, told = _floor(scratch)
         made, skipped = [floor, _python(), _echo(scratch, ending)], {}
         for name, place, alone, calls, pause in _OURS:
+            if place not in homes:
+                continue
             if alone or place in awake:
                 made.append(_ours(name, homes[place], calls, pause, alone=alone))
             else:
@@ -109,6 +132,21 @@ def cases(scratch: Path) -> Iterator[Cases]:
         else:
             skipped[TWIN] = "it is not part of this installation, because a client of machine code is"
         yield Cases(cases=made, skipped=skipped, floor=told)
+
+
+def _unrecorded(home: Home) -> None:
+    place = home.path / ".config" / "hookonce"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / "config.toml").write_text("record = false\n", encoding="utf-8")
+
+
+def _full(path: Path, record: Path) -> Home:
+    """A home with much in its record."""
+    home = Home(path)
+    for file in record.iterdir():
+        if file.is_file():
+            file.rename(home.client.parents[1] / file.name)
+    return home
 
 
 def _floor(scratch: Path) -> tuple[Case, str]:

@@ -11,14 +11,22 @@ from hookonce.model import Object
 KB = 1 << 10
 DIRECT, SHELL = "direct", "sh -c"
 FLOOR, ECHO, WARM, COLD, PYTHON = "nothing", "echo", "warm", "cold", "python -I -S -c pass"
+HOOKED, UNRECORDED, HOOKED_UNRECORDED = "warm, a hook", "warm, no record", "warm, a hook, no record"
+MILLION = "warm, a million rows"
 
-# What is compared, each time of one caller with a small payload: who, with whom, by which number, and what we aim at.
-_AIMS: tuple[tuple[str, str, str, float | None], ...] = (
-    (ECHO, FLOOR, "p50_ms", None),
-    (WARM, FLOOR, "p50_ms", None),
-    (WARM, ECHO, "p50_ms", 1.4),
-    (WARM, ECHO, "p99_ms", 1.7),
-    (COLD, PYTHON, "p50_ms", 4.0),
+# What is compared, with a small payload: who, with whom, by which number of how many callers, and what we aim at.
+_AIMS: tuple[tuple[str, str, str, int, float | None], ...] = (
+    (ECHO, FLOOR, "p50_ms", 1, None),
+    (WARM, FLOOR, "p50_ms", 1, None),
+    (WARM, ECHO, "p50_ms", 1, 1.4),
+    (WARM, ECHO, "p99_ms", 1, 1.7),
+    (WARM, UNRECORDED, "p50_ms", 1, 1.3),
+    (WARM, UNRECORDED, "per_second", 64, 0.6),
+    (HOOKED, HOOKED_UNRECORDED, "p50_ms", 1, 1.3),
+    (MILLION, UNRECORDED, "p50_ms", 1, 1.3),
+    (MILLION, ECHO, "p50_ms", 1, 1.7),
+    (MILLION, UNRECORDED, "per_second", 64, 0.6),
+    (COLD, PYTHON, "p50_ms", 1, 4.0),
 )
 _PEERS_AIM = 30.0  # how many times longer than ours a call of theirs takes, at least
 
@@ -45,6 +53,7 @@ class Ratio(Struct, frozen=True, kw_only=True):
     case: str
     to: str
     of: str
+    callers: int = 1
     value: float
     aim: float | None = None
     bound: Literal["most", "least"] | None = None
@@ -130,18 +139,20 @@ def row(case: str, way: str, callers: int, payload: int, tally: Tally) -> Row:
 
 def ratios(rows: list[Row], peers: list[str]) -> list[Ratio]:
     """What the numbers of plain calls say of each other; a case that was not measured is compared with nothing."""
-    plain = {row.case: row for row in rows if (row.way, row.callers, row.payload) == (DIRECT, 1, KB)}
+    plain = {(row.case, row.callers): row for row in rows if (row.way, row.payload) == (DIRECT, KB)}
     found = []
-    for case, to, of, aim in (*_AIMS, *((peer, WARM, "p50_ms", _PEERS_AIM) for peer in peers)):
-        if case in plain and to in plain:
-            value = round(getattr(plain[case], of) / getattr(plain[to], of), 2)
-            found.append(_judged(Ratio(case=case, to=to, of=of, value=value), aim, is_peer=case in peers))
+    for case, to, of, callers, aim in (*_AIMS, *((peer, WARM, "p50_ms", 1, _PEERS_AIM) for peer in peers)):
+        one, other = plain.get((case, callers)), plain.get((to, callers))
+        if one is not None and other is not None:
+            value = round(getattr(one, of) / getattr(other, of), 2)
+            ratio = Ratio(case=case, to=to, of=of, callers=callers, value=value)
+            found.append(_judged(ratio, aim, is_large=case in peers or of == "per_second"))
     return found
 
 
-def _judged(ratio: Ratio, aim: float | None, *, is_peer: bool) -> Ratio:
-    """A ratio beside what is aimed at: of ours it is to be small, of a peer's to ours large."""
+def _judged(ratio: Ratio, aim: float | None, *, is_large: bool) -> Ratio:
+    """A ratio beside what is aimed at: times of ours are to be small, those of a peer to ours and rates large."""
     if aim is None:
         return ratio
-    held = ratio.value >= aim if is_peer else ratio.value <= aim
-    return replace(ratio, aim=aim, bound="least" if is_peer else "most", held=held)
+    held = ratio.value >= aim if is_large else ratio.value <= aim
+    return replace(ratio, aim=aim, bound="least" if is_large else "most", held=held)
