@@ -65,7 +65,7 @@ def test_every_kept_claim_is_one_that_an_experiment_makes(file, tmp_path, monkey
     """
     monkeypatch.setenv("HOME", str(tmp_path))
     told = json.loads(file.read_bytes())
-    found = Found(agent=told["agent"], version=told["version"], program=Path("x"), modules=None, node=None, origin="cache")
+    found = Found(agent=told["agent"], version=told["version"], program=Path("x"), node=None, origin="cache")
 
     claims = [one["claim"] for one in told["claims"]]
 

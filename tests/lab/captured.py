@@ -41,7 +41,7 @@ def run(*events, scenario="tour", tools=()):
 
 
 def found(version="2.1.325", agent="claude-code"):
-    return Found(agent=agent, version=version, program=Path("/nowhere"), modules=None, node=None, origin="cache")
+    return Found(agent=agent, version=version, program=Path("/nowhere"), node=None, origin="cache")
 
 
 def capture(*payloads, version="2.1.325", tools=("Bash",), scenario="tour"):

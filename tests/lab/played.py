@@ -171,6 +171,6 @@ class Standing:
 def found(agent, version="1.2.3"):
     """A program that nobody has."""
     return Found(
-        agent=agent, version=version, program=Path("/nowhere/agent"), modules=None, node=None, origin="machine"
+        agent=agent, version=version, program=Path("/nowhere/agent"), node=None, origin="machine"
     )
 

@@ -36,7 +36,7 @@ def stand(tmp_path):
 
 def claims(name):
     """Everything that is claimed about an agent."""
-    return set(names_of(Found(agent=name, version="1", program=Path("/x"), modules=None, node=None, origin="cache")))
+    return set(names_of(Found(agent=name, version="1", program=Path("/x"), node=None, origin="cache")))
 
 
 @EVERY

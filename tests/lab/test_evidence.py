@@ -72,7 +72,7 @@ def test_every_claim_of_a_certificate_is_impersonal(monkeypatch):
         Experiment("fails", lambda _stage: ["two"], fails),
     )
     monkeypatch.setattr(proving, "EXPERIMENTS", experiments)
-    found = Found(agent="codex", version="1.0.0", program=Path("codex"), modules=None, node=None, origin="cache")
+    found = Found(agent="codex", version="1.0.0", program=Path("codex"), node=None, origin="cache")
 
     made = proving.prove(found, 1, lambda _text: None)
 

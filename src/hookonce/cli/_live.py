@@ -10,7 +10,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from hookonce.cli._words import counted
-from hookonce.journeys.demo import told
+from hookonce.journeys.told import told_in_full
 from hookonce.journeys.visible import visible
 from hookonce.model import Stored
 from hookonce.store import database
@@ -94,7 +94,7 @@ def _last(path: Path) -> int:
 def one_line(record: Stored) -> str:
     """An event in a line: when, who, what, and what was decided."""
     event, decision = record.event, record.decision
-    what = " ".join(told(event).split())
+    what = told_in_full(record)
     shown = f"{what[:_WIDTH]}…" if len(what) > _WIDTH else what
     ending = f"  {decision.outcome}: {decision.reason or ''}" if decision is not None and decision.outcome else ""
     return visible(f"{(event.received or event.time)[11:19]}  {event.agent:<13}  {event.type:<20}  {shown}{ending}")

@@ -10,7 +10,8 @@ from hookonce.cli._table import clipped, show, table
 from hookonce.cli._words import counted
 from hookonce.errors import UnknownName
 from hookonce.formats.canonical import write
-from hookonce.journeys.demo import recorded, side_by_side, told
+from hookonce.journeys.demo import recorded, side_by_side
+from hookonce.journeys.told import told_in_full
 from hookonce.model import Record
 from hookonce.texts import dump
 
@@ -43,8 +44,8 @@ def _show(records: list[Record], names: list[str]) -> None:
     colours = dict(zip(names, cycle(_COLOURS), strict=False))
     for record in records:
         event = record.event
-        what = " ".join(told(event).split())
-        made.add_row(event.agent, _native(record), event.type, clipped(what[:60]), style=colours.get(event.agent))
+        what = clipped(told_in_full(record)[:60])
+        made.add_row(event.agent, _native(record), event.type, what, style=colours.get(event.agent))
     show(made)
     kinds = {record.event.type for record in records}
     words = {(record.event.agent, _native(record)) for record in records}

@@ -8,7 +8,7 @@ from msgspec.json import decode as parse
 from hookonce import agents
 from hookonce.agents import decode
 from hookonce.ids import StreamIds
-from hookonce.model import Digest, Event, Record
+from hookonce.model import Record
 
 
 def recorded() -> list[str]:
@@ -37,26 +37,3 @@ def side_by_side(names: list[str]) -> Iterator[Record]:
                 running.remove(one)
             else:
                 yield step
-
-
-_MAIN = ("pattern", "path", "command", "url", "query", "prompt")
-_OUTCOMES = {True: "ok", False: "failed", None: ""}
-
-
-def told(event: Event) -> str:
-    """The one thing that a reader wants to know of an event."""
-    tool, data = event.tool, event.data
-    if tool is not None:
-        what = next((tool.input[key] for key in _MAIN if key in tool.input), "")
-        outcome = _OUTCOMES[tool.result.ok] if tool.result is not None else ""
-        return " · ".join(_shown(part) for part in (tool.name, what, outcome) if part)
-    texts = (data.get("response"), event.prompt, data.get("reason"), data.get("source"))
-    return next((_shown(text) for text in texts if text), "")
-
-
-def _shown(value: object) -> str:
-    """A value in a line; of a text that was left out, how long it was."""
-    length = value.length if isinstance(value, Digest) else None
-    if isinstance(value, dict) and "hash" in value:
-        length = value.get("length")
-    return str(value) if length is None else f"({length} characters)"

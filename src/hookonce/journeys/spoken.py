@@ -11,11 +11,11 @@ from time import monotonic
 
 _PATIENCE = 20.0  # seconds
 _ENOUGH = 64 << 10  # bytes
-_VERSION = re.compile(rb"\d+\.\d+\.\d+")
+_VERSION = re.compile(rb"\d+\.\d+\.\d+(?:[-+]\w+(?:[.-]\w+)*)?")
 
 
 def version_of(program: str) -> str | None:
-    """The first number of three parts that `PROGRAM --version` prints, None if there is none in time."""
+    """The first version that `PROGRAM --version` prints, None if there is none in time."""
     with TemporaryDirectory(prefix="hookonce-version-", ignore_cleanup_errors=True) as home:
         try:
             told = _VERSION.search(_said(program, home))

@@ -15,6 +15,13 @@ def told(record: Record, *, reason: bool = True) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def told_in_full(record: Record) -> str:
+    """The same in a line of its own, beginning with the tool, and without the decision, which stands beside it."""
+    tool = record.event.tool
+    parts = ("" if tool is None else tool.name, told(record, reason=False))
+    return " · ".join(" ".join(part.split()) for part in parts if part)
+
+
 def subject(record: Record) -> str:
     """The command, path, prompt or other text that it is about; one that was left out is at least measured."""
     if found := wanted(record.event):

@@ -15,7 +15,7 @@ from hookonce.journeys.survey import program as on_path
 from hookonce.lab import drivers, pins
 from hookonce.lab.driver import Driver
 from hookonce.lab.npm import Unavailable
-from hookonce.lab.spoken import version_of
+from hookonce.journeys.spoken import version_of
 
 MODULES, MARKER = "node_modules", ".complete"
 _LINE = 200  # bytes in which a script says who reads it
@@ -23,12 +23,11 @@ _ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": 
 
 
 class Found(Struct, frozen=True, kw_only=True):
-    """A program that can be run; `modules` are its npm packages, `node` runs it if it is no program by itself."""
+    """A program that can be run; `node` runs it if it is no program by itself."""
 
     agent: str
     version: str
     program: Path
-    modules: Path | None
     node: Path | None
     origin: Literal["machine", "cache"]
 
@@ -54,7 +53,6 @@ def cached(driver: Driver, version: str | None = None) -> Found | None:
         agent=driver.agent,
         version=version,
         program=program,
-        modules=modules,
         node=None if driver.node is None else node(driver.node, driver.agent),
         origin="cache",
     )
@@ -72,7 +70,6 @@ def on_machine(driver: Driver) -> Found | None:
         agent=driver.agent,
         version=version,
         program=program,
-        modules=None,
         node=None if least is None else node(least, driver.agent),
         origin="machine",
     )
