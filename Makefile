@@ -47,8 +47,9 @@ bench: $(DEV)  ## measure speed on this machine
 	@$(BIN)/python benchmarks/run.py
 	@$(BIN)/python benchmarks/latency.py $(ARGS)
 	@$(BIN)/python benchmarks/store.py
+	@$(BIN)/python benchmarks/modules.py
 
-bench-large: $(DEV)  ## measure the record with ten million events (40 GB of disk, an hour)
+bench-large: $(DEV)  ## measure the record with ten million events (40 GB of disk, an hour or two; goes on when stopped)
 	@$(BIN)/python benchmarks/store.py --rows 10000000
 
 docs: $(DEV)  ## rewrite the pages and schemas that are made from the code

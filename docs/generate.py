@@ -35,6 +35,7 @@ from hookonce.journeys.timeline import Timeline
 from hookonce.lab.certificate import Certificate
 from hookonce.manifest.schema import schema as manifest_schema
 from hookonce.model import Record
+from hookonce.modules.descriptor_rules import schema as descriptor_schema
 from hookonce.store.audit import Audit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -131,6 +132,7 @@ def schemas() -> dict[Path, str]:
         found["$id"] = f"https://hookonce.dev/schemas/{name}.json"
         made[PACKAGED / f"{name}.json"] = pretty(encode(found), indent=2).decode() + "\n"
     made[PACKAGED / "manifest.json"] = pretty(encode(manifest_schema()), indent=2).decode() + "\n"
+    made[PACKAGED / "module-descriptor.json"] = pretty(encode(descriptor_schema()), indent=2).decode() + "\n"
     for file in sorted(PACKAGED.glob("*.json")):
         made.setdefault(file, file.read_text(encoding="utf-8"))
     return made | {ROOT / "schemas" / file.name: text for file, text in made.items()}

@@ -4,6 +4,8 @@
     ├── PayloadError         an agent's native payload cannot be read
     ├── DocumentError        a document of an event format cannot be read
     ├── ManifestError        a manifest of hooks cannot be used (manifest/load)
+    ├── DescriptorError      a module's descriptor cannot be used (modules/descriptor)
+    ├── Fault                an error of the module protocol (modules/protocol)
     ├── Unavailable          an agent of the lab, or what it needs, cannot be had (lab/npm)
     ├── Refusal              a file that belongs to others was left alone (edit/refusal)
     │   └── BrokenFile       and is not what its name says

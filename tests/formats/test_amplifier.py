@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from hookonce.canon.events import EVENTS
 from hookonce.errors import DocumentError
+from hookonce.formats._amplifier_registry import REQUIRED
 from hookonce.formats._rest import KEY
 from hookonce.formats.amplifier import FORMAT
 from hookonce.model import Digest, Event, Object, Record, Result, Subagent, Tool
@@ -195,16 +196,18 @@ def test_policy_and_forks_carry_what_the_registry_wants():
     assert (fork["event"], fork["data"]["parent"]) == ("session:fork", "S")
 
 
+@pytest.mark.covers("AMP-X3")
 @pytest.mark.parametrize("name", ["success", "failure"])
 def test_golden_transcripts_keep_their_envelopes(name):
     """
-    A kernel's events, read and written again, say what they said, and satisfy the check.
+    A kernel's events, read and written again, say what they said, and satisfy the check; only the plan is missed.
     """
     for line in lines(name):
         record = FORMAT.read(line)
         assert (record.event.agent, record.event.data["component"]) == ("amplifier", "kernel")
         assert (record.event.native, record.event.origin.id) == (line, line["id"])
-        assert FORMAT.check(line, True) == ([], [])
+        missed = [("$.data.plan", "is required for session:start")] if line["event"] == "session:start" else []
+        assert FORMAT.check(line, True) == FORMAT.check(line, False) == ([], missed)
         document = written(record.event)[0]
         assert envelope(document) == line
         assert record.event == FORMAT.read(document).event
@@ -235,3 +238,27 @@ def test_an_extension_cannot_contradict_the_envelope():
         assert "command" not in (record.event.tool.input if record.event.tool else {})
     forged = document | {"data": document["data"] | {KEY: {"agent": "codex", "time_source": "agent"}}}
     assert FORMAT.read(forged).event.agent == "claude-code"
+
+
+@pytest.mark.covers("AMP-19")
+def test_the_registry_is_the_published_one():
+    """
+    The fields that each stable event has to have are those of the registry that came with the protocol.
+    """
+    published = json.loads(vector("amplifier/EVENTS_REGISTRY.json").read_text(encoding="utf-8"))["events"]
+    assert {name: tuple(row["required"]) for name, row in published.items()} == REQUIRED
+
+
+@pytest.mark.covers("AMP-19", "AMP-X3")
+@pytest.mark.parametrize("name", REQUIRED)
+def test_a_field_of_the_registry_that_is_missing_is_a_problem(name):
+    """
+    Each is named with its place, but for the plan, which nobody writes; what an agent did not tell is only a doubt.
+    """
+    paths = {f"$.{path}" for path in REQUIRED[name]}
+    bare = {"id": "e1", "ts": 1.0, "event": name, "component": "kernel"}
+    problems, doubts = FORMAT.check(bare, False)
+    assert paths - {"$.data.plan"} == {path for path, _ in problems}
+    assert paths & {"$.data.plan"} == {path for path, _ in doubts}
+    problems, doubts = FORMAT.check(bare | {"data": {KEY: {}}}, False)
+    assert (set(), paths) == ({path for path, _ in problems}, {path for path, _ in doubts})

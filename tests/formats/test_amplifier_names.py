@@ -53,7 +53,7 @@ def test_names_of_both_generations_are_known_with_their_dialect():
         document = MINIMAL | {"event": name, "status": "ok"}
         assert [] == FORMAT.read(document).gaps
         problems, notes = FORMAT.check(document, True)
-        assert [] == problems
+        assert [] == [message for _, message in problems if "is required for" not in message]
         assert [note for path, note in notes if path == "$.event" and "later core" in note] or name in SEED
 
 
@@ -108,14 +108,15 @@ def test_check_names_what_the_schema_leaves_open():
     """
     Strictly, foreign names, other statuses and errors without a code are problems; else they are warnings.
     """
-    broken = MINIMAL | {"event": "module:invoke", "status": "meh", "error": {}, "extra": 1}
+    known = {"module": "m", "duration_ms": 1, "data": {"op": "do"}}
+    broken = MINIMAL | known | {"event": "module:invoke", "status": "meh", "error": {}, "extra": 1}
     problems, notes = FORMAT.check(broken, True)
     assert [path for path, _ in problems] == ["$.status", "$.error"]
     assert [path for path, _ in notes] == ["$.extra"]
     assert FORMAT.check(broken, False) == ([], problems + notes)
     assert FORMAT.check(MINIMAL | {"event": "tea:ready"}, True)[0][0][0] == "$.event"
-    assert FORMAT.check(MINIMAL | {"event": "module:invoke"}, True) == (
+    assert FORMAT.check(MINIMAL | known | {"event": "module:invoke"}, True) == (
+        [("$.status", "is required for module:invoke")],
         [],
-        [("$.status", "nobody said how the call ended")],
     )
     assert FORMAT.check({"event": [], "status": {}, "ts": None}, True) == ([], [])

@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "identify": "say which agent or format a payload is, and why",
     "agents": "show what each coding agent's hooks can tell",
     "demo": "show recorded sessions of several agents as one timeline",
+    "module": "try, call and list modules of the module protocol, and be one",
     "lab": "fetch, run and record real agents offline",
     "prove": "run real agents offline, and show that hooks fire and refusals hold",
     "bench": "measure how long agents wait for hookonce on this machine",

@@ -7,6 +7,8 @@ from re import compile as pattern
 from hookonce import times
 
 _AGO = pattern(r"(\d{1,6})([smhdw])")
+_SPAN = pattern(r"(\d+(?:\.\d+)?)(ms|s|m)")
+_SECONDS = {"ms": 0.001, "s": 1, "m": 60}
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -35,6 +37,12 @@ def number(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 15:  # noqa: PLR2004  more than anybody has
         raise ArgumentTypeError(f"{text!r} is no number of lines")
     return int(text)
+
+
+def span(text: str) -> float:
+    """A time that something may take, as `30s`, `500ms`, `2m` or a number of seconds."""
+    found = _SPAN.fullmatch(text)
+    return seconds(text) if found is None else seconds(str(float(found[1]) * _SECONDS[found[2]]))
 
 
 def seconds(text: str) -> float:

@@ -1,9 +1,9 @@
 """hookonce lab."""
 
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from importlib import import_module
+from argparse import ArgumentParser
 
-# What the lab can do beside `prove`, each in a file of its own: _lab_NAME.py.
+from hookonce.cli import _verbs
+
 VERBS: dict[str, str] = {
     "fetch": "fetch pinned agents from npm",
     "capture": "record what an agent tells its hooks, scrubbed, as files",
@@ -18,17 +18,9 @@ _EXAMPLES = """examples:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """The verbs of `lab`, each with its own options."""
+    """The verbs of `lab`, what can be done beside `prove`."""
     parser.epilog = _EXAMPLES
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
-    for name, text in VERBS.items():
-        verb = verbs.add_parser(name, help=text, description=text, formatter_class=RawDescriptionHelpFormatter)
-        module = import_module(f"hookonce.cli._lab_{name}")
-        module.configure(verb)
-        verb.set_defaults(verb=module.run)
+    _verbs.configure(parser, "lab", VERBS)
 
 
-def run(options: Namespace) -> int:
-    """Do what the verb says."""
-    code: int = options.verb(options)
-    return code
+run = _verbs.run

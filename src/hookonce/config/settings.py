@@ -1,7 +1,8 @@
 """Settings of the system and of the user. A project sets none, and consent is the system's alone to give away."""
 
-import tomllib
+from functools import lru_cache
 from pathlib import Path
+from time import time_ns
 from typing import Any, Literal
 
 from hookonce.config.paths import configuration
@@ -83,6 +84,19 @@ def records() -> bool:
     return not said or said[-1] is not False  # the system's word comes last, and counts
 
 
+def grants() -> dict[str, list[str]]:
+    """What modules may do, by their names; `*` stands for all of them. A file that cannot be read grants nothing."""
+    found: dict[str, list[str]] = {}
+    try:
+        tables = [one["grants"] for one in _all() if type(one.get("grants")) is dict]
+    except HookonceError:
+        return {}
+    for name, listed in (pair for table in tables for pair in table.items()):
+        if type(listed) is list:
+            found.setdefault(name, []).extend(word for word in listed if type(word) is str)
+    return found
+
+
 def durability() -> Literal["normal", "full"]:
     """Whether what was kept survives a crash of processes (`normal`), or a loss of power too (`full`)."""
     return "full" if setting("durability", "normal") == "full" else "normal"
@@ -120,13 +134,42 @@ def _all() -> list[dict[str, Any]]:
 
 
 def _files() -> tuple[Path, Path]:
-    return configuration() / _NAME, SYSTEM / _NAME
+    return _under(configuration()), _under(SYSTEM)
+
+
+@lru_cache(maxsize=16)
+def _under(folder: Path) -> Path:
+    """Asked with every record, and dear to put together."""
+    return folder / _NAME
 
 
 def _read(file: Path) -> dict[str, Any]:
+    """What a file says; asked with every record, so one that lies there unchanged is not read again."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        seen = _stamp(file)
+        known = _known.get(file)
+        if known is None or known[0] != seen:
+            known = seen, _parsed(file)
+            if time_ns() - max(seen[:2]) > _SETTLED:  # who writes twice in one moment may leave the same stamp
+                _known[file] = known
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, RecursionError) as problem:
         raise HookonceError(f"{file} cannot be read: {problem}") from None
+    return known[1]
+
+
+_known: dict[Path, tuple[tuple[int, ...], dict[str, Any]]] = {}
+_SETTLED = 2_000_000_000  # nanoseconds
+
+
+def _stamp(file: Path) -> tuple[int, ...]:
+    """How a file is known again."""
+    seen = file.stat()
+    return seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size, seen.st_ino, seen.st_dev, seen.st_uid, seen.st_mode
+
+
+def _parsed(file: Path) -> dict[str, Any]:
+    import tomllib
+
+    return tomllib.loads(file.read_text(encoding="utf-8"))

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from hookonce.errors import DocumentError
 from hookonce.formats._amplifier_details import fill
 from hookonce.formats._amplifier_names import EVERY, SEED, kind_of, name_of
+from hookonce.formats._amplifier_registry import missing
 from hookonce.formats._files import file_events
 from hookonce.formats._read import moment, optional, required
 from hookonce.formats._rest import KEY, believed, is_repeat, names, plain_event, rest_of
@@ -160,7 +161,8 @@ def _data(doc: Object, told: Object, tool: Tool | None) -> Object:
 
 
 def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001  one table, one signature
-    """Names, statuses and errors, which the schema of Event v1 leaves open; texts for times are a lesser matter."""
+    """Names, statuses, errors and the fields of the registry, all of which the schema of Event v1 leaves open."""
+    absent, unknown = missing(doc)
     name, error = _text(doc, "event"), doc.get("error")
     doubts: list[Problem] = []
     if type(doc.get("ts")) is str:
@@ -172,12 +174,10 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
         doubts.append(("$.status", "module:invoke ends with ok or error"))
     if type(error) is dict and not (_text(error, "code") and type(error.get("message")) is str):
         doubts.append(("$.error", "an error has a code and a message"))
-    notes = [(f"$.{key}", f"{key} is no field of Event v1") for key in sorted(doc.keys() - _KNOWN)]
-    if name == "module:invoke" and status is None:
-        notes.append(("$.status", "nobody said how the call ended"))
+    notes = unknown + [(f"$.{key}", f"{key} is no field of Event v1") for key in sorted(doc.keys() - _KNOWN)]
     if strict and name in EVERY - SEED:
         notes.append(("$.event", f"{name} belongs to the later core, not to the stable names"))
-    return (doubts, notes) if strict else ([], doubts + notes)
+    return (absent + doubts, notes) if strict else (absent, doubts + notes)
 
 
 FORMAT = Format(

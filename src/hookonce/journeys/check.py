@@ -18,6 +18,7 @@ from hookonce.journeys.startable import scripts_missing
 from hookonce.journeys.unheard import events_unheard
 from hookonce.manifest.problems import problems_of
 from hookonce.model import Object, Problem
+from hookonce.modules.descriptor_rules import problems_of as descriptor_problems
 from hookonce.store import signature
 
 _MOST = 1000
@@ -133,6 +134,8 @@ def kind_of(name: str, document: Any) -> str:
         return "openhook-discovery"
     if _looks_like_manifest(document):
         return "manifest"
+    if _looks_like_descriptor(document):
+        return "module-descriptor"
     found = identify(document)
     return found.name or "unknown"
 
@@ -148,6 +151,13 @@ def _looks_like_manifest(document: Any) -> bool:
     spec, hooks = document.get("spec"), document.get("hooks")
     listed = type(hooks) is list and any(type(hook) is dict and "handler" in hook for hook in hooks)
     return listed or (type(spec) is str and spec.startswith("hooks/"))
+
+
+def _looks_like_descriptor(document: Any) -> bool:
+    """How a module is reached is said nowhere else; one of the other words may have been forgotten."""
+    if type(document) is not dict or "transport" not in document:
+        return False
+    return len(document.keys() & {"name", "kind", "capabilities"}) >= 2  # noqa: PLR2004  of three
 
 
 def _payload(kind: str, document: Any) -> tuple[list[Problem], list[Problem]]:
@@ -187,7 +197,12 @@ def _manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem]]:  #
     return problems, [*(one for one in warnings if one[0] not in told), *unheard, *doubts_of(document)]
 
 
+def _descriptor(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    return descriptor_problems(document, strict=strict)
+
+
 KINDS: dict[str, Check] = {name: _format_check(name) for name in formats.FORMATS} | {
     "openhook-discovery": _discovery,
     "manifest": _manifest,
+    "module-descriptor": _descriptor,
 }

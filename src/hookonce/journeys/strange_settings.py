@@ -8,7 +8,9 @@ from hookonce.canon.spelling import near
 from hookonce.config import paths, settings
 
 KNOWN = frozenset({"untrusted", "scanners", "strict_nonblocking", "context_limit", "privileges", "http", "consent"}) | {
+    "models",
     "record",
+    "grants",
     "privacy",
     "durability",
     "keep_days",

@@ -1,0 +1,94 @@
+"""Ways to talk to modules in tests: ready-made links, and raw documents on every transport."""
+
+import http.client
+import json
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from urllib.parse import urlsplit
+
+from hookonce.modules.http import Http
+from hookonce.modules.process import Process
+from hookonce.modules.stdio import Stdio
+from tests.modules import subject
+from tests.shared import ROOT
+
+SUBJECT = str(Path(__file__).with_name("subject.py"))
+PYTHON = [sys.executable, "-I", "-S", "-c"]
+READ = "import sys, json, os, time\ndef say(d): sys.stdout.write(json.dumps(d) + '\\n'); sys.stdout.flush()\n"
+EACH = READ + "for line in sys.stdin:\n    r = json.loads(line)\n    "
+
+
+def environment():
+    return os.environ | {"PYTHONPATH": str(ROOT / "src")}
+
+
+def program(text):
+    """The command of a small module, each request in `r`, which answers with `say`."""
+    return [*PYTHON, EACH + text]
+
+
+@contextmanager
+def listening(*words, env=None):
+    """The subject over HTTP; where it listens."""
+    command = [sys.executable, SUBJECT, "--http", "0", *words]
+    with subprocess.Popen(command, env=environment() | (env or {}), stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stderr.readline().split()[-1]
+        finally:
+            process.terminate()
+            process.stderr.close()
+
+
+@contextmanager
+def linked(transport):
+    if transport == "in process":
+        yield subject.m
+    elif transport == "stdio":
+        with Stdio([sys.executable, SUBJECT], env=environment()) as link:
+            yield link
+    else:
+        with listening() as url, Http(url) as link:
+            yield link
+
+
+@contextmanager
+def wired(transport):
+    """Something that takes bytes or a document and gives the document that answers it."""
+    if transport == "in process":
+        yield subject.m.answer
+    elif transport == "stdio":
+        process = Process([sys.executable, SUBJECT], env=environment())
+        try:
+            yield lambda document: _line(process, document)
+        finally:
+            process.finish()
+            process.stop()
+            process.shut()
+    else:
+        with listening() as url:
+            yield lambda document: posted(url, "/invoke", document)[1]
+
+
+def _line(process, document):
+    raw = document if type(document) is bytes else json.dumps(document).encode()
+    process.send(raw + b"\n", monotonic() + 10)
+    heard = b""
+    while not heard.endswith(b"\n"):
+        heard += process.receive(monotonic() + 10)
+    return json.loads(heard)
+
+
+def posted(url, path, document, method="POST", **headers):
+    """Status and document of one HTTP answer."""
+    raw = document if type(document) is bytes else json.dumps(document).encode()
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
+    try:
+        connection.request(method, path, raw, {name.replace("_", "-"): value for name, value in headers.items()})
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
