@@ -9,10 +9,8 @@ import os
 import sys
 import time
 
-_QUIET = 2.0  # seconds without a byte after which a whole payload is taken for all of it
 _LOOK = 0.1  # seconds between two looks at the clock and at the caller
 _OLDEST = 20.0  # seconds; our own client gives up before, and others are no clients of ours
-_CHUNK = 1 << 20
 _SAID = 100  # above the agent's exit code, ours says that everything was said
 _PATIENT = 10  # how nice a process is that nobody waits for
 _STDERR = 3  # where the client has put the caller's stderr, away from what Python itself might say
@@ -68,17 +66,18 @@ def _world(field: bytes) -> dict[str, str]:
 
 def _answer(call: _Call, name: str, environment: dict[str, str], raw: bytes | None) -> int:
     """Answer a call of that name; without a payload it is still to be read."""
-    from hookonce.handlers.process import Ran, World, run
+    from hookonce.handlers.errand import Errand, Ran, waited
     from hookonce.journeys import ground, on
     from hookonce.journeys.failmode import bytes_of
+    from hookonce.runtime import stdin
 
-    def waiting(command: str, given: bytes, world: World, timeout: float) -> Ran:
+    def waiting(errand: Errand) -> Ran:
         call.let_go()
-        return run(command, given, world, timeout)
+        return waited(errand)
 
     try:
         with hurrying(call.began + on.patience(call.words), call.caller):
-            raw = _payload() if raw is None else raw
+            raw = stdin.payload() if raw is None else raw
             reply = on.answer(call.words, raw, environment, name, call.began, waiting)
     except BaseException as problem:  # noqa: BLE001  the payload never came, or came too late
         reply = on.failed(call.words, raw or b"", ground.cold(environment), problem)
@@ -173,31 +172,6 @@ class hurrying:  # noqa: N801  read as a word in a sentence
     def __exit__(self, *_: object) -> None:
         self._signal.setitimer(self._signal.ITIMER_REAL, 0)
         self._signal.signal(self._signal.SIGALRM, self._before)
-
-
-def _payload() -> bytes:
-    """All that comes on stdin; some agents never close it, so a whole document and then nothing is the end too."""
-    from select import select
-
-    data = bytearray()
-    while True:
-        if not select([0], [], [], _QUIET)[0]:
-            if _is_whole(data):
-                return bytes(data)
-        elif chunk := os.read(0, _CHUNK):
-            data += chunk
-        else:
-            return bytes(data)
-
-
-def _is_whole(data: bytearray) -> bool:
-    from hookonce.texts import load
-
-    try:
-        load(data.decode())
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -156,7 +156,7 @@ class Risk(_Noun, frozen=True, kw_only=True):
 
 
 class HookRun(_Noun, frozen=True, kw_only=True):
-    """One hook that ran for an event."""
+    """One hook that ran for an event; `model`, `usage` and `cost_micros` are of a language model that it has asked."""
 
     hook: str
     scope: str | None = None
@@ -167,6 +167,9 @@ class HookRun(_Noun, frozen=True, kw_only=True):
     outcome: Outcome | None = None
     failure: str | None = None
     tokens: int | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    cost_micros: int | None = None
 
 
 class Gap(_Noun, frozen=True, kw_only=True):
@@ -195,7 +198,7 @@ class Stored(Record, frozen=True, kw_only=True):
     level: Literal["minimal", "standard", "full"]
 
 
-HandlerType = Literal["command", "http", "prompt", "agent"]
+HandlerType = Literal["command", "http", "prompt", "agent", "function", "module"]
 Strategy = Literal["block", "warn", "exclude"]
 
 
@@ -217,6 +220,8 @@ class Handler(_Noun, frozen=True, kw_only=True, rename={"background": "async"}):
     allowed_env: list[str] = []
     prompt: str | None = None
     model: str | None = None
+    file: str | None = None
+    name: str | None = None
     extra: Object = {}
 
 
@@ -321,9 +326,12 @@ class Agent(Struct, frozen=True, kw_only=True):
 
     `keys` maps a payload key to a slot of the event, `details` to a name in `Event.data`.
     `arguments` maps native argument names to canonical ones: under `"*"` for all tools, under a
-    native or canonical tool name for one. `reply` writes a decision, which the point can hold, in the form that
-    the agent honours at a native event; new input comes beside it in the agent's own words. `read_reply` reads
-    what a hook written for the agent has answered; None if that is no answer.
+    native or canonical tool name for one. `variables` are what its hooks find in their environment: project, cwd,
+    session, event or tool. `ends` says whether its event for the end of a session, if it has one, comes
+    at every end or only at some; `transcripts` where it writes sessions down: the folder in the user's home, how its
+    files end, and in which folder they are below what a variable names. `reply` writes a decision, which the point
+    can hold, in the form that the agent honours at a native event; new input comes beside it in the agent's own
+    words. `read_reply` reads what a hook written for the agent has answered; None if that is no answer.
     """
 
     name: str
@@ -339,6 +347,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     details: Mapping[str, str] = {}
     modes: Mapping[str, Mode] = {}
     marks: tuple[str, ...] = ()
+    variables: Mapping[str, str] = {}
     home: str | None = None
     telltales: tuple[frozenset[str], ...] = ()
     permission_modes: frozenset[str] = frozenset()
@@ -354,6 +363,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     reply: Callable[[str, Decision, Object | None], Reply] | None = None
     read_reply: Callable[[str, Reply], Decision | None] | None = None
     encodes: bool = False
+    ends: Literal["told", "sometimes"] = "told"
+    transcripts: tuple[str, str, Mapping[str, str]] | None = None
     config: Config | None = None
 
 

@@ -4,13 +4,12 @@ import os
 import time
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
-from functools import partial
 
 import pytest
 
 from hookonce.config import paths
 from hookonce.handlers import detached
-from hookonce.handlers.process import World
+from hookonce.handlers.process import Job, World
 from tests.handlers.processes import eventually, running, word
 
 
@@ -26,7 +25,8 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def start(home):
     """Start a hook of that project."""
-    return partial(detached.detach, given=b"{}", world=World(cwd=str(home / "project"), env=dict(os.environ)))
+    world = World(cwd=str(home / "project"), env=dict(os.environ))
+    return lambda command: detached.detach(Job(command, b"{}", world, 0), command, world)
 
 
 def log():
@@ -129,7 +129,7 @@ def test_another_project_does_not_wait_for_this_one(start, home):
     for _ in range(8):
         start(f"sleep {mark}")
     elsewhere = World(cwd=str(home), env=dict(os.environ))
-    detached.detach("echo here", b"", elsewhere)
+    detached.detach(Job("echo here", b"", elsewhere, 0), "echo here", elsewhere)
     try:
         assert eventually(lambda: count("async hook ended (exit code 0)") == 1)
     finally:

@@ -62,9 +62,12 @@ def said(stdout="", stderr="", code=0, failure=None):
 
 
 def ask(one, hooks, runner=None, seconds=30):
-    """What hooks say of a call, together: the agent's answer as the agent itself reads it, and the record."""
+    """What hooks say of a call, together: the agent's answer as the agent itself reads it, and the record.
+
+    A runner stands for the shell: it is told the command, its stdin, its world and its seconds.
+    """
     caller = Caller(environment=PLAIN, cwd=str(Path.cwd()))
-    told = run_hooks(hooks, one.event, caller, monotonic() + seconds, **({"runner": runner} if runner else {}))
+    told = run_hooks(hooks, one.event, caller, monotonic() + seconds, **({"doer": lambda job: runner(job.command, job.given, job.world, job.timeout)} if runner else {}))
     runs, gaps = [each.run for each in told], [gap for each in told for gap in each.gaps]
     made = answered(one, Decided(decision=merged(each.decision for each in told), runs=runs, gaps=gaps))
     return one.agent.read_reply(one.native, made.reply), made.record

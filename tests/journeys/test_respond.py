@@ -315,7 +315,7 @@ def test_a_slow_hook_leaves_nothing_for_the_next():
     assert "deny" == heard.outcome
 
 
-@pytest.mark.parametrize("kind", ["prompt", "agent", "module"])
+@pytest.mark.parametrize("kind", ["telepathy", ""])
 def test_what_cannot_be_run_has_not_been_started(kind):
     """
     A closed hook of such a kind refuses, and nobody is told that all is well.
@@ -351,22 +351,6 @@ def test_a_hook_runs_in_the_caller_s_world(home, monkeypatch):
 
     assert f"{home}/project/inner 1 more 3" == ask(one, [plain])[0].context
     assert f"{home}/project/hooks 1  3" == ask(one, [placed])[0].context
-
-
-def test_an_http_handler_is_asked_through_its_script():
-    """
-    The same that stands for it on agents that only know commands.
-    """
-    one, commands = asked("claude-code", "PreToolUse", CLAUDE), []
-
-    def runner(command, *_):
-        commands.append(command)
-        return said({"decision": "deny", "reason": "r"})
-
-    heard, _ = ask(one, [hook(None, handler={"type": "http", "url": "https://example.com/hook"})], runner)
-
-    assert "deny" == heard.outcome
-    assert "https://example.com/hook" in commands[0]
 
 
 @pytest.mark.parametrize("event", ["agent_stop", "subagent_stop"])

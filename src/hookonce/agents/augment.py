@@ -172,6 +172,8 @@ AGENT = Agent(
         "workspace_roots": "workspace_roots",
     },
     marks=("AUGMENT_HOOK_EVENT", "AUGMENT_CONVERSATION_ID"),
+    variables={"AUGMENT_PROJECT_DIR": "project", "AUGMENT_CONVERSATION_ID": "session"}
+    | {"AUGMENT_HOOK_EVENT": "event", "AUGMENT_TOOL_NAME": "tool"},
     home=".augment",
     telltales=(
         frozenset({"conversation_id", "is_mcp_tool"}),

@@ -124,7 +124,9 @@ AGENT = Agent(
         "plan": "plan",
     },
     marks=("CLAUDECODE",),
+    variables={"CLAUDE_PROJECT_DIR": "project", "CLAUDE_CODE_SESSION_ID": "session"},
     home=".claude",
+    transcripts=(".claude/projects", ".jsonl", {"CLAUDE_CONFIG_DIR": "projects"}),
     permission_modes=frozenset({"acceptEdits", "dontAsk"}),
     quirks=(
         "Hooks that match one event run in parallel; deny beats defer, ask and allow.",

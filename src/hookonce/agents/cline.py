@@ -158,6 +158,8 @@ AGENT = Agent(
     proof="captured",
     vendor="bot.cline",
     encodes=True,
+    transcripts=(".cline/data/sessions", ".messages.json", {"CLINE_DIR": "data/sessions"}),
+    ends="sometimes",  # when it was cancelled
     events={
         "agent_start": "session_start",
         "agent_resume": "session_start",

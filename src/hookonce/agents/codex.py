@@ -149,6 +149,7 @@ AGENT = Agent(
         "plan": "plan",
     },
     home=".codex",
+    transcripts=(".codex/sessions", ".jsonl", {"CODEX_HOME": "sessions"}),
     telltales=(frozenset({"turn_id", "model"}), frozenset({"thread-id", "turn-id"})),
     quirks=(
         "A hook that was not reviewed, or whose command or timeout changed since, is left out without a word.",

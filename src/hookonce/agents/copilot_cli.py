@@ -311,7 +311,9 @@ AGENT = Agent(
     | pick(DETAILS, "source", "reason", "trigger", "message", "title", "notification_type", "stop_hook_active")
     | {"last_assistant_message": "response"},
     marks=("COPILOT_CLI", "COPILOT_PROJECT_DIR", "COPILOT_HOOK_DIR"),
+    variables={"COPILOT_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".copilot",
+    transcripts=(".copilot/session-state", ".jsonl", {"COPILOT_HOME": "session-state"}),
     telltales=(frozenset({"sessionId", "toolName", "toolArgs"}), frozenset({"hookName", "permissionSuggestions"})),
     quirks=(
         "The spelling of the event in the configuration decides about the payload's keys and tool names.",

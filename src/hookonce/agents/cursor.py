@@ -258,7 +258,9 @@ AGENT = Agent(
     },
     modes={"agent": "agent", "ask": "chat", "edit": "edit", "plan": "plan"},
     marks=("CURSOR_VERSION", "CURSOR_PROJECT_DIR"),
+    variables={"CURSOR_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".cursor",
+    transcripts=(".cursor/projects", ".jsonl", {}),
     telltales=(frozenset({"cursor_version"}), frozenset({"conversation_id", "generation_id"})),
     quirks=(
         "A shell, MCP or read call fires its own event as well as preToolUse, and only preToolUse has a call id.",

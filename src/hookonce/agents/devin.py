@@ -121,6 +121,7 @@ AGENT = Agent(
     ),
     details=pick(DETAILS, "source", "reason", "stop_hook_active", "last_assistant_message") | {"summary": "summary"},
     marks=("DEVIN_PROJECT_DIR",),
+    variables={"DEVIN_PROJECT_DIR": "project"},
     quirks=(
         "No payload tells the working directory or the transcript: the project is in DEVIN_PROJECT_DIR.",
         "Hooks of .claude/settings.json run here too, but matchers for Claude's tool names never match Devin's.",

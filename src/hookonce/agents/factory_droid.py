@@ -123,7 +123,9 @@ AGENT = Agent(
     },
     modes={"off": "agent", "auto-low": "agent", "auto-medium": "agent", "auto-high": "agent", "spec": "plan"},
     marks=("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR"),
+    variables={"FACTORY_PROJECT_DIR": "project", "DROID_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".factory",
+    transcripts=(".factory/sessions", ".jsonl", {}),
     telltales=(
         frozenset({"hook_event_name", "CLAUDE_ENV_FILE"}),
         frozenset({"message_id", "has_images"}),

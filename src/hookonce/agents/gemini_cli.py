@@ -233,7 +233,10 @@ AGENT = Agent(
     details={"prompt_response": "response", "details": "details", "original_request_name": "requested_tool"}
     | pick(DETAILS, "source", "reason", "trigger", "stop_hook_active", "message", "notification_type"),
     marks=("GEMINI_SESSION_ID", "GEMINI_CWD", "GEMINI_PLANS_DIR"),
+    variables={"GEMINI_PROJECT_DIR": "project", "GEMINI_CWD": "cwd", "GEMINI_SESSION_ID": "session"}
+    | {"CLAUDE_PROJECT_DIR": "project"},
     home=".gemini",
+    transcripts=(".gemini/tmp", ".jsonl", {"GEMINI_CLI_HOME": ".gemini/tmp"}),
     telltales=(frozenset({"llm_request"}), frozenset({"mcp_context"}), frozenset({"prompt_response"})),
     quirks=(
         "PreCompress comes before every model call; only trigger manual is news.",

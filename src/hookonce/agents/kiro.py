@@ -191,6 +191,7 @@ AGENT = Agent(
     },
     marks=("KIRO_SESSION_ID",),
     home=".kiro",
+    transcripts=(".kiro/sessions", ".jsonl", {}),
     telltales=(
         frozenset({"toolName", "toolSuccess"}),
         frozenset({"spec_name", "task_name"}),

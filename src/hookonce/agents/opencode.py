@@ -142,6 +142,7 @@ AGENT = Agent(
     proof="captured",
     vendor="ai.opencode",
     encodes=True,
+    ends="sometimes",  # of the session that it was in when it is shut down
     events=_BUS | _CALLS,
     tools={
         "bash": "shell",

@@ -213,7 +213,11 @@ AGENT = Agent(
         "plan": "plan",
     },
     marks=("QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID", "QWEN_CODE_PROJECT_DIR"),
+    variables={"QWEN_PROJECT_DIR": "project", "QWEN_CODE_SESSION_ID": "session", "GEMINI_PROJECT_DIR": "project"}
+    | {"CLAUDE_PROJECT_DIR": "project"},
     home=".qwen",
+    transcripts=(".qwen/projects", ".jsonl", {"QWEN_RUNTIME_DIR": "projects", "QWEN_HOME": "projects"}),
+    ends="sometimes",  # not where it was given its prompt on the command line
     telltales=(
         frozenset({"tool_call_id"}),
         frozenset({"submitted_prompt"}),

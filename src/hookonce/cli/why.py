@@ -151,10 +151,24 @@ def _behind(run: HookRun, record: Stored) -> Behind | None:
 def _tell_run(run: HookRun, found: Behind | None) -> None:
     """A hook, and where it refused its command and its id: by that it is known even when its words have changed."""
     ending = run.failure or f"exit code {run.exit}"
-    print(visible(f"  {run.hook} ({run.scope}): {run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms"))
+    print(
+        visible(
+            f"  {run.hook} ({run.scope}): {run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms{_asked(run)}"
+        )
+    )
     if run.outcome == "deny":
         told = "its command is in no manifest now" if found is None else f"it ran: {found.command}"
         print(visible(f"    {told} (id {(run.digest or 'unknown')[:12]})"))
+
+
+def _asked(run: HookRun) -> str:
+    """The language model behind a hook, with what is known of its price."""
+    if run.model is None and run.usage is None:
+        return ""
+    used = run.usage and (run.usage.total_tokens or (run.usage.input_tokens or 0) + (run.usage.output_tokens or 0))
+    tokens = f", {used:,} tokens" if used else ""
+    price = f", ${run.cost_micros / 1_000_000:.6f}" if run.cost_micros is not None else ""
+    return f", asked {run.model or 'a model'}{tokens}{price}"
 
 
 def _way_out(run: HookRun, found: Behind | None) -> str:

@@ -6,16 +6,23 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic, sleep
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from hookonce.errors import HookonceError
-from hookonce.handlers.process import Ran, World, run
+from hookonce.handlers.errand import Ran, waited
+from hookonce.handlers.process import Job, World
 from hookonce.handlers.watchdog import fork, leave_alone
 from hookonce.manifest.discover import project_of
 from hookonce.runtime import depth
 from hookonce.runtime.folder import at
 from hookonce.store import log
+
+if TYPE_CHECKING:
+    from hookonce.handlers.http import Post
+    from hookonce.handlers.module import Invocation
+from hookonce.store.unquoted import unquoted
 
 LONGEST = 600  # seconds, the wait for its turn included
 AT_ONCE = 8  # of one project
@@ -25,7 +32,7 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _POLL = 0.1  # seconds between two looks for a free place
 
 
-def detach(command: str, given: bytes, world: World) -> Ran:
+def detach(errand: "Job | Post | Invocation", command: str, world: World) -> Ran:
     """Start a hook and go on; a grandchild of ours runs it, so that our end is not its end."""
     begin = monotonic()
     try:
@@ -36,7 +43,7 @@ def detach(command: str, given: bytes, world: World) -> Ran:
         if held is None:
             raise BlockingIOError(f"{_PLACES} hooks of this project run or wait already")
         try:
-            _aside(lambda: _run(command, given, world, None if queue is None else (project, queue)), held)
+            _aside(lambda: _run(errand, command, world, None if queue is None else (project, queue)), held)
         finally:
             os.close(held)
     except (OSError, HookonceError) as problem:
@@ -77,7 +84,7 @@ def _aside(work: Callable[[], None], held: int) -> None:
         os._exit(0)
 
 
-def _run(command: str, given: bytes, world: World, queue: tuple[str, int] | None) -> None:
+def _run(errand: "Job | Post | Invocation", command: str, world: World, queue: tuple[str, int] | None) -> None:
     """Wait for its turn if others were first, run the hook, and keep what it says in the log."""
     until = monotonic() + LONGEST
     if queue is not None and not _turn(*queue, until):
@@ -85,11 +92,13 @@ def _run(command: str, given: bytes, world: World, queue: tuple[str, int] | None
         return
     mark = depth.begin(int(world.env.get(depth.DEPTH, 1)))  # that of the call goes away with the call
     log.write(f"async hook started by process {os.getpid()}: {command}")
-    ran = run(command, given, replace(world, env={**world.env, depth.PARENT: mark}), until - monotonic())
+    if isinstance(errand, Job):
+        errand = replace(errand, world=replace(world, env={**world.env, depth.PARENT: mark}))
+    ran = waited(replace(errand, timeout=until - monotonic()))
     depth.end(mark)
-    said = (ran.stdout + ran.stderr)[:_KEPT]
+    said = log.beginning(ran.stdout + ran.stderr, _KEPT)
     ending = ran.failure or f"exit code {ran.code}"
-    log.write(f"async hook ended ({ending}) after {ran.duration:.1f} s: {command}", said)
+    log.write(f"async hook ended ({ending}) after {ran.duration:.1f} s: {command}", unquoted(said, errand.given))
 
 
 def _turn(project: str, queued: int, until: float) -> bool:

@@ -10,24 +10,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.handlers import native, privileges
+from hookonce.handlers.errand import Ongoing, Ran, waited
 from hookonce.handlers.watchdog import Watchdog, copied
 from hookonce.runtime.loop import READ, WRITE, Loop
+
+__all__ = ["LIMIT", "Job", "Ran", "Running", "World", "run"]
 
 LIMIT = 1 << 20  # bytes of an answer that are kept; more is read and thrown away
 _CHUNK = 1 << 16
 _GRACE = 0.15  # seconds for the end of what was killed, and for the last bytes of what has ended
 _NEWS = 3  # after stdin, stdout and stderr: what the watchdog tells
-
-
-class Ran(Struct, frozen=True, kw_only=True):
-    """How it went: the exit code, or why there is none."""
-
-    code: int | None = None
-    stdout: bytes = b""
-    stderr: bytes = b""
-    failure: str | None = None
-    duration: float = 0.0
-    cut: bool = False
 
 
 class World(Struct, frozen=True, kw_only=True):
@@ -47,22 +39,14 @@ class Job(Struct, frozen=True):
     world: World
     timeout: float
 
+    def begin(self, loop: Loop, timeout: float, done: Callable[[Ran], object]) -> Ongoing:
+        """Start it."""
+        return Running(loop, replace(self, timeout=timeout), done)
+
 
 def run(command: str, given: bytes, world: World, timeout: float) -> Ran:
     """Run a shell command and wait for it; in the end, or at the timeout, all its processes are killed."""
-    loop = Loop()
-    ended: list[Ran] = []
-    running = Running(loop, Job(command, given, world, timeout), ended.append)
-    try:
-        while not ended:
-            loop.turn()
-    finally:
-        if not ended:  # we are to be somewhere else: what is killed gets its moment all the same
-            running.end()
-            while not ended:
-                loop.turn()
-        loop.close()
-    return ended[0]
+    return waited(Job(command, given, world, timeout))
 
 
 class Running:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hookonce.handlers.process import Ran
+from hookonce.handlers.errand import Ran
 from hookonce.model import Decision, Gap, Hook
 
 BLOCK = 2  # the exit code that refuses

@@ -1,28 +1,28 @@
 """A walk: work that stops where it needs something from outside, says what, and goes on when it has it.
 
-It needs a process to be run, or some seconds to pass. Alone it simply waits for both; a daemon has many walks under
-way at once, and waits for all of them together.
+It needs an errand to be done, mostly a process to be run, or some seconds to pass. Alone it simply waits for both; a
+daemon has many walks under way at once, and waits for all of them together.
 """
 
 from collections.abc import Callable, Generator
 from time import sleep
 from typing import Any, TypeVar
 
-from hookonce.handlers.process import Job, Ran, World, run
+from hookonce.handlers.errand import Errand, Ran, waited
 
 T = TypeVar("T")
-Need = Job | float
+Need = Errand | float
 Walk = Generator[Need, Any, T]
-Runner = Callable[[str, bytes, World, float], Ran]
+Doer = Callable[[Errand], Ran]
 
 
-def drive(walk: Walk[T], runner: Runner = run) -> T:
+def drive(walk: Walk[T], doer: Doer = waited) -> T:
     """Go to the end of a walk, and do nothing else meanwhile."""
     try:
         need = next(walk)
         while True:
             try:
-                had = _had(need, runner)
+                had = _had(need, doer)
             except BaseException as problem:  # noqa: BLE001  whatever interrupts us happens to the walk
                 need = walk.throw(problem)
             else:
@@ -32,8 +32,8 @@ def drive(walk: Walk[T], runner: Runner = run) -> T:
         return found
 
 
-def _had(need: Need, runner: Runner) -> Ran | None:
-    if isinstance(need, Job):
-        return runner(need.command, need.given, need.world, need.timeout)
-    sleep(need)
-    return None
+def _had(need: Need, doer: Doer) -> Ran | None:
+    if isinstance(need, (int, float)):
+        sleep(need)
+        return None
+    return doer(need)

@@ -141,7 +141,7 @@ def _end_all(process: "Popen[bytes]") -> None:
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    while found := _children():
+    while found := children():
         for pid in found:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
@@ -150,7 +150,7 @@ def _end_all(process: "Popen[bytes]") -> None:
                 os.waitpid(pid, 0)
 
 
-def _children() -> list[int]:
+def children() -> list[int]:
     """Who is directly below us; their own children come to us when they die."""
     try:
         text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")

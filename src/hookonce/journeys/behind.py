@@ -8,25 +8,22 @@ from msgspec import Struct
 
 from hookonce.errors import HookonceError
 from hookonce.journeys.chosen import Chosen, Standing, standing
-from hookonce.journeys.runs import command_of
+from hookonce.journeys.errands import command_of, known_by
 from hookonce.model import HookRun
 
 
 class Behind(Struct, frozen=True):
-    """The command that ran, and the manifest that has it."""
+    """The command that ran, the manifest that has it, and what a record knows it by."""
 
     command: str
     file: Path
+    digest: str
 
 
 def behind(run: HookRun, project: Path) -> Behind | None:
     """What ran, if a hook has it still."""
     found = (known for one in standing(project) for known in _known(one, project))
-    return next((one for one in found if _digest(one.command) == run.digest), None)
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode(errors="replace")).hexdigest()
+    return next((one for one in found if one.digest == run.digest), None)
 
 
 def _known(one: Standing, project: Path) -> Iterator[Behind]:
@@ -34,7 +31,8 @@ def _known(one: Standing, project: Path) -> Iterator[Behind]:
         return
     folder = project if one.source.scope == "project" else one.source.path.parent
     try:
-        command = command_of(Chosen(hook=one.hook, scope=one.source.scope, folder=str(folder)))
+        chosen = Chosen(hook=one.hook, scope=one.source.scope, folder=str(folder))
+        command, digest = command_of(chosen), sha256(known_by(chosen)).hexdigest()
     except HookonceError:
         return
-    yield Behind(command, one.source.path)
+    yield Behind(command, one.source.path, digest)

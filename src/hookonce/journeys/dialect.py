@@ -1,5 +1,6 @@
 """Dialects: whose input a hook reads and in whose words it answers."""
 
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -8,9 +9,11 @@ from msgspec.structs import replace
 from hookonce import agents, formats
 from hookonce.agents import encode as payload_for
 from hookonce.agents import native_event, native_of, point_of, retold
+from hookonce.agents._tool import native_tool
 from hookonce.errors import HookonceError
-from hookonce.handlers.process import Ran
+from hookonce.handlers.errand import Ran
 from hookonce.invocation import CANONICAL
+from hookonce.manifest.discover import project_of
 from hookonce.model import Agent, Decision, Event, Gap, Hook, Object, Outcome, Record, Reply
 from hookonce.texts import dump, load
 
@@ -60,6 +63,23 @@ def given(dialect: str, event: Event, hook: Hook) -> tuple[bytes, list[Gap]]:
         for key, value in made_up.items()
     ]
     return dump(payload | made_up), gaps
+
+
+def variables(dialect: str, event: Event, cwd: str) -> dict[str, str]:
+    """What a hook finds in its environment if its own agent asks, for when another one does."""
+    agent = agents.load(dialect) if is_agents(dialect) else None
+    if agent is None or not agent.variables:
+        return {}
+    where = event.cwd or cwd
+    known = {
+        "project": str(project_of(Path(where))),
+        "cwd": where,
+        "session": event.session,
+        "event": native_event(agent, event.type),
+        "tool": native_tool(agent, event.tool, own=False)[0] if event.tool is not None else None,
+    }
+    found = {name: known[slot] for name, slot in agent.variables.items()}
+    return {name: text for name, text in found.items() if text and "\0" not in text}
 
 
 def _fields(event: Event) -> Object:

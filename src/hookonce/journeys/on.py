@@ -5,7 +5,6 @@ from contextlib import suppress
 from os.path import join
 from pathlib import Path
 from time import monotonic, time
-from traceback import format_exception
 
 from hookonce import agents, ids, invocation
 from hookonce.agents import kind_of, natives, point_of
@@ -142,8 +141,9 @@ def _remember(call: Call, answered: Answered, where: Ground) -> None:
         where.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
     for record in (answered.record, *errors_of(answered.record)):
         _keep(record, where)
-    if answered.record.runs or calls.is_claimed(call.id):
+    if where.asks and (answered.record.runs or calls.is_claimed(call.id)):
         calls.finish(call.id, answered.reply)
+    where.noticed(answered.record)
 
 
 def _keep(record: Record, where: Ground) -> None:
@@ -161,7 +161,7 @@ def _keep(record: Record, where: Ground) -> None:
 
 def _failed(asked: Asked, problem: BaseException, where: Ground) -> Answered:
     _tell(f"{asked.agent.name} {asked.native}", problem)
-    note = f"{type(problem).__name__}: {problem}"
+    note = f"{type(problem).__name__}: {log.words(problem)}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
     return Answered(reply=_fail_mode(asked, where), record=Record(event=asked.event, gaps=[gap]))
 
@@ -234,6 +234,6 @@ def _by_name(place: str, name: str, native: str = "") -> Reply:
 
 def _tell(what: str, problem: BaseException) -> None:
     """Messages go to the log: an agent would take a stray word for an answer."""
-    trace = "" if isinstance(problem, HookonceError) else "\n" + "".join(format_exception(problem)).rstrip()
     with suppress(Exception):
-        log.write(f"on {what}: {problem}{trace}")
+        told = str(problem) if isinstance(problem, HookonceError) else log.trace(problem)
+        log.write(f"on {what}: {told}")

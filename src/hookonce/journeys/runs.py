@@ -1,12 +1,9 @@
 """Running the hooks of a call, one after the other, each seeing the input as those before it have left it."""
 
-import re
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from sys import platform as system
 from time import monotonic
 
 from msgspec import Struct
@@ -17,24 +14,26 @@ from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.handlers import privileges
 from hookonce.handlers.detached import detach
-from hookonce.handlers.process import Job, Ran, World, run
+from hookonce.handlers.errand import Ran, waited
+from hookonce.handlers.judged import Judged
+from hookonce.handlers.process import World
 from hookonce.handlers.verdict import Rights, Verdict, verdict
-from hookonce.handlers.walk import Runner, Walk, drive
+from hookonce.handlers.walk import Doer, Walk, drive
 from hookonce.invocation import CANONICAL
 from hookonce.journeys.budget import share
 from hookonce.journeys.chosen import Chosen
-from hookonce.journeys.dialect import Wordless, given, heard, is_agents
+from hookonce.journeys.dialect import Wordless, variables
+from hookonce.journeys.errands import LED, command_of, known_by, plan
 from hookonce.journeys.rewrite import settled
 from hookonce.manifest.discover import project_of
-from hookonce.manifest.http_script import scripted
 from hookonce.model import Decision, Event, Gap, HookRun
 from hookonce.runtime import depth as depths
 from hookonce.store import log
+from hookonce.store.unquoted import unquoted
+from hookonce.texts import dump
 
-_SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
-_SCRIPT = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)+(?=\s|$)")  # a path from where the hook lies, and no shell's business
 _DETACHED = "session_end"  # an agent that ends does not wait: nothing important is left to that moment
-_RUN = frozenset({"command", "http"})
+_NOTHING = Judged(ran=Ran(), decision=None)  # of a hook that did not run
 _LOGGED = 4096  # bytes of what a failed hook has said
 
 
@@ -51,6 +50,7 @@ class Caller(Struct, frozen=True, kw_only=True):
     depth: int = 0
     mark: str = ""  # by which what its hooks start knows its depth
     reduced: bool = False  # whether its hooks have fewer privileges
+    waits: bool = False  # whether even those hooks are waited for that run on by themselves elsewhere
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -61,9 +61,9 @@ class Told(Struct, frozen=True, kw_only=True):
     gaps: list[Gap]
 
 
-def run_hooks(hooks: list[Chosen], event: Event, caller: Caller, deadline: float, runner: Runner = run) -> list[Told]:
+def run_hooks(hooks: list[Chosen], event: Event, caller: Caller, deadline: float, doer: Doer = waited) -> list[Told]:
     """Ask them, and wait for what they say."""
-    return drive(asking(hooks, event, caller, deadline), runner)
+    return drive(asking(hooks, event, caller, deadline), doer)
 
 
 def asking(hooks: list[Chosen], event: Event, caller: Caller, deadline: float) -> Walk[list[Told]]:
@@ -90,9 +90,10 @@ def _marked(depth: int) -> Iterator[str]:
 
 
 def _world(chosen: Chosen, event: Event, caller: Caller) -> World:
-    """The caller's own world, and three words of ours."""
+    """The caller's own world, and three words of ours; and those of the agent that the hook was written for."""
     handler = chosen.hook.handler
-    env = {key: value for key, value in caller.environment.items() if not key.startswith("HOOKONCE_")}
+    env = variables(chosen.hook.dialect or CANONICAL, event, caller.cwd)
+    env |= {key: value for key, value in caller.environment.items() if not key.startswith("HOOKONCE_")}
     ours = {depths.DEPTH: str(caller.depth + 1), depths.PARENT: caller.mark, depths.HOOK_DIR: chosen.folder}
     cwd = chosen.folder if chosen.scope == "project" else caller.cwd
     if handler.cwd:
@@ -106,60 +107,52 @@ def _ask(chosen: Chosen, event: Event, caller: Caller, deadline: float) -> Walk[
     hook, started, command = chosen.hook, times.now(), ""
     try:
         command = command_of(chosen)
-        ran, said, gaps = yield from _answer(chosen, command, event, caller, deadline)
+        made, said, gaps = yield from _answer(chosen, event, caller, deadline)
         decision, event, more = settled(said.decision, event)
     except (Skipped, Wordless) as why:
-        ran, said, gaps = Ran(), Verdict(Decision()), [_gap(str(why))]
+        made, said, gaps = _NOTHING, Verdict(Decision()), [_gap(str(why))]
         decision, more = said.decision, []
     except Exception as problem:  # noqa: BLE001  nothing that one hook does may hide what another says
-        ran = Ran(failure=f"not started: {problem}")
-        said, gaps, more = verdict(hook, ran, None, Rights()), [], []
+        made = Judged(ran=Ran(failure=f"not started: {log.words(problem)}"), decision=None)
+        said, gaps, more = verdict(hook, made.ran, None, Rights()), [], []
         decision = said.decision
+    ran = made.ran
     if said.failure is not None:
-        log.write(
-            f"hook {hook.name or hook.event} failed ({said.failure}, {ran.duration:.1f} s): {command}", _kept(ran)
-        )
+        how = f"failed ({said.failure}, {ran.duration:.1f} s)"
+        log.write(f"hook {hook.name or hook.event} {how}: {command}", _kept(ran, event))
     record = HookRun(
         hook=hook.name or hook.event,
         scope=chosen.scope,
-        digest=sha256(command.encode(errors="replace")).hexdigest(),
+        digest=sha256(known_by(chosen)).hexdigest(),
         started=started,
         duration_ms=round(ran.duration * 1000, 3),
         exit=ran.code,
         outcome=decision.outcome,
         failure=said.failure,
+        model=made.model,
+        usage=made.usage,
+        cost_micros=made.cost_micros,
     )
     return Told(decision=decision, run=record, gaps=[*gaps, *said.gaps, *more]), event
 
 
-def _answer(
-    chosen: Chosen, command: str, event: Event, caller: Caller, deadline: float
-) -> Walk[tuple[Ran, Verdict, list[Gap]]]:
-    hook, dialect, world = chosen.hook, chosen.hook.dialect or CANONICAL, _world(chosen, event, caller)
-    if hook.handler.type not in _RUN:
-        if caller.depth > 0:
-            raise Skipped(f"{hook.name or hook.event} is a handler that does not run below another hook")
-        raise HookonceError(f"handlers of type {hook.handler.type} cannot be run")
-    stdin, gaps = given(dialect, event, hook)
+def _answer(chosen: Chosen, event: Event, caller: Caller, deadline: float) -> Walk[tuple[Judged, Verdict, list[Gap]]]:
+    hook, name = chosen.hook, chosen.hook.name or chosen.hook.event
+    if hook.handler.type in LED and caller.depth > 0:
+        raise Skipped(f"{name} is a handler that does not run below another hook")
+    planned = plan(chosen, event, _world(chosen, event, caller))
+    gaps = planned.gaps
     if caller.reduced and (kept := privileges.lacking()):
-        gaps = [*gaps, _gap(f"{hook.name or hook.event} keeps privileges, {kept}", "privileges")]
-    if hook.handler.background or event.type == _DETACHED:
-        ran = detach(command, stdin, world)
-        return ran, verdict(hook, ran, Decision(), Rights()), gaps
+        gaps = [*gaps, _gap(f"{name} keeps privileges, {kept}", "privileges")]
+    if not caller.waits and (hook.handler.background or event.type == _DETACHED):
+        ran = detach(planned.errand, command_of(chosen), _world(chosen, event, caller))
+        return Judged(ran=ran, decision=None), verdict(hook, ran, Decision(), Rights()), gaps
     left = share(hook, deadline - monotonic())
-    ran = (yield Job(command, stdin, world, left)) if left > 0 else Ran(failure="timeout")
+    ran = (yield replace(planned.errand, timeout=left)) if left > 0 else Ran(failure="timeout")
+    made = _discreet(planned.hear(ran), event)
     rights = Rights(may_allow=chosen.may_allow, strict=not hook.blocking and _is_strict(chosen))
-    return ran, verdict(hook, ran, heard(dialect, event, ran), rights, codes_told=is_agents(dialect)), gaps
-
-
-def command_of(chosen: Chosen) -> str:
-    """The command line of a hook on this system; a script is looked for where the hook lies, not where the agent is."""
-    handler = chosen.hook.handler
-    if handler.type == "http":
-        handler = scripted(handler)
-    command = handler.platform.get(_SYSTEMS.get(system, "")) or handler.command or ""
-    script = _SCRIPT.match(command)
-    return shlex.quote(str(Path(chosen.folder, script[0]))) + command[script.end() :] if script else command
+    said = verdict(hook, made.ran, made.decision, rights, codes_told=planned.codes_told)
+    return made, said, [*gaps, *made.gaps]
 
 
 def _is_strict(chosen: Chosen) -> bool:
@@ -172,9 +165,18 @@ def _is_strict(chosen: Chosen) -> bool:
         return False
 
 
-def _kept(ran: Ran) -> bytes:
-    said = (ran.stdout + ran.stderr)[:_LOGGED]
-    return said and said + b"\n"
+def _discreet(made: Judged, event: Event) -> Judged:
+    """Why a hook has failed may be its own words, which repeat what it was given."""
+    if made.ran.failure is None:
+        return made
+    failure = unquoted(made.ran.failure.encode(errors="replace"), dump(event)).decode()
+    return replace(made, ran=replace(made.ran, failure=failure))
+
+
+def _kept(ran: Ran, event: Event) -> bytes:
+    """What a hook has said, for the log."""
+    said = log.beginning(ran.stdout + ran.stderr, _LOGGED)
+    return said and unquoted(said, dump(event)) + b"\n"
 
 
 def _gap(note: str, capability: str = "handler") -> Gap:

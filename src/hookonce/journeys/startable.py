@@ -7,7 +7,7 @@ from shutil import which
 
 from hookonce.config import paths
 from hookonce.journeys.chosen import Chosen
-from hookonce.journeys.runs import command_of
+from hookonce.journeys.errands import command_of
 from hookonce.manifest.discover import FOLDER, Scope
 from hookonce.model import Handler, Hook, Object, Problem
 

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from hookonce.config import paths, settings
+from hookonce.config import capture, settings
 from hookonce.guard.likeness import marked
 from hookonce.model import Record, Stored
 from hookonce.store import keys
 from hookonce.store.redact import redact
-
-_VARIABLE, _RULES = "AGENT_HOOKS_LOG", "agent-hooks.json"  # as store/agent_hooks_log has them
 
 
 def stored(record: Record) -> Stored:
@@ -21,9 +19,7 @@ def stored(record: Record) -> Stored:
 
 def logged(record: Stored, environment: Mapping[str, str]) -> None:
     """Add a record to the logs of Agent Hooks that want it; nothing is loaded for that where there is none."""
-    if _VARIABLE in environment or any(
-        (folder / _RULES).exists() for folder in (paths.configuration(), settings.SYSTEM)
-    ):
+    if capture.is_wanted(environment):
         from hookonce.store.agent_hooks_log import write
 
         write(record, environment)

@@ -10,19 +10,23 @@ from msgspec.structs import replace
 from hookonce import ids, times
 from hookonce.agents import decode, encode, native_of
 from hookonce.errors import HookonceError
-from hookonce.handlers.process import Ran, World, run
+from hookonce.handlers.errand import Errand, Ran, waited
+from hookonce.handlers.http import Post
+from hookonce.handlers.process import Job
 from hookonce.invocation import CANONICAL
 from hookonce.journeys.chosen import Chosen, choose, manifest_of, standing
 from hookonce.journeys.dialect import given
+from hookonce.journeys.errands import LED
 from hookonce.journeys.respond import Asked, answered
 from hookonce.journeys.runs import Caller, Told, run_hooks
 from hookonce.manifest.discover import Source, project_of
-from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Tool
+from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Subagent, Tool
 from hookonce.runtime.twice import Decided
 from hookonce.texts import dump, load
 
 _PATIENCE = 60  # seconds
 _ENDED = frozenset({"after_tool_execute", "tool_use_failure"})
+_HELPERS = frozenset({"subagent_start", "subagent_stop"})
 _TOOLS = {"before_tool_execute", "permission_request", "permission_denied", *_ENDED}
 
 
@@ -33,7 +37,7 @@ _WORDS = frozenset({"decision", "reason", "context", "updated_input", "updated_o
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """What the hook was given, what it said, what the agent would be answered, and what was lost on the way.
+    """What the hook, or a model, was given, what it said, what the agent would be answered, and what was lost.
 
     `unknown` are keys of its answer that mean nothing; `skipped` is why it would not be asked about such an event.
     """
@@ -47,7 +51,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     gaps: list[Gap]
 
 
-def sample(agent: Agent, kind: str, tool: str, given_input: Object) -> Event:
+def sample(agent: Agent, kind: str, tool: str, given_input: Object, prompt: str | None = None) -> Event:
     """An event of that kind that never happened, as the agent tells of its own."""
     native = native_of(agent, kind)
     if native is None:
@@ -65,7 +69,9 @@ def sample(agent: Agent, kind: str, tool: str, given_input: Object) -> Event:
         time_source="received",
         cwd=str(Path.cwd()),
         tool=call if kind in _TOOLS else None,
-        prompt="Please tidy up" if kind == "before_prompt" else None,
+        prompt=(prompt or "Please tidy up") if kind == "before_prompt" else None,
+        subagent=Subagent(id="a-helper", type="general") if kind in _HELPERS else None,
+        parent_session="a-session-above" if kind in _HELPERS else None,
     )
     return decode(agent, encode(agent, event), native, id=event.id, received=event.time)
 
@@ -124,19 +130,23 @@ def try_hook(agent: Agent, event: Event, tried: Chosen, environment: Mapping[str
     stdin, _ = given(dialect, event, tried.hook)
     caller = Caller(environment=environment, cwd=str(Path.cwd()))
     ran: list[Ran] = []
+    sent = [stdin]
 
-    def listening(command: str, words: bytes, world: World, timeout: float) -> Ran:
-        ran.append(run(command, words, world, timeout))
+    def listening(errand: Errand) -> Ran:
+        if isinstance(errand, Job | Post):
+            sent.append(errand.given)
+        ran.append(waited(errand))
         return ran[-1]
 
+    speaks = dialect == CANONICAL and tried.hook.handler.type not in LED
     (told,) = run_hooks([tried], event, caller, monotonic() + _PATIENCE, listening)
     decided = Decided(decision=told.decision, runs=[told.run], gaps=told.gaps)
     made = answered(Asked(agent=agent, native=native, event=event), decided)
     return Trial(
-        stdin=stdin.decode(errors="replace"),
+        stdin=sent[-1].decode(errors="replace"),
         told=told,
         stderr=b"".join(one.stderr for one in ran).decode(errors="replace"),
-        unknown=[key for one in ran if dialect == CANONICAL for key in _strange(one.stdout)],
+        unknown=[key for one in ran if speaks for key in _strange(one.stdout)],
         skipped=_skipped(tried.hook, event),
         reply=made.reply,
         gaps=made.record.gaps,

@@ -3,9 +3,11 @@
 The capabilities that a hook needs are inferred from what it says, never from what it lists. Where the
 agent lacks one, the author's strategy counts, else the registry's: *warn* runs the hook with less (an HTTP
 handler as a command that calls curl), *exclude* leaves it out, *block* puts a guard in its place that
-refuses the action. Each such case is a gap.
+refuses the action. A function becomes the program that its file is too, a module is left out or guarded. Each such
+case is a gap.
 """
 
+import shlex
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
@@ -15,6 +17,7 @@ from hookonce.canon.capabilities import CAPABILITIES, OF_OUTPUT
 from hookonce.manifest.http_script import scripted
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
 
+_FUNCTION, _MODULE = "function", "module"
 # A guard needs nothing but a shell: it says why on stderr and refuses.
 _GUARD = "echo {reason} >&2; exit 2"
 
@@ -54,7 +57,12 @@ def strategy_of(hook: Hook, capability: str) -> Strategy:
 def degrade(manifest: Manifest, supported: frozenset[str]) -> Degraded:
     """The manifest as an agent with these capabilities can hold it."""
     result = Degraded([], [])
-    for index, hook in enumerate(manifest.hooks):
+    for index, given in enumerate(manifest.hooks):
+        hook = given if given.handler.type != _FUNCTION else _programmed(index, given, result.gaps)
+        if hook.handler.type == _MODULE:
+            guarded = _unspoken(index, hook, result.gaps)
+            result.hooks.extend([] if guarded is None else [(index, guarded)])
+            continue
         missing = sorted(capabilities_of(hook) - supported)
         fate = _strictest(strategy_of(hook, capability) for capability in missing)
         result.gaps.extend(_gap(index, hook, capability, fate) for capability in missing)
@@ -62,6 +70,38 @@ def degrade(manifest: Manifest, supported: frozenset[str]) -> Degraded:
         if kept is not None:
             result.hooks.append((index, kept))
     return result
+
+
+def _programmed(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
+    """A function as a command, which its file is too: no agent's own file can name a function."""
+    handler = hook.handler
+    command = f"python3 {shlex.quote(handler.file or '')}"
+    whole = f", and asks all of its functions, not {handler.name} alone" if handler.name else ""
+    gaps.append(
+        Gap(
+            where=f"$.hooks[{index}].handler",
+            capability="handler",
+            strategy="warn",
+            effect="prevents" if hook.blocking else "observes",
+            note=f"{hook.name or f'Hook {index + 1}'} is a function; {command} stands in its place{whole}",
+        )
+    )
+    return replace(hook, handler=replace(handler, type="command", command=command, file=None, name=None))
+
+
+def _unspoken(index: int, hook: Hook, gaps: list[Gap]) -> Hook | None:
+    """A module as no agent can call it: left out, or where its failure would refuse, a guard that does."""
+    fate: Strategy = "block" if hook.on_failure == "closed" else "exclude"
+    gaps.append(
+        Gap(
+            where=f"$.hooks[{index}].handler",
+            capability="handler",
+            strategy=fate,
+            effect=_EFFECTS[fate],
+            note=f"{hook.name or f'Hook {index + 1}'} is a module, which only hookonce itself can ask",
+        )
+    )
+    return guard(hook, "the module protocol") if fate == "block" else None
 
 
 def at_home(manifest: Manifest, handlers: Collection[str]) -> Degraded:

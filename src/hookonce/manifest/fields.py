@@ -8,6 +8,7 @@ STRATEGIES = ("block", "warn", "exclude")
 SYSTEMS = ("windows", "linux", "osx", "darwin", "macos")
 # handler type → the field that says what it does
 NEEDS = {"command": "command", "http": "url", "prompt": "prompt", "agent": "prompt"}
+NEEDS |= {"function": "file", "module": "file"}
 
 Kind = Literal["string", "boolean", "number", "array", "object"]
 
@@ -53,4 +54,6 @@ HANDLER = {
     "allowed_env": Field("array", "The environment variables that headers may name.", "string"),
     "prompt": Field("string", "What a language model is asked."),
     "model": Field("string", "Which language model is asked."),
+    "file": Field("string", "A file of Python with functions, or a module's descriptor; from where the manifest lies."),
+    "name": Field("string", "Which function of the file; without it, all that are marked for the event."),
 }

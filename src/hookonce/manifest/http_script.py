@@ -70,19 +70,19 @@ def command_of(handler: Handler) -> str:
     if not any(name.lower() == "content-type" for name in handler.headers):
         pairs += _USUAL
     for name, value in handler.headers.items():
-        pairs += [("name", name), *_pieces(value, frozenset(handler.allowed_env)), ("end", "")]
+        pairs += [("name", name), *pieces(value, frozenset(handler.allowed_env)), ("end", "")]
     return shlex.join([*_HEAD, plan, url, method, limit, *(word for pair in pairs for word in pair)])
 
 
-def _pieces(value: str, allowed: frozenset[str]) -> list[tuple[str, str]]:
+def pieces(value: str, allowed: frozenset[str]) -> list[tuple[str, str]]:
     """A header's value in parts: the variables that it may name, and everything else as plain text."""
-    pieces: list[tuple[str, str]] = []
+    parts: list[tuple[str, str]] = []
     start = 0
     for found in _REFERENCE.finditer(value):
         if (found[1] or found[2]) in allowed:
-            pieces += [("text", value[start : found.start()]), ("env", found[0])]
+            parts += [("text", value[start : found.start()]), ("env", found[0])]
             start = found.end()
-    return [*pieces, ("text", value[start:])]
+    return [*parts, ("text", value[start:])]
 
 
 def fault_of(handler: Handler) -> str | None:

@@ -65,15 +65,16 @@ def _pin_mention(project: Path, name: str, where: str, pin: Pin) -> None:
 
 
 def _listed(project: Path, hook: Hook) -> list[tuple[str, str | None]]:
-    """The files that a hook lists beyond those in its command, from the project's root."""
+    """The files that a hook lists beyond those in its command, and that of its function, from the project's root."""
     ground = Ground(project)
-    return [(text, ground.inside(text)) for text in hook.files]
+    own = [hook.handler.file] if hook.handler.file is not None else []
+    return [(text, ground.inside(text)) for text in (*own, *hook.files)]
 
 
 def _pin_more(project: Path, text: str, name: str | None, pin: Pin) -> None:
     known = _digest_of(project, name) if name is not None else None
     if name is None or known is None:
-        pin.loose[name or text] = "listed under files, but no file of the project"
+        pin.loose[name or text] = "named, but no file of the project"
     else:
         pin.files[name] = known
 
@@ -141,7 +142,18 @@ def safe_hook(project: Path, root: str, pin: Pin, hook: Hook) -> Hook:
     command = found.command
     for start, end, text in sorted(_swaps(found, place, pin), reverse=True):
         command = command[:start] + text + command[end:]
-    return replace(hook, handler=replace(hook.handler, command=command or None, platform={}))
+    file = _copied(project, place, pin, hook)
+    return replace(hook, handler=replace(hook.handler, command=command or None, platform={}, file=file))
+
+
+def _copied(project: Path, place: Path, pin: Pin, hook: Hook) -> str | None:
+    """The copy of the file that a function stands in; Changed where there was no file to be copied."""
+    if hook.handler.file is None:
+        return None
+    name = Ground(project).inside(hook.handler.file)
+    if name not in pin.files:
+        raise Changed(f"{hook.handler.file} is no file of the project that was agreed to")
+    return str(place / name)
 
 
 def _check(project: Path, place: Path, pin: Pin, name: str) -> None:

@@ -79,6 +79,17 @@ def _hook_problems(hook: Any, path: str) -> Iterator[Problem]:
     if hook.get("on_failure") == "closed" and hook.get("blocking") is not True:
         yield f"{path}.on_failure", "closed is only for a hook with blocking: true"
     yield from _handler_problems(hook.get("handler"), f"{path}.handler")
+    kind = _kind(hook.get("handler"))
+    if kind in _GIVEN and hook.get("dialect") not in {None, "canonical"}:
+        yield f"{path}.dialect", f"a {kind} is given {_GIVEN[kind]}, and no other dialect"
+
+
+_GIVEN = {"function": "canonical events", "module": "Amplifier events"}
+
+
+def _kind(handler: Any) -> str:
+    kind = handler.get("type") if type(handler) is dict else None
+    return kind if type(kind) is str else ""
 
 
 def _handler_problems(handler: Any, path: str) -> Iterator[Problem]:

@@ -2,11 +2,8 @@
 
 from collections.abc import Callable
 from time import monotonic
-from traceback import format_exception
 
-from msgspec.structs import replace
-
-from hookonce.handlers.process import Job, Ran, Running
+from hookonce.handlers.errand import Errand, Ongoing, Ran
 from hookonce.handlers.walk import Need, Walk
 from hookonce.model import Reply
 from hookonce.runtime.loop import Loop, Timer
@@ -19,7 +16,7 @@ class Visit:
     def __init__(self, loop: Loop, walk: Walk[Reply], done: Callable[[Reply | None], object]) -> None:
         """Be ready to go; in the end a function is told the answer, or that there is none."""
         self._loop, self._walk, self._done = loop, walk, done
-        self._waits: Running | Timer | None = None
+        self._waits: Ongoing | Timer | None = None
         self.is_over = False
 
     def go(self, had: Ran | None = None) -> None:
@@ -31,27 +28,27 @@ class Visit:
         except StopIteration as end:
             self._end(end.value)
         except BaseException as problem:  # noqa: BLE001  the caller goes on without us, and we without it
-            log.write(f"daemon: {''.join(format_exception(problem)).rstrip()}")
+            log.write(f"daemon: {log.trace(problem)}")
             self._end(None)
         else:
             self._wait(need)
 
     def _wait(self, need: Need) -> None:
-        """A process is started when everybody who waits for a first word has had it."""
-        if isinstance(need, Job):
+        """An errand is begun when everybody who waits for a first word has had it."""
+        if isinstance(need, (int, float)):
+            self._waits = self._loop.at(monotonic() + need, self.go)
+        else:
             until = monotonic() + need.timeout
             self._loop.soon(lambda: self._start(need, until))
-        else:
-            self._waits = self._loop.at(monotonic() + need, self.go)
 
-    def _start(self, job: Job, until: float) -> None:
+    def _start(self, errand: Errand, until: float) -> None:
         left = until - monotonic()
         if self.is_over:
             return
         if left <= 0:
             self.go(Ran(failure="timeout"))
         else:
-            self._waits = Running(self._loop, replace(job, timeout=left), self.go)
+            self._waits = errand.begin(self._loop, left, self.go)
 
     def _end(self, reply: Reply | None) -> None:
         self.is_over = True
@@ -62,8 +59,8 @@ class Visit:
         if self.is_over:
             return
         self.is_over = True
-        if isinstance(self._waits, Running):
-            self._waits.end()
-        elif self._waits is not None:
+        if isinstance(self._waits, Timer):
             self._waits.cancel()
+        elif self._waits is not None:
+            self._waits.end()
         self._walk.close()
