@@ -1,65 +1,56 @@
-"""make bench, make bench-large: what keeping and looking cost, in a home that is made for it.
+"""make bench, make bench-large: what keeping and looking cost, in a home that is made for it and removed.
 
-Appending is compared with a floor of the same run: SQLite alone, which is given the same bodies in the same batches.
-Looking is measured when a tenth of the rows is there and when all are: it should take as long.
+Appending goes the way of every record, with what follows from it, and is compared with a floor of the same run: SQLite
+alone, which is given the same bodies in the same batches. Looking is measured with commands, beside one that only
+starts, when a tenth of the rows is there and when all are. Whoever stops it can call it again, and it goes on.
 """
 
+import gc
 import os
-import random
+import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
-from itertools import cycle, islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from resource import RUSAGE_CHILDREN, getrusage
+from tempfile import gettempdir
+from time import perf_counter, process_time
 
-from msgspec.structs import replace
+import store_report
+from msgspec.json import decode, encode
+from store_report import START, Look, Size, numbers
+from store_rows import length, name_of, told
 
-from hookonce import ids, times
-from hookonce.journeys.cost import cost, listed
-from hookonce.journeys.demo import recorded, session
-from hookonce.journeys.stats import stats
-from hookonce.model import Event, HookRun, Record, Usage
-from hookonce.store import database, reader
-from hookonce.store.entry import Entry, entry
-from hookonce.store.query import Wanted, records
-from hookonce.store.redact import redact
-from hookonce.store.tally import Span
-from hookonce.store.writer import Writer
+from hookonce.journeys.record import Recorder
+from hookonce.store import database
+from hookonce.store.entry import Entry
+from hookonce.store.writer import Writer, current
 
-DAYS, PROJECTS, BATCH, CHUNK, ROUNDS = 60, 4, 256, 20_000, 5  # four projects on one day, and others on the next
-MODELS = {"codex": ("gpt-5", "gpt-5-mini"), "gemini-cli": ("gemini-2.5-pro", "gemini-2.5-flash")}
-OTHERS = ("claude-sonnet-4-5", "claude-haiku-4-5")
-CHANCE = random.Random(1)  # noqa: S311  the same rows in every run
-AIMS = {"events --session": 0.3, "stats": 0.3, "cost": 1.0}
-
-
-def sessions(count: int) -> Iterator[Entry]:
-    """Recorded sessions again and again, at other times and places, until there are that many entries."""
-    plots = [[record.event for record in session(name)] for name in recorded()]
-    begin, made = datetime(2026, 1, 1, tzinfo=UTC), 0
-    for number, plot in enumerate(cycle(plots)):
-        round_, day = divmod(number, DAYS)  # few or many, they are of as many days
-        name, place = f"s{number:09}", f"/home/dev/project-{day // 5 + CHANCE.randrange(PROJECTS)}"
-        model = CHANCE.choice(MODELS.get(plot[0].agent, OTHERS))
-        for step, event in enumerate(plot):
-            moment = begin + timedelta(days=day, seconds=round_ * 20 % 86_000 + step)
-            known = {"id": ids.fresh(), "session": name, "cwd": place, "model": model, "time": times.text_of(moment)}
-            yield entry(redact(_record(event, known), "minimal"))
-            made += 1
-            if made == count:
-                return
+BATCH, CHUNK, FLOORED = (
+    256,
+    100,
+    20,
+)  # entries in a transaction, sessions in a chunk, chunks that the floor is given too
+ROUNDS, LONG = 5, 3.0  # rounds of a look, and seconds after which one is enough
+LARGE = 1_000_000
 
 
-def _record(event: Event, known: dict[str, str]) -> Record:
-    usage = Usage(input_tokens=2000, output_tokens=100) if event.type == "agent_stop" else None
-    runs = [HookRun(hook="guard", duration_ms=CHANCE.lognormvariate(1, 1))] if event.tool is not None else []
-    return Record(event=replace(event, usage=usage, **known), runs=runs)
+class Took:
+    """What keeping has taken: seconds, seconds of a core, and those of the floor for the same."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self.events, self.wall, self.cpu, self.beside, self.floor = 0, 0.0, 0.0, 0.0, 0.0
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Seconds, and seconds of a core."""
+    wall, cpu = perf_counter(), process_time()
+    work()
+    return perf_counter() - wall, process_time() - cpu
 
 
 def batches(entries: list[Entry]) -> list[list[Entry]]:
@@ -67,94 +58,123 @@ def batches(entries: list[Entry]) -> list[list[Entry]]:
     return [entries[start : start + BATCH] for start in range(0, len(entries), BATCH)]
 
 
-def floor(path: Path, entries: list[Entry]) -> float:
-    """Seconds that SQLite takes for the same bodies, without anything that makes them a record."""
+def floor(path: Path, entries: list[Entry]) -> None:
+    """SQLite with the same bodies, without anything that makes them a record."""
     with closing(sqlite3.connect(path, isolation_level=None)) as plain:
         plain.execute("PRAGMA journal_mode = WAL")
         plain.execute("PRAGMA synchronous = NORMAL")
         plain.execute("CREATE TABLE IF NOT EXISTS bodies (id TEXT PRIMARY KEY, body BLOB)")
-        start = time.perf_counter()
         for some in batches(entries):
             plain.execute("BEGIN")
-            plain.executemany("INSERT INTO bodies VALUES (?, ?)", [(one.record.event.id, one.body) for one in some])
+            values = [(one.record.event.id, one.body) for one in some]
+            plain.executemany("INSERT OR IGNORE INTO bodies VALUES (?, ?)", values)
             plain.execute("COMMIT")
-        return time.perf_counter() - start
 
 
-def append(writer: Writer, entries: list[Entry]) -> float:
-    """Seconds that our own append takes."""
-    start = time.perf_counter()
-    for some in batches(entries):
-        writer.append(some)
-    return time.perf_counter() - start
+def fill(recorder: Recorder, until: int, plain: Path | None = None) -> Took:
+    """Keep sessions of a whole year until there are that many rows; the floor is a database of its own."""
+    took, connection = Took(), recorder.writer.connection
+    begin = now = current(connection).count
+    number = max(connection.execute("SELECT count(*) FROM sessions").fetchone()[0] - 1, 0)
+    gc.freeze()
+    for chunk in range(until):  # whoever fills in the rest of a year is not slower for it
+        if now >= until:
+            break
+        here = [(now - begin + one * length()) / (until - begin) for one in range(CHUNK)]
+        entries = [one for index, when in enumerate(here) for one in told(number + index, min(when, 1.0))]
+        wall, cpu = timed(lambda some=entries: [recorder.keep(batch) for batch in batches(some)])
+        took.events, took.wall, took.cpu = took.events + len(entries), took.wall + wall, took.cpu + cpu
+        if plain is not None and chunk < FLOORED:
+            took.beside += cpu
+            took.floor += timed(lambda some=entries: floor(plain, some))[1]
+        number, now = number + CHUNK, current(connection).count
+        print(f"\r{now:,} of {until:,} ", end="", file=sys.stderr, flush=True)
+    return took
 
 
-def best(work: Callable[[], object]) -> float:
-    """The shortest of a few rounds."""
-    taken = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
+def look(words: list[str]) -> Look:
+    """A command that starts, answers and ends."""
+    name = " ".join(word if " " not in word else f"'{word}'" for word in words if word != "--json")
+    found = []
+    while len(found) < ROUNDS and (not found or found[0][0] < LONG):
+        before, start = getrusage(RUSAGE_CHILDREN), perf_counter()
+        subprocess.run([sys.executable, "-m", "hookonce", *words], check=True, stdout=subprocess.DEVNULL)
+        wall, after = perf_counter() - start, getrusage(RUSAGE_CHILDREN)
+        found.append((wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
+    wall, cpu = (min(one[index] for one in found) for index in (0, 1))
+    return Look(command=name, ms=round(wall * 1000, 1), cpu_ms=round(cpu * 1000, 1))
 
 
-def looked(rows: int) -> dict[str, tuple[float, float]]:
-    """Seconds of each look: within a process, and as a command that starts, answers and ends."""
-    name = f"s{rows // 20:09}"
-    price, span = listed(), Span()
-    with closing(reader.opened()) as connection:
-        works: dict[str, Callable[[], object]] = {
-            "events --session": lambda: list(records(connection, Wanted(session=name))),
-            "stats": lambda: stats(connection, span),
-            "cost": lambda: cost(connection, span, "model", price),
-        }
-        inside = {work: best(todo) for work, todo in works.items()}
-    words = {"events --session": ["events", "--json", "--session", name], "stats": ["stats"], "cost": ["cost"]}
-    return {work: (inside[work], best(lambda work=work: _command(words[work]))) for work in works}
+def looks(sessions: int) -> list[Look]:
+    """Everything that can be looked for, as one who looks at a terminal asks for it."""
+    session, newest = name_of(sessions // 2), ["events", "--last", "50"]
+    asked = [["events", "sql", "SELECT 1"], ["stats"], ["cost"], ["cost", "--by", "project"]]
+    asked += [["events", "--json", "--session", session], ["show", session], ["sessions", "--last", "50"], newest]
+    asked += [[*newest, "--agent", "codex"], [*newest, "--type", "interrupt"], [*newest, "--tool", "mcp:none/none"]]
+    asked += [[*newest, "--decision", "deny"], [*newest, "--path", "src/part_7.py"], [*newest, "--project", "*-77"]]
+    asked += [["events", "--since", "2026-06-01T00:00:00Z", "--until", "2026-06-01T00:20:00Z"]]
+    asked += [[*newest, "--text", "no such text"]]
+    return [_named(look(words), session) for words in asked]
 
 
-def _command(words: list[str]) -> None:
-    subprocess.run([sys.executable, "-m", "hookonce", *words], check=True, stdout=subprocess.DEVNULL)
+def _named(one: Look, session: str) -> Look:
+    plain = one.command.replace(f" {session}", "")
+    return Look(command=START if plain.startswith("events sql") else plain, ms=one.ms, cpu_ms=one.cpu_ms)
+
+
+def measured(recorder: Recorder, took: Took) -> Size:
+    """The record as it is now."""
+    connection = recorder.writer.connection
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    events = current(connection).count
+    sessions = connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
+    found = looks(sessions)
+    return Size(
+        events=events,
+        sessions=sessions,
+        bytes_per_event=database.file().stat().st_size // events,
+        per_second=round(took.events / took.wall),
+        per_cpu_second=round(took.events / took.cpu),
+        times_sqlite=round(took.beside / took.floor, 2),
+        looks=found,
+        verified=look(["audit", "verify"]),
+        counted_again=None if events > 2 * LARGE else look(["stats", "--rebuild"]),
+    )
+
+
+def run(rows: int, home: Path) -> list[Size]:
+    """Fill and look, at each size once; what was measured before somebody stopped it is not measured again."""
+    file = home / "measured.json"
+    sizes = decode(file.read_bytes(), type=list[Size]) if file.exists() else []
+    steps = [step for step in (100_000, 1_000_000) if 10 * step <= rows] or [max(rows // 10, 1)]
+    with Writer() as writer:
+        recorder = Recorder(writer)
+        for until in [*steps, rows][len(sizes) :]:
+            sizes.append(measured(recorder, fill(recorder, until, home / "plain.db")))
+            file.write_bytes(encode(sizes))
+            print(f"\r{sizes[-1].events:,} events measured", file=sys.stderr)
+    return sizes
 
 
 def main() -> None:
-    """Fill, look at a tenth, fill, look at all, and tell."""
+    """Measure, tell, and keep what was found about as many events as are promised something for."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=40_000)
-    rows = parser.parse_args().rows
-    with TemporaryDirectory(prefix="hookonce-store-") as home:
-        os.environ |= {"HOME": home, "HOOKONCE_COLD": "1"}
-        _run(rows, Path(home))
-
-
-def _run(rows: int, home: Path) -> None:
-    ours = plain = measured = 0.0
-    seen: dict[int, dict[str, tuple[float, float]]] = {}
-    coming, kept = sessions(rows), 0
-    with Writer() as writer:
-        while entries := list(islice(coming, min(CHUNK, max(rows // 10, 1)))):
-            ours += append(writer, entries)
-            if kept < 5 * CHUNK:  # enough for a ratio
-                plain, measured = plain + floor(home / "plain.db", entries), ours
-            kept += len(entries)
-            if kept == rows or (not seen and kept >= rows // 10):
-                seen[kept] = looked(kept)
-        sizes = writer.connection.execute("SELECT (SELECT count(*) FROM days), count(*) FROM sessions").fetchone()
-        writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    size = database.file().stat().st_size
-    print(f"append, batches of {BATCH}: {rows / ours:,.0f} per s, {measured / plain:.1f} times SQLite alone")
-    print(f"{size / rows:,.0f} bytes per event; {sizes[0]:,} summaries by day, {sizes[1]:,} sessions")
-    for kept, looks in seen.items():
-        _tell(kept, looks)
-
-
-def _tell(kept: int, looks: dict[str, tuple[float, float]]) -> None:
-    for work, (inside, command) in looks.items():
-        aim = AIMS[work]
-        held = "held" if max(inside, command) <= aim else "held without its start" if inside <= aim else "missed"
-        told = f"{inside * 1000:8.1f} ms, as a command {command * 1000:6.0f} ms (aim: {aim} s; {held})"
-        print(f"{kept:>12,} events  {work:18}{told}")
+    parser.add_argument("--fill", type=Path, metavar="HOME", help="only make a home with such a record, and leave it")
+    options, load = parser.parse_args(), round(os.getloadavg()[0], 1)
+    rows, home = options.rows, options.fill or Path(gettempdir()) / f"hookonce-record-{options.rows}"
+    home.mkdir(mode=0o700, exist_ok=True)
+    os.environ |= {"HOME": str(home), "HOOKONCE_COLD": "1"}
+    if options.fill:
+        with Writer() as writer:
+            fill(Recorder(writer), rows)
+        return
+    found = numbers(run(rows, home), load)
+    store_report.tell(found)
+    if rows >= LARGE:
+        store_report.keep(found)
+        print("\nwrote benchmarks/record.json; make docs puts it into docs/performance.md")
+    shutil.rmtree(home)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec.json import decode
 from page import MADE, plain, table
+from record_numbers import section
 
 from hookonce.cli.bench import size
 from hookonce.journeys.bench_report import DIRECT, KB, Ratio, Report, Row
@@ -83,6 +84,7 @@ def page(report: Report) -> str:
     ]
     lines += table(("daemon of", "before", "after", "calls in between"), memory)
     lines += [""] + [f"Not measured: `{left.case}`: {plain(left.reason)}." for left in report.skipped]
+    lines += section()
     return "\n".join(lines).rstrip() + "\n"
 
 

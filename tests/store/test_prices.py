@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hookonce.errors import HookonceError
 from hookonce.model import Usage
+from hookonce.store import steps
 from hookonce.store.price_table import TABLE
 from hookonce.store.prices import _listed, cost_of, known_prices, price_of, window_of
 
@@ -36,11 +37,12 @@ def test_a_call_costs_its_tokens_at_their_own_prices():
 
 def test_a_long_request_costs_more_as_a_whole():
     """
-    Gemini 2.5 Pro doubles above 200,000 tokens of input; tokens of many calls are taken for short ones.
+    Gemini 2.5 Pro doubles above 200,000 tokens of input; a sum is of calls that exceed a step, however large it is.
     """
     assert 200_000 * 125 // 100 == micros("gemini-2.5-pro", used(200_000))
     assert 200_004 * 250 // 100 == micros("gemini-2.5-pro", used(200_004))
-    assert 200_004 * 125 // 100 == micros("gemini-2.5-pro", used(200_004), summed=True)
+    assert 200_004 * 125 // 100 == micros("gemini-2.5-pro", used(200_004), over=128_000)
+    assert 4 * 250 // 100 == micros("gemini-2.5-pro", used(4), over=256_000)
 
 
 def test_cached_tokens_without_a_price_cost_as_much_as_others():
@@ -132,6 +134,13 @@ def test_every_row_of_the_table_is_sound(source, row):
         assert one.input <= one.cache_write <= one.cache_write_hour
 
 
+def test_sums_are_kept_apart_by_every_step_that_has_a_price():
+    """
+    Those that are no longer in the list may stay: sums of former days are counted under them.
+    """
+    assert {one.over for prices in LISTED.values() for price in prices for one in price.rates} <= {*steps.STEPS}
+
+
 def test_no_model_is_listed_twice_for_the_same_day():
     """
     Two prices at a time would be one too many.
@@ -147,7 +156,8 @@ def test_money_is_whole_and_never_negative(model, fresh, made, read, written):
     usage, more = (used(fresh + extra + read + written, made, read, written) for extra in (0, 1000))
     assert type(micros(model, usage)) is int
     assert 0 <= micros(model, usage) <= micros(model, more)
-    assert micros(model, usage, summed=True) <= micros(model, usage)
+    assert micros(model, usage, over=0) <= micros(model, usage)
+    assert micros(model, usage, over=steps.step(fresh + read + written)) == micros(model, usage)
 
 
 @pytest.fixture

@@ -13,10 +13,11 @@ import pytest
 
 from hookonce.config import paths, settings
 from hookonce.errors import HookonceError
-from hookonce.model import Tool
-from hookonce.store import database, erasure, rebuild, retention, schema
+from hookonce.model import Tool, Usage
+from hookonce.store import database, erasure, reader, rebuild, retention, schema
 from hookonce.store.entry import entry
 from hookonce.store.query import Wanted, records
+from hookonce.store.tally import Span, counts, spent
 from hookonce.store.writer import Writer
 from tests.shared import ROOT
 from tests.store.rows import append, stored, verified
@@ -65,10 +66,10 @@ def test_days_that_are_too_old_go_and_their_summaries_stay():
         made = retention.tend(writer, NOW)
         assert ["2026-11-15", "2026-11-20"] == left(writer)
         assert [(1, 6, "retention")] == [(one.first, one.last, one.why) for one in made]
-        assert 12 == writer.connection.execute("SELECT sum(events) FROM days").fetchone()[0]
+        assert 12 == writer.connection.execute("SELECT sum(events) FROM counts").fetchone()[0]
         assert [] == retention.tend(writer, NOW)
         rebuild.rebuild(writer)
-        assert 12 == writer.connection.execute("SELECT sum(events) FROM days").fetchone()[0]
+        assert 12 == writer.connection.execute("SELECT sum(events) FROM counts").fetchone()[0]
     assert verified().ok
 
 
@@ -147,7 +148,8 @@ def holding(text=CANARY):
 def secret():
     """A record that says it in its body, and in the columns and summaries that name a place or a session."""
     tool = Tool(name="shell", native="Bash", input={"command": f"echo {CANARY} {'y' * 9000}", "path": f"/w/{CANARY}"})
-    return stored(session=f"s-{CANARY}", cwd=f"/home/{CANARY}", tool=tool)
+    usage = Usage(input_tokens=7, output_tokens=1)
+    return stored(session=f"s-{CANARY}", cwd=f"/home/{CANARY}", tool=tool, type="agent_stop", usage=usage)
 
 
 def test_nothing_of_an_erased_record_is_left_in_any_file():
@@ -179,26 +181,29 @@ def test_what_was_counted_stays_counted_without_a_name():
         writer.append([entry(one)])
         append(writer, 2)
         erasure.erase(writer, [one.event.id])
-        summary = writer.connection.execute("SELECT project, sum(events) FROM days GROUP BY 1 ORDER BY 1").fetchall()
-        assert [("", 1), ("/w", 2)] == summary
+        assert [("", 7)] == writer.connection.execute("SELECT project, input_tokens FROM places").fetchall()
+        assert (3, 7) == writer.connection.execute(
+            "SELECT (SELECT sum(events) FROM counts), input_tokens FROM spent"
+        ).fetchone()
+        assert 0 == writer.connection.execute("SELECT count(*) FROM told").fetchone()[0]
         sessions = writer.connection.execute("SELECT session FROM sessions ORDER BY 1").fetchall()
         assert [("s0",), ("s1",)] == sessions
 
 
 def test_a_project_is_named_as_long_as_a_record_names_it():
     with Writer() as writer:
-        names = append(writer, 2)
+        names = append(writer, 2, type="agent_stop", usage=Usage(input_tokens=7))
         erasure.erase(writer, names[:1])
-        assert [("/w", 2)] == writer.connection.execute("SELECT project, sum(events) FROM days").fetchall()
+        assert [("/w", 14)] == writer.connection.execute("SELECT project, input_tokens FROM places").fetchall()
 
 
 def test_somebody_who_reads_keeps_old_pages_and_that_is_told():
     with Writer() as writer:
         names = append(writer, 3)
         writer.connection.execute("PRAGMA busy_timeout = 50")
-        with closing(database.reading()) as reader:
-            reader.execute("BEGIN")
-            reader.execute("SELECT count(*) FROM events").fetchone()
+        with closing(database.reading()) as other:
+            other.execute("BEGIN")
+            other.execute("SELECT count(*) FROM events").fetchone()
             done = erasure.erase(writer, names[:1])
     assert 1 == done.records
     assert done.left is not None
@@ -231,7 +236,7 @@ def count(statement):
     seen += 1
     if seen == number:
         os.kill(os.getpid(), signal.SIGKILL)
-if what == "migrate":
+if what in {"migrate", "renew"}:
     import sqlite3
     connection = sqlite3.connect(database.file(), isolation_level=None)
     connection.set_trace_callback(count)
@@ -284,9 +289,77 @@ def test_an_older_database_becomes_newer_and_no_body_changes_a_byte(home):
     before = _rows()
     number = 1
     while killed(home, "migrate", number):
-        assert (1, before) == (_version(), _rows())
+        assert (schema.VERSION, before) == (_version(), _rows())
         number += 1
-    assert (2, before) == (_version(), _rows())
+    assert (schema.VERSION + 1, before) == (_version(), _rows())
+
+
+def aged(path):
+    """The record as the first version had it: its rows, and summaries that counted by project and by who told."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as old:
+        for statement in schema.MIGRATIONS[0]:
+            old.execute(statement)
+        old.execute("ATTACH ? AS new", (str(database.file()),))
+        for name in ("events", "hooks", "sessions"):
+            old.execute(f"INSERT INTO {name} SELECT * FROM new.{name}")
+        old.execute("UPDATE head SET (seq, hash, count) = (SELECT seq, hash, count FROM new.head)")
+        for kind, project, tokens in TOLD:
+            numbers = f"1, {tokens}, 1, 0, 0, 0, 0"
+            old.execute(f"INSERT INTO days VALUES ('2026-11-01', 'codex', 'm', '{project}', '', '{kind}', '', {numbers})")
+        old.execute("PRAGMA user_version = 1")
+    for one in database.file().parent.glob("events.db*"):
+        one.unlink()
+    path.rename(database.file())
+
+
+TOLD = [("agent_stop", "/w", 5), ("after_model", "/w", 4), ("after_tool_execute", "/w", 2), ("agent_stop", "/v", 1)]
+TOLD += [("session_end", "/u", 9)]
+
+
+def test_what_older_summaries_held_is_carried_over(tmp_path):
+    """
+    Who knew best in a place on a day is believed, until everything is counted again.
+    """
+    with Writer() as writer:
+        append(writer, 3, type="agent_stop", usage=Usage(input_tokens=100))
+    before = _rows()
+    aged(tmp_path / "old.db")
+    with closing(reader.opened()) as connection:
+        assert 5 == sum(counts(connection, Span())["agent"].values())
+        for projects, sums in ((True, {"/w": 6, "/v": 1}), (False, {"": 7})):
+            found = list(spent(connection, Span(), projects=projects))
+            assert sums == {one.project: one.tokens[0] for one in found}
+    assert (schema.VERSION, before) == (_version(), _rows())
+    assert verified().ok
+    with Writer() as writer:
+        rebuild.rebuild(writer)
+        assert [300] == [one.tokens[0] for one in spent(writer.connection, Span(), projects=False)]
+
+
+def test_an_older_record_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    with Writer() as writer:
+        append(writer, 1)
+    aged(tmp_path / "old.db")
+
+    def refused(*_):
+        raise OSError("read-only file system")
+
+    monkeypatch.setattr(database, "writing", refused)
+    with pytest.raises(HookonceError, match="of an older hookonce, and cannot be brought up to date: read-only"):
+        reader.opened()
+
+
+@pytest.mark.slow
+def test_killed_between_any_two_statements_an_older_record_is_the_old_one_or_the_new_one(home, tmp_path):
+    with Writer() as writer:
+        append(writer, 3)
+    before = _rows()
+    aged(tmp_path / "old.db")
+    number = 1
+    while killed(home, "renew", number):
+        assert (1, before) == (_version(), _rows())
+        number += 1 + number // 5
+    assert (schema.VERSION, before) == (_version(), _rows())
 
 
 @pytest.mark.parametrize("version", range(1, schema.VERSION))

@@ -2,19 +2,25 @@
 
 from collections import Counter
 from contextlib import closing
+from itertools import groupby
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from hookonce import ids
-from hookonce.model import Decision, Event, HookRun, Result, Stored, Tool, Usage
-from hookonce.store import database, reader, retention
+from hookonce.derive import spending
+from hookonce.derive.further import is_echo
+from hookonce.derive.spending import Spending
+from hookonce.model import Decision, Event, HookRun, Origin, Stored, Tool, Usage
+from hookonce.store import database, reader, retention, steps
 from hookonce.store.entry import entry
 from hookonce.store.erasure import erase
 from hookonce.store.rebuild import rebuild
-from hookonce.store.rollup import TOKENS, bucket, upper
+from hookonce.store.rollup import bucket, upper
 from hookonce.store.tally import Span, counts, hooks, percentile, spent
+from hookonce.store.told import TOKENS
 from hookonce.store.writer import Writer
 
 
@@ -33,14 +39,13 @@ def home(request, tmp_path_factory, monkeypatch):
         monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
 
 
-TABLES = ("days", "hooks", "sessions")
+TABLES = ("counts", "told", "places", "spent", "hooks", "sessions")
 DAYS = ["2026-11-13", "2026-11-14", "2026-11-15"]
 few = st.sampled_from
 maybe = lambda *values: few([None, *values])  # noqa: E731
-usages = st.builds(Usage, **dict.fromkeys(TOKENS, maybe(0, 1, 1000)))
-tools = st.builds(
-    Tool, name=few(["shell", "file_read"]), native=few(["x"]), result=maybe(Result(duration_ms=3), Result(duration_ms=8))
-)
+usages = st.builds(Usage, **dict.fromkeys(TOKENS, maybe(0, 1, 1000, 150_000, 300_000)))
+tools = st.builds(Tool, name=few(["shell", "file_read"]), native=few(["x"]))
+TYPES = ["before_tool_execute", "after_tool_execute", "after_model", "agent_stop", "agent_response", "session_end"]
 runs = st.builds(
     HookRun,
     hook=few(["guard", "lint"]),
@@ -57,7 +62,7 @@ def stored(draw):
     event = Event(
         id=ids.fresh(),
         schema="hookonce/1",
-        type=draw(few(["before_tool_execute", "agent_stop"])),
+        type=draw(few(TYPES)),
         agent=draw(few(["codex", "cline"])),
         session=draw(maybe("s1", "s2")),
         time=time,
@@ -67,6 +72,8 @@ def stored(draw):
         model=draw(maybe("m1", "m2")),
         usage=draw(maybe()) if draw(st.booleans()) else draw(usages),
         tool=draw(st.none() | tools),
+        origin=draw(maybe(Origin(via=["transcript"]), Origin(via=["x"]))),
+        data=draw(few([{}, {}, {"finish_reason": "STOP"}, {"repeat": True}])),
     )
     decision = draw(st.none() | st.builds(Decision, outcome=maybe("deny", "allow", "ask")))
     return Stored(event=event, decision=decision, runs=draw(st.lists(runs, max_size=2)), level="minimal")
@@ -84,17 +91,30 @@ def summaries(connection):
 
 
 def group_by(records):
-    """Events and tokens by everything they are counted under, by hand."""
-    found = {}
-    for one in records:
-        event = one.event
-        tool = event.tool.name if event.tool else ""
-        outcome = (one.decision.outcome or "") if one.decision else ""
-        key = (event.time[:10], event.agent, event.model or "", event.cwd or "", tool, event.type, outcome)
-        tokens = [getattr(event.usage, name) or 0 if event.usage else 0 for name in TOKENS]
-        ms = (event.tool.result.duration_ms if event.tool.result else 0) if event.tool else 0
-        found[key] = [a + b for a, b in zip(found.get(key, [0] * 7), [1, *tokens, ms], strict=True)]
-    return {key: tuple(row) for key, row in found.items()}
+    """Events by everything they are counted under, by hand."""
+    return Counter(
+        (
+            one.event.time[:10],
+            one.event.agent,
+            one.event.type,
+            one.event.tool.name if one.event.tool else "",
+            (one.decision.outcome or "") if one.decision else "",
+        )
+        for one in records
+    )
+
+
+def totals(records):
+    """What the sessions come to that the records are of, as their own state knows it."""
+    sums = [0] * len(TOKENS)
+    whose = lambda one: (one.event.agent, one.event.session or "")  # noqa: E731
+    for _, found in groupby(sorted(records, key=whose), key=whose):  # their order stays
+        state = Spending()
+        for one in found:
+            state = state if is_echo(one.event) else spending.step(state, one.event)
+        used = spending.total(state)
+        sums = [known + (getattr(used, name, 0) or 0) for known, name in zip(sums, TOKENS, strict=True)]
+    return sums
 
 
 @given(st.lists(stored(), max_size=12), st.data())
@@ -108,12 +128,29 @@ def test_a_summary_is_what_counting_would_find(place, records, data):
         for some in (records[:cut], records[cut:], records[:1]):  # what comes twice is counted once
             writer.append([entry(one) for one in some])
         connection = writer.connection
-        kept = {tuple(row[:7]): tuple(row[7:]) for row in connection.execute("SELECT * FROM days")}
+        kept = {tuple(row[:5]): row[5] for row in connection.execute("SELECT * FROM counts")}
         before = summaries(connection)
         assert len(records) == rebuild(writer)
         assert before == summaries(connection)
 
     assert group_by(records) == kept
+
+
+@given(st.lists(stored(), max_size=12), st.data())
+@settings(max_examples=60)
+def test_each_token_is_spent_once(place, records, data):
+    """
+    What is spent is the sum of what the sessions have used, however they came in batches, by project or not.
+    """
+    cut = data.draw(st.integers(0, len(records)))
+    with Writer(place()) as writer:
+        for some in (records[:cut], records[cut:]):
+            writer.append([entry(one) for one in some])
+        ways = [[one.tokens for one in spent(writer.connection, Span(), projects=way)] for way in (True, False)]
+
+    for found in ways:
+        assert totals(records) == [sum(numbers) for numbers in zip(*found, strict=True)] or totals(records) == [0] * 5
+        assert all(any(numbers) and min(numbers) >= 0 for numbers in found)
 
 
 @given(st.lists(stored(), max_size=12))
@@ -122,15 +159,49 @@ def test_what_is_told_adds_up(place, records):
     with Writer(place()) as writer:
         writer.append([entry(one) for one in records])
         found, costs = counts(writer.connection, Span()), hooks(writer.connection, Span())
-        tokens = [one.tokens for way in (True, False) for one in spent(writer.connection, Span(), projects=way)]
 
     assert {len(records)} == {sum(table.values()) for table in found.values()} | {len(records)}
     assert Counter(one.event.agent for one in records) == found["agent"]
     ran = [run for one in records for run in one.runs]
     assert Counter(run.hook for run in ran) == {one.hook: one.runs for one in costs}
     assert sum(run.tokens or 0 for run in ran) == sum(one.tokens for one in costs)
-    told = sum(getattr(one.event.usage, "input_tokens", 0) or 0 for one in records)
-    assert 2 * told == sum(one[0] for one in tokens)
+
+
+@pytest.mark.parametrize(
+    ("usage", "over"),
+    [
+        (Usage(input_tokens=32_000), 0),
+        (Usage(input_tokens=32_001), 32_000),
+        (Usage(input_tokens=1, cache_read_tokens=272_000), 272_000),
+        (Usage(input_tokens=200_001, cache_read_tokens=200_000), 200_000),
+    ],
+    ids=str,
+)
+def test_a_long_request_is_counted_apart(usage, over):
+    """
+    A call of the model; of a whole turn nobody knows how long its requests were.
+    """
+    with Writer() as writer:
+        for kind in ("after_model", "agent_stop"):
+            one = example()
+            event = replace(one.event, type=kind, session=kind, usage=usage, model=kind)
+            writer.append([entry(replace(one, event=event))])
+        kept = {(one.model, one.over) for one in spent(writer.connection, Span(), projects=True)}
+
+    assert {("after_model", over), ("agent_stop", 0)} == kept
+
+
+def test_a_number_that_no_database_holds_is_no_reason_to_lose_a_record():
+    with Writer() as writer:
+        for number in (10**30, -5):
+            one = example()
+            writer.append([entry(replace(one, event=replace(one.event, type="agent_stop", usage=Usage(input_tokens=number))))])
+        assert [10**12] == [one.tokens[0] for one in spent(writer.connection, Span(), projects=False)]
+
+
+@given(st.integers(0, 10**6))
+def test_a_step_is_the_last_that_is_exceeded(tokens):
+    assert max([0, *(one for one in steps.STEPS if one < tokens)]) == steps.step(tokens)
 
 
 def test_wrong_summaries_are_put_right_and_progress_is_told():
@@ -197,7 +268,7 @@ def test_erased_records_are_counted_without_what_they_said():
 
         assert {"codex": 2} == counts(writer.connection, Span())["agent"]
         assert [1] == [one.runs for one in hooks(writer.connection, Span())]
-        assert [("",), ("/w",)] == sorted(writer.connection.execute("SELECT project FROM days"))
+        assert [("/w",)] == writer.connection.execute("SELECT project FROM sessions").fetchall()
 
 
 def example(number=0, day="2026-11-15"):

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from hookonce.canon.fields import is_name
 from hookonce.model import Decision, Gap, Object, Point
 
 CONTEXT = 10_240  # characters of injected context, unless the user says otherwise
@@ -49,11 +50,14 @@ def _rewritten(decision: Decision, point: Point, given: Object, gaps: list[Gap])
         return decision
     if new == given:
         return replace(decision, updated_input=None)
-    why = (
-        "input cannot be changed here" if point.rewrite is None else f"{', '.join(sorted(missing))} cannot be taken out"
-    )
+    why = "input cannot be changed here" if point.rewrite is None else f"{_names(missing)} cannot be taken out"
     gaps.append(_gap("input_rewrite", "prevents", f"a hook has changed the input, and {why}"))
     return replace(decision, outcome="deny", updated_input=None, reason=f"a hook wants other input, and {why}")
+
+
+def _names(fields: set[str]) -> str:
+    """Fields by their names; who has none is not told, for a key may be anybody's text."""
+    return ", ".join(sorted({name if is_name(name) else "a field without a name" for name in fields}))
 
 
 def _ended(decision: Decision, point: Point, gaps: list[Gap]) -> Decision:

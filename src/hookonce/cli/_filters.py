@@ -38,11 +38,11 @@ def configure(parser: ArgumentParser, *names: str) -> None:
 def wanted(options: Namespace, connection: Connection, last: int | None, *, live: bool = False) -> Wanted:
     """What the options ask for; `live`: what they name may not be there yet."""
     given: dict[str, Any] = vars(options)
-    session = given.get("session")
+    whose, session = agent(given.get("agent"), connection), given.get("session")
     if session is not None:
-        session = f"{beginning(session)}*" if live else whole(connection, session)
+        session = f"{beginning(session)}*" if live else whole(connection, session, whose)
     return Wanted(
-        agent=_agent(given.get("agent"), connection),
+        agent=whose,
         session=session,
         type=_type(given.get("type")),
         outcome=given.get("decision"),
@@ -58,14 +58,14 @@ def wanted(options: Namespace, connection: Connection, last: int | None, *, live
 
 def span(options: Namespace, connection: Connection) -> Span:
     """The summaries that the options ask for."""
-    return Span(since=options.since, until=options.until, agent=_agent(options.agent, connection))
+    return Span(since=options.since, until=options.until, agent=agent(options.agent, connection))
 
 
-def _agent(name: str | None, connection: Connection) -> str | None:
+def agent(name: str | None, connection: Connection) -> str | None:
     """The name of an agent; one that we have no table of may have been read from a format."""
     if name is None or name in agents.AGENTS or name in AGENT_ALIASES:
         return name if name is None else agents.load(name).name
-    if connection.execute("SELECT 1 FROM days WHERE agent = ? LIMIT 1", (name,)).fetchone() is None:
+    if connection.execute("SELECT 1 FROM counts WHERE agent = ? LIMIT 1", (name,)).fetchone() is None:
         _named.agent(name)
     return name
 

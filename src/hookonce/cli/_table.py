@@ -5,6 +5,7 @@ from io import BytesIO, TextIOWrapper
 from typing import Any
 
 _NO_TERMINAL = 160
+_MOST = {True: 15, False: 31}  # rows of a list that may be long: on a terminal, and elsewhere a month
 
 
 def table(*columns: str) -> Any:
@@ -23,6 +24,11 @@ def clipped(text: str) -> Any:
     from rich.text import Text
 
     return Text(text, no_wrap=True, overflow="ellipsis")
+
+
+def most() -> int:
+    """How many rows of a long list are shown."""
+    return _MOST[sys.stdout.isatty()]
 
 
 def show(made: Any) -> None:

@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _filters
-from hookonce.cli._table import show, table
+from hookonce.cli._table import most, show, table
 from hookonce.cli._warn import warn
 from hookonce.journeys.cost import WAYS, Cost, Line, cost, listed
 from hookonce.journeys.looking import looking
@@ -39,13 +39,16 @@ def _show(found: Cost) -> None:
     made = table(found.by, "input", "cache read", "cache write", "output", "cost", "not in the cost")
     for column in made.columns[1:6]:
         column.justify = "right"
-    for row in (*found.rows, found.total):
+    shown = found.rows[-most() :] if found.by == "day" else found.rows[: most()]
+    for row in (*shown, found.total):
         made.add_row(*_cells(row))
     show(made)
+    if more := len(found.rows) - len(shown):
+        print(f"and {more:,} more (--json lists all)")
     if found.total.unpriced:
         print("not in the cost: models without a price, or whose output nobody tells")
         print("Next: ~/.config/hookonce/prices.toml gives a model a price")
-    print("every request counts as an ordinary one; very long ones cost more with some models")
+    print("what is told of a whole turn at once has the price of ordinary requests; very long ones may cost more")
 
 
 def _cells(row: Line) -> list[str]:

@@ -8,6 +8,7 @@ from importlib import import_module
 from hookonce import formats
 from hookonce.cli import _filters
 from hookonce.cli._event_forms import Put, form
+from hookonce.cli._progress import tell
 from hookonce.cli._warn import warn
 from hookonce.cli._when import seconds
 from hookonce.cli.consent import needs_a_person
@@ -33,7 +34,7 @@ VERBS: dict[str, set[str]] = {
     "sql": {"words", "json", "csv", "timeout"},
     "export": {*_filters.NAMES, "out"},
     "import": {"words", "from"},
-    "erase": {"words", "session"},
+    "erase": {"words", "session", "agent"},
 }
 _VERB = """sql: ask for anything, change nothing; export: write records with their hashes;
     import: keep events from files; erase: overwrite what records say"""
@@ -81,8 +82,9 @@ def _show(options: Namespace) -> int:
     plain = not (options.json or options.csv or options.format)
     default = _filters.ON_A_TERMINAL if plain and sys.stdout.isatty() else None
     put, end = form(options)
-    with looking(warn) as connection:
+    with looking(warn, _wait) as connection:
         shown = _put(rows(connection, _filters.wanted(options, connection, default)), put)
+    _wait(0)
     end()
     if plain and not shown:
         print("there is no such event")
@@ -95,10 +97,18 @@ def _put(found: Iterable[Row], put: Put) -> int:
     """Print rows; those that were erased tell nothing."""
     count = 0
     for row in found:
+        if not count:
+            _wait(0)
         if not row.erased:
             put(row)
             count += 1
     return count
+
+
+def _wait(seconds: float) -> None:
+    """Say in a line that the record is still looked through; 0 takes the line away."""
+    if sys.stderr.isatty():
+        tell(f"looking through all events, {seconds:.0f} s so far" if seconds else "")
 
 
 def _follow(options: Namespace) -> int:

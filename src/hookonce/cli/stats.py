@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _filters
 from hookonce.cli._progress import tell
-from hookonce.cli._table import show, table
+from hookonce.cli._table import most, show, table
 from hookonce.cli._warn import warn
 from hookonce.cli._words import counted
 from hookonce.errors import UsageError
@@ -19,7 +19,6 @@ _EXAMPLES = """examples:
   hookonce stats --since 3d
   hookonce stats --agent codex --json
   hookonce stats --rebuild"""
-_MOST = 15  # rows of a list on a terminal
 _BAR = 30  # characters of the longest bar
 
 
@@ -74,6 +73,9 @@ def _show(found: Stats) -> None:
         ("day (UTC)", found.days),
     ):
         _counts(title, counts)
+    if found.tokens is not None:
+        told = f"{found.tokens['input_tokens']:,} in, {found.tokens['output_tokens']:,} out"
+        print(f"tokens: {told}; hookonce cost says what they were worth\n")
     if found.hooks:
         _hooks(found)
     elif found.hooks is None:
@@ -86,9 +88,7 @@ def _counts(title: str, counts: list[Count]) -> None:
     """A list with bars; of a long one, what matters most: the largest, or the last days."""
     if not counts:
         return
-    shown = counts
-    if sys.stdout.isatty():
-        shown = counts[-_MOST:] if title.startswith("day") else counts[:_MOST]
+    shown = counts[-most() :] if title.startswith("day") else counts[: most()]
     made = table(title, "events", "")
     made.columns[1].justify = "right"
     largest = max(one.events for one in shown)

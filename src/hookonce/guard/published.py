@@ -30,7 +30,7 @@ PUBLISHED: tuple[Shape, ...] = (
     Shape(
         "azure-account-key", "(?:Account|SharedAccess)Key=", "(?:Account|SharedAccess)Key=([0-9A-Za-z+/]{40,}={0,2})"
     ),
-    Shape("azure-client-secret", r"Q~[\w~.-]{6}", r"(?:^|[^\w~-]|\\[nrt])([\w~.]{3}\dQ~[\w~.-]{31,34})"),
+    Shape("azure-client-secret", r"Q~[\w~.-]{6}", r"([\w~.]{3}\dQ~[\w~.-]{31,34})"),
     Shape("azure-sas", r"sig=[\w%+/-]{6}", r"[?&;]sig=([\w%+/-]{40,}=?)"),
     Shape("digitalocean-token", "do[opr]_v1_[0-9a-f]{6}", "do[opr]_v1_[0-9a-f]{64}"),
     Shape("alibaba-access-key", "LTAI[0-9A-Za-z]{6}", r"~(LTAI[0-9A-Za-z]{16,24})\b"),

@@ -11,15 +11,19 @@ from typing import Any, NamedTuple
 from hookonce.guard.names import announced, is_secret
 from hookonce.guard.published import PUBLISHED, Shape
 from hookonce.guard.told import TOLD, Telling
+from hookonce.guard.unescaped import HINT, unescaped
 from hookonce.patterns import compiled
 
-_EDGE = r"(?:\b|\\[nrt]|%[0-9A-Fa-f]{2}|_)"
+_EDGE = r"(?:\b|\\[nrt]|%[0-9A-Fa-f]{2}|_|\[[0-9;]*[mK])"
+_END = r")(?:\b|_)"
 _SHORTEST = 5  # characters, below which there is no secret with something that tells of it
 _ROUNDS = 4
 _DEPTH = 8  # names behind names, as in a:b:c=
+_AHEAD = 8192  # characters after which a secret that has begun has ended
 _NEAR = 300  # characters before a secret in which its command is looked for
 _REFERS = frozenset("$%<`{")  # what begins like this stands for a value that is elsewhere
 _TABLE: list[Shape | Telling] = [*PUBLISHED, *TOLD]
+_ESCAPED = len(_TABLE)  # the number of the last hint: something is spelled otherwise than it is meant
 KINDS = frozenset({shape.kind for shape in _TABLE} | {"password", "secret", "token", "key"})
 _SCHEME = pattern(r"(?i:bearer|basic|token|digest|negotiate|bot)\b")
 _MASK = pattern(r"\[secret:[a-z-]+\]")
@@ -65,7 +69,16 @@ def find(text: str) -> list[Found]:
     if not numbers:
         return []
     blank = _MASK.sub(lambda one: "*" * len(one[0]), clean.decode())  # what was masked before says nothing any more
-    return _apart([one for number in numbers for one in _looked_for(number, blank)])
+    found = [one for number in numbers for one in _looked_for(number, blank)]
+    return _apart([*found, *_behind(blank)] if _ESCAPED in numbers else found)
+
+
+def _behind(text: str) -> Iterator[Found]:
+    """The secrets that are spelled otherwise than they are meant."""
+    plain, place = unescaped(text)
+    for number in hints(plain.encode()) if plain != text else ():
+        for kind, start, end in _looked_for(number, plain):
+            yield Found(kind, *place(start, end))
 
 
 def masked(text: str) -> tuple[str, list[str]]:
@@ -78,6 +91,15 @@ def masked(text: str) -> tuple[str, list[str]]:
         kinds += [one.kind for one in found]
         text = _without(text, found)
     return text, kinds
+
+
+def beginning(text: str, most: int) -> str:
+    """So many characters of a text, or fewer: half a secret would not be known as one any more."""
+    ends = min(most, len(text))
+    for one in find(text[: most + _AHEAD]) if len(text) > most else ():
+        if one.start < ends < one.end:
+            ends = one.start
+    return text[:ends]
 
 
 def hints(text: bytes) -> list[int]:
@@ -139,13 +161,15 @@ def _filter() -> Any:
     options.log_errors = False
     options.encoding = re2.Options.Encoding.LATIN1  # bytes: hints are ASCII, and a class of bytes is a small one
     made = re2.Set.SearchSet(options)
-    for shape in _TABLE:
-        made.Add(shape.hint)
+    for hint in (*(shape.hint for shape in _TABLE), HINT):
+        made.Add(hint)
     made.Compile()
     return made
 
 
 def _looked_for(number: int, text: str) -> Iterator[Found]:
+    if number == _ESCAPED:
+        return
     if number < len(PUBLISHED):
         shape = PUBLISHED[number]
         for match in _engine(shape.pattern).finditer(text):
@@ -157,6 +181,8 @@ def _looked_for(number: int, text: str) -> Iterator[Found]:
 
 
 def _engine(shape: str) -> Any:
+    """The shape with its boundaries: a line below is one, too."""
+    shape = shape.removesuffix(r")\b") + _END if shape.endswith(r")\b") else shape
     return compiled(shape.replace("~", _EDGE, 1) if shape.startswith("~") else shape)
 
 

@@ -1,24 +1,21 @@
 """cost: what the tokens that agents have told were worth, from the summaries alone."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from functools import cache
 from sqlite3 import Connection
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from hookonce.model import Usage
-from hookonce.store.prices import cost_of, known_prices
-from hookonce.store.rollup import TOKENS
+from hookonce.store import prices
 from hookonce.store.tally import Span, Spent, spent
+from hookonce.store.told import TOKENS
 
 By = Literal["day", "agent", "model", "project"]
 WAYS: tuple[By, ...] = ("day", "agent", "model", "project")
 UNKNOWN = "unknown"
 Price = Callable[[Spent], int | None]  # in millionths of a dollar; None where nobody knows
-# Those who tell of the same calls of a model; the first that does is believed, and beside it only calls of tools.
-_TELLERS = ("after_model", "agent_stop", "agent_response", "session_end", "session_abort")
-_ENDS = frozenset(_TELLERS[3:])
 
 
 class Line(Struct, frozen=True, kw_only=True):
@@ -53,7 +50,7 @@ Priced = tuple[Spent, int | None]
 
 def cost(connection: Connection, span: Span, by: By, price: Price) -> Cost:
     """The bill of a time."""
-    told = [(one, price(one)) for one in _believed(list(spent(connection, span, projects=by == "project")))]
+    told = [(one, price(one)) for one in spent(connection, span, projects=by == "project")]
     names: dict[str, list[Priced]] = {}
     for one in told:
         names.setdefault(getattr(one[0], by) or UNKNOWN, []).append(one)
@@ -65,14 +62,16 @@ def cost(connection: Connection, span: Span, by: By, price: Price) -> Cost:
 
 
 def listed() -> Price:
-    """Prices of the list and of the user's file on the day of each sum.
+    """Prices of the list and of the user's file on the day of each sum."""
+    known = prices.known_prices()
 
-    Sums do not say how large a single request was, so all of them have the price of an ordinary one.
-    """
-    prices = {name: tuple(replace(one, rates=one.rates[:1]) for one in dated) for name, dated in known_prices().items()}
+    @cache
+    def dated(model: str, day: str) -> prices.Price | None:
+        return prices.price_of(model, day=day, prices=known)
 
     def price(one: Spent) -> int | None:
-        found = cost_of(one.model, _usage(one), day=one.day, prices=prices)
+        rates = dated(one.model, one.day)
+        found = None if rates is None else prices.charged(rates, _usage(one), over=one.over)
         return None if found is None else found.micros
 
     return price
@@ -82,24 +81,6 @@ def _usage(one: Spent) -> Usage:
     """The sums as usage; an agent of which a day has seen no output at all does not tell it."""
     counts = dict(zip(TOKENS, one.tokens, strict=True))
     return Usage(**counts | {"output_tokens": counts["output_tokens"] or None})
-
-
-def _believed(found: list[Spent]) -> Iterator[Spent]:
-    """Each call of a model once: of those who tell of it, whoever knows best on that day in that place.
-
-    The end of a session sums up what was told on days before; it counts where its agent tells nothing else.
-    """
-    talkative = {one.agent for one in found if one.type not in _ENDS}
-    best: dict[tuple[str, str, str], int] = {}
-    for one in found:
-        if one.type in _TELLERS:
-            place = (one.day, one.agent, one.project)
-            best[place] = min(best.get(place, len(_TELLERS)), _TELLERS.index(one.type))
-    for one in found:
-        if one.type in _ENDS and one.agent in talkative:
-            continue
-        if one.type not in _TELLERS or _TELLERS.index(one.type) == best[one.day, one.agent, one.project]:
-            yield one
 
 
 def _line(name: str, found: Iterable[Priced]) -> Line:

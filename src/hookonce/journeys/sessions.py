@@ -7,12 +7,13 @@ from msgspec import Struct
 
 from hookonce import times
 from hookonce.store.query import Wanted, bare
+from hookonce.store.session_tokens import session_tokens
 
 _COLUMNS = "agent, session, project, first, last, events, calls, refusals"
 
 
 class Session(Struct, frozen=True, kw_only=True):
-    """A session in short."""
+    """A session in short. Tokens that nobody has told are null, never 0."""
 
     agent: str
     session: str
@@ -23,6 +24,8 @@ class Session(Struct, frozen=True, kw_only=True):
     events: int
     calls: int
     refusals: int
+    input_tokens: int | None
+    output_tokens: int | None
 
 
 def sessions(connection: Connection, wanted: Wanted) -> Iterator[Session]:
@@ -32,6 +35,7 @@ def sessions(connection: Connection, wanted: Wanted) -> Iterator[Session]:
     values.append(-1 if wanted.last is None else wanted.last)
     for row in reversed(connection.execute(text, values).fetchall()):
         agent, session, project, first, last, events, calls, refusals = row
+        tokens = session_tokens(connection, agent, session) or {}
         yield Session(
             agent=agent,
             session=session,
@@ -42,6 +46,8 @@ def sessions(connection: Connection, wanted: Wanted) -> Iterator[Session]:
             events=events,
             calls=calls,
             refusals=refusals,
+            input_tokens=tokens.get("input_tokens"),
+            output_tokens=tokens.get("output_tokens"),
         )
 
 

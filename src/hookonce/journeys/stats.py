@@ -6,7 +6,8 @@ from sqlite3 import Connection
 from msgspec import Struct
 
 from hookonce.store.spool import lost
-from hookonce.store.tally import HookCost, Span, counts, hooks
+from hookonce.store.tally import HookCost, Span, counts, hooks, spent
+from hookonce.store.told import TOKENS
 
 
 class Count(Struct, frozen=True, kw_only=True):
@@ -19,7 +20,8 @@ class Count(Struct, frozen=True, kw_only=True):
 class Stats(Struct, frozen=True, kw_only=True):
     """What happened. `decisions` has `none` for events about which nothing was decided.
 
-    `hooks` is null where one agent is asked for: which agent a hook ran for is not counted.
+    `hooks` is null where one agent is asked for: which agent a hook ran for is not counted. `tokens` is null where
+    nobody has told of any.
     """
 
     since: str | None
@@ -31,6 +33,7 @@ class Stats(Struct, frozen=True, kw_only=True):
     tools: list[Count]
     decisions: list[Count]
     days: list[Count]
+    tokens: dict[str, int] | None
     hooks: list[HookCost] | None
     lost_records: int
 
@@ -50,9 +53,15 @@ def stats(connection: Connection, span: Span) -> Stats:
         tools=_most(tools),
         decisions=_most(decisions),
         days=[Count(name=name, events=count) for name, count in sorted(found["day"].items())],
+        tokens=_tokens(connection, span),
         hooks=hooks(connection, span) if span.agent is None else None,
         lost_records=lost(),
     )
+
+
+def _tokens(connection: Connection, span: Span) -> dict[str, int] | None:
+    found = [one.tokens for one in spent(connection, span, projects=False)]
+    return dict(zip(TOKENS, map(sum, zip(*found, strict=True)), strict=True)) if found else None
 
 
 def _most(found: Mapping[str, int]) -> list[Count]:

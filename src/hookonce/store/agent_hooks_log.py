@@ -13,13 +13,12 @@ from pathlib import Path
 from stat import S_ISREG
 
 from hookonce.config import paths, settings
+from hookonce.config.capture import FILE, VARIABLE
 from hookonce.formats import agent_hooks
 from hookonce.model import Json, Stored
 from hookonce.store import log
 from hookonce.texts import dump, load
 
-VARIABLE = "AGENT_HOOKS_LOG"
-FILE = "agent-hooks.json"
 _EVERYTHING = "*"
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 

@@ -13,7 +13,8 @@ from hookonce.store.head import Head
 from hookonce.store.soundness import ROWS, fault
 from hookonce.store.tombstone import DAMAGED, Tombstone
 
-OUTSIDE = frozenset({"days", "hooks", "sessions"})  # summaries, which can be made anew from the rows
+# Summaries, which can be made anew from the rows, and how far transcripts were read.
+OUTSIDE = frozenset({"counts", "told", "places", "spent", "hooks", "sessions", "transcripts"})
 _MOST = 1000  # flaws that are told; a record that was rewritten has as many as it has rows
 _STEP = 5000  # rows from one word to whoever waits to the next
 _NO_KEY = "the key that marks rows is not there: whether this machine has written them cannot be told"

@@ -10,7 +10,8 @@ from hookonce.store.schema import migrate
 
 Durability = Literal["normal", "full"]
 _PATIENCE = 10.0  # seconds that a writer waits for another
-_PAGES = 4000  # of the write-ahead log, until somebody who commits has to tidy up
+_PAGE = 8192  # bytes: of records as long as ours, more fit into such a page than into two half as large
+_PAGES = 2000  # of the write-ahead log, until somebody who commits has to tidy up
 
 
 def file() -> Path:
@@ -25,6 +26,7 @@ def writing(path: Path | None = None, durability: Durability = "normal", patienc
     if not place.exists():
         place.touch(mode=0o600)
     connection = sqlite3.connect(place, timeout=patience, isolation_level=None, check_same_thread=False)
+    connection.execute(f"PRAGMA page_size = {_PAGE}")  # of a database that is made now
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(f"PRAGMA synchronous = {durability}")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_PAGES}")

@@ -1,10 +1,28 @@
 """An entry: a record as it is kept, its exact bytes, and what of it can be asked for."""
 
+from typing import cast
+
 from msgspec import Struct, convert
 
 from hookonce import times
 from hookonce.model import Stored
 from hookonce.texts import dump, load
+
+# id, times, type, agent, session, sub-agent, tool, outcome, model, place and path
+Columns = tuple[
+    str,
+    str,
+    str | None,
+    str,
+    str,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+    str | None,
+]
 
 
 class Entry(Struct, frozen=True):
@@ -24,11 +42,11 @@ def read(body: bytes) -> Entry:
     return Entry(convert(load(body.decode()), type=Stored), body)
 
 
-def columns(record: Stored) -> tuple[str | None, ...]:
-    """What stands beside a body: id, times, type, agent, session, sub-agent, tool, outcome, model, place and path."""
-    event = record.event
-    path = event.tool.input.get("path") if event.tool is not None else None
-    found = (
+def columns(record: Stored) -> Columns:
+    """What stands beside a body."""
+    event, decision, tool = record.event, record.decision, record.event.tool
+    path = tool.input.get("path") if tool is not None else None
+    found: Columns = (
         event.id,
         _moment(event.time),
         event.received,
@@ -36,13 +54,15 @@ def columns(record: Stored) -> tuple[str | None, ...]:
         event.agent,
         event.session,
         event.subagent.id if event.subagent is not None else None,
-        event.tool.name if event.tool is not None else None,
-        record.decision.outcome if record.decision is not None and event.derived_from is None else None,
+        tool.name if tool is not None else None,
+        decision.outcome if decision is not None and event.derived_from is None else None,
         event.model,
         event.cwd,
         path if type(path) is str else None,
     )
-    return found if all(text is None or text.isascii() for text in found) else tuple(map(_written, found))
+    if "".join(filter(None, found)).isascii():
+        return found
+    return cast("Columns", tuple(map(_written, found)))
 
 
 def _moment(text: str) -> str:

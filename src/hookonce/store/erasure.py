@@ -7,12 +7,13 @@ from msgspec import Struct
 
 from hookonce.store import chain, keys
 from hookonce.store.retention import at_once
-from hookonce.store.rollup import TOKENS
 from hookonce.store.soundness import BESIDE, erased_mark
+from hookonce.store.told import TOKENS
 from hookonce.store.writer import Writer
 
 _CLEARED = ("session", "subagent", "model", "project", "path")
-_NUMBERS = ("events", *TOKENS, "tool_ms")  # what a day's summary counts
+# Summaries that name a project, and under what else they count tokens.
+_NAMING = {"places": "day, agent, model, over", "told": "agent, session, teller, day, model, over"}
 
 
 class Erased(Struct, frozen=True):
@@ -22,9 +23,10 @@ class Erased(Struct, frozen=True):
     left: str | None = None
 
 
-def of_session(connection: Connection, session: str) -> list[str]:
-    """The ids of a session's records that are not erased yet."""
-    found = connection.execute("SELECT id FROM events WHERE session = ? AND erased = 0 ORDER BY seq", (session,))
+def of_session(connection: Connection, session: str, agent: str | None = None) -> list[str]:
+    """The ids of a session's records that are not erased yet; of one agent's if that is named."""
+    meant = "session = ? AND agent = coalesce(?, agent) AND erased = 0"
+    found = connection.execute(f"SELECT id FROM events WHERE {meant} ORDER BY seq", (session, agent))  # noqa: S608
     return [row[0] for row in found]
 
 
@@ -61,19 +63,21 @@ def _forget(connection: Connection, told: dict[str, str | None]) -> None:
     session, project = told["session"], told["project"]
     same = "SELECT 1 FROM events WHERE agent = ? AND session = ? LIMIT 1"
     if session is not None and connection.execute(same, (told["agent"], session)).fetchone() is None:
-        connection.execute("DELETE FROM sessions WHERE agent = ? AND session = ?", (told["agent"], session))
+        for name in ("sessions", "told"):
+            connection.execute(f"DELETE FROM {name} WHERE agent = ? AND session = ?", (told["agent"], session))  # noqa: S608
     if project and connection.execute("SELECT 1 FROM events WHERE project = ? LIMIT 1", (project,)).fetchone() is None:
         _nowhere(connection, project)
 
 
 def _nowhere(connection: Connection, project: str) -> None:
     """What was counted for a project is counted for none."""
-    names, same = ", ".join(_NUMBERS), "day, agent, model, tool, type, outcome"
-    sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in _NUMBERS)
-    moved = f"SELECT '', {same}, {names} FROM days WHERE project = ?"  # noqa: S608  our own words
-    into = f"INSERT INTO days (project, {same}, {names}) {moved} ON CONFLICT DO UPDATE SET {sums}"
-    connection.execute(into, (project,))
-    connection.execute("DELETE FROM days WHERE project = ?", (project,))
+    names = ", ".join(TOKENS)
+    sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in TOKENS)
+    for table, same in _NAMING.items():
+        moved = f"SELECT '', {same}, {names} FROM {table} WHERE project = ?"  # noqa: S608  our own words
+        into = f"INSERT INTO {table} (project, {same}, {names}) {moved} ON CONFLICT DO UPDATE SET {sums}"
+        connection.execute(into, (project,))
+        connection.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608  as above
     connection.execute("UPDATE sessions SET project = NULL WHERE project = ?", (project,))
 
 

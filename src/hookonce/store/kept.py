@@ -1,36 +1,50 @@
 """Everything that is known: what the store holds, and what still lies in spool files."""
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from sqlite3 import Connection
 
+from hookonce.errors import HookonceError
 from hookonce.model import Stored
-from hookonce.store import database, spool
+from hookonce.store import reader, spool
 from hookonce.store.entry import read
 from hookonce.store.query import Wanted, records
 
 NEWEST = 2000  # records of the store that are looked through by those who ask for the last of a kind
+Tell = Callable[[str], None]
 
 
-def latest(most: int = NEWEST) -> Iterator[Stored]:
-    """The newest records of the store and all of the spool, oldest first; each event once."""
-    found = {record.event.id: record for record in _kept(Wanted(last=most))}
-    refused = {record.event.id: record for record in _kept(Wanted(outcome="deny", last=most // 10))}
-    waiting = {record.event.id: record for record in spool.records()}
-    known = refused | found | waiting
+def _nobody(_: str) -> None:
+    """Whoever does not ask what is wrong with the store is not told."""
+
+
+def latest(most: int = NEWEST, tell: Tell = _nobody) -> Iterator[Stored]:
+    """The newest records of the store and all of the spool, oldest first; each event once.
+
+    Where the store cannot be read, `tell` hears why, and the spool is all there is.
+    """
+    wanted = (Wanted(outcome="deny", last=most // 10), Wanted(last=most))
+    kept = _found(lambda connection: [one for part in wanted for one in records(connection, part)], tell)
+    known = {record.event.id: record for record in (*kept, *spool.records())}
     return iter(sorted(known.values(), key=lambda one: (one.event.received or one.event.time, one.event.id)))
 
 
-def named(event: str) -> Stored | None:
-    """The record of an event."""
-    with suppress(sqlite3.Error), closing(database.reading()) as connection:
+def named(event: str, tell: Tell = _nobody) -> Stored | None:
+    """The record of an event; where the store cannot be read, `tell` hears why."""
+
+    def look(connection: Connection) -> list[Stored]:
         row = connection.execute("SELECT body FROM events WHERE id = ? AND erased = 0", (event,)).fetchone()
-        if row is not None:
-            return read(row[0]).record
-    return next((record for record in spool.records() if record.event.id == event), None)
+        return [] if row is None else [read(row[0]).record]
+
+    found = _found(look, tell)
+    return next((record for record in (*found, *spool.records()) if record.event.id == event), None)
 
 
-def _kept(wanted: Wanted) -> list[Stored]:
-    with suppress(sqlite3.Error), closing(database.reading()) as connection:
-        return list(records(connection, wanted))
-    return []
+def _found(look: Callable[[Connection], list[Stored]], tell: Tell) -> list[Stored]:
+    try:
+        with closing(reader.opened()) as connection:
+            return look(connection)
+    except (sqlite3.Error, OSError, HookonceError) as problem:
+        tell(f"only what still waits in the spool is looked at: {problem}")
+        return []

@@ -22,6 +22,7 @@ from msgspec import Struct
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.model import Usage
+from hookonce.store import steps
 from hookonce.store.price_table import TABLE, Row, Source
 
 _MILLION = 1_000_000
@@ -76,23 +77,27 @@ def cost_of(
     *,
     hour_writes: int = 0,
     day: str | None = None,
-    summed: bool = False,
+    over: int | None = None,
     prices: Prices | None = None,
 ) -> Cost | None:
     """What a call has cost on a day, today by default; None if the model or its tokens are not known.
 
     Input and output of the usage are all tokens, those of caches and of reasoning among them. `hour_writes` are those
-    of the written tokens that are kept for an hour. Of many calls whose tokens are `summed` nobody knows which were
-    long: they are taken for short ones.
+    of the written tokens that are kept for an hour. Of many calls whose tokens are one sum, `over` is the step that the
+    input of each exceeds.
     """
     price = price_of(model, day=day, prices=prices)
-    given, made = usage.input_tokens, usage.output_tokens
-    if price is None or given is None or made is None:
+    return None if price is None else charged(price, usage, hour_writes=hour_writes, over=over)
+
+
+def charged(price: Price, usage: Usage, *, hour_writes: int = 0, over: int | None = None) -> Cost | None:
+    """What a call has cost at a price; see `cost_of`."""
+    told, made = usage.input_tokens, usage.output_tokens
+    if told is None or made is None:
         return None
     read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-    if given < read + written:
-        given += read + written  # it cannot be all of the input: some agents tell only what is new
-    rates = next(one for one in reversed(price.rates) if one.over == 0 or (given > one.over and not summed))
+    given = steps.given(told, read, written)
+    rates = _fitting(price, steps.step(given) if over is None else over)
     hour = min(hour_writes, written)
     counts = (given - read - written, made, read, written - hour, hour)
     total = sum(count * getattr(rates, name) for count, name in zip(counts, _FIELDS, strict=True))
@@ -103,6 +108,10 @@ def cost_of(
         checked=price.checked,
         documented=price.documented,
     )
+
+
+def _fitting(price: Price, over: int) -> Rates:
+    return next(one for one in reversed(price.rates) if one.over <= over)
 
 
 def window_of(model: str | None, *, prices: Prices | None = None) -> int | None:

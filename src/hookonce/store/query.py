@@ -107,19 +107,32 @@ def bare(time: str) -> str:
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
-def whole(connection: Connection, session: str) -> str:
-    """The whole name of a session, of which a beginning was given."""
+def whole(connection: Connection, session: str, agent: str | None = None) -> str:
+    """The whole name of a session, of which a beginning was given; of one agent's if that is named."""
     known = connection.execute(
-        "SELECT DISTINCT session FROM sessions WHERE session = ? OR session GLOB ? ORDER BY session = ? DESC LIMIT 4",
-        (session, f"{beginning(session)}*", session),
+        "SELECT DISTINCT session FROM sessions WHERE (session = ? OR session GLOB ?) AND agent = coalesce(?, agent)"
+        " ORDER BY session = ? DESC LIMIT 4",
+        (session, f"{beginning(session)}*", agent, session),
     ).fetchall()
     names = [str(row[0]) for row in known]
     if session in names or len(names) == 1:
         return names[0]
     if not names:
-        raise HookonceError(f"no session begins with {session!r}; hookonce sessions lists them")
+        whose = f" of {agent}" if agent is not None else ""
+        raise HookonceError(f"no session{whose} begins with {session!r}; hookonce sessions lists them")
     more = ", …" if len(names) > _NAMED else ""
-    raise HookonceError(f"several sessions begin with {session!r}: {', '.join(names[:_NAMED])}{more}")
+    listed = f"{', '.join(names[:_NAMED])}{more}"
+    raise HookonceError(f"several sessions begin with {session!r}: {listed}; say more of the name of one")
+
+
+def owner(connection: Connection, session: str) -> str | None:
+    """The agent of a session; HookonceError where more than one has a session of that name."""
+    known = connection.execute("SELECT agent FROM sessions WHERE session = ? ORDER BY agent", (session,)).fetchall()
+    names = [str(row[0]) for row in known]
+    if len(names) > 1:
+        choices = " or ".join(f"--agent {name}" for name in names)
+        raise HookonceError(f"{' and '.join(names)} each have a session {session!r}; say whose, with {choices}")
+    return names[0] if names else None
 
 
 def beginning(text: str) -> str:

@@ -15,7 +15,10 @@ def opened(path: Path | None = None) -> Connection:
     try:
         connection, version = _tried(place)
     except sqlite3.DatabaseError as problem:
-        raise HookonceError(f"{place} cannot be read as a record of events: {problem}") from None
+        raise HookonceError(f"{place} cannot be read as a record of events: {problem}. Next: hookonce doctor") from None
+    if 0 < version < VERSION:
+        connection.close()
+        connection = _renewed(place)
     if version > VERSION:
         connection.close()
         raise HookonceError(f"the store was written by a newer hookonce (version {version}, we know {VERSION})")
@@ -39,6 +42,15 @@ def _tried(place: Path) -> tuple[Connection, int]:
         raise
     still = sqlite3.connect(f"{place.resolve().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
     return still, _version(still)
+
+
+def _renewed(place: Path) -> Connection:
+    """A record of an older hookonce, brought up to date."""
+    try:
+        database.writing(place).close()
+    except (sqlite3.Error, OSError) as problem:
+        raise HookonceError(f"{place} is of an older hookonce, and cannot be brought up to date: {problem}") from None
+    return database.reading(place)
 
 
 def _is_at_rest(place: Path) -> bool:

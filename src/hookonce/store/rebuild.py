@@ -5,11 +5,12 @@ from sqlite3 import Connection
 from typing import Any
 
 from hookonce.model import SCHEMA, Decision, Event, Stored, Tool
-from hookonce.store import entry, rollup
+from hookonce.store import entry, rollup, told
 from hookonce.store.writer import Writer, current
 
 _AT_ONCE = 5000
-_BEGIN = {"days": "day", "hooks": "day", "sessions": "first"}  # the column that says when something began
+# Each summary, and the column that says when something began.
+_BEGIN = {"counts": "day", "told": "day", "places": "day", "spent": "day", "hooks": "day", "sessions": "first"}
 _ROWS = """SELECT seq, body, erased, id, time, type, agent, tool, outcome FROM events
     WHERE seq > ? ORDER BY seq LIMIT ?"""
 _OUTCOMES = {"allow", "ask", "deny"}
@@ -21,7 +22,7 @@ def rebuild(writer: Writer, tell: Callable[[int, int], None] = lambda _done, _al
     Others go on writing while rows are counted; only the last of them and the exchange are one transaction.
     """
     connection = writer.connection
-    for name in _BEGIN:  # as long as they are there, whoever says `days` means this one
+    for name in _BEGIN:  # as long as they are there, whoever says `counts` means this one
         connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM main.{name} WHERE FALSE")  # noqa: S608
     try:
         _keyed(connection)
@@ -51,7 +52,7 @@ def _keyed(connection: Connection) -> None:
 def _count(connection: Connection, last: int, count: int, tell: Callable[[int, int], None]) -> tuple[int, int]:
     everything = current(connection).seq
     while found := connection.execute(_ROWS, (last, _AT_ONCE)).fetchall():
-        rollup.add(connection, _records(found))
+        rollup.add(connection, [(entry.columns(one), one) for one in _records(found)])
         last, count = found[-1][0], count + len(found)
         tell(last, everything)
     return last, count
@@ -78,6 +79,8 @@ def _exchange(connection: Connection) -> None:
     for name, begin in _BEGIN.items():
         connection.execute(f"DELETE FROM main.{name} WHERE {begin} >= ?", (since,))  # noqa: S608  our own words
         connection.execute(f"INSERT OR IGNORE INTO main.{name} SELECT * FROM temp.{name} WHERE {begin} >= ?", (since,))  # noqa: S608
+    if since:  # who counts in a session may have spoken on a day that is gone
+        told.spend_all(connection, since)
 
 
 def _whole_since(connection: Connection) -> str:

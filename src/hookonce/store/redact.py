@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec.structs import asdict, replace
 
 from hookonce.canon.arguments import ARGUMENTS, DATA
+from hookonce.canon.fields import is_name
 from hookonce.guard.secrets import is_mask
 from hookonce.model import Actor, Decision, Digest, Event, Gap, Object, Record, Result, Stored, Tool
 from hookonce.store.unsecret import unsecret
@@ -143,8 +144,9 @@ def _input(given: Object, classes: Mapping[str, str], where: str, how: _How) -> 
 def _object(given: Object, classes: Mapping[str, str], where: str, how: _How) -> Object:
     """The same object with every text left out that is not of a harmless class."""
     kept: Object = {}
-    for key, value in given.items():
-        kind = classes.get(key, "text")
+    for name, value in given.items():
+        kind = classes.get(name, "text")
+        key = _key(name, how.key)
         if value is True or value is False or ((kind == "path" or kind == "command") and type(value) is str):  # noqa: PLR1714  the common cases, and a comparison is cheaper than a set
             kept[key] = value
             continue
@@ -163,7 +165,7 @@ def _left(value: Any, kind: str, secret: bytes | None) -> Any:
     if type(value) is list:
         return [_left(item, kind, secret) for item in value]
     inner = {key: kind if kind == "keep" or key in _FILE else "text" for key in value}
-    return {key: _left(item, inner[key], secret) for key, item in value.items()}
+    return {_key(key, secret): _left(item, inner[key], secret) for key, item in value.items()}
 
 
 def _hide(value: Any, secret: bytes | None) -> Any:
@@ -175,10 +177,15 @@ def _hide(value: Any, secret: bytes | None) -> Any:
         mark, length, lines = _measured(value, secret)
         return {"hash": mark, "length": length, "lines": lines}
     if kind is dict:
-        return value if _is_digest(value) else {key: _hide(item, secret) for key, item in value.items()}
+        return value if _is_digest(value) else {_key(key, secret): _hide(item, secret) for key, item in value.items()}
     if kind is list:
         return [_hide(item, secret) for item in value]
     return value
+
+
+def _key(key: str, secret: bytes | None) -> str:
+    """The name of a field, or the hash of a key that is none."""
+    return key if is_name(key) else _measured(key, secret)[0]
 
 
 def _is_digest(value: Any) -> bool:

@@ -1,68 +1,76 @@
 """Rollups: what a batch of records adds to the summaries by day, by hook and by session. Law: rollup = group-by."""
 
+from collections import Counter
 from collections.abc import Iterable
 from math import ceil, log
 from sqlite3 import Connection
 
 from hookonce.model import HookRun, Stored
-from hookonce.store.entry import columns
+from hookonce.store import told
+from hookonce.store.entry import Columns
+from hookonce.store.told import Tellings
 
-TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _BEFORE = "before_tool_execute"
 _GROWTH = 1.25  # from one bucket of times to the next, so that a percentile is at most a quarter off
 _SMALLEST = 0.1  # milliseconds
+_DAY = 10  # characters
 
 Row = list[float]
 
 
-def add(connection: Connection, records: Iterable[Stored]) -> None:
-    """Add records to the summaries, each summary once."""
-    days: dict[tuple[str, ...], Row] = {}
+class _Session:
+    """What a batch tells of one session."""
+
+    def __init__(self, time: str) -> None:
+        self.first = self.last = time
+        self.events = self.calls = self.refusals = 0
+        self.project: str | None = None
+        self.told: Tellings = []
+
+
+def add(connection: Connection, rows: Iterable[tuple[Columns, Stored]]) -> None:
+    """Add records, each with what stands beside it, to the summaries."""
+    counts: Counter[tuple[str, ...]] = Counter()
     hooks: dict[tuple[str, str, int], Row] = {}
-    sessions: dict[tuple[str, str], list[Stored]] = {}
-    for record in records:
-        _sum(days.setdefault(_day(record), [0.0] * 7), _numbers(record))
+    sessions: dict[tuple[str, str | None], _Session] = {}
+    for beside, record in rows:
+        _, time, _, kind, agent, session, _, tool, outcome, model, place, _ = beside
+        day = time[:_DAY]
+        counts[day, agent, kind, tool or "", outcome or ""] += 1
         for run in record.runs:
-            key = (record.event.time[:10], run.hook, bucket(run.duration_ms or 0))
-            _sum(hooks.setdefault(key, [0.0] * 5), _run(run))
-        if (session := columns(record)[5]) is not None:
-            sessions.setdefault((record.event.agent, session), []).append(record)
-    connection.executemany(_DAYS, [(*key, *row) for key, row in days.items()])
+            _ran(hooks.setdefault((day, run.hook, bucket(run.duration_ms or 0)), [0.0] * 5), run)
+        found = sessions.get((agent, session))
+        if found is None:
+            found = sessions[agent, session] = _Session(time)
+        _seen(found, time, kind, outcome, place)
+        told.note(found.told, record.event, day, model or "", place or "")
+    connection.executemany(_COUNTS, [(*key, count) for key, count in counts.items()])
     connection.executemany(_HOOKS, [(*key, *row) for key, row in hooks.items()])
-    connection.executemany(_SESSIONS, [(*key, *_session(found)) for key, found in sessions.items()])
+    connection.executemany(
+        _SESSIONS, [(*key, *_session(found)) for key, found in sessions.items() if key[1] is not None]
+    )
+    for (agent, session), found in sessions.items():
+        told.add(connection, agent, session or "", found.told)
 
 
-def _sum(into: Row, numbers: Iterable[float]) -> None:
-    for index, number in enumerate(numbers):
-        into[index] += number
+def _seen(found: _Session, time: str, kind: str, outcome: str | None, place: str | None) -> None:
+    found.first, found.last = min(found.first, time), max(found.last, time)
+    found.events += 1
+    found.calls += kind == _BEFORE
+    found.refusals += outcome == "deny"
+    found.project = found.project or place
 
 
-def _day(record: Stored) -> tuple[str, ...]:
-    """What a record is counted under."""
-    event = record.event
-    _, time, _, kind, agent, _, _, tool, _, model, place, _ = columns(record)
-    counts = record.decision is not None and event.derived_from is None  # what follows from a refusal is none
-    outcome = (record.decision.outcome or "") if record.decision is not None and counts else ""
-    return (time or "")[:10], agent or "", model or "", place or "", tool or "", kind or "", outcome
+def _session(found: _Session) -> tuple[str, str, int, int, int, str | None]:
+    return found.first, found.last, found.events, found.calls, found.refusals, found.project
 
 
-def _numbers(record: Stored) -> list[float]:
-    event = record.event
-    usage = [getattr(event.usage, name) or 0 if event.usage is not None else 0 for name in TOKENS]
-    result = event.tool.result if event.tool is not None else None
-    return [1, *usage, (result.duration_ms or 0) if result is not None else 0]
-
-
-def _run(run: HookRun) -> list[float]:
-    return [1, run.failure is not None, run.outcome == "deny", run.duration_ms or 0, run.tokens or 0]
-
-
-def _session(records: list[Stored]) -> tuple[str, str, int, int, int, str | None]:
-    times = sorted(record.event.time for record in records)
-    calls = sum(record.event.type == _BEFORE for record in records)
-    refusals = sum(_day(record)[-1] == "deny" for record in records)
-    place = next((place for record in records if (place := columns(record)[10])), None)
-    return times[0], times[-1], len(records), calls, refusals, place
+def _ran(row: Row, run: HookRun) -> None:
+    row[0] += 1
+    row[1] += run.failure is not None
+    row[2] += run.outcome == "deny"
+    row[3] += run.duration_ms or 0
+    row[4] += run.tokens or 0
 
 
 def bucket(ms: float) -> int:
@@ -75,13 +83,7 @@ def upper(number: int) -> float:
     return _SMALLEST * _GROWTH**number
 
 
-_DAYS = """INSERT INTO days VALUES (?, ?, ?, ?, ?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER),
-    CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ?)
-    ON CONFLICT DO UPDATE SET events = events + excluded.events, input_tokens = input_tokens + excluded.input_tokens,
-    output_tokens = output_tokens + excluded.output_tokens,
-    cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens,
-    cache_write_tokens = cache_write_tokens + excluded.cache_write_tokens,
-    reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens, tool_ms = tool_ms + excluded.tool_ms"""
+_COUNTS = "INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET events = events + excluded.events"
 _HOOKS = """INSERT INTO hooks VALUES (?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ?,
     CAST(? AS INTEGER))
     ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, failures = failures + excluded.failures,

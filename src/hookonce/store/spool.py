@@ -6,7 +6,7 @@ known at first. A record that cannot be written is counted, and never keeps an a
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fcntl import LOCK_EX, flock
 from hashlib import sha256
@@ -15,7 +15,8 @@ from pathlib import Path
 from msgspec import DecodeError, ValidationError, convert
 from msgspec.json import decode
 
-from hookonce.config import paths
+from hookonce.config import paths, settings
+from hookonce.errors import HookonceError
 from hookonce.model import Stored
 from hookonce.texts import dump, load
 
@@ -44,12 +45,36 @@ def _add(path: Path, line: bytes) -> None:
     handle = _held(path)
     with os.fdopen(handle, "r+b") as file:
         old = file.read()
+        length = old.rfind(b"\n") + 1  # below it lies what somebody was killed in writing, or had no room for
         try:
+            file.seek(length)
+            file.truncate()
             file.write(b"%d " % (old.count(b"\n") + 1) + line)
             file.flush()
+            if is_full():
+                settle(handle, None if length else path)
         except OSError:
-            _undo(path, handle, len(old))
+            _undo(path, handle, length)
             raise
+
+
+def is_full() -> bool:
+    """Whether what is written has to survive a loss of power before anybody is answered."""
+    try:
+        return settings.durability() == "full"
+    except HookonceError:  # settings that cannot be read may say so
+        return True
+
+
+def settle(handle: int, made: Path | None = None) -> None:
+    """Have a file on the disk, and not only in memory; one that was just made is to be found there too."""
+    os.fdatasync(handle)
+    if made is not None:
+        above = os.open(made.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(above)
+        finally:
+            os.close(above)
 
 
 def _held(path: Path) -> int:
@@ -79,21 +104,37 @@ def _file(event: str) -> Path:
     return folder() / f"{event}.jsonl"
 
 
-def count_loss() -> None:
-    """One more record is lost. The count is the length of a file without content, which a full disk still takes."""
-    with suppress(OSError):
-        handle = os.open(_lost(), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "r+b") as file:
-            flock(file, LOCK_EX)
-            os.ftruncate(handle, os.fstat(handle).st_size + 1)
+def count_loss(by: int = 1) -> None:
+    """One more record is lost, or was found again. The count is the length of a file without content.
+
+    Even a full disk takes that; where our folder cannot be written at all, a file elsewhere counts.
+    """
+    for place in _counts():
+        with suppress(OSError, HookonceError):
+            handle = os.open(place(), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "r+b") as file:
+                flock(file, LOCK_EX)
+                known = os.fstat(handle).st_size
+                if known + by < 0:
+                    continue  # it was counted elsewhere
+                os.ftruncate(handle, known + by)
+                return
 
 
 def lost() -> int:
     """How many records could not be written."""
-    try:
-        return _lost().stat().st_size
-    except OSError:
-        return 0
+    found = 0
+    for place in _counts():
+        with suppress(OSError, HookonceError):
+            found += place().stat().st_size
+    return found
+
+
+elsewhere: Callable[[], Path] | None = None  # set by those who know another place
+
+
+def _counts() -> list[Callable[[], Path]]:
+    return [_lost] if elsewhere is None else [_lost, elsewhere]
 
 
 def _lost() -> Path:

@@ -5,7 +5,8 @@ from contextlib import closing
 
 from msgspec import Struct
 
-from hookonce.store import database, spool
+from hookonce.errors import HookonceError
+from hookonce.store import database, reader, spool
 
 
 class Summary(Struct, frozen=True, kw_only=True):
@@ -25,9 +26,11 @@ def summary() -> Summary:
     files = [place, place.with_name(f"{place.name}-wal")]
     records, problem = 0, None
     try:
-        with closing(database.reading()) as connection:
+        with closing(reader.opened()) as connection:
             records = connection.execute("SELECT count FROM head").fetchone()[0]
-    except sqlite3.Error as trouble:
+    except HookonceError as trouble:
+        problem = str(trouble)
+    except (sqlite3.Error, OSError) as trouble:
         problem = f"the store {place} cannot be read: {trouble}"
     return Summary(
         records=records,

@@ -6,11 +6,10 @@ from sqlite3 import Connection
 from msgspec import Struct
 
 from hookonce.store.query import bare
-from hookonce.store.rollup import TOKENS, upper
+from hookonce.store.rollup import upper
+from hookonce.store.told import TOKENS
 
 KINDS = ("agent", "type", "tool", "outcome", "day")
-_SUMS = ", ".join(f"sum({name})" for name in TOKENS)
-_ANY = " OR ".join(f"{name} > 0" for name in TOKENS)
 _DAY = 10  # characters
 
 
@@ -36,25 +35,26 @@ class HookCost(Struct, frozen=True, kw_only=True):
 
 
 class Spent(Struct, frozen=True):
-    """Tokens, and who told them of what; the counts are those of `TOKENS`."""
+    """Tokens of calls whose input exceeds a step (`over`) and not the next; the counts are those of `TOKENS`."""
 
     day: str
     agent: str
     model: str
+    over: int
     project: str
-    type: str
     tokens: tuple[int, ...]
 
 
 def counts(connection: Connection, span: Span) -> dict[str, dict[str, int]]:
-    """The number of events by agent, type, tool, outcome and day, all of them from one pass."""
+    """The number of events by agent, type, tool, outcome and day."""
     where, values = _where(span)
-    columns = ", ".join(KINDS)
-    text = f"SELECT {columns}, sum(events) FROM days WHERE {where} GROUP BY {columns}"  # noqa: S608  our own words
     found: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
-    for *names, events in connection.execute(text, values):
-        for kind, name in zip(KINDS, names, strict=True):
-            found[kind][name] = found[kind].get(name, 0) + events
+    for kinds in (KINDS[:-1], KINDS[-1:]):  # days are many, and the rest of all of them together is not
+        columns = ", ".join(kinds)
+        text = f"SELECT {columns}, sum(events) FROM counts WHERE {where} GROUP BY {columns}"  # noqa: S608  our own words
+        for *names, events in connection.execute(text, values):
+            for kind, name in zip(kinds, names, strict=True):
+                found[kind][name] = found[kind].get(name, 0) + events
     return found
 
 
@@ -103,13 +103,12 @@ def percentile(sizes: list[tuple[int, int]], part: float) -> float:
 
 
 def spent(connection: Connection, span: Span, *, projects: bool) -> Iterator[Spent]:
-    """Tokens by day, agent, model and type of the event that told them, and by project if that is wanted."""
+    """Tokens by day, agent, model and length of the request, and by project if that is wanted; each call once."""
     where, values = _where(span)
-    place = "project" if projects else "''"
-    text = f"""SELECT day, agent, model, {place} AS place, type, {_SUMS} FROM days WHERE ({_ANY}) AND {where}
-        GROUP BY day, agent, model, place, type"""  # noqa: S608  our own words
-    for day, agent, model, project, kind, *sums in connection.execute(text, values):
-        yield Spent(day, agent, model, project, kind, tuple(sums))
+    table, place = ("places", "project") if projects else ("spent", "''")
+    text = f"SELECT day, agent, model, over, {place}, {', '.join(TOKENS)} FROM {table} WHERE {where}"  # noqa: S608
+    for day, agent, model, over, project, *sums in connection.execute(text, values):
+        yield Spent(day, agent, model, over, project, tuple(sums))
 
 
 def _where(span: Span) -> tuple[str, list[str]]:

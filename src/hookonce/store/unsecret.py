@@ -26,6 +26,12 @@ def unsecret(stored: Stored) -> Stored:
     return replace(clean, gaps=[*clean.gaps, *gaps]) if gaps else clean
 
 
+def cleaned(value: Any) -> tuple[Any, list[Gap]]:
+    """Any JSON value without its secrets, each of which is a gap."""
+    gaps: list[Gap] = []
+    return _value(value, "$", gaps), gaps
+
+
 def _value(value: Any, where: str, gaps: list[Gap]) -> Any:
     kind = type(value)
     if kind is str:

@@ -1,15 +1,16 @@
 """Appending: a batch of entries is one transaction, its rows are linked to the last one that anybody has written."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from sqlite3 import Connection
 from types import TracebackType
 from typing import Protocol, Self
 
+from hookonce.model import Stored
 from hookonce.store import chain, database, head, keys, rollup
 from hookonce.store.database import Durability
-from hookonce.store.entry import Entry, columns
+from hookonce.store.entry import Columns, Entry, columns
 from hookonce.store.head import Head
 
 _INSERT = """INSERT INTO events (seq, id, time, received, type, agent, session, subagent, tool, outcome, model, project,
@@ -34,17 +35,27 @@ class Writer:
         self.connection = database.writing(path, durability, patience)
         self._head = (path or database.file()).with_name("head")
 
-    def append(self, entries: Sequence[Entry], follower: Follower | None = None) -> int:
-        """Keep entries, and what follows from them; how many of them are new. All of them, or none if that fails."""
-        if not entries:
+    def append(
+        self,
+        entries: Sequence[Entry],
+        follower: Follower | None = None,
+        beside: Callable[[Connection], object] | None = None,
+    ) -> int:
+        """Keep entries, and what follows from them; how many of them are new. All of them, or none if that fails.
+
+        `beside` writes what has to be true exactly if they are kept.
+        """
+        if not entries and beside is None:
             return 0
         key = keys.marking()
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             now = current(self.connection)
             new, now = self._rows(entries, now, key, follower)
-            rollup.add(self.connection, [one.record for one in new])
+            rollup.add(self.connection, new)
             self.connection.execute("UPDATE head SET seq = ?, hash = ?, count = ?", (now.seq, now.hash, now.count))
+            if beside is not None:
+                beside(self.connection)
             self.connection.execute("COMMIT")
         except BaseException:
             self.connection.execute("ROLLBACK")
@@ -54,7 +65,7 @@ class Writer:
 
     def _rows(
         self, entries: Sequence[Entry], now: Head, key: bytes, follower: Follower | None
-    ) -> tuple[list[Entry], Head]:
+    ) -> tuple[list[tuple[Columns, Stored]], Head]:
         """The rows of a batch; what is there already is not written again, and nothing follows from it."""
         new = []
         todo = deque(entries)
@@ -64,10 +75,11 @@ class Writer:
             if follower is not None and not derived:
                 one = follower.before(one)
             row = chain.link(now.seq + 1, now.hash, chain.digest(one.body))
-            values = (now.seq + 1, *columns(one.record), one.body, row, chain.mark(key, row))
+            beside = columns(one.record)
+            values = (now.seq + 1, *beside, one.body, row, chain.mark(key, row))
             if self.connection.execute(_INSERT, values).rowcount != 1:
                 continue
-            new.append(one)
+            new.append((beside, one.record))
             now = Head(now.seq + 1, row, now.count + 1)
             if follower is not None and not derived:
                 todo.extendleft(reversed(follower.after(one)))

@@ -1,0 +1,82 @@
+"""Rows for measuring the record: recorded sessions of several agents, told again at other times and places.
+
+Redaction is not what is measured here: each step of a recording is redacted once, and what differs from session to
+session is put in afterwards. The same number gives the same session, so that whoever was stopped can go on.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from random import Random
+
+from msgspec.structs import replace
+
+from hookonce import ids, times
+from hookonce.guard.likeness import marked
+from hookonce.journeys.demo import recorded, session
+from hookonce.model import Decision, Event, HookRun, Stored, Tool, Usage
+from hookonce.store.entry import Entry, entry
+from hookonce.store.redact import redact
+
+DAYS, PROJECTS, FILES = 365, 10_000, 40
+MODELS = {"codex": ("gpt-5", "gpt-5.6-sol"), "gemini-cli": ("gemini-2.5-pro", "gemini-2.5-flash")}
+OTHERS = ("claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4-5")
+ROUNDS = 4  # times that the work of a recording is done again in one session
+REFUSED = 0.01  # of all calls
+_BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+_STEP = timedelta(seconds=7)
+
+
+@cache
+def plots() -> list[tuple[Stored, ...]]:
+    """The recordings, each step redacted; the work between beginning and end comes several times."""
+    found = []
+    for name in recorded():
+        steps = [redact(replace(one, event=marked(one.event)), "minimal") for one in session(name)]
+        work = [one for one in steps if one.event.tool is not None or one.event.type == "agent_stop"]
+        rest = [one for one in steps if one not in work]
+        found.append((*rest[:2], *work * ROUNDS, *rest[2:]))
+    return found
+
+
+def length() -> float:
+    """Entries of a session, on average."""
+    return sum(map(len, plots())) / len(plots())
+
+
+def name_of(number: int) -> str:
+    """The name of a session."""
+    return ids.derive("bench", str(number))
+
+
+def told(number: int, when: float) -> Iterator[Entry]:
+    """A session at some time of the year, from 0 to 1; its entries and their ids follow from its number."""
+    chance = Random(number)  # noqa: S311  the same rows in every run
+    plot = plots()[number % len(plots())]
+    first = _BEGIN + timedelta(seconds=int(when * DAYS * 86_400))
+    known = {"session": name_of(number), "cwd": f"/home/dev/project-{chance.randrange(PROJECTS)}"}
+    known["model"] = chance.choice(MODELS.get(plot[0].event.agent, OTHERS))
+    for place, one in enumerate(plot):
+        time = times.text_of(first + _STEP * place)
+        name = f"{number:08x}-0000-7{place:03x}-8000-000000000000"  # in the order of arrival, as ours are
+        event = replace(one.event, id=name, time=time, received=time, time_source="agent", **known)
+        yield entry(_record(one, event, chance))
+
+
+def _record(one: Stored, event: Event, chance: Random) -> Stored:
+    """The record with another file, hooks that took as long as hooks take, and tokens at the end of a turn."""
+    if event.tool is not None:
+        runs = [HookRun(hook=chance.choice(("guard", "lint", "notes")), duration_ms=chance.lognormvariate(1, 1))]
+        refused = event.type == "before_tool_execute" and chance.random() < REFUSED
+        event = replace(event, tool=_tool(event.tool, event.cwd or "", chance))
+        return replace(one, event=event, runs=runs, decision=Decision(outcome="deny") if refused else None)
+    if event.type in {"agent_stop", "after_model"}:
+        usage = Usage(input_tokens=int(chance.lognormvariate(10, 1)), output_tokens=chance.randrange(50, 2000))
+        return replace(one, event=replace(event, usage=usage))
+    return replace(one, event=event)
+
+
+def _tool(tool: Tool, place: str, chance: Random) -> Tool:
+    if "path" not in tool.input:
+        return tool
+    return replace(tool, input=tool.input | {"path": f"{place}/src/part_{chance.randrange(FILES)}.py"})

@@ -1,0 +1,270 @@
+"""What becomes of lines that were cut, notes that nobody completed, clocks that were wrong, and records that wait."""
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+
+import pytest
+from msgspec.structs import replace
+
+from hookonce.config import paths
+from hookonce.journeys import record as recording
+from hookonce.journeys import uncounted
+from hookonce.journeys.looking import looking
+from hookonce.model import Gap
+from hookonce.store import aside, database, fold, spool
+from hookonce.store import journal as journals
+from hookonce.store.entry import entry
+from hookonce.store.journal import Journal
+from hookonce.store.query import Wanted, records
+from hookonce.store.writer import Writer
+from tests.store.rows import stored, verified
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A home of its own for each test."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def noted(one):
+    """Only that it happened."""
+    gap = Gap(where="$.event", capability="record", strategy="later", effect="observes")
+    return replace(one, gaps=[gap], decision=None)
+
+
+def kept():
+    with Writer() as writer:
+        return {one.event.id: one for one in records(writer.connection, Wanted())}
+
+
+def folded():
+    with Writer() as writer:
+        return fold.fold(writer.append)
+
+
+# Lines
+
+
+def test_half_a_line_is_no_damage_and_spoils_nothing():
+    """
+    Whoever was killed in writing has answered nobody; the lines above are what they were.
+    """
+    one, other = stored(1), stored(2)
+    log = Journal()
+    log.append(one)
+    log.close()
+    path = next(spool.folder().iterdir())
+    path.write_bytes(path.read_bytes() + b"2 0123456789abcdef")
+
+    assert fold.Folded(1, 0) == folded()
+    assert {one.event.id} == set(kept())
+    spool.append(other)
+
+
+def test_what_is_written_below_half_a_line_can_be_read():
+    """
+    The first line of a cold call found no room for all of it; a moment later there was some.
+    """
+    one = stored(1)
+    spool.folder().mkdir(parents=True)
+    (spool.folder() / f"{one.event.id}.jsonl").write_bytes(b"1 0123456789abcdef 01234")
+
+    assert spool.append(one)
+    assert one == spool.last(one.event.id)
+    assert fold.Folded(1, 0) == folded()
+
+
+def test_a_record_that_could_not_be_written_is_counted_once_and_found_again(monkeypatch):
+    """
+    A note that found no room is no loss yet: the call goes the long way, and that counts.
+    """
+    log, one = Journal(), stored(1)
+    monkeypatch.setattr(journals.os, "write", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+    assert not log.note(one.event.id, b"{}")
+    assert 0 == spool.lost()
+    assert not log.append(one)
+    assert 1 == spool.lost()
+    log.found([one.event.id, "another"])
+    assert 0 == spool.lost()
+
+
+def test_losses_are_counted_elsewhere_where_our_folder_takes_nothing(monkeypatch):
+    monkeypatch.setattr(spool, "_lost", lambda: paths.data() / "not there" / "lost")
+    spool.count_loss()
+    spool.count_loss()
+    assert 2 == spool.lost() == uncounted.place().stat().st_size
+    spool.count_loss(-1)
+    assert 1 == spool.lost()
+
+
+def test_a_journal_that_was_taken_away_is_made_anew():
+    log, one = Journal(), stored(1)
+    log.append(stored(0))
+    next(spool.folder().iterdir()).unlink()
+    log.look()
+    log.append(one)
+    log.close()
+
+    assert [one] == list(spool.records())
+
+
+@pytest.mark.parametrize("durability", ["normal", "full"])
+def test_only_full_durability_waits_for_the_disk(home, monkeypatch, durability):
+    """
+    In the daemon's journal and in a file of a cold call, before anybody is told that it was written.
+    """
+    config = home / ".config" / "hookonce" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'durability = "{durability}"\n', encoding="utf-8")
+    synced = []
+    monkeypatch.setattr(spool.os, "fdatasync", synced.append)
+    log = Journal()
+    log.append(stored(0))
+    assert bool(synced) == (durability == "full")
+    before = len(synced)
+    log.append(stored(1))
+    spool.append(stored(2))
+    assert (before + 2 if durability == "full" else 0) == len(synced)
+
+
+# Notes
+
+
+def test_notes_hold_up_nothing_else_and_the_journal_of_one_who_is_gone_not_for_long():
+    """
+    What is known in full is kept at once; nobody completes a note of a daemon that was killed.
+    """
+    whole, note = stored(1), noted(stored(2))
+    log = Journal()
+    log.append(whole)
+    log.note(note.event.id, entry(note).body)
+    log.close()
+    path = next(spool.folder().iterdir())
+
+    assert fold.Folded(1, 0, 1) == folded()
+    assert {whole.event.id} == set(kept())
+    assert path.exists()
+    os.utime(path, (time.time() - 5,) * 2)
+    assert fold.Folded(1, 0, 0) == folded()
+    assert {whole.event.id, note.event.id} == set(kept())
+    assert not path.exists()
+
+
+def test_of_two_files_about_one_call_the_one_that_tells_more_counts():
+    one = stored(1)
+    log = Journal()
+    log.note(one.event.id, entry(noted(one)).body)
+    log.close()
+    path = next(spool.folder().iterdir())
+    spool.append(one)
+    os.utime(path, (1, 1))
+    folded()
+
+    assert [] == kept()[one.event.id].gaps
+
+
+def test_a_note_of_tomorrow_is_not_waited_for_until_then():
+    """
+    The clock was set back a day.
+    """
+    one = noted(stored(1))
+    spool.append(one)
+    path = next(spool.folder().iterdir())
+    os.utime(path, (time.time() + 86_400,) * 2)
+
+    assert fold.Folded(1, 0, 0) == folded()
+
+
+def test_a_note_and_what_takes_it_back_stand_in_one_file(monkeypatch):
+    """
+    Else the note would become a record of its own when its file is taken up.
+    """
+    monkeypatch.setattr(journals, "_FULL", 1)
+    log, one, other = Journal(), stored(1), stored(2)
+    log.note(one.event.id, entry(noted(one)).body)
+    log.append(other)
+    log.forget(one.event.id)
+    log.close()
+    for path in spool.folder().iterdir():
+        os.utime(path, (1, 1))
+    folded()
+
+    assert {other.event.id} == set(kept())
+
+
+# Looking
+
+
+def test_what_waits_is_shown_beside_the_record_and_changes_nothing_of_it():
+    first, second = stored(1), stored(2)
+    with Writer() as writer:
+        writer.append([entry(first)])
+    spool.append(second)
+    told = []
+    with closing(sqlite3.connect(database.file(), isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        with looking(told.append) as connection:
+            shown = [one.event.id for one in records(connection, Wanted(last=5))]
+            with pytest.raises(sqlite3.OperationalError):
+                connection.execute("DELETE FROM main.events")
+            with pytest.raises(sqlite3.OperationalError):
+                connection.execute("DELETE FROM temp.unkept")
+
+    assert [first.event.id, second.event.id] == shown
+    assert "cannot be written" in told[0]
+    assert {first.event.id} == set(kept())
+
+
+def test_a_record_of_which_nobody_can_say_what_follows_keeps_out_no_other(monkeypatch):
+    """
+    It is kept as it is, and nothing follows from it.
+    """
+    found = [stored(number, session=f"s{number}") for number in range(5)]
+    usual = recording.step
+
+    def stumbles(state, record, *more):
+        if record.event.session == "s3":
+            raise KeyError("something that was never seen before")
+        return usual(state, record, *more)
+
+    monkeypatch.setattr(recording, "step", stumbles)
+    with Writer() as writer:
+        assert 5 <= recording.Recorder(writer).keep([entry(one) for one in found])
+
+    assert {one.event.id for one in found} <= set(kept())
+    assert verified().ok
+    assert "what follows from 1 records is not known" in paths.log().read_text(encoding="utf-8")
+
+
+# A damaged record
+
+
+def test_a_record_that_is_damaged_is_put_aside_with_all_that_can_be_read_taken_over():
+    entries = [entry(stored(number)) for number in range(600)]
+    with Writer() as writer:
+        writer.append(entries)
+    assert aside.damage() is None
+    with database.file().open("r+b") as pages:
+        pages.seek(4096 * 40)
+        pages.write(os.urandom(4096 * 2))
+    assert aside.damage() is not None
+
+    made = aside.put_aside("a test")
+
+    assert aside.damage() is None
+    assert verified().ok
+    found = kept()
+    assert made.taken == len(set(found) & {one.record.event.id for one in entries})
+    assert 500 < made.taken < 600 == made.rows
+    assert aside.TYPE in {one.event.type for one in found.values()}
+
+
+def test_what_somebody_else_put_into_a_record_is_not_taken_over():
+    with Writer() as writer:
+        writer.append([entry(stored(number)) for number in range(5)])
+        writer.connection.execute("UPDATE events SET mac = zeroblob(32) WHERE seq = 3")
+
+    assert 4 == aside.put_aside("a test").taken
