@@ -36,3 +36,13 @@ def test_an_unknown_level_of_privacy_is_refused():
 
     with pytest.raises(ValueError, match="minimal, standard, full"):
         hookonce.redact(hookonce.Record(event=event), "Minimal")
+
+
+def test_hooks_and_agents_are_written_with_what_the_root_has():
+    """
+    The words of a hook, and the one of an agent, come from one place.
+    """
+    from hookonce import Emitter, allow, ask, context, deny, hook, rewrite
+
+    assert all(callable(one) for one in (Emitter, hook, deny, ask, allow, context, rewrite))
+    assert hookonce.Decision(outcome="deny", reason="no") == deny("no")

@@ -4,33 +4,36 @@ TYPE_CHECKING = False  # importing `typing` for this one name would cost more th
 if TYPE_CHECKING:
     from hookonce import agents, formats, sdk
     from hookonce.agents import decode, encode
-    from hookonce.errors import DocumentError, HookonceError, PayloadError
+    from hookonce.errors import HookonceError
     from hookonce.journeys.identify import identify
     from hookonce.journeys.translate import translate
-    from hookonce.model import Agent, Decision, Event, Format, Gap, Record, Result, Risk, Tool
+    from hookonce.model import Decision, Event, Record, Tool
+    from hookonce.sdk.answers import allow, ask, context, deny, rewrite
+    from hookonce.sdk.emitter import Emitter
+    from hookonce.sdk.functions import hook
     from hookonce.store.redact import redact
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Agent",
     "Decision",
-    "DocumentError",
+    "Emitter",
     "Event",
-    "Format",
-    "Gap",
     "HookonceError",
-    "PayloadError",
     "Record",
-    "Result",
-    "Risk",
     "Tool",
     "agents",
+    "allow",
+    "ask",
+    "context",
     "decode",
+    "deny",
     "encode",
     "formats",
+    "hook",
     "identify",
     "redact",
+    "rewrite",
     "sdk",
     "translate",
 ]
@@ -38,15 +41,20 @@ __all__ = [
 _HOMES = {
     "agents": "hookonce.agents",
     "formats": "hookonce.formats",
+    "sdk": "hookonce.sdk",
     "decode": "hookonce.agents",
     "encode": "hookonce.agents",
     "identify": "hookonce.journeys.identify",
     "redact": "hookonce.store.redact",
-    "sdk": "hookonce.sdk",
     "translate": "hookonce.journeys.translate",
-    "DocumentError": "hookonce.errors",
     "HookonceError": "hookonce.errors",
-    "PayloadError": "hookonce.errors",
+    "Emitter": "hookonce.sdk.emitter",
+    "hook": "hookonce.sdk.functions",
+    "allow": "hookonce.sdk.answers",
+    "ask": "hookonce.sdk.answers",
+    "context": "hookonce.sdk.answers",
+    "deny": "hookonce.sdk.answers",
+    "rewrite": "hookonce.sdk.answers",
 }
 
 

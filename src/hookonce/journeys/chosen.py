@@ -185,6 +185,13 @@ def _judged(
     return replace(one, lacks="sense" if refused.broken else "leave", why=f"{name} did not run: {refused.why}")
 
 
+def fitting(manifest: Manifest, source: Source, event: Event) -> list[Chosen]:
+    """The hooks of one manifest alone that would be asked about an event, in their order."""
+    found = [hook for hook in manifest.hooks if _about(hook, source, event.type)]
+    one = Standing(source=source, spec=manifest.spec)
+    return [chosen for hook in found for chosen in _chosen(replace(one, hook=hook), event, None)]
+
+
 def _about(hook: Hook, source: Source, kind: str) -> bool:
     """Whether a hook is for events of this kind; one for finished tools also hears of failed ones."""
     if source.is_openhook:

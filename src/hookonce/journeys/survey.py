@@ -178,7 +178,7 @@ def foreign(agent: Agent, place: Place, client: str) -> list[Foreign]:
 
 def what_runs(handler: Handler) -> str:
     """A handler in a few words."""
-    text = handler.command or handler.url or handler.prompt or next(iter(handler.platform.values()), "")
+    text = handler.command or handler.url or handler.prompt or handler.file or next(iter(handler.platform.values()), "")
     return text or f"a handler of type {handler.type}"
 
 

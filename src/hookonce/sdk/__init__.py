@@ -1,5 +1,1 @@
-"""What other people's programs build on: the events of an open format as Python values."""
-
-from hookonce.sdk import openhook
-
-__all__ = ["openhook"]
+"""What other people's programs build on: hooks as functions, agents that run hooks, events of an open format."""

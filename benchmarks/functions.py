@@ -1,0 +1,84 @@
+"""What a function costs as a hook, beside the least that a command can cost and beside the same file as a program.
+
+All run in turns, one call of each, so that what else happens on the machine happens to all. The floor is `true` in a
+shell, started as the daemon starts every command; the function is warm, in a process that has its file loaded.
+"""
+
+import os
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+from time import monotonic, perf_counter
+
+from hookonce import agents
+from hookonce.handlers.errand import Errand, Ran
+from hookonce.handlers.function import call, function_of
+from hookonce.handlers.nurseries import Nurseries
+from hookonce.handlers.process import Job, World
+from hookonce.journeys.trial import sample
+from hookonce.model import Handler
+from hookonce.runtime.loop import Loop
+from hookonce.texts import dump
+
+GUARD = Path(__file__).parents[1] / "examples" / "hooks" / "guard.py"
+PAUSE = 0.01  # seconds between two calls: agents do not call in a row
+SELDOM = 10  # one call of a program of Python for so many others
+PATIENCE = 30.0
+
+
+def once(loop: Loop, errand: Errand) -> float:
+    """Milliseconds of one call."""
+    ended: list[Ran] = []
+    begin = perf_counter()
+    errand.begin(loop, PATIENCE, ended.append)
+    while not ended:
+        loop.turn()
+    took = perf_counter() - begin
+    if ended[0].code != 0:
+        raise SystemExit(f"a hook has failed: {ended[0]}")
+    rest = monotonic() + PAUSE
+    while (left := rest - monotonic()) > 0:
+        loop.turn(left)
+    return took * 1000
+
+
+def measure(calls: int) -> dict[str, list[float]]:
+    """The milliseconds of every call, by what was called."""
+    event = dump(sample(agents.load("claude-code"), "before_tool_execute", "shell", {"command": "rm -rf /"}))
+    function = function_of(Handler(type="function", file=GUARD.name), str(GUARD.parent))
+    with TemporaryDirectory() as home:
+        world = World(cwd=home, env=os.environ | {"HOME": home})
+        tried: dict[str, Errand] = {
+            "true in a shell": Job("true", event, world, PATIENCE),
+            "function, warm": call(function, event, world),
+            "function, in a process of its own": Job(function.command, event, world, PATIENCE),
+            "the same file as a program": Job(f"{sys.executable} {GUARD}", event, world, PATIENCE),
+        }
+        loop = Loop()
+        kept = Nurseries(loop)
+        once(loop, tried["function, warm"])
+        took: dict[str, list[float]] = {name: [] for name in tried}
+        for number in range(calls):
+            for name, errand in tried.items():
+                if number % SELDOM == 0 or name in {"true in a shell", "function, warm"}:
+                    took[name].append(once(loop, errand))
+        kept.close()
+        loop.close()
+    return took
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--calls", type=int, default=300)
+    took = measure(parser.parse_args().calls)
+    floor = median(took["true in a shell"])
+    print(f"{'':36}{'p50 ms':>9}{'p99 ms':>9}{'ratio':>8}")
+    for name, values in took.items():
+        print(f"{name:36}{median(values):9.2f}{quantiles(values, n=100)[98]:9.2f}{median(values) / floor:8.2f}")
+
+
+if __name__ == "__main__":
+    main()
