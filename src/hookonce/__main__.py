@@ -130,24 +130,26 @@ def _unexpected(problem: Exception, words: list[str]) -> int:
         print(f"hookonce: cannot go on: {problem.strerror}", file=sys.stderr)
         _forget_output()
         return PROBLEM
-    return _internal(words)
+    if type(problem).__module__ == "sqlite3":
+        print(f"hookonce: the record cannot be used: {problem}. Next: hookonce doctor", file=sys.stderr)
+        return PROBLEM
+    return _internal(problem, words)
 
 
-def _internal(words: list[str]) -> int:
+def _internal(problem: BaseException, words: list[str]) -> int:
     """Our own fault: the trace goes to the log, its place to the user."""
-    from traceback import format_exc
-
     from hookonce.config.paths import log
+    from hookonce.store.log import trace
     from hookonce.times import now
 
     place = log()
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with place.open("a", encoding="utf-8") as file:
-            file.write(f"{now()} hookonce {__version__} {' '.join(words[:1])}\n{format_exc()}\n")
+            file.write(f"{now()} hookonce {__version__} {' '.join(words[:1])}\n{trace(problem)}\n")
         told = f"the trace is in {place}"
-    except OSError as problem:
-        told = f"no log could be written: {problem}"
+    except OSError as refused:
+        told = f"no log could be written: {refused}"
     print(f"hookonce: internal error; {told}", file=sys.stderr)
     return INTERNAL
 

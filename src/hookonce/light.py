@@ -36,7 +36,7 @@ def answer(folder: str, frame: bytes) -> "bytes | None":
             return None
         name = fields[2].decode("ascii")
         if table["record"]:
-            _note_down(table["data"], name, happened(table, row, name))
+            _note_down(table["data"], name, happened(table, row, name), settles=table["settles"])
     except Exception:  # noqa: BLE001  whatever is wrong here is told on the long way
         return None
     silence: bytes = row["silence"]
@@ -164,8 +164,8 @@ def _second(now: int) -> str:
 _clock: "list[Any]" = [0, ""]
 
 
-def _note_down(data: str, name: str, body: bytes) -> None:
-    """Write the first line of a file of the spool."""
+def _note_down(data: str, name: str, body: bytes, *, settles: bool = False) -> None:
+    """Write the first line of a file of the spool; where it has to survive a loss of power, onto the disk."""
     try:  # the same without the rest of `hashlib`; its name has changed with Python 3.12
         from _sha2 import sha256  # type: ignore[import-not-found]
     except ImportError:
@@ -177,5 +177,17 @@ def _note_down(data: str, name: str, body: bytes) -> None:
         line = b"1 %s %s\n" % (sha256(body).hexdigest().encode(), body)
         if os.write(handle, line) != len(line):
             raise OSError("the disk is full")
+        if settles:
+            os.fsync(handle)
+            _settle(f"{data}/spool")
+    finally:
+        os.close(handle)
+
+
+def _settle(folder: str) -> None:
+    """Have a folder on the disk as it is."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
     finally:
         os.close(handle)

@@ -20,6 +20,7 @@ def test_every_session_is_told_in_short(home):
     assert [] == problems("sessions", first) + problems("sessions", second)
     assert {"agent": "codex", "session": FIRST, "project": "/w", "events": 9, "calls": 3, "refusals": 1, "seconds": 19.0}.items() <= first.items()
     assert (SECOND, 1800.0) == (second["session"], second["seconds"])
+    assert [(1_000_000, 100_000), (5, 1)] == [(one["input_tokens"], one["output_tokens"]) for one in (first, second)]
 
 
 def test_the_table_names_them_whole(home):
@@ -27,6 +28,7 @@ def test_the_table_names_them_whole(home):
 
     assert [SECOND, FIRST] == [line.split()[1] for line in lines[1:3]]
     assert "30 min" in lines[1]
+    assert "1,100,000" in lines[2]
     assert lines[-1].startswith("Next: hookonce show")
 
 
@@ -62,6 +64,7 @@ def test_a_session_is_told_call_by_call(home):
     lines = [" ".join(line.split()) for line in ran.out.splitlines()]
     assert f"codex {FIRST} in /w" == lines[0]
     assert "1 turn · 3 calls (1 failed, 1 refused)" in lines[1]
+    assert "1,000,000 tokens in, 100,000 tokens out" in lines[1]
     assert '10:00:03 fail shell echo "ä 漢字" | tr a b · 2 s' in lines
     assert "10:00:06 no shell rm -rf / · because it says [bold]no[/bold] \\x1b[31m" in lines
     assert "10:00:07 ok file_write │ /w/src/a.py · 1.5 s" in lines

@@ -19,13 +19,33 @@ def test_a_session_that_nobody_began_begins_with_its_first_work():
     """
     Once, and with the first event's time.
     """
-    story = Story()
+    story = Story("windsurf")
     records = [story.tell("notification"), story.tell("before_prompt"), *story.call()]
     _, found = walk(records)
     (start,) = only(found, "session_start")
 
     assert ("before_prompt-1", records[1].event.time) == (start.derived_from, start.time)
     assert start.id == only(walk(records)[1], "session_start")[0].id
+
+
+def test_a_beginning_that_its_agent_tells_may_come_in_late():
+    """
+    It is told for the agent only after a while, or at the end; if it comes even later it is nothing new.
+    """
+    story = Story("gemini-cli")
+    first, late = story.tell("before_prompt"), story.tell("session_start", data={"source": "startup"})
+    waiting, found = walk([first])
+    told, more = walk([story.tell("session_end", after=2)], waiting)
+    after_a_while, again = walk([story.tell("before_prompt", after=60)], waiting)
+    known, nothing = walk([late, story.tell("session_end")], waiting)
+
+    assert [[], [first.event.id], [first.event.id], []] == [
+        [event.derived_from for event in only(records, "session_start")] for records in (found, more, again, nothing)
+    ]
+    assert [None, True, None] == [
+        completed(state, late.event).data.get("repeat") for state in (waiting, after_a_while, known)
+    ]
+    assert told.turns.ended
 
 
 def test_a_session_that_its_agent_begins_needs_no_other_beginning():
@@ -189,6 +209,32 @@ def test_an_agent_that_tells_its_ends_is_given_time_to():
     assert end(state, "2026-01-01T00:01:00Z", tells=True) is None
     assert end(state, "2026-01-01T00:01:30Z", tells=True) is not None
     assert end(state, "2026-01-01T00:00:01Z", tells=False) is not None
+
+
+def test_an_end_is_the_sessions_whoever_has_spoken_last():
+    """
+    And by our own clock: a session that is played again has not rested for years.
+    """
+    story = Story()
+    state, _ = walk([story.tell("before_prompt"), story.before(sub="a", received=LATER)])
+
+    assert end(state, LATER).event.subagent is None
+    assert end(state, LATER, gone=None) is None
+    assert end(state, "2026-01-01T00:40:00Z", gone=None) is not None
+
+
+def test_a_second_end_says_nothing_new():
+    """
+    Whoever has told the first.
+    """
+    story = Story("codex")
+    state, _ = walk([story.tell("agent_stop")])
+    told, _ = step(state, story.tell("session_end"))
+    made, _ = step(state, end(state))
+
+    assert [None, True, True] == [
+        completed(one, story.event("session_end")).data.get("repeat") for one in (state, told, made)
+    ]
 
 
 @pytest.mark.parametrize("gone", [False, None])

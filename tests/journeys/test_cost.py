@@ -34,21 +34,22 @@ def stored(number, kind, tokens, day="2026-11-15", **more):
 @pytest.mark.parametrize(
     ("told", "tokens"),
     [
-        ([("after_model", 3), ("after_model", 4), ("agent_stop", 7)], 7),
+        ([("after_model", 3), ("before_model", None), ("after_model", 4), ("agent_stop", 7)], 7),
         ([("agent_stop", 7), ("agent_response", 7)], 7),
         ([("agent_stop", 7), ("session_end", 7)], 7),
         ([("session_end", 7)], 7),
         ([("session_abort", 7), ("session_end", 5)], 5),
+        ([("after_tool_execute", 2), ("session_end", 7)], 7),
         ([("agent_stop", 7), ("after_tool_execute", 2)], 9),
         ([("agent_stop", 7), ("session_end", 7, "2026-11-16")], 7),
-        ([("after_model", 3), ("agent_stop", 7, "2026-11-16")], 10),
+        ([("after_model", 7), ("agent_stop", 7, "2026-11-16")], 7),
         ([], 0),
     ],
     ids=str,
 )
 def test_each_call_of_a_model_counts_once(told, tokens):
     """
-    Whoever knows best is believed; a session's end repeats what was told on other days.
+    Whoever knows best of a session is believed, on whatever day.
     """
     found = bill(*told)
 

@@ -8,8 +8,9 @@ from hookonce.cli._progress import tell
 from hookonce.cli._warn import warn
 from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed, needs_a_person
+from hookonce.errors import HookonceError
 from hookonce.journeys.looking import looking
-from hookonce.store import checkpoint, keys, reader
+from hookonce.store import aside, checkpoint, database, keys, reader
 from hookonce.store.audit import Audit, Flaw, verify
 from hookonce.store.writer import Writer
 from hookonce.texts import dump
@@ -18,13 +19,15 @@ _EXAMPLES = """examples:
   hookonce audit verify
   hookonce audit verify --json
   hookonce audit checkpoint
+  hookonce audit set-aside
   hookonce audit keys --rotate"""
 
 
 def configure(parser: ArgumentParser) -> None:
     """The verbs of `audit`."""
-    parser.epilog = f"{needs_a_person('audit keys --rotate')}\n\n{_EXAMPLES}"
-    told = "verify: look at every record; checkpoint: sign the record as it is now; keys: list the keys that sign"
+    parser.epilog = f"{needs_a_person('audit keys --rotate')}\n{needs_a_person('audit set-aside')}\n\n{_EXAMPLES}"
+    told = """verify: look at every record; checkpoint: sign the record as it is now; keys: list the keys that sign;
+        set-aside: keep the files of a damaged record, and begin a new one with what can be read of it"""
     parser.add_argument("verb", choices=VERBS, help=told)
     parser.add_argument("--rotate", action="store_true", help="with keys: begin to sign with a new key")
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
@@ -108,4 +111,24 @@ def _keys(options: Namespace) -> int:
     return 0
 
 
-VERBS = {"verify": _verify, "checkpoint": _checkpoint, "keys": _keys}
+def _set_aside(options: Namespace) -> int:
+    """Begin a new record in the place of a damaged one, with what can be read of it; its files are kept."""
+    place = database.file()
+    wrong = aside.damage()
+    if not place.exists():
+        raise HookonceError("nothing was ever kept here")
+    why = f"the record was damaged: {wrong}" if wrong else "the record was not damaged"
+    agreed(
+        "audit set-aside",
+        f"{why}\nput {place} aside, keep its files, and begin a new record with what can be read of it\n"
+        "what retention has removed, and the sums of it, stay in the old one alone",
+    )
+    made = aside.put_aside(why, _progress)
+    if options.json:
+        sys.stdout.buffer.write(dump(made) + b"\n")
+    else:
+        print(f"{made.taken:,} of {counted(made.rows, 'record')} taken over; the old files are in {made.folder}")
+    return 0
+
+
+VERBS = {"verify": _verify, "checkpoint": _checkpoint, "keys": _keys, "set-aside": _set_aside}

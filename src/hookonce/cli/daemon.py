@@ -64,7 +64,15 @@ def told(known: Object | None) -> str:
         return told + (posting if address.known() is not None else "")
     memory = f", {known['memory_kb'] / _THOUSAND:.0f} MB" if known.get("memory_kb") else ""
     calls = counted(known["answered"], "call")
-    return f"daemon: process {known['pid']}, {calls} answered, {known['under_way']} under way{memory}{_door(known)}"
+    now = f"{known['under_way']} under way{memory}{_door(known)}"
+    return f"daemon: process {known['pid']}, {calls} answered, {now}{_unread(known)}"
+
+
+def _unread(known: Object) -> str:
+    """Session files that could not be read: tokens of those sessions are not known."""
+    read = known.get("transcripts") or {}
+    count = read.get("refused_files", 0) + read.get("broken_files", 0)
+    return f", {counted(count, 'session file')} not read, the last: {read['problem']}" if count else ""
 
 
 def _door(known: Object) -> str:

@@ -1,5 +1,6 @@
 """hookonce doctor."""
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 
@@ -13,9 +14,17 @@ from hookonce.journeys.change import Change, diff
 from hookonce.journeys.client import place as place_client
 from hookonce.journeys.doctor import Finding, examine
 from hookonce.journeys.own import callers, own_hooks, own_house, uncalled
-from hookonce.journeys.places import here
+from hookonce.journeys.places import Place, here
+from hookonce.journeys.silence import silence
+from hookonce.journeys.silence import told as told_silence
+from hookonce.journeys.survey import standing
 from hookonce.journeys.vouch import vouch
+from hookonce.model import Agent
+from hookonce.service import calling as service
 from hookonce.service.calling import orphaned
+from hookonce.store import condition, database
+from hookonce.store.aside import damage
+from hookonce.store.summary import summary
 from hookonce.texts import dump
 
 _EXAMPLES = """examples:
@@ -24,6 +33,7 @@ _EXAMPLES = """examples:
   hookonce doctor --vouch 3f1c0a9b2d4e5f60"""
 
 
+_WAITS = "agents are answered, and what they tell waits in the spool"
 _OURS = frozenset({"client", "interpreter"})  # what we put back without asking: our own files
 
 
@@ -91,13 +101,35 @@ def _orphan() -> list[Finding]:
     return [] if left is None else [Finding(agent=None, kind="daemon", message=left)]
 
 
+def _record() -> list[Finding]:
+    """What is wrong with what we keep, as far as a glance tells."""
+    known, wrong = summary(), damage()
+    told = [known.problem] if known.problem else [] if wrong else condition.troubles()
+    if wrong is not None:
+        told.append(f"{database.file()} is damaged ({wrong}); {_WAITS}. Next: hookonce audit set-aside")
+    elif (stuck := ((service.status() or {}).get("store") or {}).get("problem")) is not None:
+        told.append(f"the daemon cannot write {database.file()} ({stuck}); {_WAITS}, and it tries again")
+    if known.damaged:
+        told.append(f"{counted(known.damaged, 'file')} of the spool cannot be read and was put aside")
+    if known.lost:
+        told.append(f"{counted(known.lost, 'record')} could not be written, and hookonce logs may say why")
+    return [Finding(agent=None, kind="record", message=message) for message in told]
+
+
+def _silent(agent: Agent, place: Place, client: str) -> list[Finding]:
+    found = silence(agent, standing(agent, place, client), place, os.environ)
+    if found is None:
+        return []
+    return [Finding(agent=agent.name, kind="silent", message=f"{agent.title}: {told_silence(found)}", path=found.path)]
+
+
 def _findings(options: Namespace) -> list[Finding]:
     """Of the agents that were named, else of all: a stranger's hooks wait for agents that are not here yet."""
     place, client = here(), str(paths.client())
     calling = callers(place, client)
-    found = [*own_house(), *_orphan(), *uncalled(place, calling), *own_hooks(place.project, calling)]
+    found = [*own_house(), *_orphan(), *_record(), *uncalled(place, calling), *own_hooks(place.project, calling)]
     for agent in map(_named.agent, options.names or agents.AGENTS):
-        found += examine(agent, place, client)
+        found += [*examine(agent, place, client), *_silent(agent, place, client)]
     return found
 
 

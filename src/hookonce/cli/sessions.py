@@ -11,7 +11,10 @@ from hookonce.journeys.looking import looking
 from hookonce.journeys.sessions import Session, sessions
 from hookonce.texts import dump
 
-_COLUMNS = ("agent", "session", "first (UTC)", "last (UTC)", "duration", "events", "calls", "refusals", "project")
+_COLUMNS = (
+    *("agent", "session", "first (UTC)", "last (UTC)", "duration"),
+    *("events", "calls", "refusals", "tokens", "project"),
+)
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -36,10 +39,17 @@ def run(options: Namespace) -> int:
 
 
 def _show(found: list[Session]) -> None:
-    lines = Lines(*_COLUMNS)
+    lines = Lines(*_COLUMNS, whole=True)
     for one in found:
         counts = (str(count) for count in (one.events, one.calls, one.refusals))
         when = (short(one.first), short(one.last), lasted(one.seconds))
-        lines.row(one.agent, one.session, *when, *counts, one.project or "")
+        lines.row(one.agent, one.session, *when, *counts, _tokens(one), one.project or "")
     lines.flush()
     print("Next: hookonce show SESSION tells one of them" if found else "there is no such session")
+
+
+def _tokens(one: Session) -> str:
+    """In and out; a question mark where nobody has told them."""
+    if one.input_tokens is None and one.output_tokens is None:
+        return "?"
+    return f"{(one.input_tokens or 0) + (one.output_tokens or 0):,}"

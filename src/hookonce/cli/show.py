@@ -4,6 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
+from hookonce.cli import _filters
 from hookonce.cli._lines import Lines
 from hookonce.cli._warn import warn
 from hookonce.cli._when import lasted, short
@@ -12,26 +13,33 @@ from hookonce.errors import HookonceError
 from hookonce.journeys.looking import looking
 from hookonce.journeys.sessions import elapsed
 from hookonce.journeys.timeline import Step, Timeline, phrase, timeline
+from hookonce.journeys.told import used
 from hookonce.journeys.visible import visible
-from hookonce.store.query import Wanted, records, whole
+from hookonce.store.query import Wanted, owner, records, whole
 from hookonce.texts import dump
 
+_EXAMPLES = """examples:
+  hookonce show 01a1dde4
+  hookonce show 01a1dde4 --json
+  hookonce show 01a1dde4 --agent codex"""
 _DAY = 11  # characters of a time, before those that change within a day
 _THOUSAND = 1000
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `show`."""
-    parser.epilog = "examples:\n  hookonce show 01a1dde4\n  hookonce show 01a1dde4 --json"
+    parser.epilog = _EXAMPLES
     parser.add_argument("session", metavar="SESSION", help="the beginning of its name is enough")
+    _filters.configure(parser, "agent")
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
 def run(options: Namespace) -> int:
     """Tell a session from its beginning: prompts, calls and what became of them, refusals, files."""
     with looking(warn) as connection:
-        name = whole(connection, options.session)
-        found = timeline(records(connection, Wanted(session=name)))
+        agent = _filters.agent(options.agent, connection)
+        name = whole(connection, options.session, agent)
+        found = timeline(records(connection, Wanted(agent=agent or owner(connection, name), session=name)))
     if not found.steps:
         raise HookonceError(f"nothing of the session {name} is kept any more")
     if options.json:
@@ -65,6 +73,7 @@ def _in_short(found: Timeline) -> str:
         counted(found.turns, "turn"),
         f"{counted(found.calls, 'call')} ({found.failed} failed, {found.refused} refused)",
         ", ".join(found.models),
+        used(found.usage),
         f"ended: {found.ended}" if found.ended else "no end is known",
     ]
     return visible(" · ".join(part for part in parts if part))

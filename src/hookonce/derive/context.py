@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from hookonce.derive.further import further
 from hookonce.derive.spending import tokens
+from hookonce.guard.loops import elapsed
 from hookonce.model import Event, Object, Record
 
 _WHOLE = 100
@@ -17,11 +18,15 @@ _LIMITS = ("context_limit", "context_window_size")
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """The context of the main agent: its size when last told, and the compaction that its agent has told of."""
+    """The context of the main agent: its size when last told, and the compaction that its agent has told of.
+
+    `since` is when that was: what a transcript tells of the time before belongs to another context.
+    """
 
     used: int | None = None
     before: str | None = None
     after: str | None = None
+    since: str | None = None
 
 
 def step(context: Context, record: Record, limit: int | None = None) -> tuple[Context, list[Record]]:
@@ -30,16 +35,17 @@ def step(context: Context, record: Record, limit: int | None = None) -> tuple[Co
     if event.subagent is not None:
         return context, []
     if event.type == "before_compact":
-        return replace(context, before=event.id, after=None), []
+        return replace(context, before=event.id, after=None, since=event.time), []
     if event.type == "after_compact":
         left = _count(event.data.get("tokens_after"))
-        return Context(used=left, after=event.id), []
+        return Context(used=left, after=event.id, since=event.time), []
     own = next((found for name in _LIMITS if (found := _count(event.data.get(name)))), None)
     used, limit = _size(event, own), own or limit
     if used is None or used == context.used:
         return context, []
     told = [] if not limit else [further(event, "context_until_compaction", _filling(used, limit), usage=None)]
-    return Context(used=used), told
+    is_late = context.since is not None and (elapsed(context.since, event.time) or 0) == 0
+    return replace(context, used=used) if is_late else Context(used=used), told
 
 
 def completed(context: Context, event: Event) -> Event:

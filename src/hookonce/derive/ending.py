@@ -22,14 +22,14 @@ def overdue(turns: Turns, spending: Spending, *, now: str, gone: bool | None, te
     last = turns.last
     if last is None or not turns.begun or turns.ended:
         return None
-    rested = elapsed(last.time, now) or 0
+    rested = elapsed(last.received or last.time, now) or 0  # by our own clock, where it has come to us
     if gone and (rested >= LATE or not tells):
         kind, reason = ("session_abort", "aborted") if turns.working else ("session_end", "exit")
     elif rested >= IDLE:
         kind, reason = "session_end", "idle_timeout"
     else:
         return None
-    return further(last, kind, {"reason": reason} | totals(turns, last.time), usage=total(spending))
+    return further(last, kind, {"reason": reason} | totals(turns, last.time), usage=total(spending), subagent=None)
 
 
 def totals(turns: Turns, end: str) -> Object:

@@ -3,8 +3,11 @@
 from typing import Any
 
 from hookonce import ids
+from hookonce.canon.echo import is_echo, is_further
 from hookonce.canon.events import BY_SYSTEM, BY_USER
 from hookonce.model import SCHEMA, Actor, Decision, Event, Object, Record
+
+__all__ = ["further", "is_echo", "is_further"]
 
 _USER, _SYSTEM, _AI = Actor(type="user"), Actor(type="system"), Actor(type="ai_agent")
 
@@ -44,13 +47,3 @@ def further(
         **fields | more,
     )
     return Record(event=event, decision=decision)
-
-
-def is_further(event: Event) -> bool:
-    """Whether we have made the event ourselves."""
-    return event.derived_from is not None and event.data.get("derived") is True
-
-
-def is_echo(event: Event) -> bool:
-    """Whether the event says nothing new: made by us, or told by its agent once more in other words."""
-    return event.data.get("repeat") is True or is_further(event)

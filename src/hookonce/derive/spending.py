@@ -1,24 +1,12 @@
-"""Tokens: the sum of what was told, each model call counted once whoever tells of it.
-
-A transcript knows every call, a model event those that we are asked about, an agent that stops those of its turn.
-Whoever knows best counts alone. What a sub-agent used and only its parent's call tells is added where no transcript
-does.
-"""
+"""Tokens: the sum of what was told, each model call counted once whoever tells of it."""
 
 from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
 
-from hookonce.agents import ENDS
+from hookonce.canon.tellers import MODEL, counting, teller
 from hookonce.model import Event, Usage
 
 FIELDS = Usage.__struct_fields__
-_TELLERS = {
-    "after_model": "model",
-    "agent_stop": "stop",
-    "agent_response": "response",
-    "session_end": "end",
-} | dict.fromkeys(ENDS, "call")
-_BEST = ("model", "stop", "response", "end")  # of those who tell of the same calls, the first that does
 
 
 class Spending(Struct, frozen=True, kw_only=True):
@@ -30,12 +18,12 @@ class Spending(Struct, frozen=True, kw_only=True):
 
 def step(spending: Spending, event: Event) -> Spending:
     """The sums after an event."""
-    source = _source(event)
-    if source != "model":
+    source = teller(event)
+    if source != MODEL:
         spending = _closed(spending)
     if source is None or event.usage is None:
         return spending
-    if source != "model":
+    if source != MODEL:
         return _added(spending, source, event.usage)
     whole = replace(spending, piece=_most(spending.piece, event.usage))
     return _closed(whole) if event.data.get("finish_reason") else whole
@@ -44,11 +32,10 @@ def step(spending: Spending, event: Event) -> Spending:
 def total(spending: Spending) -> Usage | None:
     """What the session has used, as far as anybody has told; None where nobody has."""
     sums = _closed(spending).sums
-    if "transcript" in sums:
-        return sums["transcript"]
-    best = next((sums[source] for source in _BEST if source in sums), None)
-    inner = sums.get("call")
-    return best if inner is None else _plus(best, inner)
+    found = None
+    for source in counting(sums):
+        found = sums[source] if found is None else _plus(found, sums[source])
+    return found
 
 
 def tokens(usage: Usage | None) -> int | None:
@@ -65,19 +52,10 @@ def tokens(usage: Usage | None) -> int | None:
     return sum(told) if told else None
 
 
-def from_transcript(event: Event) -> bool:
-    """Whether an event was read in a transcript."""
-    return event.origin is not None and "transcript" in event.origin.via
-
-
-def _source(event: Event) -> str | None:
-    return "transcript" if from_transcript(event) else _TELLERS.get(event.type)
-
-
 def _closed(spending: Spending) -> Spending:
     if spending.piece is None:
         return spending
-    return replace(_added(spending, "model", spending.piece), piece=None)
+    return replace(_added(spending, MODEL, spending.piece), piece=None)
 
 
 def _added(spending: Spending, source: str, usage: Usage) -> Spending:

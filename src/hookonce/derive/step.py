@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.derive import calls, context, policy, retry, spending, turns
+from hookonce.canon.tellers import from_transcript
+from hookonce.derive import calls, context, plans, policy, retry, spending, turns
 from hookonce.derive.calls import OVER, Calls, is_refused
 from hookonce.derive.context import Context
 from hookonce.derive.ending import totals
@@ -49,7 +50,8 @@ def step(state: State, record: Record, limit: int | None = None) -> tuple[State,
         spending=spent,
         working=_working(state, record),
     )
-    return after, [*unsaid, *policy.step(state.calls, record, change), *again, *filling]
+    planned = plans.step(record)
+    return after, [*unsaid, *policy.step(state.calls, record, change), *again, *filling, *planned]
 
 
 def _working(state: State, record: Record) -> Working:
@@ -67,8 +69,13 @@ def completed(state: State, event: Event) -> Event:
 
 
 def _start(state: State, event: Event) -> Event:
-    """A session that begins again without a reason has not begun: some agents say so at each turn."""
-    again = state.turns.begun and not state.turns.ended and "source" not in event.data
+    """A session that begins again without a reason has not begun: some agents say so at each turn.
+
+    Nor has one whose beginning comes in after we have told it ourselves.
+    """
+    turns, source = state.turns, event.data.get("source")
+    is_late = turns.implied and source in ("startup", "resume")
+    again = turns.begun and not turns.ended and (source is None or is_late) and turns.unsaid is None
     return replace(event, data=event.data | {"repeat": True}) if again else event
 
 
@@ -79,12 +86,15 @@ def _prompt(state: State, event: Event) -> Event:
 
 
 def _end(state: State, event: Event) -> Event:
+    """An end with what the session came to; a second one says nothing new, whoever has told the first."""
     usage = event.usage or total(state.spending)
-    return replace(event, usage=usage, data=totals(state.turns, event.time) | event.data)
+    again = {"repeat": True} if state.turns.ended else {}
+    return replace(event, usage=usage, data=totals(state.turns, event.time) | event.data | again)
 
 
 def _compaction(state: State, event: Event) -> Event:
-    return context.completed(state.context, event)
+    complete = context.read if from_transcript(event) else context.completed
+    return complete(state.context, event)
 
 
 _COMPLETED: dict[str, Callable[[State, Event], Event]] = {

@@ -4,13 +4,14 @@ A process that answers one call stands on files; one that answers many has most 
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
 
-from hookonce.model import Stored
+from hookonce.journeys import uncounted as _uncounted  # noqa: F401  says where losses are counted
+from hookonce.model import Record, Stored
 from hookonce.runtime import twice
 from hookonce.store import spool as files
 
@@ -32,7 +33,8 @@ class Ground(Struct, frozen=True, kw_only=True):
     """The caller's environment, directory, umask (-1: ours) and process (0: ours), and our own books.
 
     `asks` is whether hooks are asked; a call that was answered before is only kept. Whoever
-    lives on looks after what is to be renewed at other times than when somebody waits.
+    lives on looks after what is to be renewed at other times than when somebody waits, and may want to see what was
+    decided, as it came (`noticed`).
     """
 
     environment: Mapping[str, str]
@@ -43,6 +45,7 @@ class Ground(Struct, frozen=True, kw_only=True):
     doors: twice.Book
     asks: bool = True
     lives_on: bool = False
+    noticed: Callable[[Record], object] = lambda _: None
 
 
 def cold(environment: Mapping[str, str], *, asks: bool = True) -> Ground:

@@ -8,6 +8,7 @@ from msgspec import Struct, ValidationError
 from msgspec.json import decode, encode
 from msgspec.structs import replace
 
+from hookonce import times
 from hookonce.config import paths
 from hookonce.edit.file import read_file, replace_file
 
@@ -15,12 +16,13 @@ from hookonce.edit.file import read_file, replace_file
 class Line(Struct, frozen=True, omit_defaults=True):
     """One file: the digest that we left it with, and the copy of what was there, None if there was no file.
 
-    `made` are the folders that were made for it, the innermost first.
+    `made` are the folders that were made for it, the innermost first; `at` is when we first wrote into it.
     """
 
     after: str
     before: str | None = None
     made: list[str] = []
+    at: str | None = None
 
 
 def digest(data: bytes) -> str:
@@ -39,7 +41,7 @@ def note(path: Path, old: bytes | None, new: bytes, copy: Path | None) -> None:
     if line is not None and old is not None and line.after == digest(old):
         before = line.before
     made = _missing(path) if old is None or line is None else line.made
-    lines[str(path)] = Line(digest(new), before, made)
+    lines[str(path)] = Line(digest(new), before, made, times.now() if line is None else line.at)
     _write(lines)
 
 
@@ -50,6 +52,12 @@ def _missing(path: Path) -> list[str]:
 def knows(path: Path) -> bool:
     """Whether we have written into a file and never taken it back."""
     return str(path) in _lines()
+
+
+def since(path: Path) -> str | None:
+    """When we first wrote into a file, or into one of a folder; None where nobody has noted it."""
+    found = (line.at for name, line in _lines().items() if Path(name).is_relative_to(path))
+    return min((at for at in found if at is not None), default=None)
 
 
 def forget(path: Path) -> None:

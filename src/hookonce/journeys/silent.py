@@ -84,6 +84,7 @@ def _table() -> Object:
         "data": str(paths.data()),
         "nobody": not found,
         "record": _record(),
+        "settles": settings.durability() == "full",
         "agents": _agents(hooked) if clear else {},
     }
 

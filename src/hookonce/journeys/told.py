@@ -1,7 +1,7 @@
 """What a record says in a few words."""
 
 from hookonce.journeys.wanted import wanted
-from hookonce.model import Record
+from hookonce.model import Record, Usage
 
 _TELLING = ("response", "message", "reason", "source", "path")  # in `data`, the first that is there
 
@@ -24,7 +24,7 @@ def told_in_full(record: Record) -> str:
 
 def subject(record: Record) -> str:
     """The command, path, prompt or other text that it is about; one that was left out is at least measured."""
-    if found := wanted(record.event):
+    if found := wanted(record.event) or (used(record.event.usage) if record.event.type == "after_model" else ""):
         return found
     for key in _TELLING:
         value = record.event.data.get(key)
@@ -33,3 +33,9 @@ def subject(record: Record) -> str:
         if type(value) is dict and type(length := value.get("length")) is int:
             return f"{length} characters"
     return ""
+
+
+def used(usage: Usage | None) -> str:
+    """Tokens in words; empty where none are known."""
+    counts = () if usage is None else ((usage.input_tokens, "in"), (usage.output_tokens, "out"))
+    return ", ".join(f"{count:,} tokens {way}" for count, way in counts if count is not None)

@@ -9,6 +9,7 @@ from time import time
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
+from hookonce.guard.secrets import beginning, masked
 from hookonce.model import Event
 from hookonce.runtime.folder import at, put
 
@@ -42,12 +43,12 @@ def ask(event: Event) -> None:
 
 
 def _text(event: Event) -> str:
-    """What a person reads before a yes. It lies where only they can read it, and for ten minutes."""
+    """What a person reads before a yes, without secrets. It lies where only they can read it, and for ten minutes."""
     tool = event.tool
     said = dumps(event.prompt if tool is None else tool.input, ensure_ascii=False, default=str)
     what = f"{tool.name if tool is not None else 'the prompt'} {said}".encode(errors="backslashreplace").decode()
     more = f" … and {len(what) - _SHOWN} characters more" if len(what) > _SHOWN else ""
-    return f"{event.agent}, in {event.cwd or 'an unknown directory'}: {what[:_SHOWN]}{more}"
+    return masked(f"{event.agent}, in {event.cwd or 'an unknown directory'}: {beginning(what, _SHOWN)}{more}")[0]
 
 
 def code_of(call: str) -> str | None:

@@ -15,6 +15,7 @@ from hookonce.runtime.loop import Loop
 from hookonce.service import peer
 from hookonce.service.connection import Connection
 from hookonce.service.doors import Doors
+from hookonce.service.refused_files import RefusedFiles
 from hookonce.service.request import Request
 from hookonce.service.visit import Visit
 from hookonce.service.worker import HEAVY, Worker
@@ -31,6 +32,7 @@ class House(Protocol):
     loop: Loop
     journal: Journal
     doors: Doors
+    files: RefusedFiles
     answered: int
     under_way: int
 
@@ -57,6 +59,7 @@ class Call:
             spool=house.journal,
             doors=house.doors,
             lives_on=True,
+            noticed=house.files.noticed,
         )
         heavy = len(asked.stdin) > HEAVY
         # To read a large payload for what is said too late is the very work that others should not wait for.

@@ -2,38 +2,20 @@
 
 import os
 import signal
-import socket
 import subprocess
 from contextlib import suppress
 from time import monotonic, sleep
 
-from hookonce import wire
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.model import Object
+from hookonce.runtime.asking import status
 from hookonce.runtime.folder import NoPlace
-from hookonce.service.request import STATUS
 from hookonce.service.start import failed_file, socket_file
-from hookonce.texts import load
 
 _PATIENCE = 10.0  # seconds for a daemon that begins, or ends
-_ANSWER = 2.0  # seconds for what it tells about itself
 _POLL = 0.02
-
-
-def status() -> Object | None:
-    """What the daemon tells about itself, if there is one."""
-    with suppress(OSError, ValueError, NoPlace), socket.socket(socket.AF_UNIX) as end:
-        end.settimeout(_ANSWER)
-        end.connect(str(socket_file()))
-        end.sendall(wire.frame([STATUS, *[b""] * (wire.FIELDS - 1)]))
-        heard = b""
-        while chunk := end.recv(1 << 16):
-            heard += chunk
-        (said,), _ = wire.replies(heard)
-        found: Object = load(said[3].decode())
-        return found
-    return None
+__all__ = ["orphaned", "start", "status", "stop"]
 
 
 def orphaned() -> str | None:

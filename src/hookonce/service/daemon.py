@@ -7,14 +7,16 @@ from contextlib import suppress
 from operator import le
 from pathlib import Path
 from time import monotonic
-from traceback import format_exception
 
 from hookonce import wire
 from hookonce.config import build, paths
 from hookonce.errors import HookonceError
 from hookonce.handlers import watchdog
+from hookonce.handlers.module import Modules
+from hookonce.handlers.nurseries import Nurseries
 from hookonce.journeys import on
 from hookonce.runtime import folder
+from hookonce.runtime.asking import KEEP, STATUS
 from hookonce.runtime.loop import READ, Loop
 from hookonce.service import peer, request
 from hookonce.service.call import Call
@@ -22,9 +24,13 @@ from hookonce.service.connection import Connection
 from hookonce.service.doors import Doors
 from hookonce.service.http import Door
 from hookonce.service.keeper import Keeper
+from hookonce.service.keeping import keep_first
+from hookonce.service.listening import Listening
 from hookonce.service.quiet import Quiet
+from hookonce.service.refused_files import RefusedFiles
 from hookonce.service.start import unlock
 from hookonce.service.status import status
+from hookonce.service.vigil import Vigil
 from hookonce.service.worker import HEAVY
 from hookonce.store import log
 from hookonce.store.journal import Journal
@@ -47,6 +53,10 @@ class Daemon:
         self._touched = build.touched(self._folders)
         self._name, self.quiet = self.build.encode(), Quiet(self.loop, self.journal, self.doors)
         self.keeper = Keeper(self.loop, self.journal)
+        self.nurseries, self.modules = Nurseries(self.loop), Modules(self.loop)
+        self.listening = Listening(self.loop, self.keeper, lambda: self.under_way > 0)
+        self.vigil = Vigil(self.loop, self.keeper)
+        self.files = RefusedFiles(self.loop, self.keeper, self.journal)
         self._world = (peer.namespaces(), peer.confinement())
         self.began, self.last, self._swept = monotonic(), monotonic(), 0.0
         self.answered, self.under_way, self._tidied, self._leaving = 0, 0, 0, False
@@ -62,6 +72,8 @@ class Daemon:
         while self.loop.is_behind or not (self._leaving and self.under_way == 0):
             self.loop.turn(_TICK)
         self.doors.write()
+        self.nurseries.close()
+        self.modules.close()
         self.keeper.close()
         self.journal.close()
 
@@ -70,6 +82,7 @@ class Daemon:
         if self._leaving:
             return
         self._leaving = True
+        self.listening.hurry()
         self.quiet.hurry()
         self.http.close()
         self.loop.forget(self._listener.fileno())
@@ -88,11 +101,14 @@ class Daemon:
         self.loop.at(monotonic() + _TICK, self._tick)
         self.doors.write()
         self.keeper.tend()
+        self.listening.tend()
+        self.loop.later(self.vigil.tick)
         self._take_away()
         on.refresh()
         if not self._leaving:
             self.http.look()
         idle = self.under_way == 0 and not self.http.is_open and monotonic() - self.last > _IDLE
+        idle = idle and not (self.vigil.is_waiting or self.files.is_waiting)  # nobody else would notice
         if idle or not (self._is_ours() and paths.client().exists() and self._is_current()):
             self.leave()
         self._tidy()
@@ -100,6 +116,8 @@ class Daemon:
     def _take_away(self) -> None:
         """Leave nothing behind of what is over: neither processes nor pages nor files."""
         watchdog.reap()
+        self.nurseries.tend()
+        self.modules.tend()
         self.doors.forget()
         if monotonic() - self._swept > _SWEEP:
             self._swept = monotonic()
@@ -146,8 +164,10 @@ class Daemon:
             pid, user = peer.process(client.socket)
             if user != os.getuid():
                 client.close()
-            elif fields[0] == request.STATUS:
-                client.say(wire.reply(wire.ANSWER, 0, 0, dump(status(self))), last=True)
+            elif fields[0] == STATUS and fields[1] == KEEP:
+                keep_first(self, lambda: self._tell_status(client))
+            elif fields[0] == STATUS:
+                self._tell_status(client)
             elif fields[0] != wire.VERSION or fields[8] != self._world[0] or not self._is_of_today(fields[1]):
                 client.say(wire.reply(wire.COLD, 0), last=True)
             else:
@@ -156,6 +176,9 @@ class Daemon:
             if not isinstance(problem, (ValueError, OSError)):
                 _tell(problem)
             client.close()
+
+    def _tell_status(self, client: Connection) -> None:
+        client.say(wire.reply(wire.ANSWER, 0, 0, dump(status(self))), last=True)
 
     def _is_of_today(self, name: bytes) -> bool:
         """Whether a client was put in its place by the build that we are of."""
@@ -178,20 +201,23 @@ class Daemon:
 
     def _answer(self, client: Connection, fields: list[bytes], pid: int) -> None:
         self.last = monotonic()
+        self.listening.note(fields[2], fields[7])
         silence = None if len(fields[7]) > HEAVY else self.quiet.answer(fields)
         if silence is not None:
             self.answered += 1
             client.say(wire.reply(wire.ANSWER, 0, 0, silence), last=True)
+            self.vigil.called(fields[2], fields[9])
         elif client.has_left:
             client.close()  # it had to wait for too long, and has itself answered by now
         elif not self._is_fit(pid):
             client.say(wire.reply(wire.COLD, 0), last=True)
         else:
             Call(self, client, request.read(fields), pid).answer()
+            self.vigil.called(fields[2], fields[9])
 
 
 def _tell(problem: Exception) -> None:
-    log.write(f"daemon: {''.join(format_exception(problem)).rstrip()}")
+    log.write(f"daemon: {log.trace(problem)}")
 
 
 def _listening(place: Path) -> socket.socket:

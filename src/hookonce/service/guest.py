@@ -2,7 +2,6 @@
 
 import re
 import socket
-from traceback import format_exc
 from typing import Protocol
 
 from hookonce.runtime.loop import READ, Loop
@@ -55,8 +54,8 @@ class Guest(Line):
         except Refused as why:
             self.keeps = False
             self.answer(why.status, problem(str(why)), *why.more)
-        except Exception:  # noqa: BLE001  nobody who knocks shall end the daemon for everybody
-            log.write(f"http: {format_exc().rstrip()}")
+        except Exception as fault:  # noqa: BLE001  nobody who knocks shall end the daemon for everybody
+            log.write(f"http: {log.trace(fault)}")
             self.close()
         finally:
             self._steps = False

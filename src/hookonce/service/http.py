@@ -29,6 +29,7 @@ from hookonce.service.doors import Doors
 from hookonce.service.guest import Guest
 from hookonce.service.http_request import Head, Refused
 from hookonce.service.http_response import problem
+from hookonce.service.refused_files import RefusedFiles
 from hookonce.service.visit import Visit
 from hookonce.store import log
 from hookonce.store.journal import Journal
@@ -45,6 +46,7 @@ class House(Protocol):
     loop: Loop
     journal: Journal
     doors: Doors
+    files: RefusedFiles
     last: float
     answered: int
     under_way: int
@@ -185,6 +187,7 @@ class Door:
             spool=self._house.journal,
             doors=self._house.doors,
             lives_on=True,
+            noticed=self._house.files.noticed,
         )
         if _is_shut(where.cwd):
             self._refuse(guest, call, on.late(words, body, where))

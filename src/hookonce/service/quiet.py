@@ -15,8 +15,8 @@ from hookonce.service.doors import Doors
 from hookonce.service.visit import Visit
 from hookonce.store.journal import Journal
 
-_MOST = 512  # calls of which only that they happened is known; beyond, the next one waits for the first of them
-_WEIGHT = 8 << 20  # and bytes that they have said, all together
+_MOST = 4096  # calls of which only that they happened is known; beyond, the next one waits for the first of them
+_WEIGHT = 32 << 20  # and bytes that they have said, all together
 _REST = 0.005  # seconds without a call in which others are looked at
 _OLDEST = 1.0  # seconds after which they are looked at all the same
 
@@ -66,6 +66,11 @@ class Quiet:
             self.hurry()
         elif self._later:
             self._wait()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all of them were looked at."""
+        return not self._later
 
     def hurry(self) -> None:
         """Look at all of them, one in each turn of the loop in which nobody's hooks have to be started."""

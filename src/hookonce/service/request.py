@@ -8,8 +8,6 @@ from msgspec import Struct
 
 from hookonce import wire
 
-STATUS = b"status"  # in the place of the protocol's version: a question about the daemon itself
-
 
 class Request(Struct, frozen=True, kw_only=True):
     """A frame taken apart; what the system calls things is kept as Python names them."""

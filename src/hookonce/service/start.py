@@ -7,9 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from traceback import format_exc
 
-from hookonce.runtime import folder
+from hookonce.runtime import asking, folder
 from hookonce.runtime.loop import READ, Loop
 
 GIVEN = 3  # the descriptor of the lock that whoever starts us hands over
@@ -20,7 +19,7 @@ _held: list[int] = []
 
 def socket_file() -> Path:
     """Where the daemon of this home listens."""
-    return folder.folder() / "socket"
+    return asking.place()
 
 
 def lock_file() -> Path:
@@ -71,8 +70,8 @@ def serve() -> int:
         return 0
     try:
         _live()
-    except BaseException:  # noqa: BLE001  nobody sees it but our log
-        log.write(f"daemon: {format_exc().rstrip()}")
+    except BaseException as problem:  # noqa: BLE001  nobody sees it but our log
+        log.write(f"daemon: {log.trace(problem)}")
         with suppress(OSError):
             failed_file().touch(mode=0o600)
         return 70

@@ -7,6 +7,7 @@ from typing import Protocol
 from hookonce.model import Object
 from hookonce.service.http import Door
 from hookonce.service.keeper import Keeper
+from hookonce.service.listening import Listening
 
 
 class Daemon(Protocol):
@@ -18,6 +19,7 @@ class Daemon(Protocol):
     under_way: int
     http: Door
     keeper: Keeper
+    listening: Listening
 
 
 def status(daemon: Daemon) -> Object:
@@ -30,6 +32,7 @@ def status(daemon: Daemon) -> Object:
         "under_way": daemon.under_way,
         "memory_kb": _memory(),
         "store": daemon.keeper.status(),
+        "transcripts": daemon.listening.status(),
         "http": daemon.http.status(),
     }
 

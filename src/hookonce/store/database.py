@@ -11,7 +11,7 @@ from hookonce.store.schema import migrate
 Durability = Literal["normal", "full"]
 _PATIENCE = 10.0  # seconds that a writer waits for another
 _PAGE = 8192  # bytes: of records as long as ours, more fit into such a page than into two half as large
-_PAGES = 2000  # of the write-ahead log, until somebody who commits has to tidy up
+_PAGES = 8000  # of the write-ahead log, until somebody who commits has to tidy up; the daemon does so before, aside
 
 
 def file() -> Path:

@@ -35,10 +35,17 @@ def _line(telling: Telling, document: Object) -> None:
         _answer(telling, document)
     elif kind == "user":
         _results(telling, document)
-    elif kind == "system" and document.get("subtype") == "compact_boundary":
-        _compacted(telling, document)
+    elif kind == "system":
+        _noted(telling, document)
     elif kind == "cost-state":
         _counted(telling, document)
+
+
+def _noted(telling: Telling, document: Object) -> None:
+    if document.get("subtype") == "compact_boundary":
+        _compacted(telling, document)
+    elif document.get("subtype") == "api_error":
+        telling.tried(count(document.get("retryAttempt")))
 
 
 def _answer(telling: Telling, document: Object) -> None:
@@ -101,6 +108,7 @@ def _results(telling: Telling, document: Object) -> None:
     if document.get("isSidechain") is not True:
         telling.memory.turn = word(document.get("promptId")) or telling.memory.turn
     result, at = obj(document.get("toolUseResult")), moment(document.get("timestamp"))
+    telling.given(at)
     took = next((n for key in _DURATIONS if (n := count(result.get(key))) is not None), None)
     for block in objects(obj(document.get("message")).get("content")):
         call = word(block.get("tool_use_id"))

@@ -35,6 +35,7 @@ def _line(telling: Telling, document: Object) -> None:
     elif kind == "turn_context":
         telling.memory.model = word(told.get("model")) or telling.memory.model
         telling.memory.turn = word(told.get("turn_id")) or telling.memory.turn
+        telling.given(at)
     elif kind == "token_usage_record":
         _recorded(telling, told, at)
     elif kind == "compacted":
@@ -82,7 +83,7 @@ def _event(telling: Telling, told: Object, at: str | None) -> None:
     if kind == "token_count":
         _counted(telling, obj(told.get("info")), at)
     elif kind == "item_completed":
-        _completed(telling, told)
+        _completed(telling, told, at)
     elif kind == "task_complete" and told.get("error"):
         turn = word(told.get("turn_id")) or telling.memory.turn
         base = telling.base(turn=turn)
@@ -104,7 +105,7 @@ def _counted(telling: Telling, info: Object, at: str | None) -> None:
     memory.counted = so_far
     if is_call and not memory.one_by_one:
         known = f"{_thread(telling)}/{so_far}"
-        telling.call(ModelCall(id=known, time=at, model=memory.model, usage=usage, **telling.base()))
+        telling.call(ModelCall(id=known, time=at, model=memory.model, usage=usage, **telling.base()), timed=False)
 
 
 def _compacted(telling: Telling, told: Object, at: str | None) -> None:
@@ -125,12 +126,15 @@ def _item(telling: Telling, told: Object, at: str | None) -> None:
         named = f"{space}__{name}" if space and space.startswith("mcp__") else name
         telling.begin(ToolCall(id=call, name=named, started=at, **telling.base()))
     elif told.get("type") in _ANSWERED:
+        telling.given(at)
         telling.end(call, at, ok=None)
 
 
-def _completed(telling: Telling, told: Object) -> None:
-    """What became of a tool call, which the line with its answer does not say."""
+def _completed(telling: Telling, told: Object, at: str | None) -> None:
+    """What became of a tool call, which the line with its answer does not say; or a prompt."""
     item = obj(told.get("item"))
+    if item.get("type") == "UserMessage":
+        telling.given(at)
     call, began, done = word(item.get("id")), count(told.get("started_at_ms")), count(told.get("completed_at_ms"))
     if call is None:
         return

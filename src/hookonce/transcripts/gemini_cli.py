@@ -30,10 +30,13 @@ def _message(telling: Telling, message: Object) -> None:
     known = word(message.get("id"))
     if known is None:
         return
-    if message.get("type") == "user" and not any("functionResponse" in one for one in objects(message.get("content"))):
-        telling.memory.turn = known
+    at = moment(message.get("timestamp"))
+    if message.get("type") == "user":
+        telling.given(at)
+        if not any("functionResponse" in one for one in objects(message.get("content"))):
+            telling.memory.turn = known
     elif message.get("type") == "gemini":
-        at, tokens = moment(message.get("timestamp")), obj(message.get("tokens"))
+        tokens = obj(message.get("tokens"))
         if (usage := _usage(tokens)) is not None:
             telling.call(ModelCall(id=known, time=at, model=word(message.get("model")), usage=usage, **telling.base()))
         for one in objects(message.get("toolCalls")):

@@ -22,9 +22,12 @@ class ModelCall(_Told, frozen=True, kw_only=True):
     """One answer of a model, or its failure. `parent_call` is the tool call that started the sub-agent.
 
     `hour_write_tokens` are those of the written cache that are kept for an hour, which some vendors charge more for.
+    `asked` is when the model was given the last of what it answers, `retries` how often it was asked in vain before.
     """
 
     time: str | None = None
+    asked: str | None = None
+    retries: int | None = None
     model: str | None = None
     usage: Usage | None = None
     hour_write_tokens: int = 0
@@ -85,9 +88,10 @@ class Reading(Struct, frozen=True, kw_only=True):
 class Memory(Struct, kw_only=True, omit_defaults=True):
     """What has to be known of the lines before: whose they are, what is open, and which ids were told.
 
-    `held` is a model call that may not be complete yet. The last four are for agents that count in running totals:
-    the tokens of the context, all tokens so far, whether calls are told one by one, and a compaction whose result
-    comes later.
+    `held` is a model call that may not be complete yet, `asked` when the model was last given something, `retries`
+    how often it was asked in vain since, `spawned` which sub-agents there are. The last four are for agents that count
+    in running totals: the tokens of the context, all tokens so far, whether calls are told one by one, and a compaction
+    whose result comes later.
     """
 
     session: str | None = None
@@ -98,6 +102,9 @@ class Memory(Struct, kw_only=True, omit_defaults=True):
     seen: list[str] = []
     open: dict[str, ToolCall] = {}
     held: ModelCall | None = None
+    asked: str | None = None
+    retries: int | None = None
+    spawned: list[Spawn] = []
     context: int | None = None
     counted: int | None = None
     one_by_one: bool = False

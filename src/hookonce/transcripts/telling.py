@@ -16,6 +16,7 @@ Line = Callable[["Telling", Object], None]
 
 _REMEMBERED = 512  # ids; repetitions stand near one another, and whoever keeps the values knows all ids
 _OPEN = 256  # tool calls at once
+_SPAWNED = 256  # sub-agents whose files are still looked for
 
 
 class Telling:
@@ -46,11 +47,24 @@ class Telling:
         """What everything that is told has: session, turn and sub-agent, unless a line knows better."""
         return {name: getattr(self.memory, name) for name in ("session", "turn", "subagent")} | more
 
-    def call(self, call: ModelCall, *, whole: bool = True) -> None:
-        """A model call. What is not whole is held until it is, or until another one begins."""
+    def given(self, at: str | None) -> None:
+        """The model is given something to answer."""
+        self.memory.asked = at or self.memory.asked
+
+    def tried(self, retries: int | None) -> None:
+        """The model was asked in vain, and will be again."""
+        self.memory.retries = retries
+
+    def call(self, call: ModelCall, *, whole: bool = True, timed: bool = True) -> None:
+        """A model call. What is not whole is held until it is, or until another one begins.
+
+        It is `timed` if its line stands between what it answers and what follows from it.
+        """
         held = self.memory.held
         if held is not None and held.id != call.id:
             self._tell(held)
+        before = held if held is not None and held.id == call.id else self.memory
+        call = replace(call, asked=before.asked if timed else None, retries=before.retries)
         if whole:
             self._tell(call)
         elif not self._is_known("call", call.id):
@@ -59,6 +73,7 @@ class Telling:
     def _tell(self, call: ModelCall) -> None:
         self.memory.held = None
         if self._once("call", call.id):
+            self.memory.retries = None
             self._calls.append(call)
 
     def begin(self, tool: ToolCall) -> None:
@@ -94,6 +109,7 @@ class Telling:
         """A sub-agent was started."""
         if self._once("spawn", one.id):
             self._spawns.append(one)
+            self.memory.spawned = [*self.memory.spawned, one][-_SPAWNED:]
 
     def total(self, one: Total) -> None:
         """What the agent has counted itself."""

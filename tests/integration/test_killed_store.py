@@ -1,0 +1,337 @@
+"""The store, killed between every two of its steps: what was acknowledged is there, once, and the chain holds."""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from itertools import count
+from time import monotonic
+
+import pytest
+from msgspec.structs import replace
+
+from hookonce.config import paths
+from hookonce.journeys.looking import take_up
+from hookonce.journeys.record import Recorder
+from hookonce.model import Decision, Gap, HookRun, Stored
+from hookonce.runtime.loop import Loop
+from hookonce.service import keeper as keeping
+from hookonce.store import audit, checkpoint, database, erasure, reader, retention, schema, spool
+from hookonce.store.entry import entry
+from hookonce.store.journal import Journal
+from hookonce.store.rebuild import rebuild
+from hookonce.store.writer import Writer
+from tests.integration.killing import lived
+from tests.store.rows import stored
+
+pytestmark = pytest.mark.integration
+EVERY = int(os.environ.get("HOOKONCE_KILL_EVERY", "5"))  # which of the steps are died at: 1 is every one
+_LATER = Gap(where="$.event", capability="record", strategy="later", effect="observes")
+
+
+class House:
+    """A home in which something was prepared, and copies of it in which somebody dies."""
+
+    def __init__(self, folder, monkeypatch):
+        self.folder, self._set, self._number = folder, monkeypatch.setenv, count()
+        self.first = self.copy(None)
+
+    def copy(self, of):
+        """Live in a new home, as that one is."""
+        here = self.folder / f"home{next(self._number)}"
+        if of is None:
+            here.mkdir()
+        else:
+            shutil.copytree(of, here)
+        self._set("HOME", str(here))
+        assert here == paths.home()
+        return here
+
+
+@pytest.fixture
+def house(tmp_path, monkeypatch):
+    """A home of its own, and as many copies as are needed."""
+    monkeypatch.setattr(keeping, "_REST", 0.001)
+    return House(tmp_path, monkeypatch)
+
+
+def killed(house, work, check):
+    """Do a work once to its end, and then once for every step of it, at which it dies; how often it died."""
+    house.copy(house.first)
+    _, ending, steps = lived(work)
+    assert 0 == ending
+    unharmed = looked()
+    check([], unharmed, None)
+    times = 0
+    for number in range(1, steps + 1, EVERY):
+        here = house.copy(house.first)
+        told, ending, _ = lived(work, number)
+        assert -9 == ending, number
+        found = looked()
+        check(told, found, unharmed)
+        assert set(told) <= set(found["ids"]), number
+        lived(work)  # and whoever comes afterwards can go on
+        check(told, looked(), unharmed)
+        shutil.rmtree(here)
+        times += 1
+    return times
+
+
+def looked():
+    """The record as the next command sees it; the chain has to hold, and the sums to be those of the rows."""
+    for file in spool.folder().glob("*.jsonl"):
+        os.utime(file, (1, 1))  # nobody is about to say more
+    trouble = []
+    take_up(trouble.append)
+    assert [] == trouble
+    with closing(reader.opened()) as connection:
+        found = audit.verify(connection)
+        assert found.ok, [one.what for one in found.flaws]
+        rows = connection.execute("SELECT id, type, body, erased FROM events ORDER BY seq").fetchall()
+    return {
+        "ids": [row[0] for row in rows],
+        "kinds": {row[0]: row[1] for row in rows},
+        "bodies": {row[0]: bytes(row[2]) for row in rows},
+        "erased": sum(row[3] for row in rows),
+        "removed": found.removed,
+        "signed": sum(one.state == "signed" for one in found.ranges),
+        "sums": sums(),
+    }
+
+
+def sums():
+    """Every summary, row by row; times were added in another order perhaps."""
+    with closing(reader.opened()) as connection:
+        found = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in sorted(audit.OUTSIDE)}  # noqa: S608
+    return {
+        name: [tuple(round(one, 6) if type(one) is float else one for one in row) for row in rows]
+        for name, rows in found.items()
+    }
+
+
+def are_right(found):
+    """Whether the summaries are what counting again would say."""
+    with Writer() as writer:
+        rebuild(writer, lambda *_: None)
+    return found["sums"] == sums()
+
+
+def follows(found, unharmed):
+    """Nothing is there that would not be there without the kill; what follows from a record is there with it."""
+    assert set(found["ids"]) <= set(unharmed["ids"])
+    assert len(set(found["ids"])) == len(found["ids"])
+
+
+def records(number, session="s1"):
+    """Some records of a session, of which others follow: the same tool fails again and again."""
+    found = []
+    for index in range(number):
+        one = stored(index, session=session)
+        one = replace(one, decision=Decision(outcome="deny", reason="no"), runs=[HookRun(hook="h", duration_ms=2.0)])
+        found.append(one)
+    return found
+
+
+def test_append(house):
+    """
+    A line of the journal, the answer, the rows, the head file, and the journal begins anew.
+    """
+    found = records(6)
+    noted = Stored(event=found[5].event, gaps=[_LATER], level="minimal")
+
+    def work(tell):
+        loop, journal = Loop(), Journal()
+        keeper = keeping.Keeper(loop, journal)
+        for one in found[:3]:
+            assert journal.append(one)
+            tell(one.event.id)
+        _until_kept(loop, keeper)
+        for one in found[3:5]:
+            assert journal.append(one)
+            tell(one.event.id)
+        assert journal.note(noted.event.id, entry(noted).body)
+        tell(noted.event.id)
+        journal.append(found[5])
+        _until_kept(loop, keeper)
+        keeper.close()
+        journal.close()
+
+    def check(_, now, unharmed):
+        if unharmed is not None:
+            follows(now, unharmed)
+        assert are_right(now)
+
+    assert killed(house, work, check) > 0
+
+
+def _until_kept(loop, keeper):
+    until = monotonic() + 10
+    while keeper.status()["waiting"]:
+        assert monotonic() < until, keeper.status()
+        loop.turn(0.05)
+
+
+def test_fold(house):
+    """
+    Files of cold processes and the journal of a daemon that is gone: rows, then the files go.
+    """
+    found = records(4)
+    for one in found[:2]:
+        spool.append(one)
+    journal = Journal()
+    for one in found[1:]:  # one is there twice
+        journal.append(one)
+    journal.close()
+    names = {one.event.id for one in found}
+
+    def work(_):
+        with Writer() as writer:
+            Recorder(writer).fold()
+
+    def check(_, now, unharmed):
+        assert names <= set(now["ids"])
+        if unharmed is not None:
+            assert unharmed["ids"] == now["ids"]
+        assert are_right(now)
+        assert [] == list(spool.folder().glob("*.jsonl"))
+
+    assert killed(house, work, check) > 0
+
+
+def test_cold(house):
+    """
+    A process without a daemon writes a file of its own; what was acknowledged stands in it.
+    """
+    found = records(3)
+
+    def work(tell):
+        for one in found:
+            spool.append(Stored(event=one.event, gaps=[_LATER], level="minimal"))
+            tell(one.event.id)
+            spool.append(one)
+
+    def check(_, now, unharmed):
+        assert len(set(now["ids"])) == len(now["ids"])
+        assert unharmed is None or set(now["kinds"].values()) <= set(unharmed["kinds"].values())
+        assert are_right(now)
+        assert [] == list(spool.folder().glob("*.damaged"))
+
+    assert killed(house, work, check) > 0
+
+
+def test_retention(house, monkeypatch):
+    """
+    Days that are too old go, slice by slice; the others stay, and so do the sums of those that went.
+    """
+    monkeypatch.setattr(retention, "_AT_ONCE", 2)
+    old = [entry(stored(n, received="2026-11-01T10:00:00Z", time="2026-11-01T10:00:00Z")) for n in range(5)]
+    new = [entry(stored(n)) for n in range(3)]
+    with Writer() as writer:
+        writer.append(old)
+        checkpoint.sign(writer.connection)
+        writer.append(new)
+    before, names = sums(), {one.record.event.id for one in new}
+
+    def work(_):
+        with Writer() as writer:
+            retention.expire(writer, "2026-11-10")
+
+    def check(_, now, unharmed):
+        assert names <= set(now["ids"])
+        assert before == now["sums"]
+        assert 8 == now["removed"] + len(now["ids"])
+        if unharmed is None:
+            assert 5 == now["removed"]
+
+    assert killed(house, work, check) > 0
+
+
+def test_checkpoint(house):
+    """
+    A signature is there, or it is not; the head file is never ahead.
+    """
+    with Writer() as writer:
+        writer.append([entry(stored(n)) for n in range(3)])
+
+    def work(_):
+        with Writer() as writer:
+            checkpoint.sign(writer.connection)
+            writer.append([entry(stored(9, id="01a1dde4-3215-77eb-851b-eb5e5647ff91"))])
+            checkpoint.sign(writer.connection)
+
+    def check(_, now, unharmed):
+        assert len(now["ids"]) in {3, 4}
+        assert are_right(now)
+        if unharmed is None:
+            assert (1, 4) == (now["signed"], len(now["ids"]))
+
+    assert killed(house, work, check) > 0
+
+
+def test_erasure(house):
+    """
+    All of what was to be erased is, or nothing is; killed afterwards it is done again.
+    """
+    entries = [entry(replace(stored(n, session="gone"), level="minimal")) for n in range(3)]
+    with Writer() as writer:
+        writer.append([*entries, entry(stored(9))])
+    names = [one.record.event.id for one in entries]
+
+    def work(_):
+        with Writer() as writer:
+            erasure.erase(writer, names)
+
+    def check(_, now, unharmed):
+        assert now["erased"] in {0, 3}
+        assert 4 == len(now["ids"])
+        if unharmed is None or now["erased"] == 3:
+            assert "gone" not in str(now["sums"])
+
+    assert killed(house, work, check) > 0
+
+
+def test_migration(house):
+    """
+    A database of the first version is the old one, or the new one; its bodies are the same bytes.
+    """
+    with Writer() as writer:
+        writer.append([entry(stored(n)) for n in range(3)])
+        checkpoint.sign(writer.connection)
+    _first_version()
+    with closing(sqlite3.connect(database.file())) as connection:
+        bodies = dict(connection.execute("SELECT id, body FROM events").fetchall())
+
+    def work(_):
+        Writer().close()
+
+    def check(_, now, unharmed):
+        assert bodies == now["bodies"]
+        assert are_right(now)
+
+    assert killed(house, work, check) > 0
+
+
+_DAYS = """INSERT INTO days SELECT substr(time, 1, 10), agent, coalesce(model, ''), coalesce(project, ''),
+    coalesce(tool, ''), type, coalesce(outcome, ''), count(*), 0, 0, 0, 0, 0, 0 FROM main.events
+    GROUP BY 1, 2, 3, 4, 5, 6, 7"""
+
+
+def _first_version():
+    """Make the database anew as the first hookonce would have made it."""
+    place = database.file()
+    new = place.with_name("old.db")
+    with closing(sqlite3.connect(new, isolation_level=None)) as connection:
+        connection.execute("ATTACH ? AS now", (str(place),))
+        for statement in schema.MIGRATIONS[0]:
+            connection.execute(statement)
+        connection.execute("DELETE FROM head")
+        held = {row[0] for row in connection.execute("SELECT name FROM now.sqlite_schema WHERE type = 'table'")}
+        names = [row[0] for row in connection.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'")]
+        for name in held.intersection(names):
+            columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({name})"))
+            connection.execute(f"INSERT INTO main.{name} ({columns}) SELECT {columns} FROM now.{name}")  # noqa: S608
+        connection.execute(_DAYS)
+        connection.execute("PRAGMA user_version = 1")
+    for suffix in ("-wal", "-shm"):
+        place.with_name(place.name + suffix).unlink(missing_ok=True)
+    new.replace(place)
