@@ -39,6 +39,7 @@ from hookonce.texts import dump
 _TICK = 2.0  # seconds between two looks at whether we are still wanted
 _IDLE = 900.0  # seconds without a call after which we are not
 _SWEEP = 60.0  # seconds between two looks for files that nobody will ask for any more
+_BETWEEN = 0.005  # seconds from one call to the next in which nobody has time for anything else
 _BREATH = 0.05  # seconds for which nobody is let in when there is no room
 _SELDOM = 16
 
@@ -52,7 +53,7 @@ class Daemon:
         self.place, self.build, self._folders = place, build.build(), build.folders()
         self._touched = build.touched(self._folders)
         self._name, self.quiet = self.build.encode(), Quiet(self.loop, self.journal, self.doors)
-        self.keeper = Keeper(self.loop, self.journal)
+        self.keeper = Keeper(self.loop, self.journal, lambda: monotonic() - self.last < _BETWEEN)
         self.nurseries, self.modules = Nurseries(self.loop), Modules(self.loop)
         self.listening = Listening(self.loop, self.keeper, lambda: self.under_way > 0)
         self.vigil = Vigil(self.loop, self.keeper)

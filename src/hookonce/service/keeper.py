@@ -9,16 +9,19 @@ from hookonce.errors import HookonceError
 from hookonce.journeys.record import Key, Listener, Recorder
 from hookonce.model import Object
 from hookonce.runtime.loop import Loop
-from hookonce.store import database, log, retention
+from hookonce.store import database, log
 from hookonce.store.checkpoint import EVERY, sign
 from hookonce.store.entry import Entry
+from hookonce.store.forgetting import Forgetter
 from hookonce.store.journal import Journal
 from hookonce.store.tidy import Tidier
 from hookonce.store.writer import Writer
 
 _REST = 0.25  # seconds without a record after which they are kept: who comes through a second door adds to the first
 _OLDEST = 1.0  # seconds after which they are kept all the same
-_AT_ONCE = 32  # records in one turn of the loop
+_LATEST = 5.0  # and though calls come one after the other
+_AT_ONCE = 16  # records in one turn of the loop
+_ROOM = 0.02  # seconds for which we make room for those who call
 _FILES = 16  # of others, as above
 _MUCH = 512  # records at once when nobody is there any more
 _PATIENCE = 0.02  # seconds that others may keep us waiting
@@ -32,14 +35,14 @@ _TROUBLE = (sqlite3.Error, OSError, HookonceError)
 class Keeper:
     """Everything that is in the journal and not in the store yet."""
 
-    def __init__(self, loop: Loop, journal: Journal) -> None:
+    def __init__(self, loop: Loop, journal: Journal, is_busy: Callable[[], bool] = lambda: False) -> None:
         """Nothing yet; the store is opened when there is something to keep."""
-        self._loop, self._journal = loop, journal
+        self._loop, self._journal, self._is_busy = loop, journal, is_busy
         self._pending: dict[str, Entry] = {}
         self._first = self._last = self._signed = monotonic()
         self._cleared = 0.0  # when we last looked for what is too old
         self._recorder: Recorder | None = None
-        self._tidier = Tidier()
+        self._tidier, self._forgetter = Tidier(), Forgetter()
         self.listener: Listener | None = None
         self.leaving: Callable[[Recorder], object] = lambda _: None  # has something to keep before we go
         self._waits, self._new, self._ended = False, 0, False
@@ -77,12 +80,17 @@ class Keeper:
             self._wait(_REST)
 
     def _commit(self) -> None:
-        """Keep a part of it; the journal begins anew when everything is kept."""
+        """Keep a part of it, unless somebody calls; the journal begins anew when everything is kept."""
+        if self._is_busy() and monotonic() - self._first < _LATEST:
+            self._wait(_ROOM)
+            return
+        self._keep_some()
+
+    def _keep_some(self) -> None:
         part = list(self._pending.values())[:_AT_ONCE]
         if not part or not self._safely(lambda recorder: self._keep(recorder, part)):
             return
         if self._pending:
-            self._first = monotonic()
             self._loop.later(self._commit)
         else:
             self._journal.begin_anew()
@@ -95,7 +103,7 @@ class Keeper:
     def hurry(self) -> None:
         """Keep some of it now."""
         if not self.is_done:
-            self._commit()
+            self._keep_some()
 
     def _keep(self, recorder: Recorder, part: list[Entry]) -> None:
         """Keep some of ours, and before them what others have left: it may be what a session began with."""
@@ -121,7 +129,7 @@ class Keeper:
             self._loop.later(self.tend)
         if monotonic() - self._cleared > _CLEAR:
             self._cleared = monotonic()
-            retention.tend(recorder.writer)
+            self._forgetter.begin()
         due = self._ended or self._new >= EVERY or monotonic() - self._signed > _SIGN
         if self._new and due and not self._pending:
             sign(recorder.writer.connection)
@@ -152,6 +160,7 @@ class Keeper:
         if self._new:
             self._safely(lambda recorder: sign(recorder.writer.connection))
         self._tidier.close()
+        self._forgetter.close()
         if self._recorder is not None:
             self._recorder.writer.close()
 

@@ -18,7 +18,7 @@ from hookonce.store.journal import Journal
 _MOST = 4096  # calls of which only that they happened is known; beyond, the next one waits for the first of them
 _WEIGHT = 32 << 20  # and bytes that they have said, all together
 _REST = 0.005  # seconds without a call in which others are looked at
-_OLDEST = 1.0  # seconds after which they are looked at all the same
+_OLDEST = 5.0  # seconds after which they are looked at all the same
 
 
 class Quiet:
@@ -29,9 +29,11 @@ class Quiet:
         self._loop, self._journal, self._doors = loop, journal, doors
         self._later: deque[tuple[float, list[bytes]]] = deque()
         self._weight, self._last, self._waits, self._due = 0, 0.0, False, 0
+        self._hurried = 0  # how many are to be looked at though calls come
 
     def answer(self, fields: list[bytes]) -> bytes | None:
         """The silence for a call that concerns nobody, once it is noted; None for all other calls."""
+        self._last = monotonic()
         table = silent.current()
         row = _row(table, fields)
         if row is None:
@@ -46,7 +48,6 @@ class Quiet:
         return silence
 
     def _put_aside(self, fields: list[bytes]) -> None:
-        self._last = monotonic()
         self._later.append((self._last, fields))
         self._weight += len(fields[7])
         if len(self._later) > _MOST or self._weight > _WEIGHT:
@@ -61,11 +62,15 @@ class Quiet:
     def _look(self) -> None:
         """See whether there is time now; while calls come one after the other, those who wait come first."""
         self._waits = False
-        now = monotonic()
-        if self._later and (now - self._last >= _REST or now - self._later[0][0] > _OLDEST):
-            self.hurry()
+        if self._later and not self._is_busy():
+            self._begin()
         elif self._later:
             self._wait()
+
+    def _is_busy(self) -> bool:
+        """Whether calls come one after the other, and nothing has waited for too long."""
+        now = monotonic()
+        return now - self._last < _REST and now - self._later[0][0] <= _OLDEST
 
     @property
     def is_done(self) -> bool:
@@ -73,13 +78,23 @@ class Quiet:
         return not self._later
 
     def hurry(self) -> None:
-        """Look at all of them, one in each turn of the loop in which nobody's hooks have to be started."""
+        """Look at all of them now, whoever calls."""
+        self._hurried = len(self._later)
+        self._begin()
+
+    def _begin(self) -> None:
         if self._later and not self._due:
             self._loop.later(self._go_on)
         self._due = len(self._later)
 
     def _go_on(self) -> None:
+        """Look at one of them, in a turn of the loop in which nobody's hooks have to be started; then at the next."""
+        if self._later and not self._hurried and self._is_busy():
+            self._due = 0
+            self._wait()
+            return
         self._due = max(min(self._due, len(self._later)) - 1, 0)
+        self._hurried = max(self._hurried - 1, 0)
         if self._due > 0:
             self._loop.later(self._go_on)
         self._catch_up()

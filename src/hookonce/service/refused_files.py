@@ -31,6 +31,7 @@ from hookonce.store.journal import Journal
 
 _LOOKS = (2.0, 10.0, 30.0, 58.0)  # seconds after the refusal; what is later than a minute is no violation
 _SETTLE = 3.0  # seconds in which what has come by then is in the store, also if it was answered without us
+_PATIENCE = 180.0  # seconds after the refusal in which a store that cannot be asked is asked again
 _MOST = 64  # files at a time
 _OF_ONE = 8  # files of one call
 _OLD = 600  # seconds after which a call that was never ended elsewhere is not taken for one that still runs
@@ -95,9 +96,17 @@ class RefusedFiles:
             del self._guarded[key]
 
     def _judge(self, key: tuple[str, str], at: str, *, is_there: bool) -> None:
-        one = self._guarded.pop(key)
+        one = self._guarded[key]
         kind = "file_deleted" if not is_there else "file_created" if one.was is None else "file_saved"
-        self._keeper.ask(lambda recorder: None if _explained(recorder, one, at) else self._tell(one, kind, at))
+
+        def work(recorder: Recorder) -> None:
+            if not _explained(recorder, one, at):
+                self._tell(one, kind, at)
+
+        if self._keeper.ask(work) or monotonic() - one.since > _PATIENCE:
+            del self._guarded[key]
+        else:  # somebody else holds the store
+            self._loop.at(monotonic() + _SETTLE, lambda: self._judge(key, at, is_there=is_there))
 
     def _tell(self, one: Guarded, kind: str, at: str) -> None:
         """What we have seen is an event like any other; what follows from it is for others to say."""

@@ -83,7 +83,9 @@ class Vigil:
             if event.type in OVER:
                 self._open.pop((event.agent, event.session), None)
             elif lineage is not None:
-                self._seen((event.agent, event.session), event).called(lineage, anew=event.type == "session_start")
+                one = self._seen((event.agent, event.session), event)
+                one.called(lineage, anew=event.type == "session_start")
+                one.heard = self._steady()
 
     def _seen(self, key: Key, event: Event) -> Watched:
         one = self._open.setdefault(key, Watched())
@@ -102,8 +104,14 @@ class Vigil:
         there = {process: is_there(process) for one in self._open.values() if (process := one.process) is not None}
         for key, one in self._open.items():
             gone = self._is_gone(key[0], one, there)
-            if gone or self._clock() - one.last >= IDLE / _SECOND:
+            if gone or self._has_rested(one):
                 self._loop.later(partial(self._end, key, gone=gone))
+
+    def _has_rested(self, one: Watched) -> bool:
+        """Whether it has been quiet for so long; while the machine slept nobody could have said anything."""
+        rest = IDLE / _SECOND
+        awake = one.heard is None or self._steady() - one.heard >= rest
+        return awake and self._clock() - one.last >= rest
 
     def _look(self, recorder: Recorder) -> None:
         """Sessions that we were not called in: those of calls that were answered without us, and older ones."""

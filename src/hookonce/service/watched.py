@@ -8,9 +8,9 @@ _SURE = 2  # calls by which a process is known to be the agent's
 
 
 class Watched:
-    """A session that has not ended; `gone` is since when its process is."""
+    """A session that has not ended; `gone` is since when its process is, `heard` when it has called us, both steady."""
 
-    __slots__ = ("calls", "event", "gone", "last", "lineage")
+    __slots__ = ("calls", "event", "gone", "heard", "last", "lineage")
 
     def __init__(self, last: float = 0.0) -> None:
         """Nobody is known yet."""
@@ -18,6 +18,7 @@ class Watched:
         self.calls, self.last = 0, last
         self.event: Event | None = None
         self.gone: float | None = None
+        self.heard: float | None = None
 
     def seen(self, event: Event) -> None:
         """Something was heard of it."""

@@ -2,7 +2,8 @@
 
 from typing import cast
 
-from msgspec import Struct, convert
+from msgspec import DecodeError, Struct, ValidationError, convert
+from msgspec.json import decode
 
 from hookonce import times
 from hookonce.model import Stored
@@ -39,7 +40,12 @@ def entry(record: Stored) -> Entry:
 
 def read(body: bytes) -> Entry:
     """What was kept, from its bytes; ValueError if they are no record's."""
-    return Entry(convert(load(body.decode()), type=Stored), body)
+    try:
+        return Entry(decode(body, type=Stored), body)
+    except ValidationError:
+        raise
+    except DecodeError:  # what JavaScript may say and msgspec refuses
+        return Entry(convert(load(body.decode()), type=Stored), body)
 
 
 def columns(record: Stored) -> Columns:

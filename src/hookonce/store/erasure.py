@@ -5,7 +5,7 @@ from sqlite3 import Connection
 
 from msgspec import Struct
 
-from hookonce.store import chain, keys
+from hookonce.store import chain, kernel_log, keys
 from hookonce.store.retention import at_once
 from hookonce.store.soundness import BESIDE, erased_mark
 from hookonce.store.told import TOKENS
@@ -36,6 +36,7 @@ def erase(writer: Writer, names: list[str]) -> Erased:
     connection.execute("PRAGMA secure_delete = ON")
     try:
         done = at_once(connection, lambda: sum(_one(connection, name) for name in names))
+        kernel_log.forget(names)
         return Erased(done, _cleaned(connection))
     finally:
         connection.execute("PRAGMA secure_delete = OFF")
@@ -63,7 +64,7 @@ def _forget(connection: Connection, told: dict[str, str | None]) -> None:
     session, project = told["session"], told["project"]
     same = "SELECT 1 FROM events WHERE agent = ? AND session = ? LIMIT 1"
     if session is not None and connection.execute(same, (told["agent"], session)).fetchone() is None:
-        for name in ("sessions", "told"):
+        for name in ("sessions", "told", "transcripts"):  # whose paths name it too
             connection.execute(f"DELETE FROM {name} WHERE agent = ? AND session = ?", (told["agent"], session))  # noqa: S608
     if project and connection.execute("SELECT 1 FROM events WHERE project = ? LIMIT 1", (project,)).fetchone() is None:
         _nowhere(connection, project)

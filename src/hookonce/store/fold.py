@@ -13,7 +13,8 @@ from hookonce.model import Stored
 from hookonce.store import spool
 from hookonce.store.entry import Entry, read
 
-_AT_ONCE = 512  # files in one transaction
+_AT_ONCE = 128  # files in one transaction, all of them open; some systems allow no more than 256
+_LOOKS = 64  # at files whose calls wait, where only some are taken up
 _SETTLES = 60.0  # seconds after which nobody writes more about a call of which only that it happened is known
 _LEFT = 2.0  # seconds after which nobody does who is not the daemon that wrote it: a client that went on without it
 _DAMAGED = ".damaged"
@@ -76,8 +77,8 @@ def _known(pages: list[_Page]) -> list[Entry]:
 
 def _pages(most: int, seen: dict[Path, int]) -> Iterator[_Page]:
     """Files that can be taken up now, and were not looked at before; those that have to wait are noted as seen."""
-    taken = 0
-    for path in sorted(spool.folder().glob("*.jsonl")):
+    taken, waiting = 0, len(seen)
+    for path in (spool.folder() / name for name in _names()):
         page = None if path in seen else _page(path)
         if page is not None and page.waiting and not page.entries:
             seen[path] = page.waiting
@@ -85,8 +86,16 @@ def _pages(most: int, seen: dict[Path, int]) -> Iterator[_Page]:
         elif page is not None:
             taken += 1
             yield page
-        if taken == most:
+        if taken == most or (most < _AT_ONCE and len(seen) - waiting == _LOOKS):
             return
+
+
+def _names() -> list[str]:
+    """The names of all spool files, oldest first; there may be very many of them."""
+    try:
+        return sorted(name for name in os.listdir(spool.folder()) if name.endswith(".jsonl"))  # noqa: PTH208
+    except OSError:
+        return []
 
 
 def _page(path: Path) -> _Page | None:

@@ -16,6 +16,7 @@ from hookonce.store.entry import Entry
 from hookonce.texts import dump
 
 _FULL = 4 << 20  # bytes after which a new file begins
+_REMEMBERED = 4096  # records that stand nowhere else
 _MOST = 16 << 20  # bytes after which it does so in any case
 
 
@@ -40,6 +41,8 @@ class Journal:
         done = self.write(body)
         if not done and record.event.id not in self._noted:
             spool.count_loss()
+            if len(self._unwritten) >= _REMEMBERED:
+                return False  # it is lost: memory is not the place for days on which nothing can be written
             self._unwritten.add(record.event.id)
         self._noted.discard(record.event.id)
         self.kept(Entry(record, body))  # a file that cannot be written keeps nothing out of the store

@@ -6,24 +6,43 @@ from sqlite3 import Connection
 from typing import TypeVar
 
 from hookonce.config import settings
+from hookonce.store import kernel_log
 from hookonce.store.tombstone import Tombstone, bury
 from hookonce.store.writer import Writer
 
 _MEGABYTE = 1 << 20
-_AT_ONCE = 2000  # rows in one transaction: others want to write too
+_AT_ONCE = 500  # rows in one transaction: others want to write too
 Made = TypeVar("Made")
 
 
-def tend(writer: Writer, now: datetime | None = None) -> list[Tombstone]:
+Between = Callable[[], bool]  # is called between two steps, and says whether to go on
+
+
+def _at_once() -> bool:
+    return True
+
+
+def is_wanted() -> bool:
+    """Whether the settings want anything to be forgotten."""
+    return settings.keep_days() is not None or settings.keep_megabytes() is not None
+
+
+def tend(writer: Writer, now: datetime | None = None, between: Between = _at_once) -> list[Tombstone]:
     """Remove what is older, or more, than the settings want to be kept; without such settings nothing."""
     days, megabytes = settings.keep_days(), settings.keep_megabytes()
     today = now or datetime.now(UTC)
     before = None if days is None else (today - timedelta(days=days)).date().isoformat()
-    return expire(writer, before, megabytes, today)
+    if before is not None:
+        kernel_log.expire(before)
+    return expire(writer, before, megabytes, today, between)
 
 
 def expire(
-    writer: Writer, before: str | None, megabytes: int | None = None, now: datetime | None = None
+    writer: Writer,
+    before: str | None,
+    megabytes: int | None = None,
+    now: datetime | None = None,
+    between: Between = _at_once,
 ) -> list[Tombstone]:
     """Remove whole days: those that ended before a day (`2026-11-15`), and the oldest while the record is too large.
 
@@ -38,6 +57,8 @@ def expire(
     try:
         while (one := _slice(connection, last)) is not None:
             made.append(one)
+            if not between():
+                break
     finally:
         connection.execute("PRAGMA secure_delete = OFF")
     return made

@@ -12,13 +12,11 @@ from fcntl import LOCK_EX, flock
 from hashlib import sha256
 from pathlib import Path
 
-from msgspec import DecodeError, ValidationError, convert
-from msgspec.json import decode
-
 from hookonce.config import paths, settings
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
-from hookonce.texts import dump, load
+from hookonce.store.entry import read
+from hookonce.texts import dump
 
 _FORGET = re.compile(rb'\d+ [0-9a-f]{64} \{"forget":"([0-9A-Za-z-]+)"\}')
 
@@ -188,13 +186,6 @@ def told(line: bytes) -> tuple[bytes | None, str | None]:
 
 def _record(line: bytes) -> Stored | None:
     body, _ = told(line)
-    if body is None:
-        return None
-    try:
-        return decode(body, type=Stored)
-    except ValidationError:
-        return None
-    except DecodeError:  # what JavaScript may say and msgspec refuses
-        with suppress(ValueError, ValidationError):
-            return convert(load(body.decode()), type=Stored)
-        return None
+    with suppress(ValueError):
+        return None if body is None else read(body).record
+    return None

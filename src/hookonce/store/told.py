@@ -148,6 +148,15 @@ def counted(sums: Sums) -> Iterator[tuple[Key, Numbers]]:
             yield key._replace(teller=""), numbers
 
 
+def by_teller(connection: Connection, agent: str, session: str) -> dict[str, Numbers]:
+    """All that a session has told, by who has told it."""
+    found: dict[str, Numbers] = {}
+    for source, _, _, _, _, *numbers in connection.execute(_READ, (agent, session)):
+        who = MODEL if source == PIECE else source
+        found[who] = tuple(map(int.__add__, found.get(who, _NOTHING), numbers))
+    return found
+
+
 def spend_all(connection: Connection, since: str) -> None:
     """Count what is spent from a day on anew, from what sessions have told."""
     for name in ("places", "spent"):
