@@ -284,6 +284,10 @@ COMPLETIONS = [
     (["hookonce", "uninstall", "claude-code", "cl"], {"claude-code", "cline"}),
     (["hookonce", "install", "--ht"], {"--http"}),
     (["hookonce", "daemon", "st"], {"start", "stop", "status"}),
+    (["hookonce", "module", ""], {"check", "invoke", "list", "serve"}),
+    (["hookonce", "module", "check", "--desc"], {"--descriptor"}),
+    (["hookonce", "module", "invoke", "--al"], {"--allow"}),
+    (["hookonce", "module", "check", "ser"], set()),
 ]
 
 

@@ -1,6 +1,7 @@
 """hookonce audit, and what is taken out of the record, brought in and erased."""
 
 import json
+import os
 import sqlite3
 from contextlib import closing
 
@@ -234,3 +235,48 @@ def test_which_records_has_to_be_said_and_they_have_to_be_there(ten, unattended,
     assert 1 == events("erase", ten[0], "nobody")
     assert "no record is called nobody" in capsys.readouterr().err
     assert 0 == verified().erased
+
+
+# Putting a record aside
+
+
+def test_a_record_that_is_sound_is_not_put_aside(ten, unattended, capsys):
+    code, _, err = hookonce(capsys, "audit", "set-aside")
+    assert (1, True) == (code, "nothing is wrong with the record" in err)
+    assert 10 == verified().rows
+
+
+def test_a_forged_record_is_not_called_sound_nor_taken_over(ten, unattended, capsys):
+    body = entry(stored(5)).body
+    with closing(sqlite3.connect(database.file(), isolation_level=None)) as connection:
+        connection.execute("UPDATE events SET body = ? WHERE seq = 4", (body,))
+
+    code, out, err = hookonce(capsys, "audit", "set-aside")
+
+    assert 0 == code, err
+    assert "not damaged" not in out + err
+    assert "record 4: the body is not what was written" in out
+    assert "9 of 10 records taken over" in out
+    code, out, _ = hookonce(capsys, "audit", "verify")
+    assert (1, True) == (code, "record 4 of the record that was put aside" in out)
+
+
+def test_an_old_key_is_as_old_as_it_was(ten, unattended, capsys):
+    from hookonce.store import keys as kept
+
+    [old], [note] = kept.folder().glob("sign-*"), kept.folder().glob("since-*")
+    note.unlink()  # as with a key of before
+    os.utime(old, (1_700_000_000, 1_700_000_000))
+    hookonce(capsys, "audit", "keys", "--rotate")
+    first, second = kept.signers()
+    assert ("2023-11-14T22:13:20.000Z", False, True) == (first.since, first.signs, second.signs)
+    assert first.since < second.since
+    for path in kept.folder().glob("sign-*"):
+        os.utime(path, (1, 1))  # as a copy of a home does
+    assert (first, second) == tuple(kept.signers())
+
+
+def test_a_key_that_is_rotated_by_nobody_stays(ten, capsys):
+    """Whoever says it with another verb is told so."""
+    code, _, err = hookonce(capsys, "audit", "verify", "--rotate")
+    assert (64, True) == (code, "audit keys --rotate" in err)

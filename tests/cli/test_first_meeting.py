@@ -32,6 +32,9 @@ def test_any_command_replaces_a_client_that_is_outdated(home):
     """
     ours(home, "install", "claude-code")
     fresh = client(home).read_bytes()
+    beside = client(home).with_name("interpreter")
+    python, _, *shelves = beside.read_text().splitlines()
+    beside.write_text("\n".join([python, "0.0.1-of-before", *shelves, ""]))
     client(home).write_bytes(b"#!/bin/sh\n# an older one\n")
 
     seen = ours(home, "status")

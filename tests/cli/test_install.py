@@ -13,6 +13,7 @@ import tomllib
 import pytest
 
 from hookonce import agents
+from tests.cli import nursery
 from tests.cli.command import environment, run
 
 SETTINGS = b"""{
@@ -281,7 +282,7 @@ def test_one_agent_that_cannot_be_helped_does_not_stop_the_others(home):
 # What a process touches while it installs; it is killed just before each of them in turn.
 KILLER = """
 import os, signal, sys
-left = int(sys.argv.pop(1))
+left = STEP
 def hook(name, arguments):
     global left
     if name in {"open", "os.rename", "os.chmod", "os.mkdir", "os.remove", "subprocess.Popen"} and HOME in str(arguments):
@@ -290,7 +291,6 @@ def hook(name, arguments):
             os.kill(os.getpid(), signal.SIGKILL)
 HOME = os.environ["HOME"]
 sys.addaudithook(hook)
-from hookonce.__main__ main
 """
 
 
@@ -298,20 +298,15 @@ def test_whoever_is_killed_while_installing_leaves_the_old_file_or_the_new_one(h
     """
     At every step that touches the disk; the next install finishes the work, and leaving gives back the same bytes.
     """
-    script = KILLER.replace("from hookonce.__main__ main", "from hookonce.__main__ import main\nsys.exit(main())")
     seen = set()
     for step in range(200):
-        done = subprocess.run(
-            [sys.executable, "-c", script, str(step), "install", "claude-code"],
-            capture_output=True,
-            check=False,
-            env=environment(HOME=str(home)),
-        )
+        killer = KILLER.replace("STEP", str(step))
+        code, _, err = nursery.run(["install", "claude-code"], b"", None, environment(HOME=str(home)), killer)
         json.loads(re.sub(rb"// mine", b"", settings(home).read_bytes()))
         seen.add(settings(home).read_bytes())
-        if done.returncode == 0:
+        if code == 0:
             break
-        assert -signal.SIGKILL == done.returncode, done.stderr
+        assert -signal.SIGKILL == code, err
         if settings(home).read_bytes() != SETTINGS:
             settings(home).write_bytes(SETTINGS)
     code, _ = at_a_terminal(home, "uninstall", "claude-code")

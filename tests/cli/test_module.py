@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import PAYLOAD, run
+from tests.handlers.processes import running
 from tests.modules.test_conformance import PROGRAM
 from tests.shared import ROOT
 
@@ -52,6 +53,16 @@ def test_check_takes_the_words_of_other_conformance_commands(home):
     assert "broken (stdio) keeps to the protocol: 6 of 6 cases" in ran.out
 
 
+@pytest.mark.covers("AMP-32")
+def test_check_keeps_what_was_said_in_files_and_names_them(home):
+    words = ("check", "broken", "--op", "hello", "--case", "minimal", "--json", "--transcripts", home / "said")
+    (report,) = module(home, *words).documents()
+    files = {one["case"]: Path(one["path"]) for one in report["cases"]}
+    assert {"health", "describe", "invoke", "unsupported-op", "missing-op", "timeout"} == files.keys()
+    sent, heard = (json.loads(line) for line in files["health"].read_text().splitlines())
+    assert ("sent", "heard", {"status": "ok", "id": "check-1"}) == (sent["way"], heard["way"], json.loads(heard["text"]))
+
+
 @pytest.mark.covers("AMP-5", "AMP-12")
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 @pytest.mark.parametrize("name", ["python", "shell", "node"])
@@ -85,6 +96,7 @@ def test_a_module_that_fails_a_case_is_exit_code_1_and_says_why(home):
         ["check", "broken", "--args", "5"],
         ["invoke", "broken", "hello", "{"],
         ["serve", "--mcp", "--http", "0"],
+        ["serve", "--http", "0"],
     ],
 )
 def test_wrong_words_are_told_and_nothing_is_run(home, words):
@@ -105,14 +117,16 @@ def test_invoke_prints_the_answer_and_keeps_what_happened(home):
     assert ["ok", "error"] == [one["status"] for one in kept if one["event"] == "module:invoke"]
 
 
-@pytest.mark.covers("AMP-28", "AMP-31")
+@pytest.mark.covers("AMP-28", "AMP-33")
 def test_what_is_not_granted_is_forbidden_until_somebody_grants_it(home):
     ran = module(home, "invoke", "wanting", "hello")
     assert (1, "forbidden") == (ran.code, ran.documents()[0]["error"]["code"])
     assert 0 == module(home, "invoke", "wanting", "hello", "--allow", "fs.read").code
     (home / ".config/hookonce/config.toml").write_text('[grants]\nwanting = ["fs.read"]\n')
     assert 0 == module(home, "invoke", "wanting", "hello").code
-    log = [json.loads(line) for line in (home / ".local/share/hookonce/kernel.jsonl").read_text().splitlines()]
+    lines = (home / ".local/share/hookonce/kernel.jsonl").read_text().splitlines()
+    log = [json.loads(line) for line in lines]
+    assert lines == [json.dumps(one, sort_keys=True, separators=(",", ":"), ensure_ascii=False) for one in log]
     rulings = [(one["status"], one["data"].get("by")) for one in log if one["event"] == "policy:decision"]
     assert [("denied", None), ("granted", "--allow"), ("granted", "settings")] == rulings
 
@@ -163,6 +177,7 @@ def test_hookonce_is_a_module_that_responds_translates_checks_and_looks(home):
         {"id": 4, "op": "translate", "args": {"document": PAYLOAD, "source": "claude-code", "to": "openhook"}},
         {"id": 5, "op": "check", "args": {"document": {"specversion": "1.0"}}},
         {"id": 6, "op": "translate", "args": {"document": PAYLOAD, "source": "nobody", "to": "openhook"}},
+        {"id": 7, "op": "query", "args": {"since": "10m"}},
     )
     assert {"id": 1, "status": "ok"} == said[1]
     assert "hookonce" == said[2]["name"]
@@ -170,12 +185,15 @@ def test_hookonce_is_a_module_that_responds_translates_checks_and_looks(home):
     assert "tool.start" == said[4]["result"][0]["type"]
     assert said[5]["result"]["ok"] is False
     assert "bad_request" == said[6]["error"]["code"]
+    assert "bad_request" == said[7]["error"]["code"]
     looked = asked(
         home,
         {"id": 1, "op": "query", "args": {"decision": "deny"}},
         {"id": 2, "op": "show", "args": {"session": "s1"}},
         {"id": 3, "op": "sessions", "args": {}},
+        {"id": 4, "op": "query", "args": {"since": "2026-02-23", "until": "2026-02-24T00:00:00Z"}},
     )
+    assert [] == looked[4]["result"]
     assert "before_tool_execute" == looked[1]["result"][0]["event"]["type"]
     assert 1 == looked[2]["result"]["refused"]
     assert ["s1"] == [one["session"] for one in looked[3]["result"]]
@@ -207,3 +225,67 @@ def test_the_descriptor_that_serve_prints_is_one_that_check_passes(home):
     assert run("check", file, HOME=str(home)).code == 0
     ran = module(home, "check", file, "--case", "minimal", "--op", "sessions", PYTHONPATH=str(ROOT / "src"))
     assert (0, True) == (ran.code, "6 of 6 cases" in ran.out), ran
+
+
+STRAYS = """
+import os, sys, time
+sys.path.insert(0, {folder!r})
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for end in (0, 1, 2):
+            os.close(end)
+        time.sleep(600)
+    os._exit(0)
+os.wait()
+from broken import say
+import json
+for line in iter(sys.stdin.readline, ""):
+    say(json.loads(line))
+"""
+
+
+@pytest.mark.covers("AMP-32", "AMP-31")
+def test_what_a_module_leaves_behind_is_ended_and_told(home):
+    program = home / "strays.py"
+    program.write_text(STRAYS.format(folder=str(Path(PROGRAM).parent)))
+    file = home / "strays.json"
+    transport = {"type": "stdio", "command": [sys.executable, str(program)]}
+    file.write_text(json.dumps({"name": "broken", "kind": "tool", "transport": transport, "capabilities": []}))
+    ran = module(home, "check", file, "--case", "describe", "--json")
+    last = ran.documents()[0]["cases"][-1]
+    assert (1, "leaving", "failed") == (ran.code, last["case"], last["state"])
+    assert str(program) in last["reason"]
+    assert [] == running(str(program))
+
+
+def test_two_modules_of_one_name_are_not_mixed_up(home):
+    folder = home / ".config/hookonce/modules"
+    (folder / "again.json").write_text((folder / "broken.json").read_text())
+    ran = module(home, "invoke", "broken", "hello")
+    assert (True, True) == (ran.code != 0, "again.json" in ran.err and "broken.json" in ran.err)
+
+
+def test_a_pipe_among_the_descriptors_keeps_nobody_waiting(home):
+    os.mkfifo(home / ".config/hookonce/modules/pipe.json")
+    rows = {row["file"].rpartition("/")[2]: row for row in module(home, "list", "--json").documents()}
+    assert "no ordinary file" in rows["pipe.json"]["state"]
+
+
+@pytest.mark.covers("AMP-31")
+def test_who_keeps_no_record_has_no_log_either(home):
+    (home / ".config/hookonce/config.toml").write_text("record = false\n")
+    assert 0 == module(home, "invoke", "broken", "hello").code
+    assert not (home / ".local/share/hookonce/kernel.jsonl").exists()
+    assert "" == run("events", "--json", HOME=str(home)).out
+
+
+@pytest.mark.covers("AMP-31")
+def test_neither_log_nor_record_holds_what_an_operation_was_given_or_said(home):
+    secret, words = "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "a sentence of my own"
+    ran = module(home, "invoke", "broken", f"{words} {secret}", json.dumps({"token": secret, "text": words}))
+    assert (1, True) == (ran.code, words in ran.out)
+    kept = run("events", "--format", "amplifier", HOME=str(home)).out
+    files = [path for path in (home / ".local/share/hookonce").rglob("*") if path.is_file()]
+    held = b"".join(path.read_bytes() for path in files) + kept.encode()
+    assert (True, False, False) == (bool(files), secret.encode() in held, words.encode() in held)

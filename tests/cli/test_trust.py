@@ -109,7 +109,7 @@ def test_a_person_is_shown_what_hooks_do_before_they_say_yes(project, unattended
         "  calls https://a.b/c",
         "  warning: sends your environment variable OTHER to https://a.b/c",
         "  warning: sends your environment variable TOKEN to https://a.b/c",
-        "  warning: asks a language model, which costs money",
+        "  warning: asks a language model, which costs money and is told the event",
         f"file guard.sh ({sha256(data).hexdigest()[:12]})",
         "not pinned: jq (",
     ]:

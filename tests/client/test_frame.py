@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.client.world import BUILD, COLD
+from tests.client.world import BUILD, COLD, World
 from tests.handlers.processes import eventually, running
 
 VERSION, BUILT, ID, WORDS, ENVIRONMENT, CWD, UMASK, STDIN, NAMESPACES, PARENT = range(10)
@@ -118,33 +118,55 @@ def test_whoever_kills_us_does_so_while_we_listen_too(world):
         assert eventually(lambda: not running(str(world.client)), 10)
 
 
+WHOLE = ['{"a": "}\\"]", "b": [1, {}]}\n', " [] ", '"x"', "17", "\n{}\n{}"]
+HALF = [('{"a": "}', '"}'), ("[1, [2]", "]"), ('{"a": "\\', '""}'), (" \n", "{}"), ("", "{}")]
+
+
+@pytest.fixture
+def worlds(client, tmp_path):
+    """Homes with that client in them, for calls that are waited for together."""
+
+    def made(number):
+        home = tmp_path / str(number)
+        home.mkdir()
+        return World(client, home)
+
+    return made
+
+
+def said(world, text):
+    """A call that has been told this, and whose stdin stays open."""
+    process = world.start("x")
+    process.stdin.write(text.encode())
+    process.stdin.flush()
+    return process
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ['{"a": "}\\"]", "b": [1, {}]}\n', " [] ", '"x"', "17", "\n{}\n{}"])
-def test_a_whole_document_and_then_silence_is_the_end(world, text):
+def test_a_whole_document_and_then_silence_is_the_end(worlds):
     """
     Some agents never close our stdin.
     """
-    with world.start("x") as process:
-        process.stdin.write(text.encode())
-        process.stdin.flush()
-        assert 7 == process.wait(30)
+    calls = [(world := worlds(number), said(world, text)) for number, text in enumerate(WHOLE)]
+    for _, process in calls:
+        with process:
+            assert 7 == process.wait(30)
 
-    assert text.encode() == world.fields()[STDIN]
+    assert WHOLE == [world.fields()[STDIN].decode() for world, _ in calls]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("first", "then"), [('{"a": "}', '"}'), ("[1, [2]", "]"), ('{"a": "\\', '""}'), (" \n", "{}"), ("", "{}")])
-def test_half_a_document_is_waited_for(world, first, then):
+def test_half_a_document_is_waited_for(worlds):
     """
     However long it takes: an open bracket, an open string, or nothing yet.
     """
-    with world.start("x") as process:
-        process.stdin.write(first.encode())
-        process.stdin.flush()
-        time.sleep(2.5)
-        assert process.poll() is None
-        process.stdin.write(then.encode())
-        process.stdin.close()
-        assert 7 == process.wait(30)
+    calls = [(world := worlds(number), said(world, first)) for number, (first, _) in enumerate(HALF)]
+    time.sleep(2.5)
+    assert [None] * len(HALF) == [process.poll() for _, process in calls]
+    for (_, process), (_, then) in zip(calls, HALF, strict=True):
+        with process:
+            process.stdin.write(then.encode())
+            process.stdin.close()
+            assert 7 == process.wait(30)
 
-    assert (first + then).encode() == world.fields()[STDIN]
+    assert ["".join(parts) for parts in HALF] == [world.fields()[STDIN].decode() for world, _ in calls]

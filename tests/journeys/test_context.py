@@ -85,3 +85,24 @@ def test_a_resumed_session_is_no_repeat():
     made = events("claude-code", start, start | {"source": "resume"})
 
     assert [None, None] == [event.data.get("repeat") for event in made]
+
+
+def bus(kind, **properties):
+    return {"hook": "event", "input": {"event": {"type": kind, "properties": properties}}, "output": None}
+
+
+def test_what_a_sub_agents_own_session_ends_is_the_sub_agent():
+    """
+    OpenCode names the parent only where such a session begins; the parent's own turn ends as ever.
+    """
+    *_, inner, outer = events(
+        "opencode",
+        bus("session.created", info={"id": "ses_1"}),
+        bus("session.created", info={"id": "ses_2", "parentID": "ses_1"}),
+        bus("session.idle", sessionID="ses_2"),
+        bus("session.idle", sessionID="ses_1"),
+    )
+
+    assert ("subagent_stop", "ses_1", ["type"]) == (inner.type, inner.parent_session, inner.data["guessed"])
+    assert ("ses_2", "ses_1") == (inner.subagent.id, inner.subagent.parent)
+    assert ("agent_stop", None) == (outer.type, outer.data.get("guessed"))

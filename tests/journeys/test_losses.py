@@ -7,6 +7,7 @@ import pytest
 from hookonce import agents
 from hookonce.journeys.convert import Adapt, convert
 from hookonce.manifest.problems import problems_of
+from tests.cases import cases
 
 ADAPT = Adapt("/home/dev/.local/share/hookonce/bin/hookonce-on")
 ENTRY = {"type": "command", "command": "./guard.sh"}
@@ -183,7 +184,7 @@ STRANGE = [
 ]
 
 
-@pytest.mark.parametrize("target", agents.AGENTS)
+@cases("target", agents.AGENTS)
 @pytest.mark.parametrize("source", ["claude-code", "gemini-cli", "copilot-cli", "vs-code-copilot", "cursor", "codex"])
 @pytest.mark.parametrize("entry", STRANGE, ids=str)
 def test_values_of_strange_types_break_nothing(entry, source, target):

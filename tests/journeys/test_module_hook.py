@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.command import run
 from tests.handlers.processes import eventually, running
 from tests.service.conftest import home, installed, shelf, warm  # noqa: F401  fixtures
 from tests.shared import ROOT
@@ -131,3 +132,29 @@ def test_our_example_is_a_hook_too(place):
         {"event": "before_tool_execute", "blocking": True, "handler": {"type": "module", "file": str(folder / "module.json")}}
     )
     assert (0, b"", b"") == place.tool("ls", env=place.cold_env)
+
+
+def findings(place):
+    ran = run("doctor", "--json", cwd=place.where, HOME=str(place.home))
+    (told,) = ran.documents()
+    return [one["message"] for one in told["findings"] if one["kind"] in {"module", "missing"}]
+
+
+def test_doctor_says_what_keeps_a_module_from_being_asked(place):
+    hook(place)
+    assert [] == findings(place)
+    describe(place, "net.fetch")
+    (told,) = findings(place)
+    assert 'write there: "judge" = ["net.fetch"]' in told
+    describe(place, command=["/nowhere/at/all"])
+    assert "there is no program /nowhere/at/all" in findings(place)[0]
+    (place.home / ".config/hookonce/judge.json").unlink()
+    assert "judge.json cannot be read" in findings(place)[0]
+
+
+def test_try_shows_what_a_module_was_told_and_what_its_answer_means(place):
+    hook(place, name="judge")
+    words = ("try", "judge", "--json", "--input", '{"command": "ls"}')
+    (tried,) = run(*words, cwd=place.where, HOME=str(place.home)).documents()
+    assert ("on_event", "tool:pre") == (json.loads(tried["stdin"])["op"], json.loads(tried["stdin"])["args"]["event"]["event"])
+    assert [] == tried["unknown"]

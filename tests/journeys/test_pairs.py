@@ -1,13 +1,14 @@
 """Every agent's hooks on every other agent."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 from hookonce import agents
 from hookonce.journeys.convert import Adapt, convert
 from hookonce.manifest.load import dump
 from hookonce.model import Handler, Hook, Manifest
+from tests.cases import cases
 from tests.manifest.manifests import matchers
 
 ADAPT = Adapt("/home/dev/.local/share/hookonce/bin/hookonce-on")
@@ -43,7 +44,7 @@ def native_of(source):
 
 
 @pytest.mark.parametrize("adapt", [None, ADAPT], ids=["bare", "wrapped"])
-@pytest.mark.parametrize("target", NAMES)
+@cases("target", NAMES)
 @pytest.mark.parametrize("source", NAMES)
 def test_every_pair_gives_a_verified_output_or_named_gaps(source, target, adapt):
     """
@@ -86,12 +87,13 @@ handlers = st.builds(Handler, type=st.just("command"), command=texts, timeout=st
 hooks = st.builds(Hook, event=st.sampled_from(EVENTS), matcher=st.none() | matchers, blocking=st.booleans(), handler=handlers)
 
 
-@pytest.mark.parametrize("target", NAMES)
 @given(made=st.lists(hooks, min_size=1, max_size=4))
-def test_any_manifest_becomes_any_agents_configuration(target, made):
+def test_any_manifest_becomes_any_agents_configuration(made):
     """
     Whatever the commands and matchers are.
     """
     document = dump(Manifest(spec="hooks/0.1", hooks=made))
 
-    assert convert(document, None, agents.load(target), adapt=ADAPT).verified
+    for target in NAMES:
+        note(target)
+        assert convert(document, None, agents.load(target), adapt=ADAPT).verified

@@ -31,6 +31,7 @@ def unwrap(payload: Object, told: str | None) -> Object:
     # Where the agent names neither, a shim may add what it was told when the plugin started.
     flat["cwd"] = flat.get("cwd") or flat.get("directory") or payload.get("directory")
     flat["sessionID"] = flat.get("sessionID") or payload.get("sessionID")
+    flat["parentID"] = flat.get("parentID") or payload.get("parentID")  # remembered from the session's beginning
     flat["mcp_servers"] = payload.get("mcp_servers")
     return flat
 

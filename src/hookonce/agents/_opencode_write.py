@@ -22,6 +22,8 @@ def wrap(flat: Object, event: Event) -> Object:
     beside: Object = {"directory": flat.pop("cwd")} if "cwd" in flat else {}
     if event.tool is not None:
         beside |= _servers(event.tool)
+    if "parentID" in flat and _POSTS.get(name) is not _session:
+        beside["parentID"] = flat.pop("parentID")
     if name in _CALLS:
         given, back = _CALLS[name](flat, event)
         return {"hook": name, "input": given, "output": back} | beside

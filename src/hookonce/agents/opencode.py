@@ -21,6 +21,7 @@ _BUS: dict[str, str] = {
     "session.created with parentID": "subagent_start",
     "session.deleted": "session_end",
     "session.idle": "agent_stop",
+    "session.idle with parentID": "subagent_stop",
     "session.error": "error_occurred",
     "session.compacted": "after_compact",
     "permission.asked": "permission_request",
@@ -58,6 +59,7 @@ _PARTS = frozenset(
     {"auth", "config", "provider", "tool"}
 )  # of a plugin: they become the agent's own, and are no events
 _FATES = {watched: kind for kind, _, watched in FILE_FATES}
+_INNER = {"session_start": "subagent_start", "agent_stop": "subagent_stop"}  # of a session that has a parent
 _SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
 _NOT_MCP = frozenset({"plan_enter", "plan_exit"})
 _MANGLED = pattern(r"[^a-zA-Z0-9_-]")
@@ -82,8 +84,8 @@ def _belong(facts: Facts) -> None:
     """A sub-agent is a session with a parent; inside of it only the agent's name gives it away."""
     parent, agent = facts.get("parent_session"), facts.get("mode")
     agent = agent if type(agent) is str else None
-    if type(parent) is str and facts["kind"] == "session_start":
-        facts["kind"] = "subagent_start"
+    if type(parent) is str:
+        facts["kind"] = _INNER.get(facts["kind"], facts["kind"])
     if type(parent) is str or agent in _SUBAGENTS:
         facts |= {"subagent": facts.get("session"), "subagent_type": agent, "subagent_parent": parent}
 

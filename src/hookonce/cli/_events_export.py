@@ -5,6 +5,7 @@ import sys
 from argparse import Namespace
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -63,6 +64,14 @@ def _written(name: str | None) -> "Iterator[BinaryIO]":
             yield out
         scratch.replace(name)
     except OSError as problem:
-        raise HookonceError(f"cannot write {name}: {problem.strerror}") from None
+        raise HookonceError(f"cannot write {name}: {_why(Path(name), problem)}") from None
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def _why(file: Path, problem: OSError) -> str:
+    if isinstance(problem, FileNotFoundError):
+        return f"there is no folder {file.parent}. Next: mkdir -p {quote(str(file.parent))}"
+    if isinstance(problem, IsADirectoryError):
+        return "that is a folder; name a file in it"
+    return f"{problem.strerror}; name another file with --out, or leave it away for standard output"

@@ -9,13 +9,18 @@ from hookonce.journeys.visible import visible
 _AT_ONCE = 200  # rows that are looked at together
 _WIDEST = 60  # of a column; a cell that is wider does not push all others aside
 _BETWEEN = "  "
+_INNER = "    "  # before what stands below
 
 
 class Lines:
-    """Columns that are as wide as what was seen so far; the last one ends where the terminal does."""
+    """Columns that are as wide as what was seen so far; the last one ends where the terminal does.
 
-    def __init__(self, *columns: str) -> None:
+    Of a `whole` one nothing is cut: columns that the terminal has no room for stand below the others, set in.
+    """
+
+    def __init__(self, *columns: str, whole: bool = False) -> None:
         """Nothing is printed before the first row."""
+        self._whole = whole
         self._waiting: list[tuple[tuple[str, ...], bool]] = []
         self._columns = columns
         self._widths = [0 for _ in columns]
@@ -45,10 +50,27 @@ class Lines:
     def _print(self, cells: tuple[str, ...], *, loud: bool) -> None:
         from rich.cells import cell_len, set_cell_size
 
-        padded = (
+        padded = [
             set_cell_size(cell, max(width, cell_len(cell))) for cell, width in zip(cells, self._widths, strict=True)
-        )
+        ]
         line = _BETWEEN.join(padded).rstrip()
-        if self._terminal and cell_len(line) > (width := get_terminal_size().columns):
-            line = f"{set_cell_size(line, max(width - 1, 0))}…"
+        room = get_terminal_size().columns
+        if self._terminal and self._whole:
+            line = _below(padded, room)
+        elif self._terminal and cell_len(line) > room:
+            line = f"{set_cell_size(line, max(room - 1, 0))}…"
         print(f"\033[31m{line}\033[0m" if loud and self._terminal and not os.environ.get("NO_COLOR") else line)
+
+
+def _below(cells: list[str], room: int) -> str:
+    """Cells beside each other as far as there is room, and the further ones below them."""
+    from rich.cells import cell_len
+
+    lines = [cells[0]]
+    for cell in cells[1:]:
+        longer = f"{lines[-1]}{_BETWEEN}{cell}"
+        if cell_len(longer) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(f"{_INNER}{cell}")
+    return "\n".join(line.rstrip() for line in lines if line.strip())

@@ -4,6 +4,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 
 from hookonce.cli._progress import tell
 from hookonce.cli._table import show, table
@@ -21,6 +22,7 @@ examples:
   hookonce module check greeter.json
   hookonce module check --descriptor greeter.json --case minimal --timeout 30s
   hookonce module check greeter.json --transport http
+  hookonce module check greeter.json --json --transcripts said
   hookonce module check greeter.json --op greet --args '{"name": "you"}' --json"""
 
 
@@ -37,13 +39,16 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--timeout", type=span, default=30.0, metavar="TIME", help="for an invocation; default: 30s")
     parser.add_argument("--op", metavar="OP", help="an operation that has to succeed")
     parser.add_argument("--args", metavar="JSON", help="what it is given")
+    told = "keep what was said in each case there, a file for each; the report names it"
+    parser.add_argument("--transcripts", type=Path, metavar="FOLDER", help=told)
     parser.add_argument("--json", action="store_true", help="the whole report, with what was said in each case")
 
 
 def run(options: Namespace) -> int:
     """Try it."""
     from hookonce.cli._module_named import argument, descriptor
-    from hookonce.modules.conformance import Wanted, check
+    from hookonce.journeys.orphans import adopted
+    from hookonce.modules.conformance import Wanted, check, kept, leaving
 
     found = descriptor(options.module or options.descriptor)
     token = found.transport.token_env
@@ -54,8 +59,11 @@ def run(options: Namespace) -> int:
         args=argument(options.args),
         token=None if token is None else os.environ.get(token),
     )
-    with _reached(found, options.transport) as one:
+    with adopted() as left, _reached(found, options.transport) as one:
         report = check(one, wanted, lambda case: tell(f"{case.case}: {case.state}") if sys.stderr.isatty() else None)
+    report = leaving(report, left)
+    if options.transcripts is not None:
+        report = kept(report, options.transcripts)
     if sys.stderr.isatty():
         tell("")
     if options.json:

@@ -42,6 +42,8 @@ def run(options: Namespace) -> int:
         return 0
     if options.descriptor:
         return _described(options)
+    if options.http is not None and not options.token_env:
+        raise UsageError("every user of this machine could ask for the record then: name a token with --token-env")
     words = [] if options.http is None else ["--http", str(options.http)]
     words += ["--host", options.host] if options.host else []
     words += ["--token-env", options.token_env] if options.token_env else []

@@ -5,6 +5,9 @@ from io import BytesIO, TextIOWrapper
 from typing import Any
 
 _NO_TERMINAL = 160
+_WIDEST = 10_000
+_LEAST = 12  # characters that the last column has room for
+_EDGES = 2  # characters at both ends of a table's lines
 _MOST = {True: 15, False: 31}  # rows of a list that may be long: on a terminal, and elsewhere a month
 
 
@@ -16,6 +19,7 @@ def table(*columns: str) -> Any:
     made = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
     for column in made.columns[:-1]:
         column.no_wrap = True
+    made.columns[-1].overflow = "fold"  # nothing is cut off
     return made
 
 
@@ -42,7 +46,40 @@ def show(made: Any) -> None:
     console = Console(
         file=file, force_terminal=terminal, width=width, highlight=False, markup=False, emoji=False, safe_box=True
     )
+    wanted = console.measure(made, options=console.options.update(max_width=_WIDEST)).maximum
+    if wanted > console.width:
+        console.width = _narrowed(made, console.width)
     console.print(made)
     file.flush()
     lines = [line.rstrip() for line in drawn.getvalue().decode(file.encoding).split("\n")]
     print("\n".join(lines).strip("\n"))
+
+
+def _narrowed(made: Any, room: int) -> int:
+    """Let titles go over several lines, then cells, closer together; the last column has what is left; how wide it is.
+
+    A terminal that is narrower still breaks the lines itself: that is no beauty, but nothing is lost.
+    """
+    *others, last = made.columns
+    least: int = min(_LEAST, max(map(_longest, (last.header, *last.cells)), default=1))
+    left = 0
+    for space, wide in ((1, _wide), (0, _wide), (1, _longest), (0, _longest)):
+        made.padding = (0, space)
+        for column in others:
+            column.no_wrap, column.width = False, max(_longest(column.header), *map(wide, column.cells), 1)
+        left = room - _EDGES - (1 + 2 * space) * len(others) - sum(column.width for column in others)
+        if left >= least:
+            break
+    wide_enough = max(left, least, 1)
+    last.width = wide_enough
+    return room - left + wide_enough
+
+
+def _longest(title: Any) -> int:
+    return max(map(_wide, str(title).split()), default=0)
+
+
+def _wide(cell: Any) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(str(cell))

@@ -8,7 +8,7 @@ from hookonce.cli._progress import tell
 from hookonce.cli._warn import warn
 from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed, needs_a_person
-from hookonce.errors import HookonceError
+from hookonce.errors import HookonceError, UsageError
 from hookonce.journeys.looking import looking
 from hookonce.store import aside, checkpoint, database, keys, reader
 from hookonce.store.audit import Audit, Flaw, verify
@@ -35,6 +35,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Do what the verb says."""
+    if options.rotate and options.verb != "keys":
+        raise UsageError("only keys are rotated. Next: hookonce audit keys --rotate")
     return VERBS[options.verb](options)
 
 
@@ -114,21 +116,46 @@ def _keys(options: Namespace) -> int:
 def _set_aside(options: Namespace) -> int:
     """Begin a new record in the place of a damaged one, with what can be read of it; its files are kept."""
     place = database.file()
-    wrong = aside.damage()
     if not place.exists():
         raise HookonceError("nothing was ever kept here")
-    why = f"the record was damaged: {wrong}" if wrong else "the record was not damaged"
+    why = _wrong()
+    if why is None:
+        raise HookonceError("nothing is wrong with the record (hookonce audit verify), so it stays where it is")
     agreed(
         "audit set-aside",
-        f"{why}\nput {place} aside, keep its files, and begin a new record with what can be read of it\n"
+        f"{why}\nput {place} aside, keep its files, and begin a new record with what is proven to be what was written\n"
         "what retention has removed, and the sums of it, stay in the old one alone",
     )
     made = aside.put_aside(why, _progress)
     if options.json:
         sys.stdout.buffer.write(dump(made) + b"\n")
     else:
-        print(f"{made.taken:,} of {counted(made.rows, 'record')} taken over; the old files are in {made.folder}")
+        _tell_aside(made)
     return 0
+
+
+def _wrong() -> str | None:
+    """Why a record should be put aside; None if it should not."""
+    wrong = aside.damage()
+    if wrong:
+        return f"the record was damaged: {wrong}"
+    with closing(reader.opened()) as connection:
+        found = verify(connection, tell=_progress)
+    if found.ok:
+        return None
+    first = found.flaws[0]
+    more = len(found.flaws) + found.more - 1
+    told = f"{_place(first)}: {first.what}" + (f", and {counted(more, 'more flaw')}" if more else "")
+    return f"the record is not what was written: {told}"
+
+
+def _tell_aside(made: aside.Aside) -> None:
+    print(f"{made.taken:,} of {counted(made.rows, 'record')} taken over; the old files are in {made.folder}")
+    for one in made.left:
+        rows = f"record {one.first:,}" if one.first == one.last else f"records {one.first:,} to {one.last:,}"
+        print(f"left there: {rows}: {one.why}")
+    if made.more:
+        print(f"left there: {counted(made.more, 'more record')}")
 
 
 VERBS = {"verify": _verify, "checkpoint": _checkpoint, "keys": _keys, "set-aside": _set_aside}

@@ -20,10 +20,11 @@ _BASH = """_hookonce() {{
   esac
 }}
 _hookonce_words() {{
-  local offered flags files=-f
+  local offered verbs flags files=-f
   case "$1" in
 {cases}
   esac
+  if [ -n "$verbs" ] && [ "$COMP_CWORD" -eq 2 ]; then offered="$verbs"; fi
   if [ -n "$offered" ]; then files=; fi
   case "$2" in
     -*) offered="$flags" ;;
@@ -59,7 +60,8 @@ def run(options: Namespace) -> int:
         formats=" ".join(formats.FORMATS),
         agents=" ".join(agents.AGENTS),
         cases="\n".join(
-            f'    {name}) offered="{words[name]}" flags="{_options(found)}" ;;' for name, found in actions.items()
+            f'    {name}) {_place(found)}="{words[name]}" flags="{_options(found)}" ;;'
+            for name, found in actions.items()
         ),
         lines="\n".join(_FISH_WORDS.format(name=name, words=found) for name, found in words.items() if found),
     )
@@ -74,8 +76,20 @@ def _actions(command: str) -> list[Action]:
     return parser._actions  # noqa: SLF001
 
 
+def _place(actions: list[Action]) -> str:
+    """Where the words of a command stand: verbs come first, and files may follow."""
+    return "verbs" if _verbs(actions) else "offered"
+
+
+def _verbs(actions: list[Action]) -> list[ArgumentParser]:
+    tables = [action.choices for action in actions if isinstance(action.choices, dict)]
+    return [verb for table in tables for verb in table.values() if isinstance(verb, ArgumentParser)]
+
+
 def _options(actions: list[Action]) -> str:
-    return " ".join(sorted(word for action in actions for word in action.option_strings if word[:2] == "--"))
+    """The options of a command and of its verbs."""
+    known = [*actions, *(action for verb in _verbs(actions) for action in verb._actions)]  # noqa: SLF001
+    return " ".join(sorted({word for action in known for word in action.option_strings if word[:2] == "--"}))
 
 
 def _words(command: str, actions: list[Action]) -> list[str]:

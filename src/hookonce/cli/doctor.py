@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce import agents
 from hookonce.cli import _machine, _named
+from hookonce.cli._warn import warn
 from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed, confirmed, needs_a_person
 from hookonce.config import paths
@@ -34,7 +35,7 @@ _EXAMPLES = """examples:
 
 
 _WAITS = "agents are answered, and what they tell waits in the spool"
-_OURS = frozenset({"client", "interpreter"})  # what we put back without asking: our own files
+_OURS = frozenset({"client", "interpreter", "unanswered"})  # what we put back without asking: our own files
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -104,7 +105,7 @@ def _orphan() -> list[Finding]:
 def _record() -> list[Finding]:
     """What is wrong with what we keep, as far as a glance tells."""
     known, wrong = summary(), damage()
-    told = [known.problem] if known.problem else [] if wrong else condition.troubles()
+    told = [] if wrong else [known.problem] if known.problem else condition.troubles()
     if wrong is not None:
         told.append(f"{database.file()} is damaged ({wrong}); {_WAITS}. Next: hookonce audit set-aside")
     elif (stuck := ((service.status() or {}).get("store") or {}).get("problem")) is not None:
@@ -147,13 +148,13 @@ def _repair(options: Namespace) -> None:
             sys.stdout.write(diff([change]))
         if not confirmed("Mend this?"):
             break
-        place_client()
+        place_client(warn)
         made, problems = _machine.apply([change])
         done, failed = done + made, failed + problems
         if problems:
             break
-    if any(one.kind in _OURS for one in own_house()) and not options.dry_run:
-        place_client()
+    if not options.dry_run and any(one.kind in _OURS for one in own_house()):
+        place_client(warn)
     if not options.json:
         _machine.report(options, "mended", done, failed)
 

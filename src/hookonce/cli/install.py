@@ -7,6 +7,7 @@ from typing import Literal
 from hookonce import agents
 from hookonce.agents import _http, config_of, natives
 from hookonce.cli import _machine
+from hookonce.cli._warn import warn
 from hookonce.cli.consent import agreed, confirmed, needs_a_person
 from hookonce.config import paths
 from hookonce.edit.file import read_file
@@ -14,9 +15,10 @@ from hookonce.journeys import posting
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.client import place as place_client
 from hookonce.journeys.client import try_out
+from hookonce.journeys.doctor import unreviewed
 from hookonce.journeys.doorbell import await_answer, is_at
 from hookonce.journeys.install import plan
-from hookonce.journeys.places import Place, written
+from hookonce.journeys.places import Place, here, written
 from hookonce.journeys.review import reviewed
 from hookonce.model import Agent
 from hookonce.runtime import address
@@ -52,8 +54,10 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Let agents call hookonce: an entry for each event, beside whatever hooks are there."""
     client, http = str(paths.client()), _address(options)
+    looked_at: list[str] = []
 
     def step(agent: Agent, place: Place) -> list[Change]:
+        looked_at.append(agent.name)
         posts = http if options.names or agent.name in _http.COMMANDS else None
         changes = plan(agent, options.scope, place, client, options.events, posts)
         if not _wants_trust(options, agent):
@@ -68,13 +72,11 @@ def run(options: Namespace) -> int:
 
     changes, problems = _machine.planned(options, step)
     if options.dry_run or not changes:
-        if not options.dry_run and not problems:
-            place_client()  # it may have gone, or be of another build
-        return _machine.report(options, "changed", changes, problems)
+        return _unchanged(options, changes, problems, looked_at)
     if not _wants(options, changes):
         print("nothing was changed")
         return 0
-    place_client()
+    place_client(warn)
     if isinstance(http, Address):
         _open(http)
     for name in dict.fromkeys(change.agent for change in changes if change.agent):
@@ -83,7 +85,17 @@ def run(options: Namespace) -> int:
     posting.retire()
     code = _machine.report(options, "changed", done, problems + failed)
     if not options.json:
-        _next_steps(done)
+        _next_steps(options, done)
+    return code
+
+
+def _unchanged(options: Namespace, changes: list[Change], problems: list[tuple[str, str]], looked_at: list[str]) -> int:
+    """Where nothing is to be written, or nothing may be: what would be, and what a person has left to do."""
+    if not options.dry_run and not problems:
+        place_client(warn)  # it may have gone, or be of another build
+    code = _machine.report(options, "changed", changes, problems)
+    if not changes and not problems and not options.json:
+        _say_untrusted(options, looked_at)
     return code
 
 
@@ -130,9 +142,23 @@ def _try(name: str, client: str) -> None:
     try_out([client, name, native, "--via", f"{name}/user"], config_of(agent).silence)
 
 
-def _next_steps(done: list[Change]) -> None:
-    for name in dict.fromkeys(change.agent for change in done if change.agent):
-        if (step := config_of(agents.load(name)).trust) is not None:
-            print(f"{name}: {step}")
+def _next_steps(options: Namespace, done: list[Change]) -> None:
+    names = list(dict.fromkeys(change.agent for change in done if change.agent))
+    for name in names:
+        config = config_of(agents.load(name))
+        if config.trust is not None and config.review is None:
+            print(f"{name}: {config.trust}")
+        elif config.review is not None and options.trust:
+            print(f"{name}: our entries are marked as reviewed; a project must be trusted there as well")
+    _say_untrusted(options, names)
     if done:
         print("Next: hookonce status shows what calls us; hookonce uninstall gives the files back as they were")
+
+
+def _say_untrusted(options: Namespace, names: list[str]) -> None:
+    """What is left to do where an agent runs nothing that its user has not reviewed."""
+    place, scope = here(), " --scope project" if options.scope == "project" else ""
+    for agent in map(agents.load, names):
+        if any(unreviewed(agent, place, str(paths.client()))):
+            print(f"{agent.name}: {config_of(agent).trust}")
+            print(f"Next: hookonce install {agent.name}{scope} --trust, if you trust these entries as they are")

@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _filters
 from hookonce.cli._progress import tell
-from hookonce.cli._table import most, show, table
+from hookonce.cli._table import clipped, most, show, table
 from hookonce.cli._warn import warn
 from hookonce.cli._words import counted
 from hookonce.errors import UsageError
@@ -93,7 +93,7 @@ def _counts(title: str, counts: list[Count]) -> None:
     made.columns[1].justify = "right"
     largest = max(one.events for one in shown)
     for one in shown:
-        made.add_row(one.name, f"{one.events:,}", "█" * max(1, _BAR * one.events // largest))
+        made.add_row(one.name, f"{one.events:,}", clipped("█" * max(1, _BAR * one.events // largest)))
     show(made)
     more = len(counts) - len(shown)
     print(f"and {more} more (--json lists all)\n" if more else "")

@@ -26,6 +26,8 @@ from hookonce.journeys.places import Place, here
 from hookonce.journeys.silence import Silence, silence
 from hookonce.journeys.silence import told as told_silence
 from hookonce.journeys.survey import Standing, standing
+from hookonce.journeys.unanswered import told as told_unanswered
+from hookonce.journeys.unanswered import unanswered
 from hookonce.journeys.version import version_of
 from hookonce.service import calling
 from hookonce.store.alarms import LOOP, VIOLATION, Alarms, alarms
@@ -63,8 +65,8 @@ def run(options: Namespace) -> int:
         print(f"paused until {until}: no hook is asked before that; hookonce resume ends it")
     made = table("agent", "version", "user", "project", "other hooks", "hook crashes", "hook is late")
     for one, version in zip(found, versions, strict=True):
-        told = states(one, held[one.agent])
-        place_states = (told.get("user", "-"), told.get("project", "-"))
+        known_states = states(one, held[one.agent])
+        place_states = (known_states.get("user", "-"), known_states.get("project", "-"))
         made.add_row(one.agent, version or "-", *place_states, str(len(one.foreign)), one.crash, one.late)
     show(made)
     for one in found:
@@ -73,6 +75,8 @@ def run(options: Namespace) -> int:
         print(f"{finding.kind}: {finding.message}")
     take_up(warn)
     running = calling.status()
+    if (missed := unanswered()) is not None:
+        print(f"{told_unanswered(missed)}. Next: hookonce doctor")
     print(daemon.told(running))
     _tell_record(summary(), ((running or {}).get("store") or {}).get("problem"))
     _tell_alarms(alarms())
@@ -155,6 +159,7 @@ def _print_json(
     }
     take_up(warn)
     told["paused_until"] = paused_until()
+    told["unanswered"] = to_builtins(unanswered())
     told["lost_records"] = lost()
     told["record"] = to_builtins(summary())
     told["alarms"] = to_builtins(alarms())

@@ -14,6 +14,7 @@ from hookonce.cli._words import counted
 from hookonce.config import paths
 from hookonce.journeys.client import place as place_client
 from hookonce.journeys.demo import recorded
+from hookonce.journeys.hindered import hindered, states
 from hookonce.journeys.made_home import Home
 from hookonce.journeys.places import here
 from hookonce.journeys.play import Answer, play, steps
@@ -76,10 +77,13 @@ def run(options: Namespace) -> int:
 def _tell_agents() -> None:
     """Which agents are here, and what would have to be done so that they call us."""
     place, client = here(), str(paths.client())
-    found = [standing(agent, place, client) for agent in present(place)]
-    for one in found:
-        states = ", ".join(f"{scope.scope}: {scope.state}" for scope in one.scopes)
-        print(f"{one.title}: {states}")
+    known = present(place)
+    found = [standing(agent, place, client) for agent in known]
+    for agent, one in zip(known, found, strict=True):
+        held = hindered(agent, one, place, client)
+        print(f"{one.title}: {', '.join(f'{scope}: {state}' for scope, state in states(one, held).items())}")
+        for why in dict.fromkeys(why for part in held for why in part.why):
+            print(f"  {why}")
     absent = [one.agent for one in found if all(scope.state == "absent" for scope in one.scopes)]
     if absent:
         print(f"not called by {', '.join(absent)}: hookonce install --dry-run shows what would be written")

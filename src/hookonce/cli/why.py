@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from hookonce.canon.weaken import NEEDS_APPROVAL
+from hookonce.cli._warn import warn
 from hookonce.cli.consent import agent_above
 from hookonce.errors import HookonceError
 from hookonce.journeys.behind import Behind, behind
@@ -46,7 +47,7 @@ def run(options: Namespace) -> int:
     """Explain the last refusal, or the last time that hooks did not run, and what can be done about it."""
     if options.list:
         return _list(options)
-    record = named(options.id) if options.id else _last(latest())
+    record = named(options.id, warn) if options.id else _last(latest(tell=warn))
     if record is None:
         raise HookonceError("there is no such event" if options.id else "nothing was refused so far")
     if options.json:
@@ -57,7 +58,7 @@ def run(options: Namespace) -> int:
 
 
 def _list(options: Namespace) -> int:
-    found = deque((record for record in latest() if _is_refused(record)), maxlen=_MOST)
+    found = deque((record for record in latest(tell=warn) if _is_refused(record)), maxlen=_MOST)
     for record in found:
         if options.json:
             sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")

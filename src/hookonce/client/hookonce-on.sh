@@ -22,6 +22,12 @@ case $2 in -*) ;; *) event=$2 ;; esac
         # Python answers with a hundred more than its exit code; anything else is an accident.
         [ "$ended" -ge 100 ] && [ "$ended" -le 109 ] && exit $((ended - 100))
     fi
+    # One mark for each call that nobody has answered, in a file that does not grow for ever.
+    marks='' file=$here/unanswered
+    [ -f "$file" ] && read -r marks <"$file"
+    if [ "$python" ] && [ ! -h "$file" ] && [ ${#marks} -lt 9999 ] && { [ -f "$file" ] || [ ! -e "$file" ]; }; then
+        (umask 077 && printf . >>"$file")
+    fi
     while IFS='|' read -r name at kept out err; do
         [ "$name|$at" = "$1|$event" ] && code=$kept said=$out told=$err && break
     done <"$here/failmode.bin"

@@ -11,6 +11,7 @@ from hookonce.agents import decode
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.formats._schema import Check, judged
 from hookonce.journeys.doubts import doubts_of
+from hookonce.journeys.futile import futile
 from hookonce.journeys.identify import event_of, identify
 from hookonce.journeys.levels import Trait, level_of, trait
 from hookonce.journeys.lines import TOO_DEEP, Line, duplicate_keys, parse
@@ -109,7 +110,7 @@ def _judged(name: str, raw: bytes, source: str | None, *, strict: bool) -> Judge
     kind = source or kind_of(name, document)
     wrong, doubts = KINDS[kind](document, strict) if kind in KINDS else _payload(kind, document)
     if kind == "manifest" and not wrong and Path(name).is_file():
-        doubts = [*doubts, *scripts_missing(Path(name), document)]
+        doubts = [*doubts, *scripts_missing(Path(name), document), *futile(Path(name), document)]
     if type(document) is dict:
         forged, unsure = _signature(kind, document)
         wrong, doubts = [*wrong, *forged], [*doubts, *unsure]

@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,8 +13,11 @@ from site import getusersitepackages
 from hookonce.config import build, paths
 from hookonce.edit.file import read_file, replace_file
 from hookonce.errors import HookonceError
+from hookonce.store import log
 
+Tell = Callable[[str], None]
 _MODE = 0o755
+_MEND = "Next: hookonce doctor --repair puts ours back"
 _PATIENCE = 20  # seconds for one call of our own client that has nothing to do
 # Environments that vanish with the command that made them.
 _FLEETING = ("/.cache/uv/", "/uv/archive-v", "/pipx/.cache/", "/.cache/pipx/", "/.cache/pre-commit/")
@@ -24,38 +29,76 @@ class Unfit(HookonceError):
     """This installation of hookonce cannot stand behind an agent's configuration."""
 
 
-def place() -> Path:
+def place(tell: Tell | None = None) -> Path:
     """Put the client in place, or a newer one in the place of an older, and what it says if all else fails.
 
-    Its path never changes.
+    Its path never changes. One that somebody has changed is replaced only where `tell` hears of it.
     """
-    from hookonce.journeys import failmode, silent
+    from hookonce.journeys import failmode, silent, unanswered
 
+    if (wrong := altered()) is not None:
+        if tell is None:
+            raise Unfit(f"{wrong}. {_MEND}")
+        log.write(f"client: {wrong}; replaced")
+        tell(f"{wrong}; it was replaced")
     for path, (data, mode) in _wanted().items():
         if read_file(path) != data:
             replace_file(path, data, mode=mode)
     paths.client().chmod(_MODE)
     failmode.refresh()
     silent.refresh()
+    unanswered.forget()
     return paths.client()
 
 
-def refresh() -> None:
+def refresh(*, dry: bool = False) -> str | None:
     """Replace what an older version of this installation has put there; another installation's is left alone.
 
-    Where nothing was installed nothing happens, and nothing is said of what cannot be done now.
+    So is a client that somebody has changed: what is wrong with it is told. Where nothing was installed nothing
+    happens, and nothing is said of what cannot be done now; with `dry` nothing is written at all.
     """
     with suppress(HookonceError, OSError, IndexError):
+        if (wrong := altered()) is not None:
+            if not dry:
+                log.write(f"client: {wrong}")
+            return f"{wrong}. {_MEND}"
+        if dry:
+            return None
         named = Path((read_file(_interpreter_file()) or b"").decode(errors="replace").splitlines()[0])
         ours = not named.exists() or named == _interpreter()
         if ours and any(read_file(path) != data for path, (data, _) in _wanted().items()):
             place()
+    return None
+
+
+def altered() -> str | None:
+    """What to say of a client that is neither ours of today nor one that a hookonce has put there."""
+    client = paths.client()
+    data = read_file(client)
+    if data is None or data == _made():
+        return None
+    noted, digest = _lines(_note_file(), 2)
+    _, told = _lines(_interpreter_file(), 2)
+    if sha256(data).hexdigest() == digest or told not in {noted, build.build()}:
+        return None  # the files beside it were written by another version, which has put its own client there
+    return f"{client} is not as hookonce has put it there: somebody has changed it"
+
+
+def _lines(file: Path, count: int) -> list[str]:
+    """The first lines of a file of ours, empty where there are none."""
+    found = (read_file(file) or b"").decode(errors="replace").splitlines()[:count]
+    return found + [""] * (count - len(found))
 
 
 def _wanted() -> dict[Path, tuple[bytes, int]]:
-    """The files that belong together, the client last: with its content and its mode."""
+    """The files that belong together, with content and mode; what we note of the client is written after it."""
     told = "".join(f"{line}\n" for line in (_interpreter(), build.build(), *_shelves()))
-    return {_interpreter_file(): (told.encode(), 0o644), paths.client(): (_made(), _MODE)}
+    made = _made()
+    return {
+        _interpreter_file(): (told.encode(), 0o644),
+        paths.client(): (made, _MODE),
+        _note_file(): (f"{build.build()}\n{sha256(made).hexdigest()}\n".encode(), 0o644),
+    }
 
 
 def _made() -> bytes:
@@ -72,6 +115,11 @@ def kind() -> str:
 
 def _interpreter_file() -> Path:
     return paths.client().with_name("interpreter")
+
+
+def _note_file() -> Path:
+    """Which client was put there: by what build, and its digest."""
+    return paths.client().with_name("placed")
 
 
 def _interpreter() -> Path:

@@ -2,7 +2,8 @@
 
 Some agents give their calls no id. The oldest open call of the same session with the same tool and input
 is then taken for the one that ended; Gemini's sub-agents work between the beginning and the end of the
-call that started them. Both are guesses and say so in `data.guessed`. Memory is bounded.
+call that started them. OpenCode's have sessions of their own, and only the beginning of one names its parent: what
+such a session ends is the sub-agent. All of this says in `data.guessed` that no payload told it. Memory is bounded.
 """
 
 from collections import OrderedDict
@@ -12,9 +13,10 @@ from msgspec.structs import replace
 from hookonce.agents import ENDS
 from hookonce.derive.inside import Working, guess, inside
 from hookonce.derive.waiting import key_of, put, take
-from hookonce.model import Event
+from hookonce.model import Event, Subagent
 
 _LIMIT = 1024
+_APART = frozenset({"opencode"})  # whose sub-agents have sessions of their own
 
 
 class Context:
@@ -24,11 +26,14 @@ class Context:
         self._open: dict[str, tuple[str, ...]] = {}
         self._working: OrderedDict[str, Working] = OrderedDict()
         self._begun: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._parents: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     def completed(self, event: Event) -> Event:
         """The event with what the stream before it tells."""
         if event.type == "session_start":
             return self._start(event)
+        if event.agent in _APART and event.type in {"subagent_start", "agent_stop"} and event.session is not None:
+            return self._child(event, (event.agent, event.session))
         if event.tool is None or event.tool.call_id is not None or event.session is None:
             return event
         if event.type == "before_tool_execute":
@@ -46,6 +51,20 @@ class Context:
         if len(self._begun) > _LIMIT:
             self._begun.popitem(last=False)
         return event
+
+    def _child(self, event: Event, key: tuple[str, str]) -> Event:
+        """What a session ends that has begun as a sub-agent's is that sub-agent, not its parent's turn."""
+        if event.type == "subagent_start":
+            if event.parent_session is not None:
+                self._parents[key] = event.parent_session
+                if len(self._parents) > _LIMIT:
+                    self._parents.popitem(last=False)
+            return event
+        parent = self._parents.get(key)
+        if parent is None or event.parent_session is not None:
+            return event
+        inner = Subagent(id=event.session, parent=parent)
+        return guess(replace(event, type="subagent_stop", parent_session=parent, subagent=inner), "type")
 
     def _before(self, event: Event) -> Event:
         self._open = put(self._open, key_of(event), event.id, _LIMIT)

@@ -42,18 +42,18 @@ def examine(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
     found = entries(agent, place)
     for _, path, text in found.problems:
         yield Finding(agent=agent.name, kind="unreadable", message=text, path=str(path))
-    yield from _switches(agent, place)
+    yield from switches(agent, place)
     if found.hooks and (told := distrust(agent, place)) is not None:
         yield Finding(agent=agent.name, kind="untrusted", message=told)
     if not found.problems:
         yield from _drift(agent, place, client)
-        yield from _unreviewed(agent, place, client)
+        yield from unreviewed(agent, place, client)
         yield from _posted(agent, place)
     for scope, path, hook in found.hooks:
         yield from _hook(agent, scope, path, hook, client)
 
 
-def _switches(agent: Agent, place: Place) -> Iterator[Finding]:
+def switches(agent: Agent, place: Place) -> Iterator[Finding]:
     """Settings that turn hooks off."""
     for name, keys, off in config_of(agent).switches:
         path = resolved(place, name)
@@ -77,7 +77,7 @@ def _bytes(path: Path) -> bytes | None:
         return None
 
 
-def _unreviewed(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
+def unreviewed(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
     """Entries of ours that the agent will not run before its user has looked at them."""
     review = config_of(agent).review
     if review is None:

@@ -1,15 +1,19 @@
 """Our doors: the entries through which an agent calls hookonce, one for each event."""
 
+import shlex
+from pathlib import Path
 from typing import Literal
 
 from hookonce import invocation
 from hookonce.agents import _http, config_of, kind_of, natives, point_of
+from hookonce.config import paths
 from hookonce.invocation import Invocation
 from hookonce.model import Agent, Handler, Hook
 from hookonce.runtime.address import Address
 
 Events = Literal["default", "all"]
 _WAIT = 60  # seconds that an event may wait for an answer that decides something
+_FEWEST = 2  # words of a door: our client, and whose it is
 _GLANCE = 5  # and one that only tells
 _WAKES = frozenset({"session_start", "before_prompt"})  # our client runs there in any case, and starts the daemon
 
@@ -64,6 +68,30 @@ def is_ours(called: str | None, client: str, agent: Agent | None = None) -> bool
     if call is None or call.via is None or (agent is not None and call.agent != agent.name):
         return False
     return call.client == client or invocation.is_address(call.client)
+
+
+def is_stale(called: str | None, client: str, agent: Agent) -> bool:
+    """Whether an entry is an old door of ours that leads nowhere: its client is gone, or it says too little to be one.
+
+    In a project's files the entries of another home are its own user's matter.
+    """
+    words = _words(called or "")
+    if len(words) < _FEWEST or Path(words[0]).name != invocation.CLIENT or words[1] != agent.name:
+        return False
+    call = invocation.parse(words)
+    if words[0] == client:
+        return call is None or (call.via is None and call.run is None)
+    if call is None or call.via is None or not Path(words[0]).is_absolute() or Path(words[0]).exists():
+        return False
+    return call.via == f"{agent.name}/user" or Path(words[0]).is_relative_to(paths.home())
+
+
+def _words(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    return words if shlex.join(words) == command else []
 
 
 def unwrapped(command: str, client: str) -> str | None:

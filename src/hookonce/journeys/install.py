@@ -12,7 +12,7 @@ from hookonce.edit.refusal import Refusal
 from hookonce.errors import HookonceError
 from hookonce.journeys import ledger, posting
 from hookonce.journeys.change import Change
-from hookonce.journeys.doors import Events, called, doors, is_ours, unwrapped
+from hookonce.journeys.doors import Events, called, doors, is_ours, is_stale, unwrapped
 from hookonce.journeys.places import Place, document_of, is_bare, sources, written
 from hookonce.journeys.splice import editor_of, joined, parted, reworded
 from hookonce.model import Agent, Hook, Object
@@ -86,10 +86,11 @@ def _bare(hook: Hook, _native: str) -> str | None:
 def with_doors(agent: Agent, path: Path, data: bytes, made: Object, client: str) -> bytes:
     """A file's bytes with our doors in them: the same bytes if they stand there as they should."""
     wanted = _doors(agent, made, client)
-    if data and _doors(agent, document_of(agent, path, data), client) == wanted:
-        return data
     editor = editor_of(path)
-    new = joined(editor, parted(editor, data, lambda command: is_ours(command, client, agent)), made)
+    fresh = parted(editor, data, lambda command: is_stale(command, client, agent)) if data else data
+    if data and _doors(agent, document_of(agent, path, fresh), client) == wanted:
+        return fresh
+    new = joined(editor, parted(editor, fresh, lambda command: is_ours(command, client, agent)), made)
     if _doors(agent, document_of(agent, path, new), client) != wanted:
         raise HookonceError(f"{path} would not read back as what was meant; it was left alone")
     return new

@@ -1,6 +1,5 @@
 """A kernel for this user: what the settings grant is granted, and what happens is logged, redacted."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,10 +15,9 @@ from hookonce.modules.descriptor import Descriptor, load
 from hookonce.modules.gate import Policy, listed
 from hookonce.modules.kernel import Kernel
 from hookonce.modules.protocol import TIMEOUT
-from hookonce.store import spool
+from hookonce.store import kernel_log, spool
 
 _OURS = frozenset({KEY, "likeness", "component"})
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def folder() -> Path:
@@ -39,11 +37,7 @@ def keep(event: Object) -> None:
     record = stored(amplifier.read(event))
     spool.append(record)
     line = b"".join(encode(_bare(document), order="sorted") + b"\n" for document in amplifier.write(record))
-    handle = os.open(log(), _FLAGS, 0o600)
-    try:
-        os.write(handle, line)
-    finally:
-        os.close(handle)
+    kernel_log.append(line)
 
 
 def _bare(document: Object) -> Object:
@@ -52,20 +46,18 @@ def _bare(document: Object) -> Object:
     return document | {"data": data} if data else {name: value for name, value in document.items() if name != "data"}
 
 
-def log() -> Path:
-    """The kernel's own log, a JSON document to a line."""
-    return paths.data() / "kernel.jsonl"
-
-
 def named(name: str) -> Descriptor:
     """The module that a file describes, or that is called so in the user's folder."""
     if "/" in name or name.endswith(".json"):
         return load(Path(name))
-    found = {one.name: one for one in installed().values() if isinstance(one, Descriptor)}
-    if name not in found:
-        known = f"; there are {', '.join(found)}" if found else ""
-        raise HookonceError(f"no module {name} is described in {folder()}{known}; a path to a descriptor does as well")
-    return found[name]
+    known = {file: one for file, one in installed().items() if isinstance(one, Descriptor)}
+    found = {file: one for file, one in known.items() if one.name == name}
+    if not found:
+        others = f"; there are {', '.join(sorted({one.name for one in known.values()}))}" if known else ""
+        raise HookonceError(f"no module {name} is described in {folder()}{others}; a path to a descriptor does as well")
+    if len(found) > 1:
+        raise HookonceError(f"more than one module is called {name}: say which of {', '.join(map(str, found))}")
+    return next(iter(found.values()))
 
 
 def installed() -> dict[Path, Descriptor | HookonceError]:

@@ -2,26 +2,23 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
-from typing import Any
 
-from hookonce import wire
 from hookonce.errors import HookonceError
 from hookonce.model import Object
+from hookonce.runtime import asking
 from hookonce.runtime.folder import house, places, resort
-from hookonce.texts import dump, load
+from hookonce.texts import dump
 
 AGENT, EVENT = "claude-code", "PreToolUse"
 _PATIENCE = 5.0  # seconds for a daemon to come or go
 _LOOK = 0.05
 _ELF = b"\x7fELF"
-_STATUS = b"status"  # what a daemon is asked for in the place of the protocol's version
 
 
 class Home:
@@ -66,18 +63,11 @@ class Home:
         found = [place / house(self.path, data) for place in (*places(os.getuid()), resort(data))]
         return next((place for place in found if place.is_dir()), found[-1])
 
-    def status(self) -> dict[str, Any] | None:
+    def status(self) -> Object | None:
         """What the daemon tells about itself; None if there is none."""
-        with socket.socket(socket.AF_UNIX) as line, suppress(OSError, ValueError, IndexError):
-            line.settimeout(_PATIENCE)
-            line.connect(str(self.folder() / "socket"))
-            line.sendall(wire.frame([_STATUS, b"", b"status", b"", b"", b"/", b"", b"", b"", b""]))
-            said = b"".join(iter(lambda: line.recv(1 << 16), b""))
-            told: dict[str, Any] = load(wire.replies(said)[0][0][3].decode())
-            return told
-        return None
+        return asking.status(patience=_PATIENCE, at=self.folder() / "socket")
 
-    def wake(self) -> dict[str, Any] | None:
+    def wake(self) -> Object | None:
         """Call once, so that a daemon is started, and wait for it."""
         end = time.monotonic() + _PATIENCE
         while (told := self.status()) is None and time.monotonic() < end:

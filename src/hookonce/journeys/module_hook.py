@@ -1,6 +1,8 @@
 """A hook that is a module: which one it is, whether it may be asked, and what its answer means."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -10,8 +12,10 @@ from hookonce.errors import HookonceError
 from hookonce.formats import amplifier
 from hookonce.handlers.errand import Ran
 from hookonce.handlers.module import ON_EVENT, Invocation
+from hookonce.ids import fresh
 from hookonce.journeys.chosen import Chosen
 from hookonce.journeys.kernel import keep
+from hookonce.manifest.discover import Scope
 from hookonce.model import Event, Handler, Record
 from hookonce.modules.descriptor import Descriptor, load, unmountable
 from hookonce.modules.gate import judged, listed, wishes
@@ -26,12 +30,7 @@ if TYPE_CHECKING:
 
 def errand_of(chosen: Chosen, event: Event, env: dict[str, str]) -> "Post | Invocation":
     """What is to be done so that the module hears of the event, as Amplifier Event v1."""
-    if chosen.scope == "project":
-        raise HookonceError("a project's hooks start no modules; put the hook into your own manifest")
-    descriptor = load(Path(chosen.folder, chosen.hook.handler.file or ""))
-    if problems := unmountable(descriptor):
-        told = "; ".join(f"{path} {message}" for path, message in problems)
-        raise HookonceError(f"the module {descriptor.name} cannot be reached: {told}")
+    descriptor = reachable(chosen.hook.handler, Path(chosen.folder), chosen.scope)
     _admit(descriptor, event)
     documents = amplifier.write(Record(event=event))
     if not documents:
@@ -42,6 +41,34 @@ def errand_of(chosen: Chosen, event: Event, env: dict[str, str]) -> "Post | Invo
     if descriptor.transport.type == "stdio":
         return Invocation(descriptor=descriptor, request=request)
     return _post(descriptor, dump(request), env)
+
+
+def reachable(handler: Handler, folder: Path, scope: Scope) -> Descriptor:
+    """The module that a handler means; an error that says why it cannot be asked."""
+    if scope == "project":
+        raise HookonceError("a project's hooks start no modules; put the hook into your own manifest")
+    descriptor = load(folder / (handler.file or ""))
+    if problems := unmountable(descriptor):
+        told = "; ".join(f"{path} {message}" for path, message in problems)
+        raise HookonceError(f"the module {descriptor.name} cannot be reached: {told}")
+    return descriptor
+
+
+def obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tuple[str, str]]:
+    """What keeps a module from hearing of events, as a kind and a sentence; it is not started to find that out."""
+    if handler.type != "module":
+        return
+    try:
+        descriptor = reachable(handler, folder, scope)
+    except HookonceError as problem:
+        yield "module", f"cannot run: {problem}"
+        return
+    if denied := _denied(descriptor, None):
+        yield "module", f"cannot run: {_forbidden(descriptor, denied)}"
+    word = next(iter(descriptor.transport.command), "")
+    found = Path(descriptor.folder or "", word) if "/" in word else which(word)
+    if word and (found is None or not Path(found).exists()):
+        yield "missing", f"cannot run: there is no program {word}, which {descriptor.name} wants to be started with"
 
 
 def _post(descriptor: Descriptor, body: bytes, env: dict[str, str]) -> "Post":
@@ -57,16 +84,11 @@ def _post(descriptor: Descriptor, body: bytes, env: dict[str, str]) -> "Post":
 
 def _admit(descriptor: Descriptor, event: Event) -> None:
     """Refuse a module that wants what the settings do not grant; that is an event of its own."""
-    policies = {"settings": listed(settings.grants())}
-    denied = [
-        one.wish.capability
-        for wish in wishes(descriptor, ON_EVENT, event.session)
-        if not (one := judged(wish, policies)).granted
-    ]
+    denied = _denied(descriptor, event.session)
     for capability in denied:
         keep(
             {
-                "id": f"{event.id}/{capability}",
+                "id": fresh(),
                 "ts": seconds(now()) or 0.0,
                 "event": "policy:decision",
                 "component": "kernel",
@@ -74,12 +96,22 @@ def _admit(descriptor: Descriptor, event: Event) -> None:
                 "status": "denied",
                 "data": {"capability": capability, "op": ON_EVENT},
             }
+            | ({} if event.session is None else {"session_id": event.session})
         )
     if denied:
-        wanted = ", ".join(denied)
-        raise HookonceError(
-            f"forbidden: {descriptor.name} wants {wanted}, which [grants] of config.toml does not grant"
-        )
+        raise HookonceError(_forbidden(descriptor, denied))
+
+
+def _denied(descriptor: Descriptor, session: str | None) -> list[str]:
+    policies = {"settings": listed(settings.grants())}.items()
+    wanted = wishes(descriptor, ON_EVENT, session)
+    return [wish.capability for wish in wanted if not judged(wish, policies).granted]
+
+
+def _forbidden(descriptor: Descriptor, denied: list[str]) -> str:
+    name, words = dump(descriptor.name).decode(), dump(denied).decode()
+    told = f"forbidden: {descriptor.name} wants {', '.join(denied)}, which [grants] of config.toml does not grant"
+    return f"{told}; to do so, write there: {name} = {words}"
 
 
 def understood(ran: Ran) -> Ran:

@@ -110,7 +110,7 @@ def _answer(call: Call, raw: bytes, where: Ground) -> Walk[Reply]:
     if not raw.strip() and "prevent" in point_of(asked.agent, asked.native).can:
         raise PayloadError("nothing was said of what has to be judged")
     if asked.event.type == _END:
-        _keep(Record(event=asked.event), where)  # an agent that ends does not always let us end
+        keep(Record(event=asked.event), where)  # an agent that ends does not always let us end
     try:
         answered = yield from respond(call, asked, where)
     except Claimed:
@@ -132,7 +132,7 @@ def _of_others(call: Call, asked: Asked, where: Ground) -> Walk[Reply]:
     if found is not None:
         return found
     answered = _failed(asked, HookonceError("whoever ran the hooks of this call is gone"), where)
-    _keep(answered.record, where)
+    keep(answered.record, where)
     return answered.reply
 
 
@@ -140,13 +140,13 @@ def _remember(call: Call, answered: Answered, where: Ground) -> None:
     if answered.record.event.id != call.id and settings.records():
         where.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
     for record in (answered.record, *errors_of(answered.record)):
-        _keep(record, where)
+        keep(record, where)
     if where.asks and (answered.record.runs or calls.is_claimed(call.id)):
         calls.finish(call.id, answered.reply)
     where.noticed(answered.record)
 
 
-def _keep(record: Record, where: Ground) -> None:
+def keep(record: Record, where: Ground) -> None:
     """A record that cannot be kept is counted, and costs nobody the answer."""
     if not settings.records():
         return

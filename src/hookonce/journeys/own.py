@@ -2,20 +2,26 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from hookonce import agents
 from hookonce.agents import native_of
 from hookonce.config import paths, settings
 from hookonce.errors import HookonceError
+from hookonce.journeys import futile
+from hookonce.journeys.askable import obstacles
 from hookonce.journeys.budget import budget
 from hookonce.journeys.chosen import manifest_of
+from hookonce.journeys.client import altered
 from hookonce.journeys.doctor import Finding
 from hookonce.journeys.pause import paused_until
 from hookonce.journeys.places import Place, here
 from hookonce.journeys.startable import faults, seen_from
 from hookonce.journeys.strange_settings import strange_settings
 from hookonce.journeys.survey import standing, what_runs
+from hookonce.journeys.unanswered import told as told_unanswered
+from hookonce.journeys.unanswered import unanswered
 from hookonce.journeys.unheard import unheard
 from hookonce.manifest.discover import Source, sources
 from hookonce.manifest.trust import trusted
@@ -41,10 +47,15 @@ def own_house() -> Iterator[Finding]:
     if not name or not Path(name).exists():
         message = f"the interpreter of {client} is gone ({name or 'unknown'}); agents get no opinion from us"
         yield Finding(agent=None, kind="interpreter", message=message, path=str(told_in))
+    if (missed := unanswered()) is not None:
+        yield Finding(agent=None, kind="unanswered", message=told_unanswered(missed), path=str(client))
 
 
 def _unfit(client: Path) -> str | None:
-    """Why agents cannot start our client, if any has an entry for it."""
+    """Why agents cannot start our client, if any has an entry for it; or that what they start is not ours."""
+    with suppress(HookonceError):
+        if (wrong := altered()) is not None:
+            return wrong
     if client.exists() and os.access(client, os.X_OK):
         return None
     if not callers(here(), str(client)):
@@ -98,8 +109,11 @@ def _troubles(hook: Hook, source: Source, project: Path, calling: list[Agent]) -
     is_projects = source.scope == "project"
     if is_projects and trusted(project, source.data, hook) is None:
         yield "untrusted", "does not run: nobody has trusted it as it is now (hookonce trust)"
-    command = seen_from(project if is_projects else source.path.parent, hook, source.scope)
+    folder = project if is_projects else source.path.parent
+    command = seen_from(folder, hook, source.scope)
     yield from faults(command, "project" if is_projects else "user")
+    yield from obstacles(hook.handler, os.environ)
+    yield from futile.obstacles(hook.handler, folder, source.scope)
     if source.is_openhook:
         return  # its events have OpenHook's names, and it sets no times
     if (why := unheard(hook.event)) is not None:

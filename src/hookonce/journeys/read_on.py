@@ -10,11 +10,11 @@ from hookonce.journeys.record import Recorder
 from hookonce.journeys.transcribe import Whose, transcribe
 from hookonce.store import cursors
 from hookonce.store.cursors import Place
-from hookonce.transcripts.follow import follow
+from hookonce.transcripts.follow import LONGEST, follow
 from hookonce.transcripts.reader import Reader, close
 from hookonce.transcripts.reading import Cursor, Reading
 
-PIECE = 1 << 20  # bytes at once
+PIECE = 1 << 18  # bytes at once: who calls meanwhile waits for as long as it takes to read them
 
 
 class Piece(Struct, frozen=True, kw_only=True):
@@ -40,11 +40,13 @@ def read_on(recorder: Recorder, reader: Reader, path: Path, *, last: bool = Fals
 
 def _followed(reader: Reader, path: Path, before: Cursor | None) -> tuple[Cursor, Reading]:
     """A document that is written as a whole is read as one; so is a line, however long, if that is possible at all."""
-    if path.suffix != ".json":
-        cursor, reading = follow(reader, path, before, PIECE)
+    limit = PIECE
+    while path.suffix != ".json" and limit < LONGEST:
+        cursor, reading = follow(reader, path, before, limit)
         if not cursor.in_long_line or (before is not None and before.in_long_line):
             return cursor, reading
-    return follow(reader, path, before)
+        limit *= 2  # no more than the line needs: what stands below it can wait
+    return follow(reader, path, before, LONGEST)
 
 
 def keep(recorder: Recorder, piece: Piece, whose: Whose) -> int:

@@ -12,6 +12,7 @@ from hookonce.config import settings
 from hookonce.derive.ending import overdue
 from hookonce.derive.step import State, completed, remembered, step
 from hookonce.errors import HookonceError
+from hookonce.journeys.long_sessions import before_these
 from hookonce.model import Record, Stored
 from hookonce.store import log
 from hookonce.store.entry import Entry, entry
@@ -92,13 +93,22 @@ class Recorder:
         last = state.turns.last
         if last is None or state.turns.ended or not state.turns.begun or (last.origin and last.origin.format):
             return True, 0
-        found = overdue(state.turns, state.spending, now=now, gone=gone, tells=tells)
+        found = self._overdue(key, now=now, gone=gone, tells=tells)
         if found is None:
             return False, 0
-        after, more = step(state, found)
+        known = [entry(_kept(found))]
+        self._tell(lambda listener: listener.hears(self, known))  # files may tell more of what it came to
+        found = self._overdue(key, now=now, gone=gone, tells=tells) or found
+        after, more = step(self._known(key), found)
         new = self.writer.append([entry(_kept(record)) for record in (found, *more)])
         self._states[key] = after
+        self._tell(lambda listener: listener.heard(known))
         return True, new
+
+    def _overdue(self, key: Key, *, now: str, gone: bool | None, tells: bool) -> Record | None:
+        state = self._known(key)
+        waits = bool(state.calls.open)
+        return overdue(state.turns, state.spending, now=now, gone=gone, tells=tells, waits=waits)
 
     @property
     def states(self) -> Mapping[Key, State]:
@@ -110,7 +120,9 @@ class Recorder:
         return fold(self.keep, most)
 
     def before(self, one: Entry) -> Entry:
-        """An entry with what only its session knows."""
+        """An entry with what only its session knows; what is of none stays as it is."""
+        if one.record.event.session is None:
+            return one
         event = completed(self._state(one), one.record.event)
         return one if event is one.record.event else entry(replace(one.record, event=event))
 
@@ -118,7 +130,8 @@ class Recorder:
         """What follows from an entry that is new."""
         key = _key(one)
         state, found = step(self._state(one), one.record, _window(one.record))
-        self._states[key] = state
+        if key[1] is not None:  # what is of no session has nothing in common
+            self._states[key] = state
         while len(self._states) > _SESSIONS:
             self._states.popitem(last=False)
         return [entry(_stored(record, one.record)) for record in found]
@@ -127,6 +140,8 @@ class Recorder:
         return self._known(_key(one))
 
     def _known(self, key: Key) -> State:
+        if key[1] is None:
+            return State()
         known = self._states.get(key)
         if known is None:
             known = self._states[key] = self._read(key)
@@ -135,10 +150,10 @@ class Recorder:
 
     def _read(self, key: Key) -> State:
         agent, session = key
-        if session is None:
-            return State()
-        found = records(self.writer.connection, Wanted(agent=agent, session=session, last=_READ))
-        return remembered(found)
+        connection = self.writer.connection
+        found = list(records(connection, Wanted(agent=agent, session=session, last=_READ)))
+        state = remembered(found)
+        return state if len(found) < _READ or session is None else before_these(connection, agent, session, state)
 
 
 def _key(one: Entry) -> Key:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hookonce import __version__, agents, formats
+from hookonce import __version__, agents, formats, times
 from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.formats import amplifier
@@ -29,6 +29,7 @@ from hookonce.store.query import Wanted, records, whole
 from hookonce.texts import dump
 
 _MOST = 1000  # events in one answer
+_DAY = len("2026-02-23")
 Outcome = Literal["allow", "ask", "deny", "none"]
 
 
@@ -97,8 +98,8 @@ def _query(  # noqa: PLR0913, PLR0917  each is a filter of its own
         outcome=decision,
         path=path,
         text=text,
-        since=since,
-        until=until,
+        since=_moment(since),
+        until=_moment(until),
         last=max(1, min(last, _MOST)),
     )
     target = _known(formats.load, format)
@@ -111,7 +112,7 @@ def _query(  # noqa: PLR0913, PLR0917  each is a filter of its own
 def _sessions(agent: str | None = None, since: str | None = None, last: int = 20) -> list[Any]:
     """Sessions of agents in short, the newest `last` of them."""
     with _looking() as connection:
-        return [*sessions(connection, Wanted(agent=agent, since=since, last=max(1, min(last, _MOST))))]
+        return [*sessions(connection, Wanted(agent=agent, since=_moment(since), last=max(1, min(last, _MOST))))]
 
 
 def _show(session: str) -> Any:
@@ -136,6 +137,16 @@ def _looking() -> Iterator[Connection]:
 
 
 _turn = Lock()
+
+
+def _moment(text: str | None) -> str | None:
+    """A time as the record has it; a day is its beginning."""
+    if text is None:
+        return None
+    found = times.parse(f"{text}T00:00:00Z" if len(text) == _DAY else text)
+    if found is None:
+        raise Fault("bad_request", f"{text!r} is no time; say 2026-02-23T10:15:30Z, or 2026-02-23")
+    return times.text_of(found)
 
 
 def _known(find: Any, name: str) -> Any:

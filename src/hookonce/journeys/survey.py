@@ -11,7 +11,7 @@ from hookonce import agents, invocation
 from hookonce.agents import config_of
 from hookonce.edit.refusal import Refusal
 from hookonce.journeys import posting
-from hookonce.journeys.doors import called, doors, is_ours
+from hookonce.journeys.doors import called, doors, is_ours, is_stale
 from hookonce.journeys.places import Place, document_of, sources, written
 from hookonce.model import Agent, Handler, Hook
 from hookonce.runtime.address import Address
@@ -103,6 +103,7 @@ def _scope(agent: Agent, scope: str, place: Place, client: str) -> Scope:
     broken = next((text for _, file, text in read.problems if file == path), None)
     if broken is not None:
         return Scope(scope=scope, path=told, state="unreadable", problem=broken)
+    stale = any(file == path and is_stale(called(hook.handler), client, agent) for _, file, hook in read.hooks)
     found = [hook for _, _, hook in read.hooks if _calls(hook, agent, scope)]
     if not found:
         return Scope(scope=scope, path=told, state="absent")
@@ -112,7 +113,7 @@ def _scope(agent: Agent, scope: str, place: Place, client: str) -> Scope:
     missing = sorted(_event(command) for command in wanted.keys() - have.keys())
     alien = any(not is_ours(command, client) or _is_elsewhere(command, address) for command in have)
     other = any(_differs(have[command], wanted[command]) for command in wanted.keys() & have.keys())
-    state: State = "outdated" if alien or other else "partly" if missing else "installed"
+    state: State = "outdated" if alien or other or stale else "partly" if missing else "installed"
     shut = posting.shut(place.project) if posting.posts(found) else None
     return Scope(scope=scope, path=told, state=state, events=len(have), missing=missing, problem=_unheard(shut))
 
@@ -172,7 +173,7 @@ def foreign(agent: Agent, place: Place, client: str) -> list[Foreign]:
     return [
         Foreign(event=hook.event, what=what_runs(hook.handler), path=str(path), scope=scope)
         for scope, path, hook in entries(agent, place).hooks
-        if not is_ours(called(hook.handler), client)
+        if not is_ours(called(hook.handler), client) and not is_stale(called(hook.handler), client, agent)
     ]
 
 

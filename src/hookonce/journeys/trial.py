@@ -12,11 +12,13 @@ from hookonce.agents import decode, encode, native_of
 from hookonce.errors import HookonceError
 from hookonce.handlers.errand import Errand, Ran, waited
 from hookonce.handlers.http import Post
+from hookonce.handlers.module import Invocation
 from hookonce.handlers.process import Job
 from hookonce.invocation import CANONICAL
 from hookonce.journeys.chosen import Chosen, choose, manifest_of, standing
 from hookonce.journeys.dialect import given
 from hookonce.journeys.errands import LED
+from hookonce.journeys.module_hook import understood
 from hookonce.journeys.respond import Asked, answered
 from hookonce.journeys.runs import Caller, Told, run_hooks
 from hookonce.manifest.discover import Source, project_of
@@ -34,6 +36,9 @@ _TOOLS = {"before_tool_execute", "permission_request", "permission_denied", *_EN
 _WORDS = frozenset({"decision", "reason", "context", "updated_input", "updated_output"}) | {
     *("continue", "system_message", "suppress_output")
 }
+
+
+_ACK = frozenset({"accepted"})  # what modules say to an event
 
 
 class Trial(Struct, frozen=True, kw_only=True):
@@ -133,7 +138,7 @@ def try_hook(agent: Agent, event: Event, tried: Chosen, environment: Mapping[str
     sent = [stdin]
 
     def listening(errand: Errand) -> Ran:
-        if isinstance(errand, Job | Post):
+        if isinstance(errand, Job | Post | Invocation):
             sent.append(errand.given)
         ran.append(waited(errand))
         return ran[-1]
@@ -146,11 +151,16 @@ def try_hook(agent: Agent, event: Event, tried: Chosen, environment: Mapping[str
         stdin=sent[-1].decode(errors="replace"),
         told=told,
         stderr=b"".join(one.stderr for one in ran).decode(errors="replace"),
-        unknown=[key for one in ran if speaks for key in _strange(one.stdout)],
+        unknown=[key for one in ran if speaks for key in _strange(_said(one, tried.hook.handler))],
         skipped=_skipped(tried.hook, event),
         reply=made.reply,
         gaps=made.record.gaps,
     )
+
+
+def _said(ran: Ran, handler: Handler) -> bytes:
+    """What counts as the hook's answer: of a module, the result alone."""
+    return understood(ran).stdout if handler.type == "module" else ran.stdout
 
 
 def _strange(answer: bytes) -> list[str]:
@@ -159,7 +169,7 @@ def _strange(answer: bytes) -> list[str]:
         found = load(answer.decode(errors="replace"))
     except (ValueError, RecursionError):
         return []
-    return [key for key in found if key not in _WORDS] if type(found) is dict else []
+    return [key for key in found if key not in _WORDS | _ACK] if type(found) is dict else []
 
 
 def _skipped(hook: Hook, event: Event) -> str | None:

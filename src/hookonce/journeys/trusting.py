@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from hookonce.config import settings
 from hookonce.errors import HookonceError
+from hookonce.journeys import futile
 from hookonce.journeys.chosen import manifest_of
 from hookonce.journeys.survey import what_runs
 from hookonce.journeys.visible import visible
@@ -54,7 +55,7 @@ def _proposal(project: Path, source: Source) -> Proposal:
         return Proposal(path=source.path, pin=None, text=str(problem), known=False)
     pin = pin_of(project, source.data, manifest)
     lines = [f"{source.path} ({pin.manifest[:12]})", *_warnings(project, manifest)]
-    lines += [line for hook in manifest.hooks for line in _hook(hook)]
+    lines += [line for hook in manifest.hooks for line in _hook(hook, project)]
     lines += [f"file {name} ({known[:12]})" for name, known in pin.files.items()]
     lines += [f"not pinned: {word} ({why})" for word, why in pin.loose.items()]
     lines += [line for name in pin.files for line in _further(project, name, pin)]
@@ -92,7 +93,7 @@ def _warnings(project: Path, manifest: Manifest) -> Iterator[str]:
         yield f"warning: {FOLDER}/{POLICY} may keep some of these hooks from running; no other hook is its concern"
 
 
-def _hook(hook: Hook) -> Iterator[str]:
+def _hook(hook: Hook, project: Path) -> Iterator[str]:
     """What a person has to know of a hook: when it runs, with what power, and what it does."""
     handler, needs = hook.handler, ", ".join(sorted(capabilities_of(hook)))
     power = "may refuse" if hook.blocking else "looks on"
@@ -107,9 +108,10 @@ def _hook(hook: Hook) -> Iterator[str]:
     for name in sorted({*handler.allowed_env, *_variables(handler.headers)}):
         yield f"  warning: sends your environment variable {name} to {handler.url}"
     if handler.type in {"prompt", "agent"}:
-        yield "  warning: asks a language model, which costs money"
+        yield "  warning: asks a language model, which costs money and is told the event"
     if hook.blocking and handler.type == "command" and "/" not in does.split(maxsplit=1)[0]:
         yield "  warning: it may refuse, and is no script that can be read and hashed by itself"
+    yield from (f"  warning: {why}" for _, why in futile.obstacles(handler, project, "project"))
 
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")

@@ -22,24 +22,26 @@ const CALLS = [
 TABLE.tools.push("plan_enter", "plan_exit") // built in, though an underscore else tells of an MCP server
 
 // What a message on the bus is called in the table: a sub-agent's session and a file's fate have names of their own.
-function names({ type, properties }) {
-  if (type === "session.created" && properties?.info?.parentID) return ["session.created with parentID"]
+function names({ type, properties }, parent) {
+  if (parent && (type === "session.created" || type === "session.idle")) return [`${type} with parentID`]
   return type === "file.watcher.updated" ? [type, `${type} with ${properties?.event}`] : [type]
 }
 
 export const Hookonce = async ({ directory }) => {
   const place = directory ?? process.cwd()
-  const children = new Set()
+  const parents = new Map() // of sub-agents' sessions: only what begins one, or changes it, names its parent
   let session, servers
 
   // The session that the user talks to, for calls that name none.
   const remember = (told) => {
     const id = told?.sessionID ?? told?.info?.id
-    if (told?.info?.parentID) children.add(id)
-    if (typeof id === "string" && !children.has(id)) session = id
+    const parent = told?.info?.role ? undefined : told?.info?.parentID // that of a message is another message
+    if (parent) parents.set(id, parent)
+    if (typeof id === "string" && !parents.has(id)) session = id
+    return parents.get(id)
   }
-  const call = (event, hook, input, output) => {
-    const made = () => ({ hook, input, output, directory: place, sessionID: session, mcp_servers: servers })
+  const call = (event, hook, input, output, parentID) => {
+    const made = () => ({ hook, input, output, directory: place, sessionID: session, parentID, mcp_servers: servers })
     return run(event, input.tool, made, place)
   }
 
@@ -48,17 +50,16 @@ export const Hookonce = async ({ directory }) => {
       servers = Object.keys(config?.mcp ?? {})
     },
     event: async (input) => {
-      remember(input.event.properties)
-      for (const name of names(input.event)) {
-        await call(name, "event", input, null).catch(() => {}) // nobody listens, and a rejection might end the agent
+      const parent = remember(input.event.properties)
+      for (const name of names(input.event, parent)) {
+        await call(name, "event", input, null, parent).catch(() => {}) // nobody listens, and a rejection might end the agent
       }
     },
   }
   for (const name of CALLS) {
     if (!TABLE.hooks.some((hook) => hook.on === name)) continue
     hooks[name] = (input = {}, output = null) => {
-      remember(input)
-      return call(name, name, input, output)
+      return call(name, name, input, output, remember(input))
     }
   }
   return hooks

@@ -1,0 +1,84 @@
+"""Settings are read once, and a change is seen all the same."""
+
+import os
+import time
+
+import pytest
+
+from hookonce.config import paths, settings
+from hookonce.errors import HookonceError
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """The user's settings, in a home of their own."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(settings, "SYSTEM", tmp_path / "etc")
+    found = paths.configuration() / "config.toml"
+    found.parent.mkdir(parents=True)
+    return found
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """Which files were read."""
+    found, parsed = [], settings._parsed
+    monkeypatch.setattr(settings, "_parsed", lambda file: found.append(file) or parsed(file))
+    return found
+
+
+def later(monkeypatch):
+    """Let some time pass after what was written."""
+    now = time.time_ns() + 10 * settings._SETTLED
+    monkeypatch.setattr(settings, "time_ns", lambda: now)
+
+
+def test_a_file_that_lies_there_is_read_once(file, reads, monkeypatch):
+    """
+    However often somebody asks.
+    """
+    file.write_text('privacy = "full"\n')
+    later(monkeypatch)
+
+    assert ["full"] * 5 == [settings.privacy() for _ in range(5)]
+    assert [file] == reads
+
+
+def test_a_change_is_seen_at_once_even_if_the_file_looks_as_before(file, monkeypatch):
+    """
+    With the same length, and with the time of the older one.
+    """
+    file.write_text('untrusted = "deny"\n')
+    later(monkeypatch)
+    assert "deny" == settings.untrusted()
+    before = file.stat()
+    file.write_text('untrusted = "skip"\n')
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert "skip" == settings.untrusted()
+
+
+def test_what_was_written_just_now_is_not_trusted_to_stay(file, reads):
+    """
+    Two changes in one moment leave one stamp.
+    """
+    file.write_text('untrusted = "deny"\n')
+    settings.untrusted()
+    settings.untrusted()
+
+    assert [file, file] == reads
+
+
+def test_a_file_that_goes_or_breaks_counts_for_nothing(file, monkeypatch):
+    """
+    What it said before is forgotten.
+    """
+    file.write_text('privacy = "full"\n')
+    later(monkeypatch)
+    assert "full" == settings.privacy()
+    file.write_text("privacy = \n")
+    assert "minimal" == settings.privacy()
+    with pytest.raises(HookonceError, match="cannot be read"):
+        settings.untrusted()
+    file.unlink()
+    assert "skip" == settings.untrusted()
