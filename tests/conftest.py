@@ -23,4 +23,6 @@ def _no_trace(request):
     if home is not None:
         data = home / ".local/share/hookonce"
         for place in (*places(os.getuid()), resort(data)):
-            shutil.rmtree(place / house(home, data), ignore_errors=True)
+            found = place / house(home, data)
+            if found.exists():
+                shutil.rmtree(found, ignore_errors=True)

@@ -21,7 +21,7 @@ def bare(hook, _):
 
 def hook(command, event="before_tool_execute", matcher=None, **more):
     """A hook with a command; `more` goes to the hook or to its handler, whoever knows it."""
-    own = {key: more.pop(key) for key in list(more) if key in Handler.__struct_fields__}
+    own = {key: more.pop(key) for key in list(more) if key in Handler.__struct_fields__ and key not in Hook.__struct_fields__}
     return Hook(event=event, matcher=matcher, handler=Handler(type="command", command=command, **own), **({"blocking": True} | more))
 
 

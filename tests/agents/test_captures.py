@@ -10,13 +10,12 @@ from hookonce import agents
 from hookonce.agents import decode, encode, normalize
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.journeys.identify import identify
+from tests.cases import cases
 from tests.shared import captures
 
 ALL = captures()
 pytestmark = pytest.mark.skipif(not ALL, reason="captures are not beside the repository")
-each = pytest.mark.parametrize(
-    ("agent", "native", "file"), ALL, ids=[f"{file.parent.name}/{file.stem}" for _, _, file in ALL]
-)
+each = cases(("agent", "native", "file"), ALL, by=str)
 
 
 # Where the payload tells more than the event's name: the only cases.

@@ -209,6 +209,7 @@ def test_the_bus_is_heard_and_never_refuses(tmp_path):
         hook("cat >start.json; exit 1", event="session_start", on_failure="closed"),
         hook("cat >sub.json; echo '{}'", event="subagent_start"),
         hook("cat >idle.json; echo '{}'", event="agent_stop"),
+        hook("cat >done.json; echo '{}'", event="subagent_stop"),
         hook("cat >new.json; echo '{}'", event="file_created"),
         hook("cat >end.json; echo '{}'", event="session_end"),
     ]
@@ -220,14 +221,18 @@ def test_the_bus_is_heard_and_never_refuses(tmp_path):
         bus("session.created", info={"id": "ses_2", "parentID": "ses_1"}),
         bus("file.watcher.updated", file="a", event="add"),
         bus("file.watcher.updated", file="b", event="change"),
+        bus("message.updated", sessionID="ses_1", info={"id": "msg_2", "role": "assistant", "parentID": "msg_1"}),
         bus("session.idle", sessionID="ses_2"),
+        bus("session.idle", sessionID="ses_1"),
         ["dispose"],
     )
 
     assert not any("thrown" in result for result in results)
-    seen = {name: decode(OPENCODE, json.loads((tmp_path / f"{name}.json").read_text())) for name in ("start", "sub", "idle", "new", "end")}
-    assert {"start": "session_start", "sub": "subagent_start", "idle": "agent_stop", "new": "file_created", "end": "session_end"} == {name: event.type for name, event in seen.items()}
-    assert {"start": "ses_1", "sub": "ses_2", "idle": "ses_2", "new": "ses_1", "end": "ses_1"} == {name: event.session for name, event in seen.items()}
+    seen = {name: decode(OPENCODE, json.loads((tmp_path / f"{name}.json").read_text())) for name in ("start", "sub", "done", "idle", "new", "end")}
+    assert ("ses_1", "ses_2") == (seen["done"].parent_session, seen["done"].subagent.id)
+    assert seen["idle"].parent_session is None
+    assert {"start": "session_start", "sub": "subagent_start", "done": "subagent_stop", "idle": "agent_stop", "new": "file_created", "end": "session_end"} == {name: event.type for name, event in seen.items()}
+    assert {"start": "ses_1", "sub": "ses_2", "done": "ses_2", "idle": "ses_1", "new": "ses_1", "end": "ses_1"} == {name: event.session for name, event in seen.items()}
     assert {str(tmp_path)} == {event.cwd for event in seen.values()}
 
 

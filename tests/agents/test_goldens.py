@@ -9,6 +9,7 @@ from msgspec import to_builtins
 from hookonce import agents
 from hookonce.agents import decode
 from hookonce.errors import UnknownName
+from tests.cases import cases
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 FILES = sorted(GOLDEN.glob("*/*.json"))
@@ -32,7 +33,7 @@ def agent_of(file: Path) -> str:
     return "copilot-cli" if file.parent.name == "copilot-cli-pascal" else file.parent.name
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+@cases("file", FILES, by=lambda file: file.parent.name)
 def test_golden(file: Path):
     """
     A recorded payload becomes the event that its file says.

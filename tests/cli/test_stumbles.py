@@ -181,11 +181,40 @@ def test_a_setting_that_there_is_none_of_is_named(ours, home):
     assert [told] == [one["message"] for one in status["settings"]]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('record = "no"', """record is 'no', and has to be true or false; it is read as true"""),
+        ('privacy = "standrd"', """privacy is 'standrd', and has to be "minimal" or "standard" or "full"; it is read as "minimal\""""),
+        ('keep_days = "ninety"', """keep_days is 'ninety', and has to be a whole number above 0; it does nothing"""),
+        ("keep_megabytes = true", """keep_megabytes is True, and has to be a whole number above 0; it does nothing"""),
+        ('durability = "ful"', """durability is 'ful', and has to be "normal" or "full"; it is read as "full\""""),
+        ('untrusted = "denny"', """untrusted is 'denny', and has to be "skip" or "deny"; it is read as "deny\""""),
+        ("untrusted = [1]", """untrusted is [1], and has to be "skip" or "deny"; it is read as "deny\""""),
+        ('http = "false"', """http is 'false', and has to be true or false; it is read as false"""),
+        ('[grants]\nx = "fs.read"', "has to be a table with a list of texts for each module"),
+        ("models = 1", "has to be a table of texts"),
+    ],
+)
+def test_a_value_that_a_setting_cannot_have_is_named(ours, home, text, told):
+    """
+    With the file, the key, the value, what is allowed, and how it is read.
+    """
+    file = put(home / ".config/hookonce/config.toml", f"{text}\n")
+
+    ((kind, message),) = found(ours)
+
+    assert "settings" == kind
+    assert message.startswith(f"{file}: ")
+    assert told in message
+    assert f"settings: {message}\n" in ours("status", "claude-code").out
+
+
 def test_every_setting_that_is_explained_is_known():
     """
-    And one that is the machine's alone, and two that have no value unless somebody gives one.
+    And one that is the machine's alone, and four that have no value unless somebody gives one.
     """
-    assert {*ROWS, "consent", "keep_days", "keep_megabytes"} == KNOWN
+    assert {*ROWS, "consent", "keep_days", "keep_megabytes", "models", "grants"} == KNOWN
 
 
 def test_a_time_that_no_agent_grants_is_told_with_the_limit(ours, home):

@@ -82,3 +82,24 @@ def test_a_file_that_goes_or_breaks_counts_for_nothing(file, monkeypatch):
         settings.untrusted()
     file.unlink()
     assert "skip" == settings.untrusted()
+
+
+def test_a_value_that_a_setting_cannot_have_is_read_strictly(file):
+    """
+    Whatever was meant, it was not what counts without a word.
+    """
+    file.write_text('untrusted = ["deny"]\nhttp = "no"\ndurability = "ful"\nprivacy = "al"\nprivileges = 1\n')
+
+    found = (settings.untrusted(), settings.http(), settings.durability(), settings.privacy(), settings.privileges())
+
+    assert ("deny", False, "full", "minimal", "reduced") == found
+
+
+def test_a_file_that_cannot_be_read_keeps_nothing_out_of_the_record(file):
+    """
+    It may have asked for more care.
+    """
+    file.write_text("durability = ")
+
+    assert ("full", True) == (settings.durability(), settings.records())
+    assert "cannot be read" in settings.problem()

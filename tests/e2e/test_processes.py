@@ -658,6 +658,7 @@ def test_a_newer_version_replaces_its_older_copy_and_nobody_elses(home, client):
     beside = client.with_name("interpreter")
     right = client.read_bytes(), beside.read_bytes()
     client.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+    names(beside, sys.executable, "0.0.1-of-before")
     refresh()
     assert right == (client.read_bytes(), beside.read_bytes())
     names(beside, "/nonexistent/python", "/x")

@@ -2,6 +2,7 @@
 
 import tomllib
 from datetime import date
+from itertools import product
 
 import pytest
 from hypothesis import assume, given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from hookonce.edit.refusal import BrokenFile, Refusal
 from hookonce.edit.toml import find, insert_item, remove_item, remove_key, set_value, value_at
+from tests.cases import cases
 
 BOM = b"\xef\xbb\xbf"
 EVENTS = ["PreToolUse", "Stop"]
@@ -137,8 +139,7 @@ def test_somebody_else_may_have_come_in_between():
 STATE = ("hooks", "state", "/home/é/hooks.json:pre_tool_use:0:0", "trusted_hash")
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("name", FILES)
+@cases(("name", "variant"), [*product(FILES, VARIANTS)])
 @pytest.mark.parametrize("keys", [STATE, ("hooks", "enabled"), ("top",), ("other", "new"), ("a", "c")])
 def test_values_are_set_and_removed(name, keys, variant):
     """

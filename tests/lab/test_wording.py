@@ -11,6 +11,7 @@ from hookonce.lab.script import turn_of
 from hookonce.lab.talk import Offer, Said, Talk
 from hookonce.lab.wording import call_of
 from hookonce.model import Event, Tool
+from tests.cases import cases
 
 KIND = "before_tool_execute"
 CANON = ("shell", "file_write", "file_edit", "file_read", "web_fetch", "agent", MCP)
@@ -52,7 +53,7 @@ def heard(name, call):
     return decode(agent, encode(agent, event), native_event(agent, KIND)).tool
 
 
-@pytest.mark.parametrize(("name", "step"), EVERY_STEP, ids=lambda one: one if type(one) is str else one.tool)
+@cases(("name", "step"), EVERY_STEP, by=str)
 def test_a_step_comes_back_as_what_it_was(name, step):
     """
     Told in the agent's words, read by the agent's table.
@@ -63,7 +64,7 @@ def test_a_step_comes_back_as_what_it_was(name, step):
     assert {key: step.input[key] for key in keys} == {key: found.input.get(key) for key in keys}
 
 
-@pytest.mark.parametrize(("name", "step"), EVERY_STEP, ids=lambda one: one if type(one) is str else one.tool)
+@cases(("name", "step"), EVERY_STEP, by=str)
 def test_no_word_of_a_step_is_lost(name, step):
     """
     What it is about stands in the call, wherever the agent wants it; only a title may be left out.

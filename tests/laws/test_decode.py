@@ -11,6 +11,7 @@ from hookonce import agents
 from hookonce.agents import decode, normalize
 from hookonce.errors import PayloadError
 from tests.agents.test_goldens import FILES, agent_of
+from tests.cases import cases
 from tests.laws.strategies import json_values, payloads
 
 NAMES = sorted(agents.AGENTS)
@@ -45,7 +46,7 @@ def mutated(value, dice):
     return dice.choice(wrong)
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+@cases("file", FILES, by=lambda file: file.parent.name)
 def test_broken_recordings_raise_nothing_but_payload_errors(file):
     """
     A recorded payload with any value replaced by one of a wrong type is decoded or refused, never a crash.

@@ -8,8 +8,10 @@ import pytest
 
 from hookonce.modules.conformance import SETS, Wanted, check
 from hookonce.modules.descriptor import Descriptor, Transport
+from hookonce.modules.offered import over_http
 from tests.handlers.processes import eventually, running
 from tests.modules.broken import BROKEN
+from tests.modules.test_http import HEAD, canned
 
 PROGRAM = str(Path(__file__).with_name("broken.py"))
 
@@ -39,6 +41,39 @@ def test_a_broken_module_fails_for_its_own_reason_in_time_and_leaves_nothing(nam
     assert (case, True) == (failed[0].case, reason in failed[0].reason), failed[0].reason
     assert monotonic() - began < 60
     assert eventually(lambda: not running(f"{PROGRAM}\0{name}"))
+
+
+OVER_HTTP = {
+    "wrong_status": "its status is not ok but 'fine'",
+    "hangs": "gave no answer in 0.5 s",
+    "wrong_id": "with the id somebody else",
+    "exits": "ended with code 3",
+}
+
+
+@pytest.mark.covers("AMP-32")
+@pytest.mark.parametrize("name", OVER_HTTP)
+def test_a_broken_module_fails_over_http_too_where_that_can_be_seen(name):
+    with over_http(described(name)) as one:
+        first, *rest = check(one, Wanted(timeout=0.5)).cases
+    assert ("failed", True) == (first.state, OVER_HTTP[name] in first.reason), first.reason
+    assert {"skipped"} == {tried.state for tried in rest}
+    assert eventually(lambda: not running(f"{PROGRAM}\0{name}"))
+
+
+@pytest.mark.covers("AMP-32", "AMP-12")
+def test_a_module_that_works_passes_over_http_but_for_what_cannot_be_tried():
+    with over_http(described("say")) as one:
+        report = check(one, Wanted(op="hello"))
+    assert (True, {"crash", "stderr"}) == (report.passed, {one.case for one in report.cases if one.state == "skipped"})
+
+
+@pytest.mark.covers("AMP-32")
+def test_a_server_that_drips_is_tried_in_bounded_time():
+    with canned(*[bytes([byte]) for byte in HEAD] * 20, pause=0.05) as (url, _):
+        transport = Transport(type="http", url=url)
+        report = check(Descriptor(name="x", kind="tool", transport=transport, capabilities=[]), Wanted(timeout=0.3))
+    assert "gave no answer in 0.3 s" == report.cases[0].reason
 
 
 def test_a_program_that_is_not_there_fails_at_once():

@@ -1,6 +1,7 @@
 """Module Descriptor v1: what it has to say, and that every problem is named with its place."""
 
 import json
+import os
 import re
 
 import pytest
@@ -174,15 +175,31 @@ def test_a_file_is_read_with_its_folder(tmp_path):
     file = tmp_path / "module.json"
     file.write_text("\ufeff" + json.dumps(GOOD), encoding="utf-8")
     assert load(file).folder == str(tmp_path)
-    for text, why in (("{", "expected a JSON document"), ("[" * 100_000, "expected a JSON"), (" " * 2**21, "longer than")):
+    for text, why in (("{", "expected a JSON document"), ("[" * 100_000, "expected a JSON"), (" " * 2**21, "more than")):
         file.write_text(text, encoding="utf-8")
-        with pytest.raises(DescriptorError, match=why):
+        with pytest.raises(HookonceError, match=why):
             load(file)
     with pytest.raises(HookonceError, match="cannot be read: No such file"):
         load(tmp_path / "other.json")
 
 
-@pytest.mark.covers("AMP-1", "AMP-29")
+def test_a_name_that_leads_to_no_ordinary_file_keeps_nobody_waiting(tmp_path):
+    """
+    A pipe nobody writes to, an endless device and a folder are refused; a link to a descriptor is as good as one.
+    """
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "endless.json").symlink_to("/dev/zero")
+    (tmp_path / "folder.json").mkdir()
+    for name in ("pipe.json", "endless.json", "folder.json"):
+        with pytest.raises(HookonceError, match=r"cannot be read: (it is no ordinary file|Is a directory)"):
+            load(tmp_path / name)
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real/module.json").write_text(json.dumps(GOOD), encoding="utf-8")
+    (tmp_path / "link.json").symlink_to(tmp_path / "real/module.json")
+    assert str(tmp_path / "real") == load(tmp_path / "link.json").folder
+
+
+@pytest.mark.covers("AMP-1")
 def test_check_knows_descriptors():
     """
     One that lacks a field is still known for what it is.

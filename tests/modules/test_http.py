@@ -208,6 +208,10 @@ REFUSED = {
     "a bent name": ({"Host": "evil.example"}, 403, "forbidden"),
     "no length": ({"Transfer_Encoding": "chunked"}, 411, "bad_request"),
     "too much": ({"document": b"x" * 10_001}, 413, "bad_request"),
+    "a length beyond all numbers": ({"Content_Length": "9" * 5000}, 413, "bad_request"),
+    "a bent name with a port": ({"Host": "evil.example:80"}, 403, "forbidden"),
+    "a name that only looks like ours": ({"Host": "localhost.evil.example"}, 403, "forbidden"),
+    "a page without an address": ({"Origin": "null"}, 403, "forbidden"),
     "no JSON": ({"document": b"{"}, 400, "bad_request"),
 }
 

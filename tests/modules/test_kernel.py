@@ -14,6 +14,7 @@ from hookonce.modules.gate import CAPABILITIES, listed
 from hookonce.modules.kernel import Kernel
 from hookonce.modules.mounts import PATHS
 from hookonce.modules.protocol import CODES, Fault
+from tests.shared import vector
 
 PLAN = {"goal": "see that it works", "inputs": {}}
 
@@ -112,9 +113,13 @@ def test_what_is_told_is_an_event_with_everything_that_its_name_demands():
     kernel.invoke_module("echo", "echo", {}, session_id=session)
     kernel.context_set_fragment("a", "x" * 100, session_id=session)
     kernel.context_compact(10, session_id=session)
+    kernel.context_get(session)
+    kernel.register_hook("mine", lambda _: None)
+    kernel.session_end(kernel.session_fork(session))
+    kernel.unmount("/mnt/tools")
+    kernel.emit("artifact:write", {"uri": "file:///x", "bytes": 3}, session_id=session)
     found = {one["event"]: one for one in world.told()}
-    for one in found.values():
-        amplifier.read(one)
+    assert [] == [problem for one in found.values() for told in amplifier.check(one, strict=True) for problem in told]
     assert PLAN == found["session:start"]["data"]["plan"]
     assert {"path": "/mnt/tools", "module": "echo"} == found["mount:add"]["data"]
     invoked = found["module:invoke"]
@@ -150,7 +155,13 @@ def test_what_no_policy_grants_is_forbidden_and_told():
     ]
 
 
-@pytest.mark.covers("AMP-28", "AMP-20")
+@pytest.mark.covers("AMP-20")
+def test_the_registered_capabilities_are_the_published_ones():
+    published = json.loads(vector("amplifier/CAPABILITIES_REGISTRY.json").read_text(encoding="utf-8"))["namespaces"]
+    assert {f"{space}.{name}" for space, names in published.items() for name in names} == {*CAPABILITIES}
+
+
+@pytest.mark.covers("AMP-28")
 @pytest.mark.parametrize("capability", [*CAPABILITIES, "our.own"])
 def test_what_a_policy_grants_works_for_that_module_alone(capability):
     world = World({"table": listed({"echo": [capability]})}, echo=echoing(), other=echoing("other"))
@@ -244,6 +255,54 @@ def test_a_module_that_takes_too_long_times_out_as_answer_and_as_event():
     assert told["duration_ms"] >= 200
 
 
+class Listening:
+    """A link that notes how long it is waited for."""
+
+    def __init__(self):
+        self.timeouts = []
+
+    def ask(self, request, timeout):
+        self.timeouts.append(timeout)
+        return {"ok": True, "result": request.op}
+
+    def close(self):
+        pass
+
+
+@pytest.mark.covers("AMP-24")
+def test_an_invocation_has_thirty_seconds_unless_somebody_says_otherwise():
+    link = Listening()
+    world = World(echo=link)
+    world.kernel.mount("/mnt/tools", described("echo"))
+    world.kernel.invoke_module("echo", "do")
+    world.kernel.invoke_module("echo", "do", timeout=2)
+    assert [30.0, 2.0] == link.timeouts
+    world.kernel.close()
+
+
+@pytest.mark.covers("AMP-29", "AMP-1")
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"kind": "thing"}, "$.kind"),
+        ({"capabilities": "fs.read"}, "$.capabilities"),
+        ({"name": ""}, "$.name"),
+        ({"transport": {"type": "smoke"}}, "$.transport.type"),
+        ({"transport": {"type": "stdio"}}, "$.transport.command"),
+        ({"transport": {"type": "http", "url": "http://example.com"}}, "$.transport.url"),
+    ],
+)
+def test_a_descriptor_is_checked_when_it_is_mounted(change, place):
+    document = {"name": "echo", "kind": "tool", "transport": {"type": "stdio", "command": ["x"]}, "capabilities": []}
+    world = World(echo=echoing())
+    world.kernel.mount("/mnt/agents", document)
+    with pytest.raises(Fault) as caught:
+        world.kernel.mount("/mnt/tools", document | change)
+    assert ("bad_request", place) == (caught.value.error.code, caught.value.error.details["problems"][0][0])
+    good, bad = world.told("mount:add")
+    assert ("echo", "error") == (good["data"]["module"], bad["status"])
+
+
 @pytest.mark.covers("AMP-30")
 def test_several_modules_share_each_of_six_paths():
     world = World(one=echoing("one"), two=echoing("two"))
@@ -299,6 +358,24 @@ def test_what_an_observer_never_got_is_counted():
         (post,) = kernel.bus.posts()
         assert post.missed >= 94
         stuck.set()
+
+
+@pytest.mark.covers("AMP-X8")
+def test_a_hook_has_priority_0_unless_somebody_says_otherwise():
+    world = World()
+    world.kernel.register_hook("mine", lambda _: None)
+    (told,) = world.told("hook:register")
+    assert 0 == told["data"]["priority"]
+
+
+@pytest.mark.covers("AMP-21", "AMP-23")
+def test_what_is_emitted_carries_the_ids_that_it_is_given_and_a_request_of_its_own_otherwise():
+    world = World()
+    name = world.kernel.emit("mine", {"a": 1}, session_id="s", request_id="r", span_id="p")
+    world.kernel.emit("mine")
+    first, second = world.told("mine")
+    assert (name, "s", "r", "p") == tuple(first[key] for key in ("id", "session_id", "request_id", "span_id"))
+    assert ("request_id" in second, "session_id" in second, "span_id" in second) == (True, False, False)
 
 
 @pytest.mark.covers("AMP-X8")

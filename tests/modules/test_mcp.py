@@ -7,6 +7,7 @@ import pytest
 
 from hookonce.modules import module
 from hookonce.modules.mcp import VERSIONS, serve
+from hookonce.modules.protocol import LIMIT
 
 
 def greeter():
@@ -83,3 +84,47 @@ def test_what_is_no_request_is_an_error_and_the_next_one_is_answered(line, code)
 def test_results_that_are_no_text_are_json():
     (said,) = told(call(1, "tools/call", name="count", arguments={"a": 1}))
     assert {"given": 1} == json.loads(said["result"]["content"][0]["text"])
+
+
+def test_a_line_that_is_too_long_is_one_mistake_and_not_two_messages():
+    hidden = json.dumps(call(9, "ping")).encode()
+    wrong, right = told(b" " * (LIMIT + 1) + hidden, call(2, "ping"))
+    assert (-32700, 2) == (wrong["error"]["code"], right["id"])
+
+
+def test_a_batch_is_answered_as_one_and_notifications_in_it_with_nothing():
+    silent = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    (both,) = told([call(1, "ping"), silent, 5, call(2, "nothing")])
+    assert [(1, None), (None, -32600), (2, -32601)] == [(one["id"], one.get("error", {}).get("code")) for one in both]
+    assert [] == told([silent, silent])
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}},
+        {"jsonrpc": "2.0", "method": "no/such/thing"},
+        {"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "nothing"}},
+        {"jsonrpc": "2.0", "id": 5, "result": {}},
+        {"jsonrpc": "2.0", "id": 5, "error": {"code": 1, "message": "x"}},
+    ],
+)
+def test_nothing_is_said_to_what_asks_nothing(message):
+    (only,) = told(message, call(2, "ping"))
+    assert 2 == only["id"]
+
+
+@pytest.mark.parametrize("number", [None, [1], {"a": 1}, True])
+def test_an_id_that_is_none_is_an_invalid_request(number):
+    (only,) = told({"jsonrpc": "2.0", "id": number, "method": "ping"})
+    assert (None, -32600) == (only["id"], only["error"]["code"])
+
+
+def test_a_result_that_cannot_be_written_is_told_as_one():
+    made = module(name="odd", kind="tool")
+    made.op("odd")(lambda: {"a": {(1, 2): 3}})
+    sink = BytesIO()
+    line = json.dumps(call(1, "tools/call", name="odd")).encode() + b"\n"
+    serve(made, BytesIO(line + json.dumps(call(2, "ping")).encode()), sink)
+    first, second = (json.loads(one) for one in sink.getvalue().splitlines())
+    assert (1, True, 2) == (first["id"], first["result"]["isError"], second["id"])

@@ -338,3 +338,28 @@ def test_everything_that_goes_over_the_wire_can_be_watched():
             break
         time.sleep(0.02)
     assert ("said", b"aside\n") in heard
+
+
+@pytest.mark.covers("AMP-X2")
+@pytest.mark.parametrize("number", ["'somebody else'", "9999", "[1]", "1.5", "True"])
+def test_an_answer_to_somebody_else_is_no_answer(number):
+    """
+    An id that no request has is said at once, and nothing is taken for the answer.
+    """
+    with Stdio(program(f"say({{'ok': True, 'result': 1, 'id': {number}}})")) as link:
+        answer = invoke(link, "do", timeout=20)
+    assert ("internal", True) == (answer.error.code, "which no request has" in answer.error.message)
+
+
+def test_a_failure_quotes_only_what_was_said_since_its_call_began():
+    """
+    What went wrong in an earlier call explains nothing.
+    """
+    text = "if r['op'] == 'bad': os._exit(7)\n    print('boom!', file=sys.stderr, flush=True); " + ECHO
+    with Stdio(program(text)) as link:
+        invoke(link, "good", {}, timeout=5)
+        while "boom!" not in link.log:
+            time.sleep(0.01)
+        failed = invoke(link, "bad", {}, timeout=5)
+
+    assert "the module ended with code 7" == failed.error.message

@@ -118,7 +118,7 @@ def test_our_own_failure_is_no_decision(home, tmp_path, monkeypatch):
     """
     agent = Emitter("my-agent", cwd=tmp_path)
     monkeypatch.setattr("hookonce.sdk.emitter.respond", lambda *_: 1 / 0)
-    monkeypatch.setattr("hookonce.sdk.emitter.stored", lambda *_: 1 / 0)
+    monkeypatch.setattr("hookonce.journeys.on.stored", lambda *_: 1 / 0)
 
     assert not agent.tool("shell", {"command": "ls"}).denied
     assert "ZeroDivisionError" in agent.gaps[0].note

@@ -9,6 +9,7 @@ from hookonce.errors import DocumentError
 from hookonce.formats import load
 from hookonce.journeys.check import check
 from hookonce.journeys.lines import Line
+from tests.cases import cases
 from tests.seeds.blocks import only
 from tests.shared import vector
 
@@ -170,7 +171,7 @@ def test_whole_documents_pass(name):
 
 
 @pytest.mark.covers("OH-2", "OH-3", "OH-6", "OH-7", "OH-8", "OH-9", "OH-10", "OH-26", "OH-27", "OH-31", "OH-32", "OH-33")
-@pytest.mark.parametrize(("name", "place", "value"), VARIANTS, ids=shown)
+@cases(("name", "place", "value"), VARIANTS, by=str, ids=shown)
 def test_a_fault_is_named_by_its_place(name, place, value):
     """
     A document with one fault is refused, and every problem that is reported lies at that fault.

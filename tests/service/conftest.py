@@ -47,6 +47,17 @@ def install(shelf, home):
     return found
 
 
+def hurried(shelf, tmp_path_factory, name, old, new):
+    """What a copy installs in which a file says something else, such as how long a daemon has patience."""
+    package = tmp_path_factory.mktemp("hurried")
+    shutil.copytree(shelf / "hookonce", package / "hookonce")
+    file = package / "hookonce" / name
+    text = file.read_text(encoding="utf-8")
+    assert 1 == text.count(old)
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    return install(package, tmp_path_factory.mktemp("by"))
+
+
 @pytest.fixture
 def home(installed, tmp_path):
     """A home with the client in it."""

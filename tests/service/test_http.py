@@ -16,6 +16,7 @@ from hookonce.model import Reply
 from hookonce.runtime import address
 from tests.handlers.processes import eventually
 from tests.journeys.asking import goldens
+from tests.service.conftest import hurried
 from tests.service.house import Home, command, heard, payload, refused
 from tests.service.posts import PATH, Poster, status_of
 
@@ -254,11 +255,23 @@ def test_a_body_that_can_be_read_in_two_ways_is_refused(poster, status, lines, r
     assert status == status_of(poster.raw(poster.head(*lines) + EMPTY + rest))
 
 
+@pytest.fixture
+def impatient(shelf, tmp_path_factory):
+    """A door that waits for a head for three seconds."""
+    hasty = hurried(shelf, tmp_path_factory, "service/guest.py", "120.0, 10.0, 30.0", "120.0, 3.0, 30.0")
+    home = Home(tmp_path_factory.mktemp("impatient"), hasty)
+    home.hooks(GUARD)
+    yield Poster(home)
+    home.end()
+    shutil.rmtree(home.house)
+
+
 @pytest.mark.slow
-def test_whoever_says_nothing_is_not_waited_for(poster):
+def test_whoever_says_nothing_is_not_waited_for(impatient):
     """
     A slow head ends after seconds, and meanwhile everybody else is answered; strangers make room for agents.
     """
+    poster = impatient
     slow = [poster.socket() for _ in range(300)]
     try:
         for end in slow:

@@ -10,7 +10,8 @@ import pytest
 
 from hookonce import wire
 from tests.handlers.processes import eventually
-from tests.service.house import TOOL, command, payload, refused
+from tests.service.conftest import hurried
+from tests.service.house import TOOL, Home, command, payload, refused
 
 NO = command("echo no >&2; exit 2")
 
@@ -21,6 +22,23 @@ def refusing(warm):
     warm.hooks(NO)
     assert refused(warm.tool(), "no")
     return warm
+
+
+@pytest.fixture(scope="module")
+def hasty(shelf, tmp_path_factory):
+    """What has less patience with callers."""
+    return hurried(shelf, tmp_path_factory, "service/line.py", "PATIENCE = 10.0", "PATIENCE = 2.0")
+
+
+@pytest.fixture
+def impatient(hasty, tmp_path):
+    """A home with a daemon that has less patience, and a hook that refuses."""
+    found = Home(tmp_path, hasty)
+    found.warm()
+    found.hooks(NO)
+    assert refused(found.tool(), "no")
+    yield found
+    found.end()
 
 
 def descriptors(home):
@@ -86,35 +104,35 @@ def test_names_that_are_paths_make_no_files(refusing):
     assert refused(refusing.tool(), "no")
 
 
-def test_callers_who_say_nothing_or_half_keep_nobody_waiting(refusing):
+def test_callers_who_say_nothing_or_half_keep_nobody_waiting(impatient):
     """
     A hundred of them at once; they are hung up on in the end.
     """
-    before = descriptors(awake(refusing))
-    lines = [refusing.line() for _ in range(100)]
+    before = descriptors(awake(impatient))
+    lines = [impatient.line() for _ in range(100)]
     for line in lines[50:]:
-        line.sendall(refusing.frame(payload())[:40])
+        line.sendall(impatient.frame(payload())[:40])
 
-    assert refused(refusing.tool(), "no")
-    assert eventually(lambda: descriptors(refusing) <= before, 60)
+    assert refused(impatient.tool(), "no")
+    assert eventually(lambda: descriptors(impatient) <= before, 60)
     for line in lines:
         line.close()
-    assert refused(refusing.tool(), "no")
+    assert refused(impatient.tool(), "no")
 
 
-def test_callers_who_do_not_read_their_answer_keep_nobody_waiting(refusing):
+def test_callers_who_do_not_read_their_answer_keep_nobody_waiting(impatient):
     """
     Not even if it is a long one.
     """
-    refusing.hooks(command("printf '{\"decision\":\"deny\",\"reason\":\"'; head -c 900000 /dev/zero | tr '\\0' x; echo '\"}'"))
-    before = descriptors(awake(refusing))
-    lines = [refusing.line() for _ in range(20)]
+    impatient.hooks(command("printf '{\"decision\":\"deny\",\"reason\":\"'; head -c 900000 /dev/zero | tr '\\0' x; echo '\"}'"))
+    before = descriptors(awake(impatient))
+    lines = [impatient.line() for _ in range(20)]
     for number, line in enumerate(lines):
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        line.sendall(refusing.frame(payload(session=f"s{number}")))
+        line.sendall(impatient.frame(payload(session=f"s{number}")))
 
-    assert refusing.tool("pwd")[1].count(b"x") > 800_000
-    assert eventually(lambda: descriptors(refusing) <= before, 60)
+    assert impatient.tool("pwd")[1].count(b"x") > 800_000
+    assert eventually(lambda: descriptors(impatient) <= before, 60)
     for line in lines:
         line.close()
 

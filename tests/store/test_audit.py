@@ -319,7 +319,8 @@ def test_what_old_keys_have_signed_still_counts(ten):
     assert keys.signing()[0] != old
     assert [(old, False), (keys.signing()[0], True)] == [(one.name, one.signs) for one in keys.signers()]
     assert verified().ok
-    assert ["hash", "mark", "sign-0001.pub", "sign-0002"] == sorted({path.name for path in keys.folder().iterdir()} | {"hash"})
+    names = ["hash", "mark", "sign-0001.pub", "sign-0002", "since-0001", "since-0002"]
+    assert names == sorted({path.name for path in keys.folder().iterdir()} | {"hash"})
 
 
 def test_a_key_that_is_gone_is_named_once(ten):

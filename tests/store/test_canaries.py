@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 
 import pytest
 from msgspec import to_builtins
@@ -23,6 +24,7 @@ BY_AGENT = {name: [(event, payload) for agent, event, payload in PAYLOADS if age
 # ids and names of things: what an agent calls them is kept as it is, and nobody writes prose there
 NAMES = {"session", "turn", "parent_session", "model", "agent_version", "cwd", "type", "subagent"}
 NAMES_OF_TOOLS = {"name", "native", "call_id", "mcp_server"}
+ALL = "HOOKONCE_EXHAUSTIVE" in os.environ  # each string at each level, and not at one of them
 SECRETS = itertools.cycle([parts for _, *parts in PUBLISHED])
 
 
@@ -114,7 +116,9 @@ def test_secrets_are_kept_at_no_level_wherever_they_stand(agent, level, monkeypa
             planted_here.extend(ends(parts, seed))
             return (made, f"{text}/{made}/x", f"echo {text} && curl {made}", f"{text} {made}")[seed % 4]
 
-        for path, text in leaves(payload):
+        for at, (path, text) in enumerate(leaves(payload)):
+            if not ALL and (at + number) % len(LEVELS) != LEVELS.index(level):
+                continue
             given = record(agent, event, put(payload, path, secret(text)))
             if given is not None:
                 kept = dump(redact(given, level)).decode()

@@ -25,7 +25,7 @@ from hookonce.journeys.translate import translate
 from hookonce.model import Json, Object
 from hookonce.modules import Fault, Module, module
 from hookonce.store import spool
-from hookonce.store.query import Wanted, records, whole
+from hookonce.store.query import Wanted, owner, records, whole
 from hookonce.texts import dump
 
 _MOST = 1000  # events in one answer
@@ -115,11 +115,12 @@ def _sessions(agent: str | None = None, since: str | None = None, last: int = 20
         return [*sessions(connection, Wanted(agent=agent, since=_moment(since), last=max(1, min(last, _MOST))))]
 
 
-def _show(session: str) -> Any:
-    """One session from its beginning; the beginning of its name is enough."""
+def _show(session: str, agent: str | None = None) -> Any:
+    """One session from its beginning; the beginning of its name is enough, and whose it is where two have it."""
     with _looking() as connection:
-        name = _known(lambda text: whole(connection, text), session)
-        return timeline(records(connection, Wanted(session=name)))
+        name = _known(lambda text: whole(connection, text, agent), session)
+        whose = agent or _known(lambda text: owner(connection, text), name)
+        return timeline(records(connection, Wanted(agent=whose, session=name)))
 
 
 def _on_event(event: Object) -> None:

@@ -1,0 +1,121 @@
+"""Forgetting and waiting in the daemon: beside everything else, in small steps, and with so much memory at most."""
+
+from pathlib import Path
+
+import pytest
+
+from hookonce.config import paths, settings
+from hookonce.model import Usage
+from hookonce.store import cursors, erasure, fold, retention, spool
+from hookonce.store import journal as journals
+from hookonce.store.cursors import Place
+from hookonce.store.entry import entry
+from hookonce.store.forgetting import Forgetter
+from hookonce.store.journal import Journal
+from hookonce.store.writer import Writer
+from hookonce.transcripts.reading import Cursor, Memory
+from tests.store.rows import append, stored, verified
+
+CANARY = "kanarienvogel"
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(settings, "SYSTEM", tmp_path / "etc")
+
+
+def configured(text):
+    paths.configuration().mkdir(parents=True, exist_ok=True)
+    (paths.configuration() / "config.toml").write_text(text)
+
+
+def test_what_is_too_old_goes_while_others_write(monkeypatch):
+    """
+    In steps, between which the record goes on.
+    """
+    monkeypatch.setattr(retention, "_AT_ONCE", 7)
+    configured("keep_days = 1\n")
+    with Writer(patience=1.0) as writer:
+        append(writer, 60, received="2020-01-01T00:00:00Z")
+        forgetter = Forgetter()
+        forgetter.begin()
+        new = [append(writer, 1, received="2026-11-15T00:00:00Z") for _ in range(5)]
+        forgetter._thread.join()
+        forgetter.close()
+        left = writer.connection.execute("SELECT count(*) FROM events").fetchone()[0]
+
+    assert len(new) == left
+    assert verified().ok
+
+
+def test_whoever_leaves_does_not_wait_for_all_of_it(monkeypatch):
+    monkeypatch.setattr(retention, "_AT_ONCE", 1)
+    configured("keep_days = 1\n")
+    with Writer() as writer:
+        append(writer, 200, received="2020-01-01T00:00:00Z")
+        append(writer, 1, received="2026-11-15T00:00:00Z")
+        forgetter = Forgetter()
+        forgetter.begin()
+        forgetter.close()
+        left = writer.connection.execute("SELECT count(*) FROM events").fetchone()[0]
+
+    assert left > 1
+    assert verified().ok
+
+
+def test_nobody_is_started_where_everything_is_kept():
+    forgetter = Forgetter()
+    forgetter.begin()
+
+    assert forgetter._thread is None
+
+
+def test_the_file_of_an_erased_session_is_not_named_any_more():
+    """
+    Nor how far it was read; what others have written stays.
+    """
+    with Writer() as writer:
+        told = [stored(session=name, usage=Usage(input_tokens=1)) for name in (CANARY, "other")]
+        writer.append([entry(one) for one in told])
+        for name in (CANARY, "other"):
+            cursor = Cursor(device=1, inode=2, offset=3, mark="", memory=Memory(session=name))
+            cursors.write(writer.connection, Place(Path(f"/h/{name}.jsonl"), "codex", name), cursor, "2026-11-15")
+        erasure.erase(writer, [told[0].event.id])
+        left = writer.connection.execute("SELECT path, session FROM transcripts").fetchall()
+
+    assert [("/h/other.jsonl", "other")] == left
+    assert not [file.name for file in paths.data().iterdir() if file.is_file() and CANARY.encode() in file.read_bytes()]
+
+
+def test_what_can_be_written_nowhere_does_not_fill_the_memory(monkeypatch):
+    """
+    All of it is counted, and as much as is remembered may still be kept.
+    """
+    monkeypatch.setattr(journals, "_REMEMBERED", 3)
+    monkeypatch.setattr(journals.os, "write", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
+    log, kept = Journal(), []
+    log.kept = kept.append
+    told = [stored(number) for number in range(5)]
+    assert not any(log.append(one) for one in told)
+    assert (5, 3) == (spool.lost(), len(kept))
+    log.found([one.event.id for one in told])
+
+    assert 2 == spool.lost()
+
+
+def test_of_very_many_calls_that_wait_only_some_are_looked_at(monkeypatch):
+    """
+    Whoever wants all of them looks at all.
+    """
+    looked = []
+    usual = fold._page
+    monkeypatch.setattr(fold, "_LOOKS", 3)
+    monkeypatch.setattr(fold, "_page", lambda path: looked.append(path) or usual(path))
+    monkeypatch.setattr(fold, "_may_grow", lambda *_: True)
+    for number in range(9):
+        spool.append(stored(number))
+
+    assert 3 == fold.fold(lambda _: 0, 2).waiting
+    assert 3 == len(looked)
+    assert 9 == fold.fold(lambda _: 0).waiting
