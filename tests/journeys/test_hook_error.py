@@ -9,6 +9,7 @@ from hookonce.config import paths
 from hookonce.journeys.hook_error import errors_of
 from hookonce.model import HookRun, Record
 from hookonce.store import spool
+from hookonce.store.redact import redact
 from hookonce.texts import dump
 from tests.cli.command import PAYLOAD, lines, run
 from tests.runtime.events import event
@@ -86,7 +87,7 @@ def test_in_agent_hooks_the_error_names_the_event_in_that_formats_words(home):
     assert ("Action.Before", "Agent.Error") == (first["event_type"], second["event_type"])
     assert (error.event.id, parent.event.id) == (second["event_id"], second["metadata"]["dev.hookonce"]["derived_from"])
     told = second["data"]
-    assert ("HookError", "Action.Before", len("exit code 1")) == (told["error_type"], told["origin_event"], told["error_message_length"])
+    assert ("HookError", "Action.Before", "exit code 1") == (told["error_type"], told["origin_event"], told["error_message"])
     checked = run("check", "--strict", "-", given=lines(second), HOME=str(home))
     assert 0 == checked.code, checked.out + checked.err
     back = run("translate", "--from", "agent-hooks", "--to", "canonical", given=lines(second), HOME=str(home))
@@ -118,7 +119,7 @@ def test_what_did_not_fail_is_no_error(home):
 
 def test_no_text_of_a_call_gets_into_its_errors(home):
     """
-    Neither the tool's input nor a name that is a sentence, nor what the failure says.
+    Neither the tool's input nor a name that is a sentence; of why it failed our own words are told.
     """
     settle(BROKEN | {"name": f"guards the {SECRET}"})
 
@@ -126,7 +127,35 @@ def test_no_text_of_a_call_gets_into_its_errors(home):
 
     assert "minimal" == error.level
     assert SECRET.encode() not in dump(error)
-    assert {"hash", "length", "lines"} == error.event.data["error"].keys()
+    assert {"hash", "length", "lines"} == error.event.data["hook"].keys()
+    assert "exit code 1" == error.event.data["error"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "kept"),
+    [
+        ("timeout", "timeout"),
+        ("ended by signal 9", "ended by signal 9"),
+        ("127.0.0.1 is not reached at port 9: Connection refused", "127.0.0.1 is not reached at port 9: Connection refused"),
+        ("127.0.0.1 is not reached at port 9: my plan", None),
+        ("the server answered with 500", "the server answered with 500"),
+        ("unreachable: it ended with code 7; it said: my plan", "unreachable: …"),
+        ("unreachable: …", "unreachable: …"),
+        ("not started: my plan", "not started: …"),
+        ("my plan: exit code 1", None),
+        ("exit code 1\nmy plan", None),
+    ],
+)
+def test_of_why_a_hook_failed_only_our_own_words_are_kept(failure, kept):
+    """
+    At the level at which no text is.
+    """
+    (error,) = errors_of(Record(event=event(), runs=[HookRun(hook="a", failure=failure)]))
+
+    found = redact(error, "minimal").event.data["error"]
+
+    assert found == kept if kept is not None else {"hash", "length", "lines"} == found.keys()
+    assert failure == redact(error, "full").event.data["error"]
 
 
 def test_errors_have_ids_of_their_own_and_the_same_ones_each_time():

@@ -92,6 +92,7 @@ def test_it_answers_who_calls_it(tmp_path):
         (b"{}", [], "nothing says whose payload this is"),
         (b'{"schema": "hookonce/1"}', [], "no canonical event"),
         (b"{}", ["nobody"], "no agent is called 'nobody'"),
+        (b"{}", ["codex"], "name it behind the agent: python guard.py codex PreToolUse"),
     ],
 )
 def test_what_it_cannot_understand_is_said_in_one_sentence(raw, words, told):
@@ -113,7 +114,8 @@ def test_a_person_who_starts_it_is_told_what_it_is():
         done = subprocess.run([sys.executable, GUARD], stdin=line, capture_output=True, text=True, check=False)
 
     assert (64, "") == (done.returncode, done.stdout)
-    assert "hookonce try 'python guard.py'" in done.stderr
+    assert "hookonce try guard.py" in done.stderr
+    assert (0, "", True) == ((told := run(b"", "--help"))[0], told[1], "hookonce try guard.py" in told[2])
 
 
 def test_what_it_prints_and_raises_is_not_its_answer(tmp_path):

@@ -2,13 +2,20 @@
 
 import json
 import os
+import sqlite3
 
 import pytest
 
 from hookonce.config import paths, settings
+from hookonce.journeys.record import Recorder
+from hookonce.journeys.stored import logged
 from hookonce.model import Record, Tool
 from hookonce.store import agent_hooks_log as logs
+from hookonce.store import agent_hooks_sessions as sessions
+from hookonce.store.entry import entry
+from hookonce.store.query import Wanted, records
 from hookonce.store.redact import redact
+from hookonce.store.writer import Writer
 from tests.store.rows import stored
 
 
@@ -66,21 +73,21 @@ def test_one_statement_captures_everything_as_an_object_or_in_a_list(home, liste
     rule = {"event": "*", "output": str(home / "all.jsonl")}
     wildcard([rule] if listed else rule)
     for number, kind in enumerate(["session_start", "before_tool_execute", "vendor.codex.New"]):
-        assert 1 == logs.write(stored(number, type=kind), {})
+        assert 1 == logs.keep([stored(number, type=kind)])
     assert ["Session.Start", "Action.Before", "vendor.codex.New"] == [line["event_type"] for line in lines(home / "all.jsonl")]
 
 
 def test_a_rule_may_ask_for_one_kind_of_event(home):
     wildcard([{"event": "Session.Start", "output": "~/starts.jsonl"}])
-    assert [1, 0] == [logs.write(stored(type=kind), {}) for kind in ("session_start", "session_end")]
+    assert [1, 0] == [logs.keep([stored(type=kind)]) for kind in ("session_start", "session_end")]
     assert 1 == len(lines(home / "starts.jsonl"))
 
 
 def test_the_system_may_say_so_if_only_its_owner_can(home, monkeypatch):
     wildcard({"event": "*", "output": str(home / "all.jsonl")}, settings.SYSTEM)
-    assert 1 == logs.write(stored(), {})
+    assert 1 == logs.keep([stored()])
     (settings.SYSTEM / "agent-hooks.json").chmod(0o666)
-    assert 0 == logs.write(stored(), {})
+    assert 0 == logs.keep([stored()])
 
 
 @pytest.mark.covers("AH-X16")
@@ -88,7 +95,7 @@ def test_a_project_names_no_file(home, monkeypatch):
     project = home / "project"
     wildcard({"event": "*", "output": str(home / "all.jsonl")}, project / ".hookonce")
     monkeypatch.chdir(project)
-    assert 0 == logs.write(stored(cwd=str(project)), {})
+    assert 0 == logs.keep([stored(cwd=str(project))])
     assert not (home / "all.jsonl").exists()
 
 
@@ -157,7 +164,7 @@ def test_a_name_has_to_be_whole(home, allowed, named, monkeypatch):
 @pytest.mark.parametrize("text", ["{", "[]", '{"hooks": 5}', '{"hooks": [{"event": "*"}]}', '{"hooks": {"output": "/x"}}', "\xff"])
 def test_a_configuration_that_makes_no_sense_is_told_and_captures_nothing(text):
     put(paths.configuration() / "agent-hooks.json", text)
-    assert 0 == logs.write(stored(), {})
+    assert 0 == logs.keep([stored()])
     assert "no wildcard configuration" in paths.log().read_text()
 
 
@@ -171,3 +178,67 @@ def test_what_the_store_leaves_out_is_left_out_here_too(home, allowed):
     kept = redact(Record(event=told.event), "minimal")
     logs.write(kept, {"AGENT_HOOKS_LOG": str(home / "log")})
     assert "secret plan" not in (home / "log").read_text()
+
+
+# As it is kept
+
+
+def kept():
+    with Writer() as writer:
+        return [one.event.id for one in records(writer.connection, Wanted())]
+
+
+@pytest.mark.covers("AH-58", "AH-X16")
+def test_the_file_has_every_record_that_the_store_has_those_that_follow_too(home):
+    wildcard({"event": "*", "output": str(home / "all.jsonl")})
+    with Writer() as writer:
+        Recorder(writer).keep([entry(stored(number)) for number in range(3)])
+    written = lines(home / "all.jsonl")
+    assert kept() == [line["event_id"] for line in written]
+    assert 3 == [line["event_type"] for line in written].count("Policy.Blocked")
+
+
+@pytest.mark.covers("AH-57")
+def test_a_session_that_named_a_file_has_there_what_follows_from_its_calls(home, allowed):
+    ours, others = stored(0), stored(1)
+    logged(ours, {"AGENT_HOOKS_LOG": str(home / "log.jsonl")})
+    with Writer() as writer:
+        Recorder(writer).keep([entry(ours), entry(others)])
+    found = lines(home / "log.jsonl")
+    assert {"s0"} == {line["session_id"] for line in found}
+    assert {"Action.Before", "Policy.Blocked"} <= {line["event_type"] for line in found}
+    assert ours.event.session not in sessions.file().read_text()
+
+
+def test_what_was_written_and_not_kept_is_not_written_again(home, monkeypatch):
+    """
+    Somebody was killed, or the disk was full, between the two.
+    """
+    wildcard({"event": "*", "output": str(home / "all.jsonl")})
+    told = [entry(stored(number)) for number in range(3)]
+    with Writer() as writer:
+        recorder, keep = Recorder(writer), writer.told
+
+        def full(new):
+            keep(new)
+            raise sqlite3.OperationalError("database or disk is full")
+
+        writer.told = full
+        with pytest.raises(sqlite3.OperationalError):
+            recorder.keep(told)
+        assert [] == kept()
+    with (home / "all.jsonl").open("a") as file:
+        file.write('{"half a li')
+    with Writer() as writer:
+        Recorder(writer).keep(told)
+    assert kept() == [line["event_id"] for line in lines(home / "all.jsonl")]
+
+
+def test_a_list_of_sessions_does_not_grow_for_ever(home, allowed, monkeypatch):
+    monkeypatch.setattr(sessions, "_MOST", 2000)
+    for number in range(100):
+        sessions.remember("codex", f"s{number}", "/tmp/log.jsonl")
+        sessions.remember("codex", f"s{number}", "/tmp/log.jsonl")
+    assert "/tmp/log.jsonl" == sessions.place_of("codex", "s99")
+    assert sessions.place_of("codex", "s0") is None
+    assert sessions.file().stat().st_size < 2200

@@ -13,11 +13,14 @@ IDLE = 30 * 60 * 1000  # milliseconds
 LATE = 90 * 1000  # in which an agent that tells its ends may still do so
 
 
-def overdue(turns: Turns, spending: Spending, *, now: str, gone: bool | None, tells: bool) -> Record | None:
+def overdue(
+    turns: Turns, spending: Spending, *, now: str, gone: bool | None, tells: bool, waits: bool = False
+) -> Record | None:
     """The end of a session that has one by now; `gone` is None where nobody knows about its process.
 
-    `tells` says that its agent has an event for it. Mid-turn it is an abort, else its end. It is the same record
-    however often one asks, until something happens in the session.
+    `tells` says that its agent has an event for it, `waits` that a call is open: while its process is there, that is no
+    rest, however long it takes. Mid-turn it is an abort, else its end. It is the same record however often one asks,
+    until something happens in the session.
     """
     last = turns.last
     if last is None or not turns.begun or turns.ended:
@@ -25,7 +28,7 @@ def overdue(turns: Turns, spending: Spending, *, now: str, gone: bool | None, te
     rested = elapsed(last.received or last.time, now) or 0  # by our own clock, where it has come to us
     if gone and (rested >= LATE or not tells):
         kind, reason = ("session_abort", "aborted") if turns.working else ("session_end", "exit")
-    elif rested >= IDLE:
+    elif rested >= IDLE and not (waits and gone is False):
         kind, reason = "session_end", "idle_timeout"
     else:
         return None

@@ -58,10 +58,11 @@ class Turns(Struct, frozen=True, kw_only=True):
 def step(turns: Turns, record: Record) -> tuple[Turns, list[Record]]:
     """The session after a record, and what its agent has left unsaid.
 
-    What was read in a transcript comes in late: it says nothing about where the session stands now.
+    What was read in a transcript comes in late: it says nothing about where the session stands now. What is of no
+    session begins none.
     """
     event = record.event
-    if from_transcript(event):
+    if from_transcript(event) or event.session is None:
         return turns, []
     turns, begun = _begin(turns, event)
     said = begun + _response(turns, event)

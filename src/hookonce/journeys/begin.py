@@ -31,7 +31,7 @@ def first_manifest(folder: Path, script: str) -> list[Change]:
         raise HookonceError(f"{taken} is already there; hookonce check {taken} tells whether it is right")
     document = {
         "$schema": SCHEMA,
-        "spec": "hooks/0.1",
+        "spec": "hooks/1.0",
         "hooks": [
             {
                 "name": "example",

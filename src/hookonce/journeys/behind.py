@@ -35,4 +35,7 @@ def _known(one: Standing, project: Path) -> Iterator[Behind]:
         command, digest = command_of(chosen), sha256(known_by(chosen)).hexdigest()
     except HookonceError:
         return
+    handler = one.hook.handler
+    if handler.type == "function":  # what starts it is ours
+        command = f"{Path(folder, handler.file or '')}: {handler.name}"
     yield Behind(command, one.source.path, digest)

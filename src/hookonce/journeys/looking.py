@@ -32,6 +32,8 @@ _LONG = 1.0  # seconds after which somebody who waits is told so
 def looking(tell: Tell, wait: Wait | None = None) -> Iterator[Connection]:
     """The record with all that was answered so far, kept or not; where it is long, `wait` hears of every second."""
     take_up(tell)
+    if (broken := settings.problem()) is not None:
+        tell(f"{broken}; until it can be, each setting is read as the strictest. Next: hookonce doctor")
     with closing(reader.opened()) as connection:
         if _waits():
             unkept.show(connection, spool.records())

@@ -13,6 +13,7 @@ from hookonce.derive.ending import overdue
 from hookonce.derive.step import State, completed, remembered, step
 from hookonce.errors import HookonceError
 from hookonce.journeys.long_sessions import before_these
+from hookonce.journeys.stored import captured
 from hookonce.model import Record, Stored
 from hookonce.store import log
 from hookonce.store.entry import Entry, entry
@@ -22,7 +23,7 @@ from hookonce.store.query import Wanted, records
 from hookonce.store.writer import Writer
 
 _SESSIONS = 256  # that are remembered; an older one is read again when it goes on
-_READ = 500  # records of such a session
+_READ = 300  # records of such a session; what it came to before is summed up
 Key = tuple[str, str | None]
 TROUBLE = (sqlite3.Error, OSError, HookonceError)  # of the store: what was to be kept is tried again
 
@@ -43,6 +44,7 @@ class Recorder:
     def __init__(self, writer: Writer, listener: Listener | None = None) -> None:
         """Nothing is remembered yet."""
         self.writer = writer
+        writer.told = captured
         self._listener = listener
         self._states: OrderedDict[Key, State] = OrderedDict()
 

@@ -8,13 +8,12 @@ from threading import Lock
 from typing import Any, Literal
 
 from msgspec import to_builtins
-from msgspec.structs import replace
 
 from hookonce import __version__, agents, formats, times
 from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.formats import amplifier
-from hookonce.journeys import on
+from hookonce.journeys import on, sought
 from hookonce.journeys.check import KINDS, check
 from hookonce.journeys.lines import Line
 from hookonce.journeys.looking import looking
@@ -91,27 +90,27 @@ def _query(  # noqa: PLR0913, PLR0917  each is a filter of its own
     format: str = "canonical",  # noqa: A002  as above
 ) -> list[Any]:
     """Events of the record that fit, the newest `last` of them, oldest first."""
-    wanted = Wanted(
-        agent=agent,
-        type=type,
-        tool=tool,
-        outcome=decision,
-        path=path,
-        text=text,
-        since=_moment(since),
-        until=_moment(until),
-        last=max(1, min(last, _MOST)),
-    )
     target = _known(formats.load, format)
     with _looking() as connection:
-        if session is not None:
-            wanted = replace(wanted, session=_known(lambda name: whole(connection, name), session))
+        wanted = Wanted(
+            agent=_known(lambda name: sought.agent(name, connection), agent),
+            session=None if session is None else _known(lambda name: whole(connection, name), session),
+            type=_known(sought.kind, type),
+            tool=_known(lambda name: sought.tool(name, connection), tool),
+            outcome=decision,
+            path=path,
+            text=text,
+            since=_moment(since),
+            until=_moment(until),
+            last=max(1, min(last, _MOST)),
+        )
         return [document for record in records(connection, wanted) for document in target.write(record)]
 
 
 def _sessions(agent: str | None = None, since: str | None = None, last: int = 20) -> list[Any]:
     """Sessions of agents in short, the newest `last` of them."""
     with _looking() as connection:
+        agent = _known(lambda name: sought.agent(name, connection), agent)
         return [*sessions(connection, Wanted(agent=agent, since=_moment(since), last=max(1, min(last, _MOST))))]
 
 
@@ -150,7 +149,7 @@ def _moment(text: str | None) -> str | None:
     return times.text_of(found)
 
 
-def _known(find: Any, name: str) -> Any:
+def _known(find: Any, name: str | None) -> Any:
     """What somebody means, or bad_request where that is nothing."""
     try:
         return find(name)

@@ -1,13 +1,13 @@
 """A record as it may be kept: marked with what makes calls alike, then redacted, both with keys of this machine."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from hookonce.config import capture, settings
 from hookonce.guard.likeness import marked
 from hookonce.model import Record, Stored
-from hookonce.store import keys
+from hookonce.store import agent_hooks_sessions, keys, log
 from hookonce.store.redact import redact
 
 
@@ -18,8 +18,26 @@ def stored(record: Record) -> Stored:
 
 
 def logged(record: Stored, environment: Mapping[str, str]) -> None:
-    """Add a record to the logs of Agent Hooks that want it; nothing is loaded for that where there is none."""
-    if capture.is_wanted(environment):
-        from hookonce.store.agent_hooks_log import write
+    """Note that a session wants its records in a log of Agent Hooks; what is of no session is written there at once."""
+    named = environment.get(capture.VARIABLE)
+    if not named or not settings.agent_hooks_log():
+        return
+    from hookonce.store import agent_hooks_log
 
-        write(record, environment)
+    event = record.event
+    if event.session is None:
+        agent_hooks_log.write(record, environment)
+    else:
+        agent_hooks_sessions.remember(event.agent, event.session, named)
+
+
+def captured(records: Sequence[Stored]) -> None:
+    """Add records that are being kept to the logs of Agent Hooks; nothing is loaded for that where there is none."""
+    if not records or not (capture.is_ruled() or agent_hooks_sessions.is_there()):
+        return
+    from hookonce.store import agent_hooks_log
+
+    try:
+        agent_hooks_log.keep(records)
+    except Exception as problem:  # noqa: BLE001  a log keeps nothing out of the record
+        log.write(f"agent hooks: {log.trace(problem)}")

@@ -1,8 +1,9 @@
 """What a record says in a few words."""
 
 from hookonce.journeys.wanted import wanted
-from hookonce.model import Record, Usage
+from hookonce.model import Object, Record, Usage
 
+_OURS = "HookError"
 _TELLING = ("response", "message", "reason", "source", "path")  # in `data`, the first that is there
 
 
@@ -26,6 +27,8 @@ def subject(record: Record) -> str:
     """The command, path, prompt or other text that it is about; one that was left out is at least measured."""
     if found := wanted(record.event) or (used(record.event.usage) if record.event.type == "after_model" else ""):
         return found
+    if record.event.data.get("error_type") == _OURS:
+        return _hook_error(record.event.data)
     for key in _TELLING:
         value = record.event.data.get(key)
         if type(value) is str:
@@ -33,6 +36,13 @@ def subject(record: Record) -> str:
         if type(value) is dict and type(length := value.get("length")) is int:
             return f"{length} characters"
     return ""
+
+
+def _hook_error(data: Object) -> str:
+    """Which hook failed, and how, as far as that is our own words; the call's record and the log know more."""
+    hook, error = data.get("hook"), data.get("error")
+    name = f"hook {hook}" if type(hook) is str else "a hook"
+    return f"{name}: {error if type(error) is str else 'failed'}"
 
 
 def used(usage: Usage | None) -> str:

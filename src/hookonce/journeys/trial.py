@@ -1,7 +1,11 @@
 """try: one hook on an event that never happened, as any agent would tell of it."""
 
+import shlex
+import sys
 from collections.abc import Mapping
+from os.path import isfile
 from pathlib import Path
+from shutil import which
 from time import monotonic
 
 from msgspec import Struct
@@ -26,6 +30,7 @@ from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Rep
 from hookonce.runtime.twice import Decided
 from hookonce.texts import dump, load
 
+_PYTHON = ".py"
 _PATIENCE = 60  # seconds
 _ENDED = frozenset({"after_tool_execute", "tool_use_failure"})
 _HELPERS = frozenset({"subagent_start", "subagent_stop"})
@@ -123,9 +128,17 @@ def find(name: str, kind: str, dialect: str | None = None) -> Chosen:
             allows = hook.may_allow and scope != "project"
             spoken = replace(hook, dialect=dialect or hook.dialect)
             return Chosen(hook=spoken, scope=scope, folder=str(folder), may_allow=allows)
-    handler = Handler(type="command", command=name)
+    handler = Handler(type="command", command=name if which(name) and not name.endswith(_PYTHON) else program_of(name))
     tried = Hook(event=kind, name=name, handler=handler, blocking=True, may_allow=True, dialect=dialect)
     return Chosen(hook=tried, scope="user", folder=str(Path.cwd()), may_allow=True)
+
+
+def program_of(hook: str | Path) -> str:
+    """A path is a program, of Python if its name says so; any other text is a shell's."""
+    if not isfile(hook):  # noqa: PTH113  a long command is no name of a file, for which that of pathlib raises
+        return str(hook)
+    program = shlex.quote(str(Path(hook).absolute()))
+    return f"{shlex.quote(sys.executable)} {program}" if Path(hook).suffix == _PYTHON else program
 
 
 def try_hook(agent: Agent, event: Event, tried: Chosen, environment: Mapping[str, str]) -> Trial:

@@ -21,14 +21,12 @@ from hookonce.handlers.nurseries import Nurseries
 from hookonce.handlers.walk import drive
 from hookonce.journeys import failmode, ground, on
 from hookonce.journeys.respond import Asked, Call, respond
-from hookonce.journeys.stored import logged, stored
 from hookonce.manifest.discover import project_of
 from hookonce.model import SCHEMA, Actor, Decision, Event, Gap, Object, Record, Tool, Usage
 from hookonce.runtime.loop import Loop
 from hookonce.sdk.maker import table
 from hookonce.sdk.step import Step
 from hookonce.store import log as logs
-from hookonce.store import spool
 from hookonce.store.redact import LEVELS, Level, redact
 from hookonce.texts import dump
 
@@ -138,18 +136,8 @@ class Emitter:
             record = _failed(event, problem)
         self.gaps = record.gaps
         self._write(record)
-        self._keep(record, where)
+        on.keep(record, where)
         return record.decision or Decision()
-
-    def _keep(self, record: Record, where: ground.Ground) -> None:
-        """A record that cannot be kept is counted, and costs nobody the answer."""
-        try:
-            kept = stored(record)
-            where.spool.append(kept)
-            logged(kept, where.environment)
-        except Exception as problem:  # noqa: BLE001  as above
-            spool.count_loss()
-            logs.write(f"record of {self.source}: {problem}")
 
     def _do(self, errand: Errand) -> Ran:
         """Do one errand, on a loop of our own: functions stay loaded between two events."""
@@ -178,8 +166,8 @@ class Emitter:
 
 def _failed(event: Event, problem: Exception) -> Record:
     """What is said of an event about which hooks could not be asked: no, if one of them has to be."""
-    logs.write(f"hooks of {event.agent} {event.type}: {problem}")
-    note = f"{type(problem).__name__}: {problem}"
+    logs.write(f"hooks of {event.agent} {event.type}: {logs.trace(problem)}")
+    note = f"{type(problem).__name__}: {logs.words(problem)}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
     closed = failmode.is_closed(event.type, project_of(event.cwd or "/"))
     decision = Decision(outcome="deny", reason=failmode.REASON, by="hookonce") if closed else None

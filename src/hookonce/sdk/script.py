@@ -1,6 +1,7 @@
 """A file of hooks as a program: it reads the payload of any agent, or a canonical event, and answers in kind."""
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,11 +23,13 @@ _CANONICAL = "hookonce/"
 
 def main(file: str, words: Sequence[str]) -> int:
     """Answer what stands on stdin; whatever hooks print goes to stderr, because stdout is the answer."""
-    if sys.stdin is None or sys.stdin.isatty():
+    helping = [*words] in (["-h"], ["--help"])
+    if helping or sys.stdin is None or sys.stdin.isatty():
         name = Path(file).name
         sys.stderr.write(f"{name} is a hook: an agent calls it with an event on stdin.\n")
-        sys.stderr.write(f"To see what it says: hookonce try 'python {name}' --agent claude-code\n")
-        return _USAGE
+        sys.stderr.write(f"Where that does not tell whose it is: python {name} claude-code PreToolUse\n")
+        sys.stderr.write(f"To see what it says: hookonce try {shlex.quote(name)} --agent claude-code\n")
+        return 0 if helping else _USAGE
     raw = stdin.payload()
     sys.stdout.flush()
     mouth = os.dup(1)
@@ -93,5 +96,17 @@ def _native(
         candidates = f" (perhaps {', '.join(found.candidates)})" if found.candidates else ""
         told = "name the agent and its event behind the program: python guard.py claude-code PreToolUse"
         raise UsageError(f"nothing says whose payload this is{candidates}; {told}")
+    _named(str(name or found.name), event or found.event, payload)
     asked = understand(Call(agent=str(name or found.name), event=event or found.event), raw, environment)
     return answered(asked, Decided(decision=_said(module, asked.event))).reply
+
+
+def _named(agent: str, event: str | None, payload: Object) -> None:
+    """Somebody has to say which event this is: the payload, or whoever calls."""
+    from hookonce import agents
+    from hookonce.journeys.identify import event_of as told_by
+
+    who = agents.load(agent)
+    if event is None and told_by(who, payload) is None:
+        known = agents.native_of(who, "before_tool_execute") or next(iter(who.events))
+        raise UsageError(f"this names no event of {who.title}; name it behind the agent: python guard.py {agent} {known}")

@@ -9,10 +9,10 @@ from hookonce.errors import HookonceError
 from hookonce.journeys.record import Key, Listener, Recorder
 from hookonce.model import Object
 from hookonce.runtime.loop import Loop
+from hookonce.service.forgetting import Forgetter
 from hookonce.store import database, log
 from hookonce.store.checkpoint import EVERY, sign
 from hookonce.store.entry import Entry
-from hookonce.store.forgetting import Forgetter
 from hookonce.store.journal import Journal
 from hookonce.store.tidy import Tidier
 from hookonce.store.writer import Writer
@@ -42,7 +42,7 @@ class Keeper:
         self._first = self._last = self._signed = monotonic()
         self._cleared = 0.0  # when we last looked for what is too old
         self._recorder: Recorder | None = None
-        self._tidier, self._forgetter = Tidier(), Forgetter()
+        self._tidier, self._forgetter = Tidier(), Forgetter(loop, self.ask)
         self.listener: Listener | None = None
         self.leaving: Callable[[Recorder], object] = lambda _: None  # has something to keep before we go
         self._waits, self._new, self._ended = False, 0, False
@@ -119,7 +119,8 @@ class Keeper:
     def tend(self) -> None:
         """From time to time: take up what others have left, and sign what is new."""
         self._journal.look()
-        self._safely(self._tend)
+        if settings.records() or database.file().exists():  # who wants no record has none made
+            self._safely(self._tend)
 
     def _tend(self, recorder: Recorder) -> None:
         found = recorder.fold(_FILES)
@@ -160,7 +161,6 @@ class Keeper:
         if self._new:
             self._safely(lambda recorder: sign(recorder.writer.connection))
         self._tidier.close()
-        self._forgetter.close()
         if self._recorder is not None:
             self._recorder.writer.close()
 

@@ -21,6 +21,7 @@ from msgspec import Struct
 from hookonce import ids, times
 from hookonce.agents import ENDS
 from hookonce.canon.tools import WRITES
+from hookonce.config import settings
 from hookonce.derive.calls import BEGINS, is_refused, paths
 from hookonce.journeys.record import Recorder
 from hookonce.journeys.stored import stored
@@ -69,6 +70,8 @@ class RefusedFiles:
         """A call was decided, as it came; the agent is told now."""
         event = record.event
         if event.type not in _REFUSABLE or not is_refused(record) or len(self._guarded) >= _MOST:
+            return
+        if not settings.records():
             return
         for index, path in enumerate(paths(event)[:_OF_ONE]):
             key = (event.id, path)

@@ -46,7 +46,7 @@ def alarms() -> Alarms:
             kinds = [kind for kind in (VIOLATION, LOOP) if known.get(kind)]
             wanted = [Wanted(type=kind, since=since, last=_MOST) for kind in kinds]
             found = [one.event for each in wanted for one in records(connection, each)]
-    except (sqlite3.Error, HookonceError):
+    except (sqlite3.Error, OSError, HookonceError):
         found = []
     last = max(found, key=lambda event: (event.time, event.id), default=None)
     return Alarms(

@@ -15,53 +15,55 @@ _AT_ONCE = 500  # rows in one transaction: others want to write too
 Made = TypeVar("Made")
 
 
-Between = Callable[[], bool]  # is called between two steps, and says whether to go on
-
-
-def _at_once() -> bool:
-    return True
-
-
 def is_wanted() -> bool:
     """Whether the settings want anything to be forgotten."""
     return settings.keep_days() is not None or settings.keep_megabytes() is not None
 
 
-def tend(writer: Writer, now: datetime | None = None, between: Between = _at_once) -> list[Tombstone]:
+def tend(writer: Writer, now: datetime | None = None) -> list[Tombstone]:
     """Remove what is older, or more, than the settings want to be kept; without such settings nothing."""
+    return _all(writer.connection, find(writer.connection, now))
+
+
+def find(connection: Connection, now: datetime | None = None) -> int:
+    """The last row that the settings want to be forgotten, 0 if there is none. Every row may have to be looked at."""
     days, megabytes = settings.keep_days(), settings.keep_megabytes()
     today = now or datetime.now(UTC)
     before = None if days is None else (today - timedelta(days=days)).date().isoformat()
     if before is not None:
         kernel_log.expire(before)
-    return expire(writer, before, megabytes, today, between)
+    return _found(connection, before, megabytes, today)
 
 
 def expire(
-    writer: Writer,
-    before: str | None,
-    megabytes: int | None = None,
-    now: datetime | None = None,
-    between: Between = _at_once,
+    writer: Writer, before: str | None, megabytes: int | None = None, now: datetime | None = None
 ) -> list[Tombstone]:
     """Remove whole days: those that ended before a day (`2026-11-15`), and the oldest while the record is too large.
 
     The day of the newest record stays, whatever its size. What is killed in between goes on the next time.
     """
-    connection = writer.connection
-    if not _is_due(connection, before, megabytes):
-        return []
-    last = _last(connection, before, megabytes, (now or datetime.now(UTC)).date().isoformat())
+    return _all(writer.connection, _found(writer.connection, before, megabytes, now or datetime.now(UTC)))
+
+
+def _found(connection: Connection, before: str | None, megabytes: int | None, now: datetime) -> int:
+    is_due = _is_due(connection, before, megabytes)
+    return _last(connection, before, megabytes, now.date().isoformat()) if is_due else 0
+
+
+def _all(connection: Connection, last: int) -> list[Tombstone]:
     made: list[Tombstone] = []
+    while (one := some(connection, last)) is not None:
+        made.append(one)
+    return made
+
+
+def some(connection: Connection, last: int) -> Tombstone | None:
+    """Remove the oldest rows up to that one, so many that nobody waits for long; None if there are none any more."""
     connection.execute("PRAGMA secure_delete = ON")  # what nobody wanted to keep is not left in free pages
     try:
-        while (one := _slice(connection, last)) is not None:
-            made.append(one)
-            if not between():
-                break
+        return _slice(connection, last)
     finally:
         connection.execute("PRAGMA secure_delete = OFF")
-    return made
 
 
 def _slice(connection: Connection, last: int) -> Tombstone | None:

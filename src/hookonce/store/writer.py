@@ -34,6 +34,7 @@ class Writer:
         """Open the database, or make it."""
         self.connection = database.writing(path, durability, patience)
         self._head = (path or database.file()).with_name("head")
+        self.told: Callable[[list[Stored]], object] = lambda _: None  # hears what is new, just before it is kept for good
 
     def append(
         self,
@@ -56,6 +57,7 @@ class Writer:
             self.connection.execute("UPDATE head SET seq = ?, hash = ?, count = ?", (now.seq, now.hash, now.count))
             if beside is not None:
                 beside(self.connection)
+            self.told([record for _, record in new])
             self.connection.execute("COMMIT")
         except BaseException:
             self.connection.execute("ROLLBACK")

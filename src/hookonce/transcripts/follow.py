@@ -12,11 +12,11 @@ from hookonce.transcripts.reader import Reader, read
 from hookonce.transcripts.reading import Cursor, Memory, Reading
 from hookonce.transcripts.telling import Telling
 
-_LIMIT = 16 << 20  # bytes at once; a line that is longer is left out
+LONGEST = 16 << 20  # bytes at once; a line that is longer is left out
 _MARK = 256  # bytes before the place that was reached
 
 
-def follow(reader: Reader, path: Path, cursor: Cursor | None = None, limit: int = _LIMIT) -> tuple[Cursor, Reading]:
+def follow(reader: Reader, path: Path, cursor: Cursor | None = None, limit: int = LONGEST) -> tuple[Cursor, Reading]:
     """What a file tells after the cursor, up to a limit: call again until the cursor stays where it is.
 
     A file that cannot be opened is an OSError, as everywhere.

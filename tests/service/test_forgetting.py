@@ -5,12 +5,15 @@ from pathlib import Path
 import pytest
 
 from hookonce.config import paths, settings
+from hookonce.journeys.record import Recorder
 from hookonce.model import Usage
+from hookonce.runtime.loop import Loop
+from hookonce.service import forgetting
+from hookonce.service.forgetting import Forgetter
 from hookonce.store import cursors, erasure, fold, retention, spool
 from hookonce.store import journal as journals
 from hookonce.store.cursors import Place
 from hookonce.store.entry import entry
-from hookonce.store.forgetting import Forgetter
 from hookonce.store.journal import Journal
 from hookonce.store.writer import Writer
 from hookonce.transcripts.reading import Cursor, Memory
@@ -30,45 +33,59 @@ def configured(text):
     (paths.configuration() / "config.toml").write_text(text)
 
 
-def test_what_is_too_old_goes_while_others_write(monkeypatch):
+class House:
+    """As much of a daemon as forgets."""
+
+    def __init__(self, writer):
+        self.loop, self.recorder, self.locked = Loop(), Recorder(writer), 0
+        self.forgetter = Forgetter(self.loop, self.ask)
+
+    def ask(self, work):
+        if self.locked:
+            self.locked -= 1
+            return False
+        work(self.recorder)
+        return True
+
+
+def test_what_is_too_old_goes_in_steps_while_the_record_goes_on(monkeypatch):
     """
-    In steps, between which the record goes on.
+    Also if the store is locked for a while.
     """
     monkeypatch.setattr(retention, "_AT_ONCE", 7)
+    monkeypatch.setattr(forgetting, "_REST", 0.01)
+    monkeypatch.setattr(forgetting, "_TROUBLE", 0.01)
     configured("keep_days = 1\n")
-    with Writer(patience=1.0) as writer:
-        append(writer, 60, received="2020-01-01T00:00:00Z")
-        forgetter = Forgetter()
-        forgetter.begin()
-        new = [append(writer, 1, received="2026-11-15T00:00:00Z") for _ in range(5)]
-        forgetter._thread.join()
-        forgetter.close()
-        left = writer.connection.execute("SELECT count(*) FROM events").fetchone()[0]
-
-    assert len(new) == left
-    assert verified().ok
-
-
-def test_whoever_leaves_does_not_wait_for_all_of_it(monkeypatch):
-    monkeypatch.setattr(retention, "_AT_ONCE", 1)
-    configured("keep_days = 1\n")
+    new = []
     with Writer() as writer:
-        append(writer, 200, received="2020-01-01T00:00:00Z")
+        append(writer, 60, received="2020-01-01T00:00:00Z")
         append(writer, 1, received="2026-11-15T00:00:00Z")
-        forgetter = Forgetter()
-        forgetter.begin()
-        forgetter.close()
+        house = House(writer)
+        house.locked = 2
+        house.forgetter.begin()
+        while house.forgetter.is_busy:
+            new += append(writer, 1, received="2026-11-15T00:00:00Z")
+            house.loop.turn(0.01)
         left = writer.connection.execute("SELECT count(*) FROM events").fetchone()[0]
+        graves = writer.connection.execute("SELECT count(*) FROM tombstones").fetchone()[0]
+        house.loop.close()
 
-    assert left > 1
+    assert (len(new) + 1, 9) == (left, graves)
     assert verified().ok
 
 
-def test_nobody_is_started_where_everything_is_kept():
-    forgetter = Forgetter()
-    forgetter.begin()
+@pytest.mark.parametrize("text", ["", "keep_days = 'many'\n"])
+def test_nothing_is_looked_for_where_everything_is_kept(text):
+    """
+    Nor where nobody understands what is wanted.
+    """
+    configured(text)
+    with Writer() as writer:
+        house = House(writer)
+        house.forgetter.begin()
+        house.loop.close()
 
-    assert forgetter._thread is None
+    assert not house.forgetter.is_busy
 
 
 def test_the_file_of_an_erased_session_is_not_named_any_more():
