@@ -22,7 +22,8 @@ from hookonce.canon.arguments import ARGUMENTS
 from hookonce.canon.events import ROWS
 from hookonce.canon.tools import ACTIONS
 from hookonce.cli import COMMANDS
-from hookonce.cli.lab import VERBS
+from hookonce.cli.lab import VERBS as LAB
+from hookonce.cli.module import VERBS as MODULE
 from hookonce.journeys.bench_report import Report
 from hookonce.journeys.check import Verdict
 from hookonce.journeys.cost import Cost
@@ -40,6 +41,7 @@ from hookonce.store.audit import Audit
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGED = ROOT / "src" / "hookonce" / "schemas"
+VERBS = {"lab": LAB, "module": MODULE}
 SHAPES = {
     "canonical": Record,
     "hook-input": Given,
@@ -106,7 +108,7 @@ def command_line() -> str:
     parts = ["# The command line", "", MADE, "", *_help()]
     for name in COMMANDS:
         parts += [f"## hookonce {name}", "", *_help(name)]
-        for verb in VERBS if name == "lab" else ():
+        for verb in VERBS.get(name, ()):
             parts += [f"## hookonce {name} {verb}", "", *_help(name, verb)]
     parts += [
         "Exit codes: 0 fine · 1 a problem found or an expected error · 3 something was left out under `--strict` ·",

@@ -18,10 +18,11 @@ def waits(leash, news):
     return pid
 
 
-def test_one_that_had_not_ended_is_taken_away_when_it_has():
+def test_one_that_had_not_ended_is_taken_away_when_it_has(monkeypatch):
     """
     Not before, and once.
     """
+    monkeypatch.setattr(watchdog, "_unended", [])
     begun = []
     Watchdog(lambda *ends: begun.append(waits(*ends)) or begun[0]).close(ended=False)
     (pid,) = begun

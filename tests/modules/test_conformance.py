@@ -81,9 +81,22 @@ def test_a_program_that_is_not_there_fails_at_once():
         name="x", kind="tool", transport=Transport(type="stdio", command=["/nowhere/at/all"]), capabilities=[]
     )
     (only,) = check(missing).cases
-    assert ("health", "failed", "cannot be started: No such file or directory") == (only.case, only.state, only.reason)
+    told = "/nowhere/at/all cannot be started: No such file or directory"
+    assert ("health", "failed", told) == (only.case, only.state, only.reason)
 
 
 def test_without_an_operation_that_needs_no_arguments_invoke_is_skipped_and_says_what_to_do():
     report = check(described("say"), Wanted(cases=("describe", "invoke")))
     assert ("skipped", True) == (report.cases[-1].state, "--op" in report.cases[-1].reason)
+
+
+def test_a_program_that_dies_is_quoted_with_how_it_ended():
+    """
+    What it said last is mostly why.
+    """
+    command = [sys.executable, "-c", "import sys; print('no such library', file=sys.stderr); sys.exit(3)"]
+    dying = Descriptor(name="x", kind="tool", transport=Transport(type="stdio", command=command), capabilities=[])
+
+    first = check(dying).cases[0]
+
+    assert first.reason.endswith(": it ended with code 3; it said last: no such library")

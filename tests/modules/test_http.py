@@ -5,6 +5,7 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -236,6 +237,17 @@ def test_each_operation_has_its_path(server):
     assert posted(server, "/describe", b"")[1]["name"] == "subject"
     assert posted(server, "/invoke", {"op": "add", "args": {"one": 1}, "id": 4}) == (200, {"ok": True, "result": 2, "id": 4})
     assert posted(server, "/invoke", {"op": "fail"})[0] == 200
+
+
+def test_who_has_nothing_to_send_need_not_say_so(server):
+    """
+    `curl -X POST` sends neither a body nor its length.
+    """
+    with socket.create_connection((urlsplit(server).hostname, urlsplit(server).port), 5) as line:
+        line.sendall(b"POST /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        said = b"".join(iter(lambda: line.recv(4096), b""))
+
+    assert (b"HTTP/1.1 200 OK", {"status": "ok"}) == (said.split(b"\r\n")[0], json.loads(said.split(b"\r\n\r\n")[1]))
 
 
 def test_a_server_that_others_can_reach_needs_a_token():

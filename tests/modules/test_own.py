@@ -180,3 +180,20 @@ def test_a_module_in_process_is_a_link_like_any_other():
     assert health(m).ok
     assert invoke(m, "add", {"one": 1, "other": 5}).result == 6
     m.close()
+
+
+def test_arguments_that_there_are_not_are_refused_and_named():
+    """
+    Whoever mistypes an argument hears of it, unless the function takes whatever comes.
+    """
+    made = module(name="x", kind="tool")
+    made.op("greet")(lambda name="you": f"hello {name}")
+    made.op("echo")(lambda args: args)
+    made.op("both")(lambda args, name="you": [args, name])
+
+    said = made.answer({"op": "greet", "args": {"nam": "x"}})
+
+    assert {"code": "bad_request", "message": "greet has no argument nam; did you mean name?", "details": {"args": ["name"]}} == said["error"]
+    assert {"nam": "x"} == made.answer({"op": "echo", "args": {"nam": "x"}})["result"]
+    assert [{"nam": "x"}, "you"] == made.answer({"op": "both", "args": {"nam": "x"}})["result"]
+    assert made.described()["inputs"]["allOf"][0]["then"]["properties"]["args"]["additionalProperties"] is False

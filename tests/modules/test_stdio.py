@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -12,6 +13,7 @@ import pytest
 from hookonce.modules.client import invoke
 from hookonce.modules.protocol import Request
 from hookonce.modules.stdio import Stdio
+from tests.handlers.processes import eventually, running, word
 from tests.modules.talking import PYTHON, READ, SUBJECT, environment, program
 
 ECHO = "say({'ok': True, 'result': r['args'], 'id': r['id']})"
@@ -363,3 +365,31 @@ def test_a_failure_quotes_only_what_was_said_since_its_call_began():
         failed = invoke(link, "bad", {}, timeout=5)
 
     assert "the module ended with code 7" == failed.error.message
+
+
+HOST = """
+import sys, threading, time
+from hookonce.modules.client import invoke
+from hookonce.modules.stdio import Stdio
+link = Stdio([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)", sys.argv[1]])
+asking = threading.Thread(target=invoke, args=(link, "do"))
+asking.start()
+while link.pid is None:
+    time.sleep(0.01)
+print("started", flush=True)
+asking.join()
+"""
+
+
+@pytest.mark.covers("AMP-31")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_module_that_hangs_does_not_outlive_a_host_that_is_killed(number):
+    """
+    Not even where it does not see that its stdin has ended.
+    """
+    mark = word()
+    with subprocess.Popen([sys.executable, "-c", HOST, mark], env=environment(), stdout=subprocess.PIPE) as host:
+        host.stdout.readline()
+        assert len(running(mark)) > 1
+        host.send_signal(number)
+    assert eventually(lambda: not running(mark))

@@ -140,7 +140,7 @@ def test_details(level):
     after = kept(level, data=dict.fromkeys((*DATA, "response", "unheard_of"), "some-text")).event.data
 
     shown = {name for name, value in after.items() if value == "some-text"}
-    assert {name for name, kind in DATA.items() if kind not in {"text", "identity"}} == shown
+    assert {name for name, kind in DATA.items() if kind not in {"text", "identity", "failure"}} == shown
     assert {"response", "unheard_of"}.isdisjoint(shown)
 
 

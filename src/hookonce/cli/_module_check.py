@@ -4,6 +4,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import AbstractContextManager, nullcontext
+from itertools import groupby
 from pathlib import Path
 
 from hookonce.cli._progress import tell
@@ -98,12 +99,18 @@ def _show(report: "object") -> None:
 
     assert isinstance(report, Report)  # noqa: S101  for type checkers
     made = table("case", "state", "ms", "why")
-    for one in report.cases:
-        made.add_row(one.case, one.state, str(one.ms), one.reason or "")
+    for (state, reason), alike in groupby(report.cases, lambda one: (one.state, one.reason)):
+        found = list(alike)
+        if reason is not None and found[1:]:  # all for the same reason, which is read once
+            made.add_row(f"{len(found)} others", state, "", reason)
+            continue
+        for one in found:
+            made.add_row(one.case, state, str(one.ms), reason or "")
     show(made)
     states = [one.state for one in report.cases]
-    skipped = f", {states.count('skipped')} skipped" if "skipped" in states else ""
     said = "keeps to the protocol" if report.passed else "does not keep to the protocol"
-    print(f"\n{report.module} ({report.transport}) {said}: {states.count('passed')} of {counted(len(states), 'case')}")
-    if skipped:
-        print(f"of them{skipped.removeprefix(',')}")
+    as_far = " as far as it was tried" if report.passed and "skipped" in states else ""
+    of = f"{states.count('passed')} of {counted(len(states), 'case')} passed"
+    print(f"\n{report.module} ({report.transport}) {said}{as_far}: {of}")
+    if "skipped" in states:
+        print(f"not tried: {', '.join(one.case for one in report.cases if one.state == 'skipped')}")

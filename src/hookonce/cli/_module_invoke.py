@@ -3,8 +3,10 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
+from hookonce.canon.spelling import near
 from hookonce.cli._when import span
 from hookonce.cli._words import counted
+from hookonce.errors import UsageError
 
 _EXAMPLES = """A module gets nothing that it was not granted: [grants] in config.toml does so for good, --allow once.
 
@@ -34,6 +36,9 @@ def run(options: Namespace) -> int:
     from hookonce.texts import dump
 
     found = descriptor(options.module)
+    if strange := next((one for one in options.allow if one not in found.capabilities), None):
+        there = f"; it wants {', '.join(found.capabilities)}" if found.capabilities else "; it wants nothing"
+        raise UsageError(f"{found.name} does not want {strange}{near(strange, found.capabilities) or there}")
     with kernel({"--allow": listed({found.name: options.allow})}, options.timeout) as made:
         said = made.invoke_module(found, options.op, argument(options.args))
         posts = made.close()
@@ -41,4 +46,6 @@ def run(options: Namespace) -> int:
     for post in posts:
         if post.failures:
             warn(f"{counted(post.failures, 'event')} could not be kept: {post.problem}")
+    if not said["ok"] and said["error"]["code"] == "forbidden":
+        warn("--allow CAPABILITY grants it this time, [grants] of config.toml for good")
     return 0 if said["ok"] else 1

@@ -26,6 +26,13 @@ class Ongoing(Protocol):
         """Break it off; whoever waits is told soon."""
 
 
+class Nothing:
+    """What is under way of an errand that could not be begun."""
+
+    def end(self) -> None:
+        """There is nothing to break off."""
+
+
 class Errand(Protocol):
     """Something to be done, in so many seconds at most."""
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hookonce import __version__
 from hookonce.errors import HookonceError
 from hookonce.handlers.aside import Aside
-from hookonce.handlers.errand import Ongoing, Ran
+from hookonce.handlers.errand import Nothing, Ongoing, Ran
 from hookonce.handlers.http_call import Address, Request, called
 from hookonce.manifest.http_script import fault_of, pieces
 from hookonce.model import Handler
@@ -46,12 +46,7 @@ class Post(Struct, frozen=True, kw_only=True):
         except OSError as problem:
             failed = Ran(failure=f"not started: {problem}", duration=monotonic() - begin)
             loop.at(0, lambda: done(failed))
-            return _Nothing()
-
-
-class _Nothing:
-    def end(self) -> None:
-        """Nothing is under way."""
+            return Nothing()
 
 
 def _ran(said: bytes | None) -> Ran:

@@ -9,7 +9,7 @@ from time import monotonic
 from msgspec import Struct
 from msgspec.json import encode
 
-from hookonce.handlers.errand import Ongoing, Ran
+from hookonce.handlers.errand import Nothing, Ongoing, Ran
 from hookonce.handlers.module_talk import ModuleTalk
 from hookonce.model import Object
 from hookonce.modules.descriptor import Descriptor, document_of
@@ -18,6 +18,8 @@ from hookonce.texts import dump
 
 ON_EVENT = "on_event"
 _IDLE = 600.0  # seconds without an event
+_FAREWELL = 1.0  # seconds for what a module has acknowledged and not yet done
+_ACK = b'"accepted":true'
 _all: dict[Loop, "Modules"] = {}
 
 
@@ -42,7 +44,7 @@ class Modules:
         before = monotonic() - _IDLE
         for key, one in list(self._kept.items()):
             if one.is_over or (one.is_idle and one.last < before):
-                one.end()
+                one.retire(_FAREWELL)
                 del self._kept[key]
 
     def close(self) -> None:
@@ -73,16 +75,15 @@ class Invocation(Struct, frozen=True, kw_only=True):
         except (OSError, ValueError) as problem:
             failed = Ran(failure=f"not started: {problem}", duration=monotonic() - began)
             loop.at(0, lambda: done(failed))
-            return _Nothing()
+            return Nothing()
 
         def told(ran: Ran) -> None:
-            if kept is None:
+            if kept is not None:
+                done(ran)
+            elif _ACK in ran.stdout:  # what it does afterwards would end with it
+                talk.retire(min(_FAREWELL, max(0.0, timeout - ran.duration)), lambda: done(ran))
+            else:
                 talk.end()
-            done(ran)
+                done(ran)
 
         return talk.ask(self.request, timeout, told)
-
-
-class _Nothing:
-    def end(self) -> None:
-        """Nothing is under way."""

@@ -101,7 +101,7 @@ def _live(start: Callable[[], "Popen[bytes]"], leash: int, news: int, needs: set
         os.setsid()
         leave_alone(needs)
         limits.narrow()
-        _adopt_orphans()
+        adopt_orphans()
         os.write(news, _ending(start, leash).encode(errors="replace")[:1024])
     finally:
         os._exit(0)
@@ -159,7 +159,8 @@ def children() -> list[int]:
     return [int(word) for word in text.split()]
 
 
-def _adopt_orphans() -> None:
+def adopt_orphans(*, wanted: bool = True) -> None:
+    """Let what loses its parent below us come to us, where the system can do that, or no more."""
     if platform == "linux":
         with suppress(OSError, AttributeError):
-            CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+            CDLL(None).prctl(_SUBREAPER, int(wanted), 0, 0, 0)

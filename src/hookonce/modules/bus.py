@@ -5,11 +5,14 @@ did not get is counted.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty, Full, Queue
-from threading import Lock, Thread
+from threading import Lock, Thread, current_thread
 from time import monotonic
+from typing import Any
 
 from hookonce.model import Object
+from hookonce.modules.lines import document_of, line_of
 
 Observer = Callable[[Object], object]
 Wants = Callable[[Object], bool]
@@ -18,41 +21,44 @@ _PATIENCE = 5.0  # seconds that observers have at the end for what they have not
 
 
 class Post:
-    """One observer: what it is still to see, how often it has failed, and how much it never got."""
+    """One observer: what it is still to see, how often it has failed, and how much it never got.
+
+    Events wait as lines: what somebody does to one afterwards, or another observer to its own, changes nothing here.
+    """
 
     def __init__(self, name: str, observer: Observer, wants: Wants, priority: int, behind: int) -> None:
         """Begin to wait for events; `behind` is how far it may fall behind, 0 for any distance."""
-        self.name, self.wants, self.priority = name, wants, priority
+        self.name, self.wants, self.priority, self.misses_nothing = name, wants, priority, not behind
         self.failures, self.missed, self.number = 0, 0, 0
         self.problem: str | None = None
         self._observer = observer
-        self._queue: Queue[Object | None] = Queue(behind)
+        self._queue: Queue[bytes | None] = Queue(behind)
         self._thread = Thread(target=self._work, name=f"observer {name}", daemon=True)
         self._thread.start()
 
-    def give(self, event: Object) -> None:
+    def give(self, line: bytes) -> None:
         """Let it see an event, when it has time."""
         try:
-            self._queue.put_nowait(event)
+            self._queue.put_nowait(line)
         except Full:
             self.missed += 1
 
     def _work(self) -> None:
-        while (event := self._queue.get()) is not None:
+        while (line := self._queue.get()) is not None:
             try:
+                event: Any = document_of(line)
                 self._observer(event)
-            except Exception as problem:  # noqa: BLE001  an observer's failure is its own
+            except (Exception, SystemExit) as problem:  # noqa: BLE001  an observer's failure is its own
                 self.failures += 1
                 self.problem = f"{type(problem).__name__}: {problem}"
 
     def close(self, until: float) -> None:
         """Let it see what is left, for a while; what it has not seen by then it never will."""
-        try:
+        with suppress(Full):
             self._queue.put(None, timeout=max(until - monotonic(), 0.0))
-        except Full:
-            pass
-        else:
-            self._thread.join(max(until - monotonic(), 0.0))
+        if self._thread is current_thread():  # it leaves while it hears
+            return
+        self._thread.join(max(until - monotonic(), 0.0))
         if self._thread.is_alive():
             self._drop()
 
@@ -99,9 +105,10 @@ class Bus:
         """Make an event and let everybody see it; what is made first is seen first, by everybody."""
         with self._lock:
             event = make()
+            line = line_of(event)
             for post in self._posts:
                 if post.wants(event):
-                    post.give(event)
+                    post.give(line)
         return event
 
     def posts(self) -> list[Post]:
@@ -113,11 +120,12 @@ class Bus:
         """Let observers see what is left; who they were.
 
         Who came last goes first: what it does meanwhile is still seen by those who were there before, and by the log.
+        Those who are to miss nothing have their own time: one that hangs does not use it up.
         """
         until, posts = monotonic() + _PATIENCE, sorted(self.posts(), key=lambda one: -one.number)
         for post in posts:
-            post.close(until)
             self._leave(post)
+            post.close(monotonic() + _PATIENCE if post.misses_nothing else until)
         return posts
 
     def _leave(self, post: Post) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Timer
 from typing import Any
 
@@ -144,27 +145,40 @@ def is_in_time_or_timed_out(subject: Subject) -> None:
         if not isinstance(link, Stdio):
             _expect(invoke(link, UNKNOWN, timeout=1e-6), "timeout")
         else:
-            os.killpg(link.pid or 0, signal.SIGSTOP)
+            pid = _paused(link)
             try:
                 _expect(invoke(link, UNKNOWN, timeout=_MOMENT), "timeout")
             finally:
-                os.killpg(link.pid or 0, signal.SIGCONT)
+                with suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGCONT)
         _expect(health(link, _BRIEF), None)
 
 
 def comes_back_after_a_crash(subject: Subject) -> None:
     """A module that is killed in the middle of a call is unreachable at once, and works when it is called again."""
-    if subject.descriptor.transport.type != "stdio":
-        raise Skipped("a module over HTTP is started by somebody else")
     with _linked(subject) as link:
+        if not isinstance(link, Stdio):
+            raise Skipped("a module over HTTP is started by somebody else")
         _expect(health(link), None)
-        pid = getattr(link, "pid", None) or 0
-        os.killpg(pid, signal.SIGSTOP)
+        pid = _paused(link)
         killing = Timer(_MOMENT, os.killpg, (pid, signal.SIGKILL))
         killing.start()
         _expect(invoke(link, UNKNOWN, timeout=_BRIEF), "unreachable")
         killing.join()
         _expect(health(link, _BRIEF), None)
+
+
+def _paused(link: Stdio) -> int:
+    """Stop a module where it is, and wait until all of its threads stand still; its number."""
+    pid = link.pid
+    try:
+        if pid is not None:
+            os.killpg(pid, signal.SIGSTOP)
+            os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            return pid
+    except (ProcessLookupError, ChildProcessError):
+        pass
+    raise Wrong("ended after it had said that it was well")
 
 
 def answers_many_at_once(subject: Subject) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookonce.errors import HookonceError
+from hookonce.manifest.contents import contents
 from hookonce.model import Object, Problem
 from hookonce.modules.descriptor_rules import UNVERSIONED, lacking, problems_of
 from hookonce.texts import load as parse
@@ -45,11 +46,7 @@ class Descriptor(Struct, frozen=True, kw_only=True):
 def load(file: Path) -> Descriptor:
     """The descriptor that a file holds; its command is run in that folder."""
     try:
-        with file.open("rb") as opened:
-            raw = opened.read(_LARGEST + 1)
-        if len(raw) > _LARGEST:
-            raise DescriptorError([("$", f"is longer than {_LARGEST} bytes")], str(file))
-        document = parse(raw.decode("utf-8-sig"))
+        document = parse(contents(file, _LARGEST).decode("utf-8-sig"))
     except OSError as problem:
         raise HookonceError(f"{file} cannot be read: {problem.strerror}") from None
     except (ValueError, RecursionError):

@@ -54,10 +54,10 @@ def listed(grants: Mapping[str, Iterable[str]]) -> Policy:
     return policy
 
 
-def judged(wish: Wish, policies: Mapping[str, Policy]) -> Ruling:
+def judged(wish: Wish, policies: Iterable[tuple[str, Policy]]) -> Ruling:
     """One who denies is enough; without anybody who grants it is denied. A policy that fails denies."""
     granting: str | None = None
-    for name, policy in policies.items():
+    for name, policy in policies:
         try:
             verdict = policy(wish)
         except Exception:  # noqa: BLE001  what nobody could judge is not granted

@@ -9,6 +9,7 @@ from msgspec import Struct
 from hookonce.model import Object
 from hookonce.modules.bus import Bus
 from hookonce.modules.protocol import Error, Fault
+from hookonce.modules.sense import UNWRITABLE
 
 COMPONENT = "kernel"
 
@@ -41,19 +42,25 @@ class Teller:
         try:
             yield call
         except Fault as fault:
-            self.tell(name, data, call.ids, status="error", error=fault.error)
+            try:
+                self.tell(name, data, call.ids, status="error", error=fault.error)
+            except Fault:  # what was asked for cannot even be told
+                self.tell(name, None, call.ids, status="error", error=fault.error)
             raise
         self.tell(name, data, call.ids)
 
     def tell(self, name: str, data: Object | None, ids: Ids, **more: Any) -> Object:
         """Let everybody know; what is told first is heard first."""
-        return self.bus.tell(lambda: self.made(name, data, ids, **more))
+        try:
+            return self.bus.tell(lambda: self.made(name, data, ids, **more))
+        except UNWRITABLE as problem:
+            raise Fault("bad_request", f"what {name} tells cannot be written as JSON: {problem}") from None
 
     def made(self, name: str, data: Object | None, ids: Ids, *, error: Error | None = None, **more: Any) -> Object:
         """The document of something that happens now; what is not known is left out."""
         told: Object = {"id": self.mint(), "ts": round(self._clock(), 6), "event": name, "component": COMPONENT}
         rest: Object = {**more, "data": data, "error": _problem(error)}
-        rest |= {field: getattr(ids, field) for field in Ids.__struct_fields__}
+        rest |= {field: value for field in Ids.__struct_fields__ if type(value := getattr(ids, field)) is str}
         return told | {field: value for field, value in rest.items() if value is not None}
 
 

@@ -29,14 +29,17 @@ class Hearing:
     def add(self, bus: Bus, event: str, endpoint: str | Observer, priority: int) -> Callable[[], None]:
         """Let a mounted module or a function hear of an event; what ends that is given back."""
         if not isinstance(endpoint, str):
+            if not callable(endpoint):
+                raise Fault("bad_request", "a hook is a module that is mounted, by its name, or a function")
             return bus.observe(name_of(endpoint), endpoint, _about(event), priority=priority)
         self._mounts.named(endpoint)
         end = bus.observe(endpoint, self._hear(endpoint), _about(event), priority=priority)
+        asked = (endpoint, self._policy(endpoint))
         if event in {POLICY, EVERYTHING}:
-            self._invoker.hooks[endpoint] = self._policy(endpoint)
+            self._invoker.hooks[id(asked)] = asked
 
         def leave() -> None:
-            self._invoker.hooks.pop(endpoint, None)
+            self._invoker.hooks.pop(id(asked), None)
             end()
 
         return leave
@@ -75,7 +78,7 @@ def name_of(endpoint: str | Observer) -> str:
 
 def advice(priority: int) -> Object:
     """What is to be said about a priority."""
-    if not priority or priority in ADVISED:
+    if not priority or type(priority) is not int or priority in ADVISED:
         return {}
     return {"lint": f"a priority of {ADVISED[0]} to {ADVISED[-1]} is advised"}
 

@@ -3,7 +3,7 @@
 import os
 import ssl
 from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from threading import Lock
 from time import monotonic
 from types import TracebackType
@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from hookonce.model import Json, Object
 from hookonce.modules.life import Watch
 from hookonce.modules.lines import document_of, line_of
-from hookonce.modules.protocol import LIMIT, VERBS, Fault, Request, answer_of, failed, failure, spelled
-from hookonce.modules.timed import Timed, has_news
+from hookonce.modules.protocol import LIMIT, LONGEST, VERBS, Fault, Request, answer_of, failed, failure, spelled
+from hookonce.modules.timed import connected, has_news
 
 _KEPT = 8  # connections that wait for the next question
 _GOOD = range(200, 300)
@@ -47,7 +47,7 @@ class Http:
 
     def ask(self, request: Request, timeout: float) -> Object:
         """What the module answers; whatever goes wrong is an answer too."""
-        deadline = monotonic() + timeout
+        deadline = monotonic() + min(timeout, LONGEST)
         try:
             return self._asked(request, deadline)
         except Fault as fault:
@@ -110,18 +110,7 @@ class Http:
             if not has_news(line.end):
                 return connection
             connection.close()  # the other side has hung up meanwhile
-        left = max(0.001, deadline - monotonic())
-        made = HTTPSConnection if self._secure else HTTPConnection
-        connection = made(self._host, self._port, timeout=left)
-        try:
-            connection.connect()
-        except BaseException:
-            connection.close()
-            raise
-        timed: Any = Timed(connection.sock)
-        timed.deadline = deadline
-        connection.sock = timed
-        return connection
+        return connected(self._host, self._port, deadline, secure=self._secure)
 
     def _taken(self) -> HTTPConnection | None:
         with self._lock:

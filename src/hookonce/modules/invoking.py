@@ -13,13 +13,14 @@ from hookonce.modules.happening import Ids, Teller
 from hookonce.modules.links import Links
 from hookonce.modules.mounts import Mounts
 from hookonce.modules.protocol import Answer, Fault
+from hookonce.modules.sense import UNWRITABLE, described, seconds, text
 from hookonce.modules.sessions import Sessions
 
 POLICY, DELIVERY = "policy:decision", "delivers"
 
 
 class Invoker:
-    """One who invokes modules; `hooks` are policies that are modules themselves."""
+    """One who invokes modules; `hooks` are policies that are modules themselves, each with its name."""
 
     def __init__(
         self, teller: Teller, mounts: Mounts, sessions: Sessions, links: Links, policies: Mapping[str, Policy]
@@ -27,23 +28,25 @@ class Invoker:
         """Invoke what is mounted, or described."""
         self._teller, self._mounts, self._sessions, self._links = teller, mounts, sessions, links
         self._policies = dict(policies)
-        self.hooks: dict[str, Policy] = {}
+        self.hooks: dict[int, tuple[str, Policy]] = {}
 
-    def invoke(self, module: Descriptor | str, op: str, args: Object, ids: Ids, timeout: float, **data: Json) -> Object:
+    def invoke(
+        self, module: Descriptor | Object | str, op: str, args: Object, ids: Ids, timeout: float, **data: Json
+    ) -> Object:
         """What an operation comes to: ok with a result, or an error; `data` is what else the event of it tells."""
         ids, began = replace(ids, span_id=self._teller.mint()), monotonic()
-        name = module if isinstance(module, str) else module.name
+        name = module
         try:
-            descriptor = self._mounts.named(module) if isinstance(module, str) else module
+            descriptor = self._mounts.named(module) if isinstance(module, str) else described(module)
             name = descriptor.name
-            answer = self._answer(descriptor, op, args, ids, timeout, data)
+            answer = self._answer(descriptor, text(op, "op"), args, ids, seconds(timeout), data)
         except Fault as fault:
             answer = Answer(ok=False, error=fault.error)
         self._teller.tell(
             "module:invoke",
-            {"op": op} | data,
+            {"op": str(op)} | data,
             ids,
-            module=name,
+            module=str(name),
             status="ok" if answer.ok else "error",
             duration_ms=round((monotonic() - began) * 1000),
             error=answer.error,
@@ -53,15 +56,20 @@ class Invoker:
     def _answer(self, descriptor: Descriptor, op: str, args: Object, ids: Ids, timeout: float, data: Object) -> Answer:
         if ids.session_id is not None:
             self._sessions.check(ids.session_id)
+        if type(args) is not dict:
+            raise Fault("bad_request", "args is an object")
         self._admit(descriptor, op, ids, data)
-        return invoke(self._links.to(descriptor), op, args, session_id=ids.session_id, timeout=timeout)
+        try:
+            return invoke(self._links.to(descriptor), op, args, session_id=ids.session_id, timeout=timeout)
+        except UNWRITABLE as problem:
+            raise Fault("bad_request", f"args cannot be written as JSON: {problem}") from None
 
     def _admit(self, descriptor: Descriptor, op: str, ids: Ids, data: Object) -> None:
         """Refuse a module that wants what no policy has granted; every ruling is told.
 
         Modules that hear of events, policies among them, are judged by tables alone: nobody grants itself anything.
         """
-        policies = self._policies if DELIVERY in data else self._policies | self.hooks
+        policies = [*self._policies.items(), *([] if DELIVERY in data else self.hooks.values())]
         denied = []
         for wish in wishes(descriptor, op, ids.session_id):
             ruling = judged(wish, policies)

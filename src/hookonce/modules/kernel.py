@@ -5,6 +5,7 @@ too; `invoke_module` gives the error back as the module would have.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from time import time
 from typing import Self
 
@@ -22,6 +23,7 @@ from hookonce.modules.invoking import Invoker
 from hookonce.modules.links import Connect, Links
 from hookonce.modules.mounts import Mounts
 from hookonce.modules.protocol import TIMEOUT, Fault, plan_of
+from hookonce.modules.sense import number, plain, text
 from hookonce.modules.sessions import Sessions, newest
 
 _CONTEXT = "/mnt/context"
@@ -59,7 +61,8 @@ class Kernel:
     def close(self) -> list[Post]:
         """End every session, every observer and every module that was started; how observing went."""
         for name in self._sessions.all():
-            self.session_end(name)
+            with suppress(Fault):  # somebody else has ended it meanwhile
+                self.session_end(name)
         posts = self.bus.close()
         self._links.close()
         return posts
@@ -67,7 +70,7 @@ class Kernel:
     def session_create(self, plan: Object) -> str:
         """Begin a session for a plan; its id."""
         with self._teller.told("session:start", {"plan": plan}) as call:
-            session = self._sessions.begin(plan_of(plan))
+            session = self._sessions.begin(plan_of(plain(plan, "a plan")))
             call.ids = replace(call.ids, session_id=session.id)
         return session.id
 
@@ -83,9 +86,10 @@ class Kernel:
         with self._teller.told("session:end", None, session_id=session_id):
             self._sessions.end(session_id)
 
-    def mount(self, path: str, descriptor: Descriptor) -> None:
-        """Put a module at a path, where there may be others."""
-        with self._teller.told("mount:add", {"path": path, "module": descriptor.name}):
+    def mount(self, path: str, descriptor: Descriptor | Object) -> None:
+        """Put a module at a path, where there may be others; the document of a descriptor does as well."""
+        name = descriptor.get("name") if isinstance(descriptor, dict) else getattr(descriptor, "name", None)
+        with self._teller.told("mount:add", {"path": path, "module": name}):
             self.mounts.add(path, descriptor)
 
     def unmount(self, path: str, name: str | None = None) -> None:
@@ -97,7 +101,7 @@ class Kernel:
 
     def invoke_module(
         self,
-        module: Descriptor | str,
+        module: Descriptor | Object | str,
         op: str,
         args: Object | None = None,
         *,
@@ -106,7 +110,8 @@ class Kernel:
     ) -> Object:
         """What an operation of a module comes to: ok with a result, or an error."""
         ids = Ids(session_id=session_id, request_id=self._teller.mint())
-        return self._invoker.invoke(module, op, args or {}, ids, self._timeout if timeout is None else timeout)
+        given = {} if args is None else args
+        return self._invoker.invoke(module, op, given, ids, self._timeout if timeout is None else timeout)
 
     def register_hook(self, event: str, endpoint: str | Observer, priority: int = 0) -> Callable[[], None]:
         """Let a mounted module (its name), or a function, hear of an event (`*`: of all); what ends that is given back.
@@ -116,7 +121,8 @@ class Kernel:
         """
         data: Object = {"event": event, "endpoint": name_of(endpoint), "priority": priority}
         with self._teller.told("hook:register", data | advice(priority)):
-            return self._hearing.add(self.bus, event, endpoint, priority)
+            named, place = text(event, "an event's name"), number(priority, "a priority")
+            return self._hearing.add(self.bus, named, endpoint, place)
 
     def observe(self, observer: Observer, name: str = "observer") -> Callable[[], None]:
         """Let a function see every event, without its being a hook; what ends that is given back."""
@@ -132,8 +138,9 @@ class Kernel:
         span_id: str | None = None,
     ) -> str:
         """Tell everybody that something happened; its id."""
-        if type(event) is not str or not event:
-            raise Fault("bad_request", "an event has a name")
+        text(event, "an event's name")
+        if data is not None and type(data) is not dict:
+            raise Fault("bad_request", "the data of an event is an object")
         ids = Ids(session_id=session_id, request_id=request_id or self._teller.mint(), span_id=span_id)
         return str(self._teller.tell(event, data, ids)["id"])
 
@@ -145,11 +152,12 @@ class Kernel:
     def context_set_fragment(self, key: str, value: Json, *, session_id: str) -> None:
         """Set a fragment of a session's context; None takes it away."""
         with self._teller.told("context:set", {"key": key}, session_id=session_id):
-            self._sessions.put(session_id, key, value)
+            self._sessions.put(session_id, text(key, "a key"), value)
 
     def context_compact(self, limit: int, *, session_id: str) -> Object:
         """Make a context smaller: by the context module that is mounted, else by leaving out its oldest fragments."""
         with self._teller.told("context:pre_compact", {"limit": limit}, session_id=session_id):
+            number(limit, "a limit")
             seen = self._sessions.context(session_id)
         data: Object = {"limit": limit}
         kept = self._compacted(seen, limit, session_id)

@@ -30,7 +30,7 @@ class Life:
     """A running module and the calls that wait for it."""
 
     def __init__(self, process: Process, log: Log, limit: int, watch: Watch | None) -> None:
-        self.process, self.over, self.waiting = process, "", Waiting()
+        self.process, self.over, self.waiting = process, "", Waiting[Waiter]()
         self._log, self._limit, self._watch = log, limit, watch
         self._lines = Lines(limit)
         self._numbers = count(1)
@@ -42,7 +42,9 @@ class Life:
         line = line_of(spelled(request) | {"id": number})
         if len(line) > self._limit:
             return failed("bad_request", f"the request has {len(line)} bytes; {self._limit} are the most")
-        waiter = self.waiting.add(number)
+        if number > 1 and not self.waiting:
+            self._log.turn()
+        waiter = self.waiting.add(number, Waiter())
         try:
             if self._sent(number, line, deadline):
                 self._wait(waiter, deadline)
@@ -164,11 +166,18 @@ class Life:
         self.end("it was closed")
         self._leave()
 
+    def _call_next(self) -> None:
+        """Tell somebody that it is their turn to read."""
+        for waiter in self.waiting.all():
+            if waiter.document is None:
+                waiter.ring()
+                return
+
     def _leave(self) -> None:
         """Let somebody else read on; when it is over, whoever leaves last closes what is open."""
         if not self.over:
             if self.waiting and not self._turn.locked():
-                self.waiting.call_next()
+                self._call_next()
         elif self._turn.acquire(blocking=False):
             try:
                 if self._writing.acquire(blocking=False):

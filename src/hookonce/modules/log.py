@@ -14,10 +14,12 @@ class Log:
     def __init__(self, kept: int = _KEPT) -> None:
         self._pieces: deque[bytes] = deque()
         self._size, self._kept, self._lock = 0, kept, Lock()
+        self._said = self._before = 0  # bytes, ever and until a call began
 
     def add(self, said: bytes) -> None:
         """Keep this, and of what came before as much as there is room for."""
         with self._lock:
+            self._said += len(said)
             for start in range(max(0, len(said) - self._kept), len(said), _PIECE):
                 piece = said[start : start + _PIECE]
                 self._pieces.append(piece)
@@ -34,9 +36,17 @@ class Log:
         """Note that the module was started."""
         self.add(f"[started: {pid}]\n".encode())
 
+    def turn(self) -> None:
+        """A call begins: what was said before is not about it."""
+        with self._lock:
+            self._before = self._said
+
     def last(self) -> str:
-        """The last line that it has said since it was started, for people."""
-        for line in reversed(self.text().split("\n")):
+        """The last line that it has said since it was started, or since a call began, for people."""
+        with self._lock:
+            fresh = self._said - self._before
+            said = b"".join(self._pieces)[-fresh:] if fresh else b""
+        for line in reversed(said.decode(errors="replace").split("\n")):
             if line.startswith("[started: "):
                 break
             if line.strip():

@@ -4,6 +4,7 @@ JSON-RPC 2.0, one message to a line. Of the Model Context Protocol this is initi
 """
 
 import sys
+from contextlib import suppress
 from typing import BinaryIO
 
 from hookonce.model import Json, Object
@@ -27,35 +28,51 @@ class _Problem(Exception):
 def serve(module: Module, given: BinaryIO | None = None, told: BinaryIO | None = None) -> None:
     """Answer line by line until nothing more comes."""
     source, sink = given or sys.stdin.buffer, told or sys.stdout.buffer
-    while line := source.readline(LIMIT + 1):
-        answer = _answer(module, line)
-        if answer is not None:
-            sink.write(line_of(answer))
-            sink.flush()
+    with suppress(BrokenPipeError, KeyboardInterrupt):  # nobody listens any more
+        while line := _line(source):
+            answer = _answered(module, line)
+            if answer is not None:
+                sink.write(line_of(answer))
+                sink.flush()
 
 
-def _answer(module: Module, line: bytes) -> Object | None:
-    """What is said to a line; nothing to a notification."""
-    if not line.strip():
+def _line(source: BinaryIO) -> bytes:
+    """The next line; of one that is too long only so much that this can be seen, and its rest is passed over."""
+    line = source.readline(LIMIT + 1)
+    rest = line
+    while len(rest) > LIMIT and not rest.endswith(b"\n"):
+        rest = source.readline(LIMIT + 1)
+    return line
+
+
+def _answered(module: Module, line: bytes) -> Json:
+    """What is said to a line: to several messages at once, several answers; nothing where nothing is asked."""
+    is_whole = len(line) <= LIMIT
+    if is_whole and not line.strip():
         return None
-    number: Json = None
     try:
-        message = _message(line)
-        number = message.get("id")
-        result = _result(module, message)
-    except _Problem as problem:
-        return {"jsonrpc": "2.0", "id": number, "error": {"code": problem.code, "message": str(problem)}}
-    return None if "id" not in message else {"jsonrpc": "2.0", "id": number, "result": result}
-
-
-def _message(line: bytes) -> Object:
-    try:
-        message = document_of(line)
+        found = document_of(line if is_whole else b"")
     except ValueError:
-        raise _Problem(_PARSE, "this is no JSON, or longer than a message may be") from None
-    if type(message) is not dict or message.get("jsonrpc") != "2.0":
-        raise _Problem(_INVALID, "expected an object of JSON-RPC 2.0")
-    return message
+        return _wrong(None, _Problem(_PARSE, "this is no JSON, or longer than a message may be"))
+    if type(found) is not list or not found:
+        return _answer(module, found)
+    return [said for one in found if (said := _answer(module, one)) is not None] or None
+
+
+def _answer(module: Module, message: Json) -> Object | None:
+    """What is said to a message; nothing to a notification, nor to an answer."""
+    if type(message) is not dict or message.get("jsonrpc") != "2.0" or type(message.get("id", 0)) not in (int, str):
+        return _wrong(None, _Problem(_INVALID, "expected an object of JSON-RPC 2.0, its id a number or a text"))
+    is_asked = "id" in message and "method" in message
+    try:
+        result = _result(module, message) if is_asked else {}
+    except _Problem as problem:
+        return _wrong(message["id"], problem)
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result} if is_asked else None
+
+
+def _wrong(number: Json, problem: _Problem) -> Object:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": problem.code, "message": str(problem)}}
 
 
 def _result(module: Module, message: Object) -> Object:
@@ -67,7 +84,7 @@ def _result(module: Module, message: Object) -> Object:
         return {"tools": [_tool(module, name) for name in module.ops]}
     if method == "tools/call":
         return _called(module, given)
-    if method == "ping" or (type(method) is str and method.startswith("notifications/")):
+    if method == "ping":
         return {}
     raise _Problem(_METHOD, f"there is no method {method}")
 

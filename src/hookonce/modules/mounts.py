@@ -4,8 +4,10 @@ from threading import Lock
 
 from msgspec import Struct
 
+from hookonce.model import Object
 from hookonce.modules.descriptor import Descriptor, unmountable
 from hookonce.modules.protocol import Fault
+from hookonce.modules.sense import described
 
 PATHS = tuple(f"/mnt/{name}" for name in ("providers", "tools", "agents", "hooks", "orchestrators", "context"))
 # What is expected where; a module of another kind is no mistake, but perhaps not what was meant.
@@ -27,9 +29,10 @@ class Mounts:
         self._mounts: list[Mount] = []
         self._lock = Lock()
 
-    def add(self, path: str, descriptor: Descriptor) -> Mount:
-        """Mount a module; one that cannot be reached is refused here."""
+    def add(self, path: str, descriptor: Descriptor | Object) -> Mount:
+        """Mount a module; one that makes no sense, or cannot be reached, is refused here."""
         _check(path)
+        descriptor = described(descriptor)
         if problems := unmountable(descriptor):
             told = "; ".join(f"{where} {what}" for where, what in problems)
             raise Fault(
@@ -63,6 +66,9 @@ class Mounts:
         found = [one for one in self.at(path or None) if one.descriptor.name == name]
         if not found:
             raise Fault("bad_request", f"no module {reference} is mounted")
+        if any(one.descriptor != found[0].descriptor for one in found):
+            places = ", ".join(f"{one.path}/{name}" for one in found)
+            raise Fault("bad_request", f"{name} is not one module but {len(found)}: say which of {places}")
         return found[0].descriptor
 
     def holds(self, descriptor: Descriptor) -> bool:

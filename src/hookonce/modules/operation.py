@@ -7,11 +7,13 @@ from typing import Any
 from msgspec import ValidationError, convert, defstruct, to_builtins
 from msgspec.json import schema_components
 
+from hookonce.canon.spelling import near
 from hookonce.errors import UsageError
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import Fault, Request
 
 _WHOLE = "args"  # a parameter of this name takes all arguments as they came
+_HEARS = "on_event"  # events may come with more than a module knows of yet
 _PLAIN = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
@@ -27,13 +29,18 @@ class Operation:
         self._requests = [one.name for one in told.parameters.values() if one.annotation is Request]
         named = [one for one in told.parameters.values() if one.name != _WHOLE and one.name not in self._requests]
         self._names = [one.name for one in named]
-        self._shape = defstruct("args", [_field(one) for one in named], kw_only=True)
+        self._strict = bool(named) and not self._whole and not self._requests and name != _HEARS
+        fields = [_field(one) for one in named]
+        self._shape = defstruct("args", fields, kw_only=True, forbid_unknown_fields=self._strict)
         self._result = told.return_annotation
         self._waits = iscoroutinefunction(function)
 
     def taken(self, request: Request) -> Object:
         """What the function is called with; bad_request where the arguments do not fit."""
         given: Object = {}
+        if self._strict and (strange := next((one for one in request.args if one not in self._names), None)):
+            there = near(strange, self._names) or f"; there are {', '.join(self._names)}"
+            raise Fault("bad_request", f"{self.name} has no argument {strange}{there}", {"args": self._names})
         if self._names:
             try:
                 taken = convert(request.args, self._shape)
@@ -49,7 +56,7 @@ class Operation:
     def __call__(self, request: Request) -> Json:
         """Do it; what comes out is plain JSON."""
         made = self._function(**self.taken(request))
-        return to_builtins(_awaited(made) if self._waits else made)
+        return to_builtins(_awaited(made) if self._waits else made, str_keys=True)
 
     def schemas(self) -> tuple[Object, Object]:
         """The JSON Schemas of what it takes and of what it gives, as far as its annotations tell."""

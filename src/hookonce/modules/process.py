@@ -10,9 +10,12 @@ from select import POLLIN, POLLOUT, poll
 from threading import Thread
 from time import monotonic, sleep
 
+from hookonce.modules.leash import Leash
+
 CHUNK = 1 << 16
 GRACE = 1.0  # seconds for each of the ways to ask it to end
 _TICK = 0.02  # seconds between two looks, where the system cannot tell us
+_LAST = 0.1  # seconds for what it said last, where somebody else still holds its stderr
 _TURN = 0.05  # seconds to write before we look again whether somebody else still reads
 
 
@@ -27,17 +30,20 @@ class Process:
         said: Callable[[bytes], object] = bytes,
     ) -> None:
         """Start it; `said` is given what it writes to stderr. An OSError where it cannot be started."""
-        (stdin, self._into), (self._out, stdout), (err, stderr) = _pipes()
+        (stdin, self._into), (self._out, stdout), (err, stderr) = pipes()
+        self._leash = Leash()
         try:
             self._popen = subprocess.Popen(  # noqa: S603  what to run is what a descriptor is for
                 command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env=env, start_new_session=True
             )
         except (OSError, ValueError) as problem:  # ValueError: a word with NUL in it
-            _close(self._into, self._out, err)
+            close(self._into, self._out, err)
+            self._leash.drop()
             raise problem if isinstance(problem, OSError) else OSError(str(problem)) from None
         finally:
-            _close(stdin, stdout, stderr)
+            close(stdin, stdout, stderr)
         self.pid = self._popen.pid
+        self._leash.hold(self.pid)
         self._watch(err, said)
 
     def _watch(self, err: int, said: Callable[[bytes], object]) -> None:
@@ -49,7 +55,8 @@ class Process:
         if self._ended >= 0:
             self._readable.register(self._ended, POLLIN)
             self._gone.register(self._ended, POLLIN)
-        Thread(target=_drain, args=(err, said), name=f"stderr of {self.pid}", daemon=True).start()
+        self._ear = Thread(target=_drain, args=(err, said), name=f"stderr of {self.pid}", daemon=True)
+        self._ear.start()
 
     def is_gone(self) -> bool:
         """Whether it has ended."""
@@ -104,7 +111,7 @@ class Process:
     def finish(self) -> None:
         """Say that nothing more will come; most modules end then."""
         into, self._into = self._into, -1
-        _close(into)
+        close(into)
 
     def stop(self, grace: float = GRACE) -> None:
         """Wait for its end, ask for it, and then not ask; in the end its whole group is gone."""
@@ -119,7 +126,9 @@ class Process:
         """End it and its group now, or after a moment; whether it had ended by itself."""
         alone = self._popen.returncode is not None or self._is_gone_in(patience)
         self._signal(signal.SIGKILL)
+        self._leash.drop()
         self._popen.wait()
+        self._ear.join(_LAST)
         return alone
 
     @property
@@ -149,17 +158,17 @@ class Process:
         """Close what is open; nobody may be reading or writing."""
         self.finish()
         out, ended, self._out, self._ended = self._out, self._ended, -1, -1
-        _close(out, ended)
+        close(out, ended)
 
 
-def _pipes() -> list[tuple[int, int]]:
+def pipes() -> list[tuple[int, int]]:
     """Three pipes, or none of them."""
     made: list[tuple[int, int]] = []
     try:
         while len(made) < 3:  # noqa: PLR2004  stdin, stdout, stderr
             made.append(os.pipe())
     except OSError:
-        _close(*(end for ends in made for end in ends))
+        close(*(end for ends in made for end in ends))
         raise
     return made
 
@@ -181,7 +190,8 @@ def _drain(err: int, said: Callable[[bytes], object]) -> None:
         os.close(err)
 
 
-def _close(*descriptors: int) -> None:
+def close(*descriptors: int) -> None:
+    """Close those that are open."""
     for one in descriptors:
         if one >= 0:
             os.close(one)

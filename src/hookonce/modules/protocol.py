@@ -9,6 +9,7 @@ from hookonce.model import Json, Object
 
 TIMEOUT = 30.0  # seconds that an invocation has where nobody says otherwise
 HEALTH_TIMEOUT = 2.0
+LONGEST = 86_400.0  # seconds that anybody waits at all
 LIMIT = 16 << 20  # bytes of one message; everybody has to take a megabyte
 HEALTHY: Object = {"status": "ok"}
 DESCRIBED = ("name", "version", "kind", "capabilities", "inputs", "outputs")

@@ -19,6 +19,7 @@ _PATHS = {f"/{verb}": verb for verb in VERBS}
 _IDLE = 75.0  # seconds that a connection may say nothing
 _MOST = 256  # connections
 _AT_ONCE = 64  # invocations
+_DIGITS = 18  # of a length that anybody can mean
 
 
 class _Refused(Exception):
@@ -102,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer one request; what was refused before its body was read ends the connection."""
         try:
             verb = self._verb()
-            document = self._document(self.rfile.read(self._length()), verb)
+            document = self._document(self.rfile.read(self._length(verb)), verb)
         except _Refused as refused:
             self.close_connection = True
             self._send(refused.status, refused.document)
@@ -139,11 +140,11 @@ class _Handler(BaseHTTPRequestHandler):
             return False
         return self.server.token is not None or _is_here(name)
 
-    def _length(self) -> int:
-        told = self.headers.get("Content-Length", "")
+    def _length(self, verb: str) -> int:
+        told = self.headers.get("Content-Length", "" if verb == "invoke" else "0")  # the others need no body
         if self.headers.get("Transfer-Encoding") is not None or not told.isdecimal():
             raise _Refused(411, "bad_request", "say with Content-Length how long the body is")
-        if int(told) > self.server.limit:
+        if len(told) > _DIGITS or int(told) > self.server.limit:
             raise _Refused(413, "bad_request", f"a request has at most {self.server.limit} bytes")
         return int(told)
 

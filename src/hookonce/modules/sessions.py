@@ -8,6 +8,7 @@ from msgspec.json import encode
 
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import Fault, Plan
+from hookonce.modules.sense import plain
 
 
 class Session(Struct, kw_only=True):
@@ -35,7 +36,7 @@ class Sessions:
         """A session that goes on from where another one stands."""
         with self._lock:
             above = self._live(parent)
-            return self._put(Session(id=self._mint(), plan=above.plan, parent=parent, context=dict(above.context)))
+            return self._put(Session(id=self._mint(), plan=above.plan, parent=parent, context=_copy(above.context)))
 
     def _put(self, session: Session) -> Session:
         self._known[session.id] = session
@@ -60,10 +61,11 @@ class Sessions:
     def context(self, name: str) -> Object:
         """A copy of a session's context."""
         with self._lock:
-            return dict(self._live(name).context)
+            return _copy(self._live(name).context)
 
     def put(self, name: str, key: str, value: Json) -> None:
         """Set a fragment of a session's context; None takes it away."""
+        value = plain(value, "a fragment")
         with self._lock:
             context = self._live(name).context
             context.pop(key, None)
@@ -80,14 +82,20 @@ class Sessions:
             before = session.context
             newer = {key: value for key, value in before.items() if key not in seen or seen[key] != value}
             gone = seen.keys() - before.keys()
-            session.context = {key: value for key, value in kept.items() if key not in gone} | newer
+            session.context = _copy({key: value for key, value in kept.items() if key not in gone}) | newer
             return len(encode(session.context)) - len(encode(before))
 
     def _live(self, name: str) -> Session:
-        session = self._known.get(name)
+        session = self._known.get(name) if type(name) is str else None
         if session is None:
             raise Fault("bad_request", f"there is no session {name}, or it has ended")
         return session
+
+
+def _copy(context: Object) -> Object:
+    """A context that shares nothing with another one."""
+    copy: Object = plain(context, "a context")
+    return copy
 
 
 def newest(context: Object, limit: int) -> Object:

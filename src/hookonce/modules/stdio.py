@@ -12,7 +12,7 @@ from hookonce.model import Object
 from hookonce.modules.life import Life, Watch
 from hookonce.modules.log import Log
 from hookonce.modules.process import GRACE, Process
-from hookonce.modules.protocol import LIMIT, Fault, Request, failed, failure
+from hookonce.modules.protocol import LIMIT, LONGEST, Fault, Request, failed, failure
 
 _FIRST, _LONGEST = 0.1, 10.0  # seconds until it is started again, once it has failed twice in a row
 _open: "WeakSet[Stdio]" = WeakSet()
@@ -52,7 +52,7 @@ class Stdio:
 
     def ask(self, request: Request, timeout: float) -> Object:
         """What the module answers; whatever goes wrong is an answer too."""
-        deadline = monotonic() + timeout
+        deadline = monotonic() + min(timeout, LONGEST)
         try:
             answer = self._asked(request, timeout, deadline)
             if answer is None:  # it had ended before it got any of this: that costs nobody an answer

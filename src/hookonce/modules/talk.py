@@ -1,7 +1,7 @@
 """Talking to a module without believing anything it says: raw messages, and what was wrong with them."""
 
 import json
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPException
 from time import monotonic
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -11,8 +11,10 @@ from msgspec import Struct
 from hookonce.model import Json, Object
 from hookonce.modules.descriptor import Descriptor
 from hookonce.modules.lines import Lines, document_of, line_of
+from hookonce.modules.log import Log
 from hookonce.modules.process import Process
 from hookonce.modules.protocol import LIMIT
+from hookonce.modules.timed import connected
 
 _SHOWN = 400  # characters of a message in a transcript
 _STRAY = 0.2  # seconds in which a second answer would come
@@ -88,13 +90,14 @@ class StdioTalk:
     def __init__(self, descriptor: Descriptor) -> None:
         """Start it; an OSError where it cannot be started."""
         self.transcript, self.loud, self.is_over = Transcript(), 0, False
-        self._lines, self._waiting = Lines(LIMIT), list[bytes | None]()
+        self._lines, self._waiting, self._log = Lines(LIMIT), list[bytes | None](), Log()
         self.process = Process(descriptor.transport.command, descriptor.folder, None, self._said)
 
     def _said(self, chunk: bytes) -> None:
         if not self.loud:
             self.transcript.add("said", chunk)
         self.loud += len(chunk)
+        self._log.add(chunk)
 
     @property
     def is_too_loud(self) -> bool:
@@ -144,9 +147,9 @@ class StdioTalk:
         return f"gave no answer in {seconds:g} s"
 
     def _state(self) -> str:
-        if not self.process.kill(_MOMENT):
-            return "it ran on, but had closed that"
-        return f"it {self.process.ending}"
+        alone = self.process.kill(_MOMENT)
+        said = f"; it said last: {last}" if (last := self._log.last()) else ""
+        return f"it {self.process.ending}{said}" if alone else f"it ran on, but had closed that{said}"
 
     def stray(self, seconds: float = _STRAY) -> bool:
         """Whether something comes that nobody has asked for."""
@@ -173,24 +176,28 @@ class HttpTalk:
     def ask(self, verb: str, message: bytes, seconds: float) -> Object:
         """The body that comes for a POST, whatever its status."""
         self.transcript.add("sent", f"POST /{verb} ".encode() + message)
-        kind = HTTPSConnection if self._url.scheme == "https" else HTTPConnection
-        line = kind(self._url.hostname or "", self._url.port, timeout=seconds)
-        headers = {"Content-Type": "application/json"}
-        headers |= {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
         try:
-            line.request("POST", f"{self._url.path.rstrip('/')}/{verb}", message, headers)
-            said = line.getresponse()
-            raw = said.read(LIMIT + 1)
+            status, raw = self._posted(verb, message, monotonic() + seconds)
         except TimeoutError:
             raise Wrong(f"gave no answer in {seconds:g} s") from None
         except (OSError, HTTPException) as problem:
             raise Wrong(f"cannot be reached: {problem}") from None
-        finally:
-            line.close()
-        self.transcript.add("heard", f"{said.status} ".encode() + raw)
+        self.transcript.add("heard", f"{status} ".encode() + raw)
         if len(raw) > LIMIT:
             raise Wrong(f"answered with more than {LIMIT} bytes")
         return document(raw)
+
+    def _posted(self, verb: str, message: bytes, deadline: float) -> tuple[int, bytes]:
+        headers = {"Content-Type": "application/json"}
+        headers |= {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
+        secure = self._url.scheme.lower() == "https"
+        line = connected(self._url.hostname or "", self._url.port, deadline, secure=secure)
+        try:
+            line.request("POST", f"{self._url.path.rstrip('/')}/{verb}", message, headers)
+            said = line.getresponse()
+            return said.status, said.read(LIMIT + 1)
+        finally:
+            line.close()
 
     def close(self) -> None:
         """Nothing is open."""

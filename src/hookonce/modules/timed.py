@@ -1,6 +1,7 @@
 """A connection on which everything together has to be done by a deadline, not each byte by itself."""
 
 import io
+from http.client import HTTPConnection, HTTPSConnection
 from select import POLLIN, poll
 from socket import socket
 from time import monotonic
@@ -52,6 +53,21 @@ class _Borrowed(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         return self._owner.readinto(buffer)
+
+
+def connected(host: str, port: int | None, deadline: float, *, secure: bool) -> HTTPConnection:
+    """A new connection, on which everything is done by the deadline."""
+    made = HTTPSConnection if secure else HTTPConnection
+    connection = made(host, port, timeout=max(0.001, deadline - monotonic()))
+    try:
+        connection.connect()
+    except BaseException:
+        connection.close()
+        raise
+    timed: Any = Timed(connection.sock)
+    timed.deadline = deadline
+    connection.sock = timed
+    return connection
 
 
 def has_news(end: socket) -> bool:

@@ -1,13 +1,24 @@
 """Those who wait for answers of a module, and to whom of them an answer belongs."""
 
 from threading import Lock
-from typing import Literal
+from typing import Generic, Literal, Protocol, TypeVar
 
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import failed
 
 _DIGITS = 18  # of a number that we may have given
+_SHOWN = 60  # characters of an id that is nobody's
 Fate = Literal["given", "late", "stray", "ambiguous"]
+
+
+class Waits(Protocol):
+    """Somebody who waits for an answer."""
+
+    def give(self, document: Object) -> object:
+        """What they have waited for."""
+
+
+Somebody = TypeVar("Somebody", bound=Waits)
 
 
 class Waiter:
@@ -34,7 +45,7 @@ class Waiter:
         self.ring()
 
 
-class Waiting:
+class Waiting(Generic[Somebody]):
     """The waiters by the numbers of their requests; one thread at a time gives out answers."""
 
     def __init__(self) -> None:
@@ -42,19 +53,23 @@ class Waiting:
         self.answered = False
         self.last = 0  # the highest number that was sent
         self._owed = 0  # answers that may still come though nobody waits for them
-        self._waiters: dict[int, Waiter] = {}
+        self._waiters: dict[int, Somebody] = {}
 
     def __len__(self) -> int:
         return len(self._waiters)
 
-    def add(self, number: int) -> Waiter:
+    def add(self, number: int, waiter: Somebody) -> Somebody:
         """Somebody who waits for the answer to a request."""
-        waiter = self._waiters[number] = Waiter()
+        self._waiters[number] = waiter
         return waiter
 
-    def leave(self, number: int) -> None:
-        """They do not wait any more."""
-        self._waiters.pop(number, None)
+    def leave(self, number: int) -> bool:
+        """They do not wait any more; whether they have until now."""
+        return self._waiters.pop(number, None) is not None
+
+    def all(self) -> list[Somebody]:
+        """Everybody who waits, those first who have waited longest."""
+        return list(self._waiters.values())
 
     def missed(self) -> bool:
         """An answer did not come in time; whether it is one that could be taken for the answer to the next."""
@@ -63,9 +78,10 @@ class Waiting:
 
     def give(self, document: Object) -> Fate:
         """Give an answer to whom it belongs; if that is nobody, say what is to be thought of it."""
-        number = _number(document.pop("id", None))
-        if number is None:
+        told = document.pop("id", None)
+        if told is None:
             return self._numberless(document)
+        number = _number(told)
         waiter = self._waiters.pop(number, None)
         if waiter is not None:
             self.echoes = self.answered = True
@@ -74,7 +90,8 @@ class Waiting:
         if 0 < number <= self.last:
             return "late"
         if len(self._waiters) == 1:  # it can only have been meant for this one
-            self.deny(failed("internal", f"the module answered with the id {number}, which no request has"))
+            named = str(told)[:_SHOWN]
+            self.deny(failed("internal", f"the module answered with the id {named}, which no request has"))
         return "stray"
 
     def _numberless(self, document: Object) -> Fate:
@@ -104,16 +121,9 @@ class Waiting:
             except KeyError:  # somebody left at this moment
                 return
 
-    def call_next(self) -> None:
-        """Tell one of them that it is their turn to read."""
-        for waiter in list(self._waiters.values()):
-            if waiter.document is None:
-                waiter.ring()
-                return
 
-
-def _number(told: Json) -> int | None:
-    """The id of an answer; some languages make a text of it."""
+def _number(told: Json) -> int:
+    """The id of an answer; some languages make a text of it. One that we have never given is below all of ours."""
     if type(told) is int:
         return told
-    return int(told) if type(told) is str and told.isdecimal() and len(told) <= _DIGITS else None
+    return int(told) if type(told) is str and told.isdecimal() and len(told) <= _DIGITS else -1
