@@ -15,6 +15,25 @@ settings.register_profile("ci", max_examples=100, deadline=None, suppress_health
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
+@pytest.fixture(scope="session")
+def nobody(tmp_path_factory):
+    """A home for tests that name none: what they leave there concerns nobody."""
+    return str(tmp_path_factory.mktemp("nobody"))
+
+
+@pytest.fixture(autouse=True)
+def _at_home_nowhere(request, nobody):
+    """No test finds or leaves anything in the home of whoever runs it; real agents need what was fetched there."""
+    if request.node.get_closest_marker("integration") is not None:
+        yield
+        return
+    before = os.environ.get("HOME")
+    os.environ["HOME"] = nobody
+    yield
+    if before is not None:
+        os.environ["HOME"] = before
+
+
 @pytest.fixture(autouse=True)
 def _no_trace(request):
     """A home that was made for one test leaves nothing in this machine's runtime directory."""

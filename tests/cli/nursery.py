@@ -26,6 +26,7 @@ ROOMS = ("agents", "cli", "formats", "journeys", "store")
 LIBRARIES = ("jsonschema", "rich.console", "rich.table", "sqlite3", "tomlkit", "yaml")
 PIPES = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
 _MOST = 100_000  # bytes that fit into one message
+_LOOK = 5.0  # seconds between two looks at who has started us
 
 
 # Here
@@ -72,6 +73,7 @@ def _line():
 
 
 def _end(line, process):
+    line.shutdown(socket.SHUT_RDWR)  # a fork of ours may hold it too
     line.close()
     with process:
         process.communicate()
@@ -93,9 +95,16 @@ def prepare():
 
 
 def serve(line):
-    """Begin whatever is asked for, until nobody can ask any more."""
+    """Begin whatever is asked for, until nobody asks any more; a lost fork of our parent may hold the line open."""
+    parent = os.getppid()
+    line.settimeout(_LOOK)
     while True:
-        data, files, *_ = socket.recv_fds(line, _MOST, 4)
+        try:
+            data, files, *_ = socket.recv_fds(line, _MOST, 4)
+        except TimeoutError:
+            if os.getppid() == parent:
+                continue
+            return
         if not data:
             return
         if not os.fork():

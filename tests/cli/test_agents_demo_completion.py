@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from hookonce import agents, formats
 from hookonce.agents.proven import Shown
 from hookonce.canon.capabilities import CAPABILITIES
+from hookonce.canon.events import EVENTS
 from hookonce.cli import COMMANDS
 from hookonce.cli._matrix import abilities, cells, contradictions, failures, places, proof
 from hookonce.cli._table import show, table
@@ -288,6 +289,21 @@ COMPLETIONS = [
     (["hookonce", "module", "check", "--desc"], {"--descriptor"}),
     (["hookonce", "module", "invoke", "--al"], {"--allow"}),
     (["hookonce", "module", "check", "ser"], set()),
+    (["hookonce", "module", "check", "--transport", ""], {"stdio", "http"}),
+    (["hookonce", "module", "invoke", "--allow", "fs."], {"fs.read", "fs.write", "fs.temp"}),
+    (["hookonce", "module", "serve", "--mc"], {"--mcp"}),
+    (["hookonce", "events", ""], {"sql", "export", "import", "erase"}),
+    (["hookonce", "events", "--json", "s"], {"sql"}),
+    (["hookonce", "events", "sql", "e"], set()),
+    (["hookonce", "events", "--format", "open"], {"openhook"}),
+    (["hookonce", "events", "--decision", ""], {"allow", "ask", "deny", "none"}),
+    (["hookonce", "events", "--agent", "co"], {"codex", "copilot-cli"}),
+    (["hookonce", "events", "--type", "session_"], {name for name in EVENTS if name.startswith("session_")}),
+    (["hookonce", "events", "--tool", "sh"], {"shell"}),
+    (["hookonce", "events", "--since", ""], set()),
+    (["hookonce", "cost", "--by", ""], {"day", "agent", "model", "project"}),
+    (["hookonce", "convert", "--to", "co"], {"codex", "copilot-cli"}),
+    (["hookonce", "audit", "verify", "ke"], set()),
 ]
 
 
@@ -313,4 +329,7 @@ def test_fish_is_told_the_same_names():
     assert all(line.startswith("complete -c hookonce ") for line in script.splitlines())
     assert all(name in script for name in (*COMMANDS, *formats.FORMATS, *agents.AGENTS))
     assert '-n "__fish_seen_subcommand_from daemon" -f -a "start stop status"' in script
+    assert '-n "__fish_seen_subcommand_from events" -l decision -x -a "allow ask deny none"' in script
+    assert f'-n "__fish_seen_subcommand_from events" -l format -x -a "{" ".join(formats.FORMATS)}"' in script
+    assert '-n "__fish_seen_subcommand_from module; and __fish_seen_subcommand_from check" -l descriptor -r' in script
     assert f'-n "__fish_seen_subcommand_from install" -f -a "{" ".join(agents.AGENTS)}"' in script

@@ -352,6 +352,54 @@ def test_why_names_the_command_and_the_id_of_the_hook_that_refused(home, tmp_pat
     assert f"its command is in no manifest now {known}" in after
 
 
+def test_why_knows_hooks_that_failed(home, tmp_path, capsys):
+    """
+    An open guard that fails lets everything pass, and nobody would see it.
+    """
+    put(home / ".config/hookonce/hooks.json", manifest(command("echo secret words >&2; exit 3", name="guard", blocking=True)))
+    assert (1, "", "hookonce: no hook has failed so far\n") == hookonce(capsys, "why", "--failures")
+    codex(tmp_path)
+    failed = next(one for one in records() if one.runs)
+
+    text = hookonce(capsys, "why")[1]
+
+    assert "guard (user): no opinion, exit code 3" in text
+    assert "it ran: echo secret words >&2; exit 3 (id " in text
+    assert "what it wrote to stderr is in hookonce logs" in text
+    assert "keyed" not in text
+    assert text == hookonce(capsys, "why", "--failures")[1]
+    assert f"{failed.event.id} " in hookonce(capsys, "why", "--list", "--failures")[1]
+    shown = hookonce(capsys, "events", "--type", "error_occurred")[1]
+    assert "hook guard: exit code 3" in shown
+    assert text == hookonce(capsys, "why", failed.event.id[:23])[1]
+
+
+def test_why_tells_of_a_failure_after_the_last_refusal(home, tmp_path, capsys):
+    put(home / ".config/hookonce/hooks.json", manifest(command("echo never >&2; exit 2", name="wall", blocking=True)))
+    codex(tmp_path)
+    put(home / ".config/hookonce/hooks.json", manifest(command("exit 3", name="guard", blocking=True)))
+    codex(tmp_path, "pwd")
+    failed = next(one for one in records() if any(run.failure for run in one.runs))
+
+    text = hookonce(capsys, "why")[1]
+
+    assert "because never" in text
+    assert f"a hook has failed since then: hookonce why {failed.event.id}\n" in text
+
+
+def test_why_names_the_function_and_not_what_calls_it(home, tmp_path, capsys):
+    put(home / ".config/hookonce/guard.py", "def no(event):\n    raise ValueError('boom')\n")
+    handler = {"type": "function", "file": "guard.py", "name": "no"}
+    one = {"event": "before_tool_execute", "name": "fn", "blocking": True, "handler": handler}
+    put(home / ".config/hookonce/hooks.json", json.dumps({"spec": "hooks/1.0", "hooks": [one]}))
+    codex(tmp_path)
+
+    text = hookonce(capsys, "why")[1]
+
+    assert f"it ran: {home}/.config/hookonce/guard.py: no (id " in text
+    assert "worker.py" not in text
+
+
 def test_why_lists_the_last_refusals(home, tmp_path, capsys):
     """
     The newest last, each with the id by which it can be asked for; nothing else is listed.

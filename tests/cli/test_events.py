@@ -181,7 +181,8 @@ def test_what_cannot_be_asked_is_said(home, words, code, told):
 
 
 def test_where_nothing_happened_nothing_is_shown_and_nothing_is_made(tmp_path):
-    assert (0, "there is no such event\n", "") == run("events", HOME=str(tmp_path))
+    assert (0, "there is no such event\n", "") == run("events", "--agent", "codex", HOME=str(tmp_path))
+    assert run("events", HOME=str(tmp_path)).out.startswith("nothing is recorded yet. Next: hookonce install")
     assert (0, "", "") == run("events", "--json", HOME=str(tmp_path))
     assert [] == list(tmp_path.rglob("*.db"))
 

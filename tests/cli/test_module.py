@@ -199,6 +199,35 @@ def test_hookonce_is_a_module_that_responds_translates_checks_and_looks(home):
     assert ["s1"] == [one["session"] for one in looked[3]["result"]]
 
 
+WRONG = {
+    "argument": ({"limit": 1}, "query has no argument limit; there are agent, session"),
+    "mistyped": ({"lasts": 1}, "query has no argument lasts; did you mean last?"),
+    "agent": ({"agent": "cloude-code"}, "no agent is called 'cloude-code'; did you mean claude-code?"),
+    "type": ({"type": "PreToolUse"}, "no event is called 'PreToolUse'; did you mean before_tool_execute?"),
+    "tool": ({"tool": "Bash"}, "no tool is called 'Bash'; did you mean shell?"),
+    "tools": ({"tool": "shel"}, "no tool is called 'shel'; did you mean shell?"),
+    "format": ({"format": "openhok"}, "openhok"),
+    "time": ({"since": "yesterday"}, "'yesterday' is no time"),
+}
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory):
+    """What hookonce says to questions that cannot be meant."""
+    asking = [{"id": name, "op": "query", "args": args} for name, (args, _) in WRONG.items()]
+    return asked(tmp_path_factory.mktemp("home"), *asking)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_question_that_nothing_can_answer_is_refused(refused, name):
+    """
+    An agent that asks what it did gets no confident nothing.
+    """
+    error = refused[name]["error"]
+    assert "bad_request" == error["code"]
+    assert WRONG[name][1] in error["message"]
+
+
 @pytest.mark.covers("AMP-10")
 def test_the_store_is_a_module_that_hears_of_events(home):
     event = {"id": "e1", "ts": 1.0, "event": "session:start", "component": "kernel", "session_id": "S"}

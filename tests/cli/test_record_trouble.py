@@ -77,3 +77,55 @@ def test_why_tells_what_is_wrong_with_the_record_and_looks_into_the_spool(home, 
     assert "because it says" in ran.out
     assert word in summary().problem
     assert word in run("status", HOME=str(home)).out
+
+
+# A home that cannot be written
+
+
+@pytest.fixture
+def shut(tmp_path):
+    """A home in which the folder of our data cannot be made."""
+    (tmp_path / ".local").write_text("in the way")
+    return tmp_path
+
+
+def test_where_nothing_can_be_written_doctor_status_events_and_audit_say_so(shut):
+    told = f"{shut}/.local is no folder"
+
+    doctor, status = run("doctor", HOME=str(shut)), run("status", HOME=str(shut))
+
+    assert f"record: {told}: agents are answered, and what they tell is lost" in doctor.out
+    assert f"{told}: agents are answered, and what they tell is lost" in status.out
+    assert f"nothing is recorded: {told}\n" == run("events", HOME=str(shut)).out
+    assert [f"{told}: what agents tell now is in no record"] == run("audit", "verify", HOME=str(shut)).complaints()
+
+
+def test_where_nothing_can_be_written_nothing_can_be_installed(shut):
+    (shut / ".codex").mkdir()
+
+    ran = run("install", "codex", HOME=str(shut))
+
+    assert 1 == ran.code
+    assert 1 == len(ran.complaints()), ran.err
+    assert "Not a directory" in ran.err
+    assert "internal error" not in ran.err
+
+
+def test_settings_that_cannot_be_read_are_named_and_keep_nothing_out_of_the_record(home):
+    (home / ".config/hookonce").mkdir(parents=True, exist_ok=True)
+    (home / ".config/hookonce/config.toml").write_text("record = \n")
+    spool.append(story()[0])
+
+    ran = run("events", HOME=str(home))
+
+    assert 0 == ran.code
+    assert ["config.toml cannot be read" in line for line in ran.complaints()] == [True]
+    assert "no sum" not in ran.err
+    assert "cannot be read" in run("status", HOME=str(home)).out
+
+
+def test_prices_that_make_no_sense_are_named(home):
+    (home / ".config/hookonce").mkdir(parents=True, exist_ok=True)
+    (home / ".config/hookonce/prices.toml").write_text("[m]\ninput = 1\n")
+
+    assert "prices.toml cannot be used: m needs input and output" in run("doctor", HOME=str(home)).out

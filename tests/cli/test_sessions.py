@@ -50,7 +50,8 @@ def test_options_say_which_are_meant(home, words, meant):
 
 
 def test_where_there_is_none_that_is_said(tmp_path):
-    assert (0, "there is no such session\n", "") == run("sessions", HOME=str(tmp_path))
+    assert (0, "there is no such session\n", "") == run("sessions", "--agent", "codex", HOME=str(tmp_path))
+    assert run("sessions", HOME=str(tmp_path)).out.startswith("nothing is recorded yet. Next: hookonce install")
 
 
 def test_a_session_is_told_call_by_call(home):

@@ -79,3 +79,29 @@ def test_what_cannot_be_tried_is_said_in_one_sentence(tmp_path, words, complaint
     assert done.code in {1, 64}
     assert complaint in done.err
     assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("name", ["guard.py", "./guard.py", "guard.sh"])
+def test_a_file_is_tried_as_the_program_that_it_is(tmp_path, name):
+    """
+    The five lines of the README, without a bit that says that they may be run.
+    """
+    (tmp_path / "guard.py").write_text(
+        "from hookonce import deny, hook\n\n\n@hook\ndef no_rm(event):\n    return deny('not here')\n"
+    )
+    (tmp_path / "guard.sh").write_text("#!/bin/sh\necho not here >&2\nexit 2\n")
+    (tmp_path / "guard.sh").chmod(0o755)
+
+    done = run("try", name, HOME=str(tmp_path), cwd=tmp_path)
+
+    assert (0, True) == (done.code, "it says: deny, because not here" in done.out), done
+
+
+@pytest.mark.parametrize("command", ["exit 1", "./nowhere.py", "echo nonsense"])
+def test_a_hook_that_fails_is_no_success(tmp_path, command):
+    """
+    No opinion and a failure are told apart, for people and for scripts.
+    """
+    done = tried(tmp_path, command)
+
+    assert (1, True) == (done.code, "it has failed, which counts as no opinion" in done.out)

@@ -3,12 +3,14 @@
 import re
 import tomllib
 
+from hookonce.cli.cost import _EXAMPLES
 from hookonce.config import settings
+from hookonce.store import prices
 from tests.manifest.projects import house, put
 from tests.shared import ROOT
 
 PAGE = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8").partition("## Settings")[2]
-(EXAMPLE,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+EXAMPLE, PRICES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 ROWS = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", PAGE, re.MULTILINE))
 
 
@@ -51,3 +53,24 @@ def test_the_example_sets_every_setting(monkeypatch, tmp_path):
         assert read() == tomllib.loads(EXAMPLE)
         assert all(before.get(name) != value for name, value in read().items())
         file.unlink()
+
+
+def test_the_prices_of_the_example_count(monkeypatch, tmp_path):
+    """
+    On the page, and in what `hookonce cost --help` shows.
+    """
+    house(monkeypatch, tmp_path)
+    put(prices.file(), PRICES)
+    found = prices.price_of("vendor/My-Model-2026-01-01")
+    (rates,) = found.rates
+
+    assert (1_250_000, 10_000_000, 125_000, 1_250_000, 2_000_000) == (
+        rates.input,
+        rates.output,
+        rates.cache_read,
+        rates.cache_write,
+        rates.cache_write_hour,
+    )
+    assert 400_000 == found.window
+    shown = "\n".join(line.strip() for line in _EXAMPLES.partition("named:")[2].splitlines())
+    assert tomllib.loads(PRICES) == tomllib.loads(shown)

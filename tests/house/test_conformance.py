@@ -13,9 +13,9 @@ TABLE = """\
 id\tdue\tsubject
 OH-1\tevents\tone
 OH-2\tevents\ttwo
-AH-1\trecord\tthree
+AH-1\tlater\tthree
 HIF-1\tinformative\tfour
-AMP-1\tmodules\tfive
+AMP-1\tlater\tfive
 """
 
 
@@ -72,7 +72,7 @@ def test_rows_without_tests(tmp_path: Path) -> None:
     root = _project(tmp_path)
     assert conformance.open_rows(root) == ["OH-1", "OH-2"]
     assert _line(root, "OH-1") == "| OH-1 | one | open |  |"
-    assert _line(root, "AH-1") == "| AH-1 | three | planned: record |  |"
+    assert _line(root, "AH-1") == "| AH-1 | three | planned: later |  |"
     assert _line(root, "HIF-1") == "| HIF-1 | four | informative |  |"
     assert _line(root, "all") == "| all | 0 | 2 | 2 | 1 | 5 |"
 
