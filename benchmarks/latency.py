@@ -1,11 +1,13 @@
 """make bench: how long agents wait for us, and for public Python packages beside us; writes benchmarks/results.json.
 
-`--quick` measures less; what it finds is shown and not kept.
+`--quick` measures less; what it finds is shown and not kept. `--record HOME` also measures in a home with much in its
+record, which `benchmarks/store.py --fill HOME --rows 1000000` makes; a copy of it is used.
 """
 
 import os
 import sys
 from pathlib import Path
+from shutil import copytree
 from tempfile import TemporaryDirectory
 
 from msgspec.json import encode
@@ -27,7 +29,12 @@ def main() -> int:
     quick = "--quick" in sys.argv
     with TemporaryDirectory(prefix="hookonce-peers-", ignore_cleanup_errors=True) as scratch:
         more, absent = peers(Path(scratch))
-        report = run(QUICK if quick else Plan(), more, lambda text: print(text, file=sys.stderr))
+        report = run(
+            QUICK if quick else Plan(),
+            more,
+            lambda text: print(text, file=sys.stderr),
+            record=_copied(Path(scratch) / "record"),
+        )
     skipped = [Skipped(case=name, reason=reason) for name, reason in absent.items()]
     report = replace(report, skipped=report.skipped + skipped)
     show_report(report)
@@ -35,6 +42,15 @@ def main() -> int:
         RESULTS.write_bytes(pretty(encode(report), indent=1) + b"\n")
         print("\nwrote benchmarks/results.json; make docs puts it into docs/performance.md")
     return int(any(row.errors or row.wrong for row in report.rows))
+
+
+def _copied(place: Path) -> Path | None:
+    """The record of the home that was named, if one was."""
+    if "--record" not in sys.argv:
+        return None
+    home = Path(sys.argv[sys.argv.index("--record") + 1])
+    copytree(home / ".local" / "share" / "hookonce", place)
+    return place
 
 
 if __name__ == "__main__":

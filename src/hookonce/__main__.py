@@ -2,25 +2,48 @@
 
 import os
 import sys
-from argparse import SUPPRESS, Action, ArgumentParser, RawDescriptionHelpFormatter
+from argparse import SUPPRESS, Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from contextlib import suppress
-from errno import EDQUOT, EFBIG, EIO, ENOSPC
+from errno import EACCES, EDQUOT, EFBIG, EIO, ENOSPC, ENOTDIR, EPERM, EROFS
 from importlib import import_module
 from io import TextIOWrapper
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hookonce import __version__
 from hookonce.cli import BARE, COMMANDS, MODULES
 from hookonce.errors import HookonceError, UsageError
 
 FINE, PROBLEM, USAGE, INTERNAL, INTERRUPTED = 0, 1, 64, 70, 130
+_SHUT = {EACCES, EPERM, EROFS, ENOTDIR}  # what others have closed for us
 _FULL_OR_BROKEN = {EDQUOT, EFBIG, EIO, ENOSPC}  # disks that are not ours
 
 
 class _Parser(ArgumentParser):
-    """An argument parser that leaves with the code for wrong usage."""
+    """An argument parser that leaves with the code for wrong usage, and takes words behind options too."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Everything is understood here, or nowhere: what is left belongs to the last place, or is an error."""
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            self._place(found, left)
+        return found, []
+
+    def _place(self, found: Namespace, left: list[str]) -> None:
+        """Put words that stood behind options where they would have gone before them."""
+        last = next(reversed(self._get_positional_actions()), None)
+        taken = getattr(found, last.dest, None) if last is not None else None
+        free = last is not None and (last.nargs in {"*", "+"} or (last.nargs == "?" and taken == last.default))
+        if last is None or not free or any(word[0:1] == "-" and word != "-" for word in left):
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        if last.nargs == "?" and left[1:]:
+            self.error(f"unrecognized arguments: {' '.join(left[1:])}")
+        try:
+            values = self._get_values(last, left)
+        except ArgumentError as problem:
+            self.error(str(problem))
+        setattr(found, last.dest, values if last.nargs == "?" else [*(taken or []), *values])
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
@@ -84,21 +107,25 @@ def _run(words: list[str]) -> int:
         parser.print_help()
         return FINE
     if chosen not in BARE:
-        _freshen()
+        _freshen(dry=getattr(options, "dry_run", False), told=chosen == "doctor")
     code: int = module.run(options)
     sys.stdout.flush()
     return code
 
 
-def _freshen() -> None:
-    """An update of ours reaches the client that agents call; whatever is wrong there is not this command's matter."""
+def _freshen(*, dry: bool, told: bool) -> None:
+    """An update of ours reaches the client that agents call; whatever is wrong there is not this command's matter.
+
+    Only of a client that somebody has changed a word is said, unless the command itself tells of it.
+    """
     from hookonce.config import paths
 
     with suppress(Exception):
         if paths.client().exists():  # most of what a refresh costs is reading its code
             from hookonce.journeys.client import refresh
 
-            refresh()
+            if (wrong := refresh(dry=dry)) is not None and not told:
+                print(f"hookonce: {wrong}", file=sys.stderr)
 
 
 def parser_for(chosen: str | None) -> tuple[ArgumentParser, ModuleType | None]:
@@ -130,6 +157,9 @@ def _unexpected(problem: Exception, words: list[str]) -> int:
         print(f"hookonce: cannot go on: {problem.strerror}", file=sys.stderr)
         _forget_output()
         return PROBLEM
+    if isinstance(problem, OSError) and problem.errno in _SHUT and problem.filename:
+        print(f"hookonce: {problem.filename} cannot be written or read: {problem.strerror}", file=sys.stderr)
+        return PROBLEM
     if type(problem).__module__ == "sqlite3":
         print(f"hookonce: the record cannot be used: {problem}. Next: hookonce doctor", file=sys.stderr)
         return PROBLEM
@@ -144,8 +174,8 @@ def _internal(problem: BaseException, words: list[str]) -> int:
 
     place = log()
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with place.open("a", encoding="utf-8") as file:
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(place, "a", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(f"{now()} hookonce {__version__} {' '.join(words[:1])}\n{trace(problem)}\n")
         told = f"the trace is in {place}"
     except OSError as refused:

@@ -7,8 +7,6 @@ def test_no_rm():
 """
 
 import os
-import shlex
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from time import monotonic
@@ -27,6 +25,7 @@ from hookonce.handlers.process import Job
 from hookonce.journeys.chosen import Chosen, fitting
 from hookonce.journeys.respond import Asked, Call, answered, understand
 from hookonce.journeys.runs import Caller, run_hooks
+from hookonce.journeys.trial import program_of
 from hookonce.journeys.trial import sample as made_up
 from hookonce.manifest.discover import Source
 from hookonce.manifest.load import load, manifest_of
@@ -219,7 +218,7 @@ def _hooks(hook: Any, event: Event) -> list[Chosen]:
     if isinstance(hook, (str, Path)) and str(hook).endswith(_MANIFESTS) and Path(hook).is_file():
         path = Path(hook).absolute()
         return fitting(load(path.read_bytes()), Source(scope="user", path=path), event)
-    command = getattr(hook, "__name__", "a function") if _is_function(hook) else _command(hook)
+    command = getattr(hook, "__name__", "a function") if _is_function(hook) else program_of(hook)
     made = Hook(event=event.type, handler=Handler(type="command", command=command), blocking=True, name=command)
     return [Chosen(hook=made, scope="user", folder=str(Path.cwd()), may_allow=True)]
 
@@ -231,12 +230,3 @@ def _manifest(document: Object | Manifest) -> Manifest:
     if problems:
         raise UsageError("; ".join(f"{path}: {message}" for path, message in problems))
     return manifest_of(document)
-
-
-def _command(hook: str | Path) -> str:
-    """A path is a program, of Python if its name says so; any other text is a shell's."""
-    path = Path(hook)
-    if not path.is_file():
-        return str(hook)
-    program = shlex.quote(str(path.absolute()))
-    return f"{shlex.quote(sys.executable)} {program}" if path.suffix == ".py" else program

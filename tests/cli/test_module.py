@@ -121,7 +121,10 @@ def test_invoke_prints_the_answer_and_keeps_what_happened(home):
 def test_what_is_not_granted_is_forbidden_until_somebody_grants_it(home):
     ran = module(home, "invoke", "wanting", "hello")
     assert (1, "forbidden") == (ran.code, ran.documents()[0]["error"]["code"])
-    assert 0 == module(home, "invoke", "wanting", "hello", "--allow", "fs.read").code
+    mistyped = module(home, "invoke", "wanting", "hello", "--allow", "fs.raed")
+    assert (64, True) == (mistyped.code, "does not want fs.raed; did you mean fs.read?" in mistyped.err)
+    assert "--allow CAPABILITY grants it this time" in ran.err
+    assert 0 == module(home, "invoke", "wanting", "--allow", "fs.read", "hello").code
     (home / ".config/hookonce/config.toml").write_text('[grants]\nwanting = ["fs.read"]\n')
     assert 0 == module(home, "invoke", "wanting", "hello").code
     lines = (home / ".local/share/hookonce/kernel.jsonl").read_text().splitlines()

@@ -332,7 +332,7 @@ def test_the_owner_of_the_machine_is_root():
 
 @pytest.mark.parametrize(
     ("user", "system", "denied"),
-    [("", "", False), ("skip", "", False), ("deny", "", True), ("", "deny", True), ("skip", "deny", True), ("Deny", "", False)],
+    [("", "", False), ("skip", "", False), ("deny", "", True), ("", "deny", True), ("skip", "deny", True), ("Deny", "", True)],
 )
 def test_an_untrusted_project_may_be_a_reason_to_refuse(project, home, tmp_path, user, system, denied):
     """

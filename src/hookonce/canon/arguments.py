@@ -2,12 +2,13 @@
 
 Classes: `keep` is harmless, `path` names a file, `command` says what was done, `text` is content that
 belongs to somebody, `content` such a text that may be long and is told only at full privacy, `identity` says who
-somebody is. An argument that is not listed is text. Secrets have no row here: they are kept in no field of any class.
+somebody is, `failure` why something failed, of which our own words are kept. An argument that is not listed is text.
+Secrets have no row here: they are kept in no field of any class.
 """
 
 from typing import Literal
 
-Class = Literal["keep", "path", "command", "text", "content", "identity"]
+Class = Literal["keep", "path", "command", "text", "content", "identity", "failure"]
 
 ARGUMENTS: dict[str, dict[str, Class]] = {
     "shell": {
@@ -46,6 +47,7 @@ DATA: dict[str, Class] = {
     "notification_type": "keep",
     "error_type": "keep",
     "origin_event": "keep",
+    "error": "failure",
     "hook": "keep",
     "native_event": "keep",
     "path": "path",

@@ -3,11 +3,11 @@
 from argparse import Namespace
 from sqlite3 import Connection
 
-from hookonce.cli import _filters
 from hookonce.cli._warn import warn
 from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed
 from hookonce.errors import HookonceError, UsageError
+from hookonce.journeys import sought
 from hookonce.journeys.looking import looking
 from hookonce.store.erasure import erase, of_session
 from hookonce.store.query import owner, whole
@@ -21,7 +21,8 @@ def run(options: Namespace) -> int:
     with looking(warn) as connection:
         names = _named(connection, options)
     if names:  # else they were erased before, and perhaps not cleaned away
-        agreed("events erase", "\n".join([f"erase for ever what {counted(len(names), 'record')} say:", *names]))
+        told = f"{counted(len(names), 'record')} {'says' if len(names) == 1 else 'say'}"
+        agreed("events erase", "\n".join([f"erase for ever what {told}:", *names]))
     with Writer() as writer:
         done = erase(writer, names)
     print(f"{counted(done.records, 'record')} erased")
@@ -33,10 +34,10 @@ def run(options: Namespace) -> int:
 
 def _named(connection: Connection, options: Namespace) -> list[str]:
     if options.session is not None:
-        agent = _filters.agent(options.agent, connection)
+        agent = sought.agent(options.agent, connection)
         name = whole(connection, options.session, agent)
         return of_session(connection, name, agent or owner(connection, name))
-    whose = _filters.agent(options.agent, connection)
+    whose = sought.agent(options.agent, connection)
     erased = "SELECT erased FROM events WHERE id = ? AND agent = coalesce(?, agent)"
     known = {name: connection.execute(erased, (name, whose)).fetchone() for name in dict.fromkeys(options.words)}
     if missing := [name for name, row in known.items() if row is None]:

@@ -33,7 +33,8 @@ def run(options: Namespace) -> int:
                 continue
             read, new, bad = read + found[0], new + found[1], bad + found[2]
     if unread < len(names):
-        print(f"{counted(new, 'event')} kept, of {counted(read, 'line')}")
+        rest = "; the others were there before" if new < read - bad else ""
+        print(f"{counted(new, 'event')} kept, of {counted(read, 'line')}{rest}")
     if bad:
         warn(f"{counted(bad, 'line')} could not be read")
     if unread:

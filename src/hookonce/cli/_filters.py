@@ -4,11 +4,9 @@ from argparse import ArgumentParser, Namespace
 from sqlite3 import Connection
 from typing import Any
 
-from hookonce import agents
-from hookonce.canon.events import EVENTS
-from hookonce.canon.names import AGENT_ALIASES
-from hookonce.cli import _named
+from hookonce.cli._nothing import nothing_at_all
 from hookonce.cli._when import moment, number
+from hookonce.journeys import sought
 from hookonce.store.query import NONE, Wanted, beginning, whole
 from hookonce.store.tally import Span
 
@@ -38,15 +36,15 @@ def configure(parser: ArgumentParser, *names: str) -> None:
 def wanted(options: Namespace, connection: Connection, last: int | None, *, live: bool = False) -> Wanted:
     """What the options ask for; `live`: what they name may not be there yet."""
     given: dict[str, Any] = vars(options)
-    whose, session = agent(given.get("agent"), connection), given.get("session")
+    whose, session = sought.agent(given.get("agent"), connection), given.get("session")
     if session is not None:
         session = f"{beginning(session)}*" if live else whole(connection, session, whose)
     return Wanted(
         agent=whose,
         session=session,
-        type=_type(given.get("type")),
+        type=sought.kind(given.get("type")),
         outcome=given.get("decision"),
-        tool=given.get("tool"),
+        tool=sought.tool(given.get("tool"), connection, live=live),
         project=given.get("project"),
         path=given.get("path"),
         text=given.get("text"),
@@ -56,21 +54,13 @@ def wanted(options: Namespace, connection: Connection, last: int | None, *, live
     )
 
 
+def nothing(options: Namespace, noun: str) -> str:
+    """What is said where nothing was found: nothing that was asked for, or nothing at all."""
+    if any(vars(options).get(name) is not None for name in NAMES):
+        return f"there is no such {noun}"
+    return nothing_at_all(f"there is no such {noun}")
+
+
 def span(options: Namespace, connection: Connection) -> Span:
     """The summaries that the options ask for."""
-    return Span(since=options.since, until=options.until, agent=agent(options.agent, connection))
-
-
-def agent(name: str | None, connection: Connection) -> str | None:
-    """The name of an agent; one that we have no table of may have been read from a format."""
-    if name is None or name in agents.AGENTS or name in AGENT_ALIASES:
-        return name if name is None else agents.load(name).name
-    if connection.execute("SELECT 1 FROM counts WHERE agent = ? LIMIT 1", (name,)).fetchone() is None:
-        _named.agent(name)
-    return name
-
-
-def _type(name: str | None) -> str | None:
-    if name is None or "*" in name or name.startswith("vendor."):
-        return name
-    return _named.event(name) if name not in EVENTS else name
+    return Span(since=options.since, until=options.until, agent=sought.agent(options.agent, connection))

@@ -133,7 +133,8 @@ def _drawn(live: Live, title: str) -> Any:
     from rich.text import Text
 
     by = "  ".join(f"{name} {count}" for name, count in live.agents.most_common(8))
-    top = f"{live.seen} events  {live.rate():.1f}/s  {len(live.refused)} refused  {live.failed} failed   {by}"
+    seen = counted(live.seen, "event")
+    top = f"{seen}  {live.rate():.1f}/s  {len(live.refused)} refused  {live.failed} failed   {by}"
     body = Text("\n".join(live.lines) or "waiting for an agent to call …", no_wrap=True, overflow="ellipsis")
     alarms = [Panel(Text("\n".join(live.alarms), style="bold red"), title="alarms")] if live.alarms else []
     return Group(Panel(Text(top), title=title), Panel(body, title="events"), *alarms)

@@ -25,6 +25,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("args", nargs="?", metavar="JSON", help="what it is given")
     parser.add_argument("--allow", action="append", default=[], metavar="CAPABILITY", help="grant it this time")
     parser.add_argument("--timeout", type=span, default=30.0, metavar="TIME", help="default: 30s")
+    parser.add_argument("--json", action="store_true", help="the answer is JSON with and without it")
 
 
 def run(options: Namespace) -> int:

@@ -10,7 +10,7 @@ from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed, needs_a_person
 from hookonce.errors import HookonceError, UsageError
 from hookonce.journeys.looking import looking
-from hookonce.store import aside, checkpoint, database, keys, reader
+from hookonce.store import aside, checkpoint, condition, database, keys, reader, spool
 from hookonce.store.audit import Audit, Flaw, verify
 from hookonce.store.writer import Writer
 from hookonce.texts import dump
@@ -48,11 +48,20 @@ def _verify(options: Namespace) -> int:
         found = verify(connection, tell=_progress)
     if sys.stderr.isatty():
         tell("")
+    _warn_of_losses()
     if options.json:
         sys.stdout.buffer.write(dump(found) + b"\n")
     else:
         _show(found)
     return 0 if found.ok else 1
+
+
+def _warn_of_losses() -> None:
+    """What is in no row cannot be looked at, and is missing all the same."""
+    if (shut := condition.unwritable()) is not None:
+        warn(f"{shut}: what agents tell now is in no record")
+    if lost := spool.lost():
+        warn(f"{counted(lost, 'record')} could not be written, and {'is' if lost == 1 else 'are'} in no row")
 
 
 def _progress(done: int, everything: int) -> None:

@@ -1,48 +1,63 @@
 """hookonce completion."""
 
 from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Iterator
 from importlib import import_module
 
 from hookonce import agents, formats
+from hookonce.canon.events import EVENTS
+from hookonce.canon.tools import ACTIONS
 from hookonce.cli import COMMANDS, MODULES
 from hookonce.journeys.demo import recorded
+from hookonce.modules.gate import CAPABILITIES
 
 _BASH = """_hookonce() {{
   local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}"
-  if [ "$COMP_CWORD" -eq 1 ]; then before=; fi
-  case "$before" in
-    "") COMPREPLY=($(compgen -W "{commands}" -- "$word")) ;;
-    --to) COMPREPLY=($(compgen -W "{formats}" -- "$word")) ;;
-    --from) COMPREPLY=($(compgen -W "{agents} {formats}" -- "$word")) ;;
-    --privacy) COMPREPLY=($(compgen -W "minimal standard full" -- "$word")) ;;
-    --on-error) COMPREPLY=($(compgen -W "skip stop" -- "$word")) ;;
-    *) _hookonce_words "${{COMP_WORDS[1]}}" "$word" ;;
+  local place="${{COMP_WORDS[1]}}" offered once= flags files=-f typed
+  if [ "$COMP_CWORD" -eq 1 ]; then COMPREPLY=($(compgen -W "{commands}" -- "$word")); return; fi
+  if [ "$COMP_CWORD" -gt 2 ]; then
+    case "$place ${{COMP_WORDS[2]}}" in
+      {verbs}) place="$place ${{COMP_WORDS[2]}}" ;;
+    esac
+  fi
+  case "$place $before" in
+{values}
   esac
-}}
-_hookonce_words() {{
-  local offered verbs flags files=-f
-  case "$1" in
+  case "$place" in
 {cases}
   esac
-  if [ -n "$verbs" ] && [ "$COMP_CWORD" -eq 2 ]; then offered="$verbs"; fi
+  for typed in "${{COMP_WORDS[@]:2:COMP_CWORD-2}}"; do
+    if [ -n "$once" ]; then case " $offered " in *" $typed "*) offered= ;; esac; fi
+  done
   if [ -n "$offered" ]; then files=; fi
-  case "$2" in
+  case "$word" in
     -*) offered="$flags" ;;
   esac
-  COMPREPLY=($(compgen $files -W "$offered" -- "$2"))
+  COMPREPLY=($(compgen $files -W "$offered" -- "$word"))
 }}
 complete -F _hookonce hookonce
 """
 _ZSH = "autoload -U +X bashcompinit && bashcompinit\n" + _BASH
 _FISH = """complete -c hookonce -f -n __fish_use_subcommand -a "{commands}"
-complete -c hookonce -l to -x -a "{formats}"
-complete -c hookonce -l from -x -a "{agents} {formats}"
-complete -c hookonce -l privacy -x -a "minimal standard full"
-complete -c hookonce -l on-error -x -a "skip stop"
 {lines}
 """
-_FISH_WORDS = 'complete -c hookonce -n "__fish_seen_subcommand_from {name}" -f -a "{words}"'
 _SHELLS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+_FILES = frozenset({"FILE", "FOLDER", "PATH", "DIR"})
+_AGENTS, _BOTH = list(agents.AGENTS), [*agents.AGENTS, *formats.FORMATS]
+# What may stand behind an option whose parser does not list it; a whole place comes before the option alone.
+_VALUES: dict[str, list[str]] = {
+    "--agent": _AGENTS,
+    "--allow": list(CAPABILITIES),
+    "--dialect": _BOTH,
+    "--event": list(EVENTS),
+    "--format": list(formats.FORMATS),
+    "--from": _BOTH,
+    "--to": list(formats.FORMATS),
+    "--tool": list(ACTIONS),
+    "--type": list(EVENTS),
+    "convert --from": _AGENTS,
+    "convert --to": _AGENTS,
+}
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -53,46 +68,75 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the script."""
-    actions = {name: _actions(name) for name in COMMANDS}
-    words = {name: " ".join(_words(name, found)) for name, found in actions.items()}
+    places = dict(_places())
     script = _SHELLS[options.shell].format(
         commands=" ".join(COMMANDS),
-        formats=" ".join(formats.FORMATS),
-        agents=" ".join(agents.AGENTS),
-        cases="\n".join(
-            f'    {name}) {_place(found)}="{words[name]}" flags="{_options(found)}" ;;'
-            for name, found in actions.items()
-        ),
-        lines="\n".join(_FISH_WORDS.format(name=name, words=found) for name, found in words.items() if found),
+        verbs="|".join(f'"{place}"' for place in places if " " in place),
+        values="\n".join(line for place, found in places.items() for line in _bash_values(place, found)),
+        cases="\n".join(_bash_case(place, found) for place, found in places.items()),
+        lines="\n".join(line for place, found in places.items() for line in _fish(place, found)),
     )
     print(script, end="")
     return 0
 
 
-def _actions(command: str) -> list[Action]:
-    """What a command can be told, asked from its own parser."""
-    parser = ArgumentParser()
-    import_module(f"hookonce.cli.{MODULES.get(command, command)}").configure(parser)
-    return parser._actions  # noqa: SLF001
+def _places() -> Iterator[tuple[str, list[Action]]]:
+    """Every command, and every verb that has a parser of its own, with what it can be told."""
+    for name in COMMANDS:
+        parser = ArgumentParser()
+        import_module(f"hookonce.cli.{MODULES.get(name, name)}").configure(parser)
+        yield name, parser._actions  # noqa: SLF001
+        for action in parser._actions:  # noqa: SLF001
+            for verb, inner in (action.choices or {}).items() if isinstance(action.choices, dict) else ():
+                if isinstance(inner, ArgumentParser):
+                    yield f"{name} {verb}", inner._actions  # noqa: SLF001
 
 
-def _place(actions: list[Action]) -> str:
-    """Where the words of a command stand: verbs come first, and files may follow."""
-    return "verbs" if _verbs(actions) else "offered"
+def _bash_values(place: str, actions: list[Action]) -> Iterator[str]:
+    for action in filter(_takes, actions):
+        names = "|".join(f'"{place} {word}"' for word in action.option_strings)
+        offer = "-f" if action.metavar in _FILES else f'-W "{" ".join(_values(place, action))}"'
+        yield f'    {names}) COMPREPLY=($(compgen {offer} -- "$word")); return ;;'
 
 
-def _verbs(actions: list[Action]) -> list[ArgumentParser]:
-    tables = [action.choices for action in actions if isinstance(action.choices, dict)]
-    return [verb for table in tables for verb in table.values() if isinstance(verb, ArgumentParser)]
+def _bash_case(place: str, actions: list[Action]) -> str:
+    once = " once=1" if any(action.choices is not None and not action.option_strings for action in actions) else ""
+    return f'    "{place}") offered="{" ".join(_words(place, actions))}"{once} flags="{" ".join(_flags(actions))}" ;;'
 
 
-def _options(actions: list[Action]) -> str:
-    """The options of a command and of its verbs."""
-    known = [*actions, *(action for verb in _verbs(actions) for action in verb._actions)]  # noqa: SLF001
-    return " ".join(sorted({word for action in known for word in action.option_strings if word[:2] == "--"}))
+def _fish(place: str, actions: list[Action]) -> Iterator[str]:
+    where = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in place.split())
+    begin = f'complete -c hookonce -n "{where}"'
+    if words := _words(place, actions):
+        yield f'{begin} -f -a "{" ".join(words)}"'
+    for action in actions:
+        for name in (word[2:] for word in action.option_strings if word[:2] == "--"):
+            if not _takes(action):
+                yield f"{begin} -l {name}"
+            elif values := _values(place, action):
+                yield f'{begin} -l {name} -x -a "{" ".join(values)}"'
+            else:
+                yield f"{begin} -l {name} {'-r' if action.metavar in _FILES else '-x'}"
 
 
-def _words(command: str, actions: list[Action]) -> list[str]:
+def _takes(action: Action) -> bool:
+    """Whether an option wants something behind it."""
+    return bool(action.option_strings) and action.nargs != 0
+
+
+def _values(place: str, action: Action) -> list[str]:
+    """What may stand behind an option, where there are only so many things."""
+    if action.choices is not None:
+        return [str(one) for one in action.choices]
+    name = action.option_strings[-1]
+    return _VALUES.get(f"{place} {name}") or _VALUES.get(name) or []
+
+
+def _flags(actions: list[Action]) -> list[str]:
+    return sorted({word for action in actions for word in action.option_strings if word[:2] == "--"})
+
+
+def _words(place: str, actions: list[Action]) -> list[str]:
     """What may stand in a command's places without a name: one of a few words, or an agent."""
     found: list[str] = []
     for action in actions:
@@ -101,5 +145,5 @@ def _words(command: str, actions: list[Action]) -> list[str]:
         if action.choices is not None:
             found += action.choices
         elif action.dest == "names":
-            found += recorded() if command == "demo" else agents.AGENTS
+            found += recorded() if place == "demo" else agents.AGENTS
     return found

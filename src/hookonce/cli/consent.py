@@ -120,7 +120,7 @@ def _remember(verb: str, text: str, how: str) -> None:
         time=now(),
         time_source="received",
         actor=Actor(type="user"),
-        data={"source": how},
+        data={"source": how, "op": verb.replace(" ", "_")},  # a name has no blanks
     )
     if settings.records():
         spool.append(stored(Record(event=event)))

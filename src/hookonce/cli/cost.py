@@ -4,18 +4,34 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _filters
+from hookonce.cli._nothing import nothing_at_all
 from hookonce.cli._table import most, show, table
 from hookonce.cli._warn import warn
 from hookonce.journeys.cost import WAYS, Cost, Line, cost, listed
 from hookonce.journeys.looking import looking
+from hookonce.store import prices
 from hookonce.texts import dump
 
 _MILLION = 1_000_000
+_EXAMPLES = """examples:
+  hookonce cost --since 3d
+  hookonce cost --by model --json
+
+A model without a price of its own gets one in ~/.config/hookonce/prices.toml, in dollars per million tokens;
+input and output are needed, the others cost as much as input unless they are named:
+
+  ["my-model"]
+  input = 1.25
+  output = 10
+  cache_read = 0.125
+  cache_write = 1.25
+  cache_write_hour = 2
+  window = 400000    # tokens of context"""
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `cost`."""
-    parser.epilog = "examples:\n  hookonce cost --since 3d\n  hookonce cost --by model --json"
+    parser.epilog = _EXAMPLES
     parser.add_argument("--by", choices=WAYS, default="day", help="default: day")
     _filters.configure(parser, "agent", "since", "until")
     parser.add_argument("--json", action="store_true", help="one JSON object; a millionth of a dollar is 1")
@@ -34,7 +50,7 @@ def run(options: Namespace) -> int:
 
 def _show(found: Cost) -> None:
     if not found.rows:
-        print("no agent has told of tokens in that time")
+        print(nothing_at_all("no agent has told of tokens in that time"))
         return
     made = table(found.by, "input", "cache read", "cache write", "output", "cost", "not in the cost")
     for column in made.columns[1:6]:
@@ -47,7 +63,7 @@ def _show(found: Cost) -> None:
         print(f"and {more:,} more (--json lists all)")
     if found.total.unpriced:
         print("not in the cost: models without a price, or whose output nobody tells")
-        print("Next: ~/.config/hookonce/prices.toml gives a model a price")
+        print(f"Next: {prices.file()} gives a model a price, hookonce cost --help shows how")
     print("what is told of a whole turn at once has the price of ordinary requests; very long ones may cost more")
 
 

@@ -11,6 +11,7 @@ from hookonce.cli._words import counted
 from hookonce.cli.consent import agreed, confirmed, needs_a_person
 from hookonce.config import paths
 from hookonce.errors import HookonceError
+from hookonce.journeys import uncounted as _uncounted  # noqa: F401  says where losses are counted
 from hookonce.journeys.change import Change, diff
 from hookonce.journeys.client import place as place_client
 from hookonce.journeys.doctor import Finding, examine
@@ -34,6 +35,7 @@ _EXAMPLES = """examples:
   hookonce doctor --vouch 3f1c0a9b2d4e5f60"""
 
 
+_HERE = ". Next: hookonce doctor"  # what others say of us
 _WAITS = "agents are answered, and what they tell waits in the spool"
 _OURS = frozenset({"client", "interpreter", "unanswered"})  # what we put back without asking: our own files
 
@@ -105,11 +107,13 @@ def _orphan() -> list[Finding]:
 def _record() -> list[Finding]:
     """What is wrong with what we keep, as far as a glance tells."""
     known, wrong = summary(), damage()
-    told = [] if wrong else [known.problem] if known.problem else condition.troubles()
+    told = [] if wrong else [known.problem.removesuffix(_HERE)] if known.problem else condition.troubles()
     if wrong is not None:
         told.append(f"{database.file()} is damaged ({wrong}); {_WAITS}. Next: hookonce audit set-aside")
     elif (stuck := ((service.status() or {}).get("store") or {}).get("problem")) is not None:
         told.append(f"the daemon cannot write {database.file()} ({stuck}); {_WAITS}, and it tries again")
+    if (shut := condition.unwritable()) is not None:
+        told.append(f"{shut}: agents are answered, and what they tell is lost")
     if known.damaged:
         told.append(f"{counted(known.damaged, 'file')} of the spool cannot be read and was put aside")
     if known.lost:

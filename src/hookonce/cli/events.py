@@ -87,7 +87,7 @@ def _show(options: Namespace) -> int:
     _wait(0)
     end()
     if plain and not shown:
-        print("there is no such event")
+        print(_filters.nothing(options, "event"))
     if shown == default and options.last is None:
         print(f"hookonce: these are the newest {shown}; --last N shows more", file=sys.stderr)
     return 0

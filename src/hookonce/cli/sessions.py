@@ -35,6 +35,7 @@ def run(options: Namespace) -> int:
             sys.stdout.buffer.write(dump(one) + b"\n")
     else:
         _show(found)
+        print("Next: hookonce show SESSION tells one of them" if found else _filters.nothing(options, "session"))
     return 0
 
 
@@ -45,7 +46,6 @@ def _show(found: list[Session]) -> None:
         when = (short(one.first), short(one.last), lasted(one.seconds))
         lines.row(one.agent, one.session, *when, *counts, _tokens(one), one.project or "")
     lines.flush()
-    print("Next: hookonce show SESSION tells one of them" if found else "there is no such session")
 
 
 def _tokens(one: Session) -> str:

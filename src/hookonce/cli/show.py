@@ -10,6 +10,7 @@ from hookonce.cli._warn import warn
 from hookonce.cli._when import lasted, short
 from hookonce.cli._words import counted
 from hookonce.errors import HookonceError
+from hookonce.journeys import sought
 from hookonce.journeys.looking import looking
 from hookonce.journeys.sessions import elapsed
 from hookonce.journeys.timeline import Step, Timeline, phrase, timeline
@@ -37,7 +38,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Tell a session from its beginning: prompts, calls and what became of them, refusals, files."""
     with looking(warn) as connection:
-        agent = _filters.agent(options.agent, connection)
+        agent = sought.agent(options.agent, connection)
         name = whole(connection, options.session, agent)
         found = timeline(records(connection, Wanted(agent=agent or owner(connection, name), session=name)))
     if not found.steps:

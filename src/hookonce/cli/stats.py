@@ -4,6 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _filters
+from hookonce.cli._nothing import nothing_at_all
 from hookonce.cli._progress import tell
 from hookonce.cli._table import clipped, most, show, table
 from hookonce.cli._warn import warn
@@ -64,7 +65,7 @@ def _progress(done: int, everything: int) -> None:
 
 def _show(found: Stats) -> None:
     if not found.events:
-        print("there is no such event")
+        print(nothing_at_all("there is no such event"))
     for title, counts in (
         ("agent", found.agents),
         ("event", found.types),

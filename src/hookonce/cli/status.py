@@ -31,6 +31,7 @@ from hookonce.journeys.unanswered import unanswered
 from hookonce.journeys.version import version_of
 from hookonce.service import calling
 from hookonce.store.alarms import LOOP, VIOLATION, Alarms, alarms
+from hookonce.store.condition import unwritable
 from hookonce.store.spool import lost
 from hookonce.store.summary import Summary, summary
 from hookonce.texts import dump
@@ -87,12 +88,14 @@ def run(options: Namespace) -> int:
 def _tell_record(known: Summary, stuck: str | None) -> None:
     waits = f", {counted(known.waiting, 'file')} of the spool to be taken up" if known.waiting else ""
     print(known.problem or f"the record: {counted(known.records, 'event')}, {known.size / _MEGABYTE:.1f} MB{waits}")
-    if stuck is not None:
+    if stuck is not None and unwritable() is None:
         print(f"the record cannot be written ({stuck}); what agents tell waits in the spool. Next: hookonce doctor")
+    if (shut := unwritable()) is not None:
+        print(f"{shut}: agents are answered, and what they tell is lost")
     if known.damaged:
         print(f"{counted(known.damaged, 'file')} of the spool cannot be read and was put aside")
     if known.lost:
-        print(f"{counted(known.lost, 'record')} could not be written")
+        print(f"{counted(known.lost, 'record')} could not be written. Next: hookonce doctor")
 
 
 def _tell_alarms(found: Alarms) -> None:

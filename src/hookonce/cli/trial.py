@@ -3,6 +3,7 @@
 import os
 import sys
 from argparse import ArgumentParser, Namespace
+from os.path import isfile
 from shutil import which
 
 from msgspec import to_builtins
@@ -21,15 +22,18 @@ from hookonce.texts import dump, load
 
 _USUAL = "before_tool_execute"
 _SHELL = frozenset(" /;|&<>$(")  # with one of these a word is a command
-_EXAMPLES = """examples:
+_EXAMPLES = """exit codes: 0 the hook has answered or has no opinion, 1 it has failed, 64 wrong usage
+
+examples:
   hookonce try ./guard.sh --agent gemini-cli
+  hookonce try guard.py
   hookonce try no-secrets --agent codex --tool file_read --input '{"path": ".env"}'"""
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `try`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("hook", metavar="HOOK", help="the name of a hook in a manifest, or a command")
+    parser.add_argument("hook", metavar="HOOK", help="the name of a hook in a manifest, a program or a command")
     parser.add_argument("--agent", default="claude-code", metavar="NAME", help="who asks; default: claude-code")
     parser.add_argument("--event", metavar="EVENT", help=f"default: the hook's own, else {_USUAL}")
     parser.add_argument("--tool", default="shell", metavar="TOOL", help="the canonical tool; default: shell")
@@ -55,13 +59,13 @@ def run(options: Namespace) -> int:
         sys.stdout.buffer.write(dump(to_builtins(made)) + b"\n")
     else:
         _tell(agent.title, made)
-    return 0
+    return 1 if made.told.run.failure else 0
 
 
 def _hook(name: str) -> str:
     """The name of a hook, or a command; what is neither was probably meant to be a hook."""
     known = hooks()
-    is_command = _SHELL & {*name} or is_builtin(name) or which(name)
+    is_command = _SHELL & {*name} or is_builtin(name) or which(name) or isfile(name)  # noqa: PTH113  never raises
     if name in known or (is_command and not waits(name)):
         return name
     if near(name, known):
@@ -82,7 +86,8 @@ def _tell(title: str, made: Trial) -> None:
         print(f"no agent would ask this hook, it is only tried: {made.skipped}")
     print(f"the hook was given: {made.stdin}")
     print(f"it ended with {run.failure or f'exit code {run.exit}'} after {run.duration_ms} ms")
-    print(f"it says: {decision.outcome or 'no opinion'}{f', because {decision.reason}' if decision.reason else ''}")
+    says = "it has failed, which counts as" if run.failure else "it says:"
+    print(f"{says} {decision.outcome or 'no opinion'}{f', because {decision.reason}' if decision.reason else ''}")
     for line in made.stderr.splitlines():
         print(f"it wrote on stderr: {visible(line)}")
     if made.unknown:

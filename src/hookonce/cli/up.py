@@ -22,6 +22,7 @@ from hookonce.journeys.survey import present, standing
 from hookonce.model import Object
 from hookonce.service import calling
 from hookonce.store import database
+from hookonce.store.summary import summary
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _TIME = re.compile(r"(\d{1,6})([smh]?)")
@@ -64,7 +65,8 @@ def run(options: Namespace) -> int:
     _tell_agents()
     place_client()
     known = calling.start()
-    print(f"the daemon answers (process {known['pid']}); events are kept in {database.file()}")
+    kept = summary().problem or f"events are kept in {database.file()}"
+    print(f"the daemon answers (process {known['pid']}); {kept}")
     live = Live(database.file())
     try:
         watch(live, lambda: monotonic() >= until, "hookonce")

@@ -24,6 +24,7 @@ from hookonce.texts import dump
 _EXAMPLES = """examples:
   hookonce why
   hookonce why --list
+  hookonce why --failures
   hookonce why 01a1dde4-3215-77eb-851b-eb5e5647ff91"""
 _MOST = 20  # refusals in a list
 _SHORT = 80  # characters of an action in a list
@@ -40,6 +41,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("id", nargs="?", metavar="ID", help="an event; default: the last one that was refused")
     parser.add_argument("--list", action="store_true", help=f"the last refusals, {_MOST} at most, the newest last")
+    parser.add_argument("--failures", action="store_true", help="of hooks that failed, instead of refusals")
     parser.add_argument("--json", action="store_true", help="the whole record as JSON; with --list one in each line")
 
 
@@ -47,25 +49,38 @@ def run(options: Namespace) -> int:
     """Explain the last refusal, or the last time that hooks did not run, and what can be done about it."""
     if options.list:
         return _list(options)
-    record = named(options.id, warn) if options.id else _last(latest(tell=warn))
+    found = [] if options.id else list(latest(tell=warn))
+    failed = next((one for one in reversed(found) if _has_failed(one)), None)
+    record = named(options.id, warn) if options.id else failed if options.failures else _last(found) or failed
     if record is None:
-        raise HookonceError("there is no such event" if options.id else "nothing was refused so far")
+        raise HookonceError("there is no such event" if options.id else f"{_none(options)} so far")
     if options.json:
         sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")
-    else:
-        _tell(record)
+        return 0
+    _tell(record)
+    if failed is not None and failed is not record and found.index(failed) > found.index(record):
+        print(f"a hook has failed since then: hookonce why {failed.event.id}")
     return 0
 
 
+def _none(options: Namespace) -> str:
+    return "no hook has failed" if options.failures else "nothing was refused"
+
+
+def _has_failed(record: Stored) -> bool:
+    return any(run.failure is not None for run in record.runs)
+
+
 def _list(options: Namespace) -> int:
-    found = deque((record for record in latest(tell=warn) if _is_refused(record)), maxlen=_MOST)
+    is_meant = _has_failed if options.failures else _is_refused
+    found = deque(filter(is_meant, latest(tell=warn)), maxlen=_MOST)
     for record in found:
         if options.json:
             sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")
         else:
             print(visible(_in_a_line(record)))
     if not found and not options.json:
-        print("nothing was refused so far")
+        print(f"{_none(options)} so far")
     return 0
 
 
@@ -74,7 +89,8 @@ def _in_a_line(record: Stored) -> str:
     if len(what) > _SHORT:
         what = f"{what[:_SHORT]}…"
     told = f"{record.event.id} {_headline(record)}" + (f": {what}" if what else "")
-    return told + (f", because {reason}" if reason else "")
+    failed = ", ".join(f"{run.hook} failed ({run.failure})" for run in record.runs if run.failure is not None)
+    return told + (f", because {reason}" if reason else f", {failed}" if failed else "")
 
 
 def _reason(record: Stored) -> str:
@@ -109,11 +125,11 @@ def _tell(record: Stored) -> None:
         _say(f"it wanted: {what}")
     if decision is not None and decision.reason:
         _say(f"because {decision.reason}" + (f" (said {decision.by})" if decision.by else ""))
-    runs = [(run, _behind(run, record) if run.outcome == "deny" else None) for run in record.runs]
+    runs = [(run, _behind(run, record) if _is_telling(run) else None) for run in record.runs]
     for run, found in runs:
         _tell_run(run, found)
     for gap in record.gaps:
-        if gap.note:
+        if gap.note and gap.strategy != "hashed":  # how a text was left out explains nothing
             _say(_note(gap))
     for word in _lacks(record):
         print(f"Next: {_LACKING[word]}")
@@ -150,16 +166,22 @@ def _behind(run: HookRun, record: Stored) -> Behind | None:
 
 
 def _tell_run(run: HookRun, found: Behind | None) -> None:
-    """A hook, and where it refused its command and its id: by that it is known even when its words have changed."""
+    """A hook; of one that refused or failed its command too, and its id, by which it is known when its words change."""
     ending = run.failure or f"exit code {run.exit}"
     print(
         visible(
             f"  {run.hook} ({run.scope}): {run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms{_asked(run)}"
         )
     )
-    if run.outcome == "deny":
+    if _is_telling(run):
         told = "its command is in no manifest now" if found is None else f"it ran: {found.command}"
         print(visible(f"    {told} (id {(run.digest or 'unknown')[:12]})"))
+    if run.failure is not None and run.exit:
+        print("    what it wrote to stderr is in hookonce logs")
+
+
+def _is_telling(run: HookRun) -> bool:
+    return run.outcome == "deny" or run.failure is not None
 
 
 def _asked(run: HookRun) -> str:

@@ -1,7 +1,6 @@
 """Who wants everything captured as Agent Hooks has it: a variable that names a file, or a file of rules."""
 
 import os
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -11,9 +10,9 @@ VARIABLE = "AGENT_HOOKS_LOG"
 FILE = "agent-hooks.json"
 
 
-def is_wanted(environment: Mapping[str, str]) -> bool:
-    """Whether anybody may; asked with every record, so without looking into anything."""
-    return VARIABLE in environment or any(map(_is_there, (paths.configuration(), settings.SYSTEM)))
+def is_ruled() -> bool:
+    """Whether there may be rules; asked with every record, so without looking into anything."""
+    return any(map(_is_there, (paths.configuration(), settings.SYSTEM)))
 
 
 def _is_there(folder: Path) -> bool:

@@ -37,8 +37,11 @@ def is_owners(*paths: Path) -> bool:
 
 
 def untrusted() -> Literal["skip", "deny"]:
-    """What becomes of an action in a project with hooks that nobody has agreed to: one who says `deny` is enough."""
-    return "deny" if "deny" in {found.get("untrusted") for found in _all()} else "skip"
+    """What becomes of an action in a project with hooks that nobody has agreed to: one who says `deny` is enough.
+
+    A word that is neither was not meant to be `skip`, which is what nobody has to say.
+    """
+    return "skip" if all(found.get("untrusted", "skip") == "skip" for found in _all()) else "deny"
 
 
 def privileges() -> Literal["reduced", "all"]:
@@ -54,8 +57,8 @@ def privileges() -> Literal["reduced", "all"]:
 
 
 def http() -> bool:
-    """Whether a user may have an HTTP door: one who says `false` is enough."""
-    return False not in {found.get("http", True) for found in _all()}
+    """Whether a user may have an HTTP door: one who says anything but `true` is enough."""
+    return all(found.get("http", True) is True for found in _all())
 
 
 def scanners() -> list[str]:
@@ -98,13 +101,22 @@ def grants() -> dict[str, list[str]]:
 
 
 def durability() -> Literal["normal", "full"]:
-    """Whether what was kept survives a crash of processes (`normal`), or a loss of power too (`full`)."""
-    return "full" if setting("durability", "normal") == "full" else "normal"
+    """Whether what was kept survives a crash of processes (`normal`), or a loss of power too (`full`).
+
+    What cannot be read may have said `full`, and keeps nothing out of the record.
+    """
+    try:
+        return "normal" if setting("durability", "normal") == "normal" else "full"
+    except HookonceError:
+        return "full"
 
 
 def agent_hooks_log() -> bool:
     """Whether AGENT_HOOKS_LOG may name a file; whoever starts an agent can set it, so a user has to say so."""
-    return setting("agent_hooks_log") is True
+    try:
+        return setting("agent_hooks_log") is True
+    except HookonceError:
+        return False
 
 
 def keep_days() -> int | None:
@@ -122,6 +134,15 @@ def _positive(name: str) -> int | None:
     if found is None or (type(found) is int and found > 0):
         return found
     raise HookonceError(f"the setting {name} has to be a whole number above 0, and is {found!r}")
+
+
+def problem() -> str | None:
+    """Why a file of settings cannot be read; None if all can."""
+    try:
+        _all()
+    except HookonceError as found:
+        return str(found)
+    return None
 
 
 def setting(name: str, default: Any = None) -> Any:

@@ -26,6 +26,7 @@ from hookonce.journeys.unheard import unheard
 from hookonce.manifest.discover import Source, sources
 from hookonce.manifest.trust import trusted
 from hookonce.model import Agent, Hook
+from hookonce.store import prices
 
 _CALLS = frozenset({"installed", "partly", "outdated"})
 _DETACHED = "session_end"  # nobody waits for these hooks
@@ -75,6 +76,10 @@ def own_settings() -> Iterator[Finding]:
         yield Finding(agent=None, kind="record", message=told, path=str(paths.configuration() / "config.toml"))
     for file, told in strange_settings():
         yield Finding(agent=None, kind="settings", message=told, path=str(file))
+    try:
+        prices.known_prices()
+    except HookonceError as problem:
+        yield Finding(agent=None, kind="settings", message=f"{problem}, so hookonce cost shows nothing")
 
 
 def callers(place: Place, client: str) -> list[Agent]:
@@ -100,7 +105,7 @@ def own_hooks(project: Path, calling: list[Agent]) -> Iterator[Finding]:
             yield Finding(agent=None, kind="manifest", message=told, path=str(source.path))
             continue
         for hook in hooks:
-            where = f"{source.path}: the hook {what_runs(hook.handler)!r} on {hook.event}"
+            where = f"{source.path}: the hook {hook.name or what_runs(hook.handler)!r} on {hook.event}"
             for kind, why in _troubles(hook, source, project, calling):
                 yield Finding(agent=None, kind=kind, message=f"{where} {why}", path=str(source.path))
 

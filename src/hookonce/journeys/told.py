@@ -27,6 +27,8 @@ def subject(record: Record) -> str:
     """The command, path, prompt or other text that it is about; one that was left out is at least measured."""
     if found := wanted(record.event) or (used(record.event.usage) if record.event.type == "after_model" else ""):
         return found
+    if record.event.agent == "hookonce" and (own := _own(record.event.data)):
+        return own
     if record.event.data.get("error_type") == _OURS:
         return _hook_error(record.event.data)
     for key in _TELLING:
@@ -36,6 +38,17 @@ def subject(record: Record) -> str:
         if type(value) is dict and type(length := value.get("length")) is int:
             return f"{length} characters"
     return ""
+
+
+def _own(data: Object) -> str:
+    """What somebody has done with hookonce itself."""
+    if "taken" in data:
+        return f"{data['taken']:,} of {data['rows']:,} records taken over, the others were put aside"
+    op, how = data.get("op"), data.get("source")
+    if type(op) is not str:
+        return ""
+    who = {"typed": "a person has typed the code", "unattended": "without a person, as the machine's owner allows"}
+    return f"{op.replace('_', ' ')}: {who.get(str(how), how)}"
 
 
 def _hook_error(data: Object) -> str:

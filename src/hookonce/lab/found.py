@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from hookonce import agents
 from hookonce.config import paths
+from hookonce.journeys.spoken import version_of
 from hookonce.journeys.survey import program as on_path
 from hookonce.lab import drivers, pins
 from hookonce.lab.driver import Driver
 from hookonce.lab.npm import Unavailable
-from hookonce.journeys.spoken import version_of
 
 MODULES, MARKER = "node_modules", ".complete"
 _LINE = 200  # bytes in which a script says who reads it

@@ -109,4 +109,5 @@ def _named(agent: str, event: str | None, payload: Object) -> None:
     who = agents.load(agent)
     if event is None and told_by(who, payload) is None:
         known = agents.native_of(who, "before_tool_execute") or next(iter(who.events))
-        raise UsageError(f"this names no event of {who.title}; name it behind the agent: python guard.py {agent} {known}")
+        told = f"name it behind the agent: python guard.py {agent} {known}"
+        raise UsageError(f"the payload names no event of {who.title}; {told}")

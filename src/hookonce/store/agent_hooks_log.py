@@ -5,7 +5,7 @@ names none, and a file that we have not begun ourselves is left alone: whoever s
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fcntl import LOCK_EX, flock
 from functools import lru_cache
@@ -16,11 +16,15 @@ from hookonce.config import paths, settings
 from hookonce.config.capture import FILE, VARIABLE
 from hookonce.formats import agent_hooks
 from hookonce.model import Json, Stored
+from hookonce.store import agent_hooks_sessions as sessions
 from hookonce.store import log
 from hookonce.texts import dump, load
 
 _EVERYTHING = "*"
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_END = 1 << 20  # bytes at the end of a file, in which what was written and not kept stands, if somebody was killed
+
+Part = tuple[str, bytes]  # the id of a record, and its lines
 
 
 class _NotOurs(OSError):
@@ -28,16 +32,38 @@ class _NotOurs(OSError):
 
 
 def write(record: Stored, environment: Mapping[str, str]) -> int:
-    """Add a record to every log that wants it; to how many. What goes wrong is told in our own log, once."""
-    wanted = set(_wanted(agent_hooks.name_of(record.event), environment))
-    lines = b"".join(dump(document) + b"\n" for document in agent_hooks.write(record)) if wanted else b""
-    return sum(_added(place, lines) for place in sorted(wanted)) if lines else 0
-
-
-def _wanted(kind: str, environment: Mapping[str, str]) -> Iterator[str]:
+    """Add a record that nobody will find again by its session to the log that this environment names; to how many."""
     named = environment.get(VARIABLE)
-    if named and settings.agent_hooks_log():
-        yield named
+    return _written([record], lambda _: [named] if named and settings.agent_hooks_log() else [])
+
+
+def keep(records: Sequence[Stored]) -> int:
+    """Add records that are being kept to every log that wants them; what goes wrong is told in our own log, once.
+
+    Whoever keeps them says so before they are kept for good, and again if that fails: a record that stands at the end
+    of a file already is not written again.
+    """
+    allowed = settings.agent_hooks_log()
+
+    def wanted(one: Stored) -> Iterator[str]:
+        named = sessions.place_of(one.event.agent, one.event.session) if allowed else None
+        yield from [named] if named else []
+        yield from _ruled(agent_hooks.name_of(one.event))
+
+    return _written(records, wanted)
+
+
+def _written(records: Sequence[Stored], places: Callable[[Stored], Iterable[str]]) -> int:
+    parts: dict[str, list[Part]] = {}
+    for record in records:
+        wanted = set(places(record))
+        lines = b"".join(dump(document) + b"\n" for document in agent_hooks.write(record)) if wanted else b""
+        for place in wanted if lines else ():
+            parts.setdefault(place, []).append((record.event.id, lines))
+    return sum(_added(place, parts[place]) for place in sorted(parts))
+
+
+def _ruled(kind: str) -> Iterator[str]:
     for folder in (paths.configuration(), settings.SYSTEM):
         file = folder / FILE
         if folder != settings.SYSTEM or settings.is_owners(file, folder):
@@ -65,11 +91,11 @@ def _read(file: Path, _stamp: tuple[int, int, int]) -> tuple[tuple[str, str], ..
         return ()
 
 
-def _added(place: str, lines: bytes) -> bool:
+def _added(place: str, parts: list[Part]) -> bool:
     try:
         handle = _opened(place)
         try:
-            return _whole(handle, lines)
+            return _whole(handle, parts)
         finally:
             os.close(handle)
     except OSError as problem:
@@ -79,10 +105,15 @@ def _added(place: str, lines: bytes) -> bool:
     return False
 
 
-def _whole(handle: int, lines: bytes) -> bool:
+def _whole(handle: int, parts: list[Part]) -> bool:
     """All of it or nothing: half a line would spoil the next one too."""
     flock(handle, LOCK_EX)
     size = os.fstat(handle).st_size
+    end = os.pread(handle, _END, max(0, size - _END))
+    if end and not end.endswith(b"\n"):  # somebody was killed in writing it
+        size -= len(end) - (end.rfind(b"\n") + 1)
+        os.ftruncate(handle, size)
+    lines = b"".join(text for name, text in parts if dump({"event_id": name})[1:-1] not in end)
     if os.write(handle, lines) == len(lines):
         return True
     os.ftruncate(handle, size)

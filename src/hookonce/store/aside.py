@@ -5,19 +5,18 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from hookonce import ids, times
 from hookonce.model import SCHEMA, Actor, Event, Gap, Stored
-from hookonce.store import database, head, keys
-from hookonce.store.entry import Entry, entry, read
-from hookonce.store.soundness import ROWS, fault
+from hookonce.store import database, head
+from hookonce.store.entry import Entry, entry
+from hookonce.store.salvage import Left, Salvage
 from hookonce.store.writer import Writer
 
 TYPE = "vendor.hookonce.set_aside"
-_AT_ONCE = 256  # rows that are read together, until one of them cannot be
+_AT_ONCE = 256  # rows that are written together
 _LOCKED = 2.0  # seconds for somebody who is writing
 _SYNC = ("-wal", "", "-shm")  # in this order nobody can take the log of the old one for that of a new one
 
@@ -25,11 +24,16 @@ Tell = Callable[[int, int], None]
 
 
 class Aside(Struct, frozen=True, kw_only=True):
-    """Where the old files lie, how far the record went, and how many rows were taken over."""
+    """Where the old files lie, how far the record went, how many rows were taken over, and which were not, and why.
+
+    Of a record that was rewritten not all are listed: `more` are not.
+    """
 
     folder: str
     rows: int
     taken: int
+    left: list[Left]
+    more: int
 
 
 def damage(path: Path | None = None) -> str | None:
@@ -56,14 +60,17 @@ def _is_passing(problem: sqlite3.OperationalError) -> bool:
 def put_aside(why: str, tell: Tell = lambda _done, _all: None) -> Aside:
     """Move the database and its head file into a folder of their own, and begin anew with every row that is sound."""
     place = database.file()
+    broken = damage() is not None
     folder = place.with_name(f"aside-{times.now().replace(':', '').replace('.', '')}")
     folder.mkdir(mode=0o700)
     _moved(place, folder)
-    old, reached = folder / place.name, _reached(folder / "head")
+    reached = _reached(folder / "head")
+    found = Salvage(folder / place.name, reached, tell)
     with Writer(durability="full") as writer:
-        taken = _taken_over(writer, old, reached, tell)
-        made = Aside(folder=str(folder), rows=max(reached, taken), taken=taken)
-        writer.append([entry(_record(made, why))])
+        taken = _taken_over(writer, found.rows())
+        last = max((one.last for one in found.left), default=0)
+        made = Aside(folder=str(folder), rows=max(reached, taken, last), taken=taken, left=found.left, more=found.more)
+        writer.append([entry(_record(made, why, broken=broken))])
     return made
 
 
@@ -89,54 +96,21 @@ def _reached(noted: Path) -> int:
     return 0 if known is None else known.seq
 
 
-def _taken_over(writer: Writer, old: Path, reached: int, tell: Tell) -> int:
+def _taken_over(writer: Writer, entries: Iterator[Entry]) -> int:
     taken, batch = 0, list[Entry]()
-    try:
-        for one in _sound(old, reached, tell):
-            batch.append(one)
-            if len(batch) == _AT_ONCE:
-                taken += writer.append(batch)
-                batch = []
-    except sqlite3.DatabaseError:
-        pass  # nothing more of it can be read
+    for one in entries:
+        batch.append(one)
+        if len(batch) == _AT_ONCE:
+            taken += writer.append(batch)
+            batch = []
     return taken + writer.append(batch)
 
 
-def _sound(old: Path, reached: int, tell: Tell) -> Iterator[Entry]:
-    """Every row that can be read, and that this machine has written."""
-    key = keys.marking()
-    with closing(sqlite3.connect(f"{old.as_uri()}?mode=rw", uri=True, isolation_level=None)) as connection:
-        first, last = _ends(connection, reached)
-        for start in range(first, last + 1, _AT_ONCE):
-            for row in _rows(connection, start, min(start + _AT_ONCE - 1, last)):
-                if fault(row, None, key) is None and not row[-3]:
-                    yield read(row[-4])
-            tell(start - first, last - first + 1)
-
-
-def _ends(connection: sqlite3.Connection, reached: int) -> tuple[int, int]:
-    first, last = 1, reached
-    with suppress(sqlite3.DatabaseError):
-        first = connection.execute("SELECT coalesce(min(seq), 1) FROM events").fetchone()[0]
-    with suppress(sqlite3.DatabaseError):
-        last = max(last, connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0])
-    return first, last
-
-
-def _rows(connection: sqlite3.Connection, first: int, last: int) -> list[tuple[Any, ...]]:
-    """Rows by their numbers: all at once, or one by one where one of them cannot be read."""
-    try:
-        return connection.execute(f"{ROWS} WHERE seq BETWEEN ? AND ? ORDER BY seq", (first, last)).fetchall()
-    except sqlite3.DatabaseError:
-        if first == last:
-            return []
-    return [row for seq in range(first, last + 1) for row in _rows(connection, seq, seq)]
-
-
-def _record(made: Aside, why: str) -> Stored:
+def _record(made: Aside, why: str, *, broken: bool) -> Stored:
     """That this was done, and what is missing since."""
     note = f"{made.taken} of {made.rows} records were taken over; the others, if any can be read, are in {made.folder}"
     gap = Gap(where="$", capability="record", strategy="set aside", effect="observes", note=f"{note}. {why}")
+    data = {"rows": made.rows, "taken": made.taken, "left": to_builtins(made.left), "more": made.more}
     event = Event(
         id=ids.fresh(),
         schema=SCHEMA,
@@ -145,6 +119,20 @@ def _record(made: Aside, why: str) -> Stored:
         time=times.now(),
         time_source="received",
         actor=Actor(type="user"),
-        data={"rows": made.rows, "taken": made.taken},
+        data={**data, "folder": made.folder, "damaged": broken},
     )
     return Stored(event=event, gaps=[gap], level="minimal")
+
+
+def told(record: Stored) -> Iterator[tuple[bool, str]]:
+    """What of a record that was put aside is not in this one, and whether somebody must have done that.
+
+    Where the database itself was damaged, rows may have gone with it; one that can be read and is wrong was changed.
+    """
+    data = record.event.data
+    where = f"of the record that was put aside in {data.get('folder')}"
+    for one in data.get("left", []):
+        rows = f"record {one['first']}" if one["first"] == one["last"] else f"records {one['first']} to {one['last']}"
+        yield one["changed"] or not data.get("damaged"), f"{rows} {where}, not taken over: {one['why']}"
+    if data.get("more"):
+        yield True, f"{data['more']} more records {where} were not taken over"

@@ -8,13 +8,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from hookonce.store import chain, checkpoint, head, keys, structure, tombstone
+from hookonce.store import aside, chain, checkpoint, head, keys, structure, tombstone
+from hookonce.store.entry import read
 from hookonce.store.head import Head
-from hookonce.store.soundness import ROWS, fault
+from hookonce.store.soundness import BESIDE, ROWS, fault
 from hookonce.store.tombstone import DAMAGED, Tombstone
 
 # Summaries, which can be made anew from the rows, and how far transcripts were read.
 OUTSIDE = frozenset({"counts", "told", "places", "spent", "hooks", "sessions", "transcripts"})
+_TYPE = 1 + BESIDE.index("type")
 _MOST = 1000  # flaws that are told; a record that was rewritten has as many as it has rows
 _STEP = 5000  # rows from one word to whoever waits to the next
 _NO_KEY = "the key that marks rows is not there: whether this machine has written them cannot be told"
@@ -160,9 +162,20 @@ def _row(look: _Look, row: tuple[Any, ...]) -> Iterator[Flaw]:
     wrong = fault(row, before, look.key)
     if wrong is not None:
         yield Flaw(seq=number, id=str(name), what=wrong)
+    elif row[_TYPE] == aside.TYPE and not row[-3]:
+        yield from _put_aside(look, row)
     look.rows += 1
     look.erased += row[-3] == 1
     look.seq, look.hash = number, known if type(known) is bytes else None
+
+
+def _put_aside(look: _Look, row: tuple[Any, ...]) -> Iterator[Flaw]:
+    """What was not taken over from an older record: that somebody had changed it is not forgotten with it."""
+    for done, what in aside.told(read(row[-4]).record):
+        if done:
+            yield Flaw(seq=row[0], id=str(row[1]), what=what)
+        else:
+            look.notes.append(what)
 
 
 def _checkpoints(look: _Look) -> Iterator[Flaw]:

@@ -1,10 +1,12 @@
 """The condition of the record at a glance: whether its end is where it was left. Whoever wants all looked at audits."""
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from sqlite3 import Connection
 
+from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.store import chain, database, head, keys, reader
 from hookonce.store.soundness import ROWS, fault
@@ -24,6 +26,16 @@ def troubles() -> list[str]:
             return [f"{what}{_NEXT}" for what in _ends(connection, noted, bool(cuts))]
     except (sqlite3.Error, OSError, ValueError, HookonceError) as problem:
         return [f"the record cannot be looked at: {problem}{_NEXT}"]
+
+
+def unwritable() -> str | None:
+    """Why nothing can be written where the record lies; None if something can."""
+    place = paths.data()
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if not place.is_dir():
+        return f"{place} is no folder"
+    return None if os.access(place, os.W_OK | os.X_OK) else f"nothing can be written to {place}"
 
 
 def _ends(connection: Connection, noted: head.Head | None, was_cut: bool) -> Iterator[str]:  # noqa: FBT001

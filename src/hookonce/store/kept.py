@@ -12,6 +12,7 @@ from hookonce.store.entry import read
 from hookonce.store.query import Wanted, records
 
 NEWEST = 2000  # records of the store that are looked through by those who ask for the last of a kind
+_SHORTEST = 8  # characters of an id that stand for all of it, where no other begins like that
 Tell = Callable[[str], None]
 
 
@@ -31,14 +32,14 @@ def latest(most: int = NEWEST, tell: Tell = _nobody) -> Iterator[Stored]:
 
 
 def named(event: str, tell: Tell = _nobody) -> Stored | None:
-    """The record of an event; where the store cannot be read, `tell` hears why."""
+    """The record of an event, by its id or the beginning of it; where the store cannot be read, `tell` hears why."""
 
     def look(connection: Connection) -> list[Stored]:
-        row = connection.execute("SELECT body FROM events WHERE id = ? AND erased = 0", (event,)).fetchone()
-        return [] if row is None else [read(row[0]).record]
+        sought = "SELECT body FROM events WHERE id >= ? AND id < ? || '\x7f' AND erased = 0 ORDER BY id LIMIT 2"
+        return [read(row[0]).record for row in connection.execute(sought, (event, event))]
 
-    found = _found(look, tell)
-    return next((record for record in (*found, *spool.records()) if record.event.id == event), None)
+    known = {one.event.id: one for one in (*_found(look, tell), *spool.records()) if one.event.id.startswith(event)}
+    return known.get(event) or (next(iter(known.values())) if len(known) == 1 and len(event) >= _SHORTEST else None)
 
 
 def _found(look: Callable[[Connection], list[Stored]], tell: Tell) -> list[Stored]:

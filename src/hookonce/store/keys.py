@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _LENGTH = 32
 _SIGNS = "sign-"
 _PUBLIC = ".pub"
+_SINCE = "since-"  # and the number of a key that signs: a file with the time at which it was made
 _OTHERS = 0o077
 
 
@@ -119,12 +121,35 @@ def rotate() -> Path:
     numbers = [int(path.stem.removeprefix(_SIGNS)) for path in folder().glob(f"{_SIGNS}*")]
     path = folder() / f"{_SIGNS}{max(numbers, default=0) + 1:04d}"
     _kept(path)
+    for one in (*old, path):
+        _dated(one)
     for one in old:
         raw = _read(one)
         if raw is not None:
             _place(one.with_suffix(_PUBLIC), _private(raw)[1].public_key().public_bytes_raw())
             one.unlink(missing_ok=True)
     return path
+
+
+def _dated(path: Path) -> None:
+    """Note since when a key is there, once and for all: of the file itself only what is written last is known."""
+    with suppress(FileNotFoundError):  # somebody else has just begun another, and noted this one
+        _place(_note(path), _age(path).encode())
+
+
+def _note(path: Path) -> Path:
+    return path.with_name(f"{_SINCE}{path.stem.removeprefix(_SIGNS)}")
+
+
+def _since(path: Path) -> str:
+    try:
+        return _note(path).read_text(encoding="ascii")
+    except (FileNotFoundError, ValueError):
+        return _age(path)
+
+
+def _age(path: Path) -> str:
+    return times.from_seconds(int(path.stat().st_mtime)) or times.EPOCH
 
 
 def _signing_files() -> list[Path]:
@@ -150,10 +175,7 @@ def public() -> "dict[str, Ed25519PublicKey]":
 
 def signers() -> list[Named]:
     """The same, as they are shown."""
-    return [
-        Named(name_of(key), times.from_seconds(int(path.stat().st_mtime)) or times.EPOCH, path.suffix != _PUBLIC)
-        for path, key in _public_files()
-    ]
+    return [Named(name_of(key), _since(path), path.suffix != _PUBLIC) for path, key in _public_files()]
 
 
 def _public_files() -> "list[tuple[Path, Ed25519PublicKey]]":

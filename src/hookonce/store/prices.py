@@ -15,6 +15,7 @@ import re
 import tomllib
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -132,16 +133,21 @@ def price_of(model: str | None, *, day: str | None = None, prices: Prices | None
     return next((one for one in reversed(known[found]) if one.since <= when[:10]), None)
 
 
+def file() -> Path:
+    """Where the user's own prices stand."""
+    return paths.configuration() / "prices.toml"
+
+
 def known_prices() -> Prices:
     """The list, and the user's own prices in its place; a HookonceError if their file cannot be used."""
-    file = paths.configuration() / "prices.toml"
+    own = file()
     try:
-        text = file.read_text(encoding="utf-8")
+        text = own.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return _listed()
     except (OSError, ValueError) as problem:
-        raise HookonceError(f"{file} cannot be read: {problem}") from None
-    return _listed() | _own(text, str(file))
+        raise HookonceError(f"{own} cannot be read: {problem}") from None
+    return _listed() | _own(text, str(own))
 
 
 @cache

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec.structs import asdict, replace
 
 from hookonce.canon.arguments import ARGUMENTS, DATA
+from hookonce.canon.failures import ours
 from hookonce.canon.fields import is_name
 from hookonce.guard.secrets import is_mask
 from hookonce.model import Actor, Decision, Digest, Event, Gap, Object, Record, Result, Stored, Tool
@@ -160,6 +161,8 @@ def _left(value: Any, kind: str, secret: bytes | None) -> Any:
     """What is left of a value of a class; what does not look like its class is a text."""
     if kind in _HIDDEN or (type(value) is str and kind == "keep" and _WORD.fullmatch(value) is None):
         return _hide(value, secret)
+    if kind == "failure":
+        return (ours(value) if type(value) is str else None) or _hide(value, secret)
     if kind == "command" or type(value) not in (list, dict):
         return value
     if type(value) is list:

@@ -34,7 +34,7 @@ class Writer:
         """Open the database, or make it."""
         self.connection = database.writing(path, durability, patience)
         self._head = (path or database.file()).with_name("head")
-        self.told: Callable[[list[Stored]], object] = lambda _: None  # hears what is new, just before it is kept for good
+        self.told: Callable[[list[Stored]], object] = lambda _: None  # hears what is new, before it is kept
 
     def append(
         self,

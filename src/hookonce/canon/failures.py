@@ -1,0 +1,48 @@
+"""Why a hook failed, in our own words: those are nobody's text, and may be shown where texts are left out."""
+
+import errno
+import os
+import re
+
+# Whole sentences of ours; `(.+)` stands for what the system says of itself.
+_WHOLE = re.compile(
+    r"timeout"
+    r"|exit code \d{1,3}(?: of a hook that may not block)?"
+    r"|ended by signal \d{1,3}"
+    r"|its watchdog was killed"
+    r"|it has ended without an answer"
+    r"|the answer is no answer"
+    r"|the call ended without a word"
+    r"|the command for models ended with exit code \d{1,3}"
+    r"|the model's server answered without a message"
+    r"|the model's answer is no decision"
+    r"|the server redirects more than once"
+    r"|the server redirects to what is no address"
+    r"|the server hung up without an answer"
+    r"|the server's headers have no end"
+    r"|the answer was cut off"
+    r"|the answer is longer than [\d,]{1,20} bytes"
+    r"|the answer tells no length that could be understood"
+    r"|what answers there does not speak HTTP/1\.1"
+    r"|the server answered with \d{3}"
+    r"|the server redirects \(\d{3}\), which is not followed"
+    r"|the answer is [a-z]{1,20}/[a-z0-9.+-]{1,60}, not JSON"
+    r"|(?:the line broke|there is no server [\w.:-]{1,253}|[\w.:-]{1,253} is not reached at port \d{1,5}): (.+)"
+)
+# Words of ours, before what somebody else has said.
+_BEGUN = re.compile(r"(not started|timeout|oom|unreachable|bad_request|forbidden|internal|unsupported_op)\b")
+_SYSTEM = {os.strerror(number) for number in errno.errorcode} | {
+    "Name or service not known",
+    "Temporary failure in name resolution",
+    "No address associated with hostname",
+}
+MORE = ": …"
+
+
+def ours(text: str) -> str | None:
+    """As much of a failure as is our own words; None if nothing is."""
+    found = _WHOLE.fullmatch(text)
+    if found is not None and (found[1] is None or found[1] in _SYSTEM):
+        return text
+    begun = _BEGUN.match(text)
+    return None if begun is None else begun[1] + MORE
