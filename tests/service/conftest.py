@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from hookonce.service import keeper
 from tests.service.house import Home
+from tests.service.night import Agent, Night
 from tests.shared import ROOT
 
 PACKAGE = ROOT / "src" / "hookonce"
@@ -71,6 +73,24 @@ def warm(home):
     """A home with a daemon."""
     home.warm()
     return home
+
+
+@pytest.fixture
+def night(tmp_path, monkeypatch):
+    """A store and those who keep and watch it, in a home of its own; nothing waits for others to come."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(keeper, "_REST", 0.0)
+    found = Night()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def agent():
+    """A process that could be an agent."""
+    found = Agent()
+    yield found
+    found.end()
 
 
 @pytest.fixture

@@ -5,26 +5,16 @@ import time
 
 import pytest
 
-from hookonce.service import keeper, refused_files
+from hookonce.service import refused_files
 from tests.handlers.processes import eventually
-from tests.service.night import Night
 
 WRITE = "file_write"
 
 
 @pytest.fixture(autouse=True)
-def _home(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(keeper, "_REST", 0.0)
+def _hurried(monkeypatch):
     monkeypatch.setattr(refused_files, "_LOOKS", (0.15, 0.3, 0.45))
     monkeypatch.setattr(refused_files, "_SETTLE", 0.05)
-
-
-@pytest.fixture
-def night():
-    found = Night()
-    yield found
-    found.close()
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 import time
 from contextlib import closing
 
-import pytest
-
 from hookonce.derive.ending import IDLE
 from hookonce.model import Decision, Record
 from hookonce.service import keeper, refused_files
@@ -12,27 +10,10 @@ from hookonce.store import database
 from hookonce.store.query import Wanted, records
 from tests.handlers.processes import eventually
 from tests.service import test_listening
-from tests.service.night import Agent, Night
 from tests.service.test_listening import answers, projects
 
 HALF_AN_HOUR = IDLE / 1000
 house = test_listening.house
-
-
-@pytest.fixture
-def night(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(keeper, "_REST", 0.0)
-    found = Night()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def agent():
-    found = Agent()
-    yield found
-    found.end()
 
 
 def test_a_call_that_takes_long_is_no_rest(night, agent):

@@ -6,32 +6,12 @@ import pytest
 
 from hookonce.derive.ending import IDLE, LATE
 from hookonce.model import Origin
-from hookonce.service import keeper, vigil
+from hookonce.service import vigil
 from hookonce.service.lineage import above, caller, is_there
-from tests.service.night import Agent, Night
+from tests.service.night import Agent
 
 HALF_AN_HOUR, LONG_ENOUGH = IDLE / 1000, LATE / 1000
 TURN = ("session_start", "before_prompt", "agent_stop")
-
-
-@pytest.fixture(autouse=True)
-def _home(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(keeper, "_REST", 0.0)
-
-
-@pytest.fixture
-def night():
-    found = Night()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def agent():
-    found = Agent()
-    yield found
-    found.end()
 
 
 def turn(night, by, *kinds, **fields):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from threading import Lock
 from time import monotonic
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 
 from hookonce.model import Json, Object
+from hookonce.modules.closing import Closing
 from hookonce.modules.life import Watch
 from hookonce.modules.lines import document_of, line_of
 from hookonce.modules.protocol import LIMIT, LONGEST, VERBS, Fault, Request, answer_of, failed, failure, spelled
@@ -24,7 +24,7 @@ _STATUS = {401: "forbidden", 403: "forbidden", 404: "unsupported_op", 408: "time
 _STATUS |= {502: "unreachable", 503: "unreachable"}
 
 
-class Http:
+class Http(Closing):
     """A link to a module that listens somewhere; any number of threads may ask at the same time."""
 
     def __init__(
@@ -155,14 +155,6 @@ class Http:
             self._closed, free, self._free = True, self._free, []
         for connection in free:
             connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _said(problem: Exception) -> str:

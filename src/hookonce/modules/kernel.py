@@ -7,7 +7,6 @@ too; `invoke_module` gives the error back as the module would have.
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import time
-from typing import Self
 
 from msgspec.structs import replace
 
@@ -15,6 +14,7 @@ from hookonce import ids as minting
 from hookonce.model import Json, Object
 from hookonce.modules.bus import Bus, Observer, Post
 from hookonce.modules.client import connect
+from hookonce.modules.closing import Closing
 from hookonce.modules.descriptor import Descriptor
 from hookonce.modules.gate import Policy
 from hookonce.modules.happening import Ids, Teller
@@ -29,7 +29,7 @@ from hookonce.modules.sessions import Sessions, newest
 _CONTEXT = "/mnt/context"
 
 
-class Kernel:
+class Kernel(Closing):
     """One kernel, with everything that is mounted in it."""
 
     def __init__(
@@ -49,14 +49,6 @@ class Kernel:
         self._hearing = Hearing(self._teller, self.mounts, self._sessions, self._invoker)
         if log is not None:
             self.bus.observe("log", log, behind=0)
-
-    def __enter__(self) -> Self:
-        """For a while."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Until here."""
-        self.close()
 
     def close(self) -> list[Post]:
         """End every session, every observer and every module that was started; how observing went."""

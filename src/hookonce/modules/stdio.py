@@ -4,11 +4,10 @@ import atexit
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from time import monotonic
-from types import TracebackType
-from typing import Self
 from weakref import WeakSet
 
 from hookonce.model import Object
+from hookonce.modules.closing import Closing
 from hookonce.modules.life import Life, Watch
 from hookonce.modules.log import Log
 from hookonce.modules.process import GRACE, Process
@@ -18,7 +17,7 @@ _FIRST, _LONGEST = 0.1, 10.0  # seconds until it is started again, once it has f
 _open: "WeakSet[Stdio]" = WeakSet()
 
 
-class Stdio:
+class Stdio(Closing):
     """A link to a module that is a process of ours; any number of threads may ask at the same time."""
 
     def __init__(
@@ -135,14 +134,6 @@ class Stdio:
         if life is not None:
             life.close(grace)
         _open.discard(self)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 @atexit.register

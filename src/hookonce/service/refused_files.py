@@ -33,6 +33,7 @@ from hookonce.store.journal import Journal
 _LOOKS = (2.0, 10.0, 30.0, 58.0)  # seconds after the refusal; what is later than a minute is no violation
 _SETTLE = 3.0  # seconds in which what has come by then is in the store, also if it was answered without us
 _PATIENCE = 180.0  # seconds after the refusal in which a store that cannot be asked is asked again
+_LAG = 0.05  # seconds by which the time of a file may be behind the clock: the system looks at it only now and then
 _MOST = 64  # files at a time
 _OF_ONE = 8  # files of one call
 _OLD = 600  # seconds after which a call that was never ended elsewhere is not taken for one that still runs
@@ -156,7 +157,8 @@ def _explained(recorder: Recorder, one: Guarded, at: str) -> bool:
 def _may_have_written(connection: Connection, one: Guarded, at: str) -> bool:
     """Whether a call was let through meanwhile after which nothing is certain."""
     event = one.event
-    for kind, session, tool, path in connection.execute(_SINCE, (event.id, BEGINS, *sorted(ENDS), event.id, at)):
+    until = times.from_seconds((times.seconds(at) or 0.0) + _LAG) or at
+    for kind, session, tool, path in connection.execute(_SINCE, (event.id, BEGINS, *sorted(ENDS), event.id, until)):
         mine = session == event.session
         if mine and kind in ENDS and tool in WRITES:
             continue  # how some agents tell that a refused call has failed; what was let through has begun before
