@@ -87,6 +87,7 @@ PROVEN: dict[str, Shown] = {
             "session.created": (),
             "session.created with parentID": (),
             "session.idle": (),
+            "session.idle with parentID": (),
             "session.error": (),
             "permission.asked": (),
             "file.edited": (),
