@@ -1,7 +1,5 @@
 """What was measured of the record, and how it is kept and told: benchmarks/record.json."""
 
-import os
-import platform
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +9,7 @@ from msgspec.json import decode, encode
 from msgspec.json import format as pretty
 
 from hookonce import __version__
+from hookonce.journeys.bench import machine
 from hookonce.journeys.bench_report import Ratio
 
 RESULTS = Path(__file__).resolve().parent / "record.json"
@@ -62,7 +61,7 @@ def numbers(sizes: list[Size], load: float) -> Numbers:
     return Numbers(
         hookonce=__version__,
         date=datetime.now(UTC).date().isoformat(),
-        machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        machine=machine(),
         load=load,
         sizes=sizes,
         ratios=[*_floors(sizes[-1]), *_flat(sizes)],

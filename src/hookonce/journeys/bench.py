@@ -75,7 +75,7 @@ def _measured(blocks: Blocks, found: Cases, plan: Plan, more: Sequence[Case], te
     return Report(
         hookonce=__version__,
         date=now()[:10],
-        machine=_machine(),
+        machine=machine(),
         load=load,
         client="machine code" if any(case.is_warm for case in fit) else "sh and Python",
         spawner=f"C, made by {blocks.compiler}" if blocks.compiler else "Python, for want of a C compiler",
@@ -123,6 +123,6 @@ def _rounds(blocks: Blocks, cells: list[Cell], plan: Plan, tell: Callable[[str],
     return plan.rounds
 
 
-def _machine() -> str:
+def machine() -> str:
     """What kind of machine this is, and not which one."""
     return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"

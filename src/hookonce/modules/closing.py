@@ -1,14 +1,15 @@
 """What is closed when nobody needs it any more."""
 
+from abc import ABC, abstractmethod
 from typing import Self
 
 
-class Closing:
+class Closing(ABC):
     """Something that can be used for a while."""
 
+    @abstractmethod
     def close(self) -> object:
         """Use it no more."""
-        raise NotImplementedError
 
     def __enter__(self) -> Self:
         """For a while."""

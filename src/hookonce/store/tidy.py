@@ -1,7 +1,6 @@
 """Tidying: what stands in the write-ahead log is brought into the database beside everything else, so nobody waits."""
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from threading import Thread
@@ -14,9 +13,9 @@ _EVERY = 400  # rows
 class Tidier:
     """A thread from time to time; one at once."""
 
-    def __init__(self, place: Callable[[], Path] = database.file) -> None:
+    def __init__(self) -> None:
         """Nothing was written yet."""
-        self._place, self._rows = place, 0
+        self._rows = 0
         self._thread: Thread | None = None
 
     def wrote(self, rows: int) -> None:
@@ -24,7 +23,7 @@ class Tidier:
         self._rows += rows
         if self._rows >= _EVERY and (self._thread is None or not self._thread.is_alive()):
             self._rows = 0
-            self._thread = Thread(target=_tidy, args=(self._place(),), name="tidy", daemon=True)
+            self._thread = Thread(target=_tidy, args=(database.file(),), name="tidy", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
