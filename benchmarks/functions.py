@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 from time import monotonic, perf_counter
 
 from hookonce import agents
-from hookonce.handlers.errand import Errand, Ran
-from hookonce.handlers.function import call, function_of
-from hookonce.handlers.nurseries import Nurseries
-from hookonce.handlers.process import Job, World
-from hookonce.journeys.trial import sample
+from hookonce.handlers.errand import Operation, OperationResult
+from hookonce.handlers.function import build_function_operation, load_function
+from hookonce.handlers.nurseries import WorkerPool
+from hookonce.handlers.process import CommandOperation, ProcessContext
+from hookonce.journeys.trial import sample_event
 from hookonce.model import Handler
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.texts import dump
 
 GUARD = Path(__file__).parents[1] / "examples" / "hooks" / "guard.py"
@@ -28,36 +28,36 @@ SELDOM = 10  # one call of a program of Python for so many others
 PATIENCE = 30.0
 
 
-def once(loop: Loop, errand: Errand) -> float:
+def once(loop: EventLoop, errand: Operation) -> float:
     """Milliseconds of one call."""
-    ended: list[Ran] = []
+    ended: list[OperationResult] = []
     begin = perf_counter()
     errand.begin(loop, PATIENCE, ended.append)
     while not ended:
-        loop.turn()
+        loop.run_once()
     took = perf_counter() - begin
     if ended[0].code != 0:
         raise SystemExit(f"a hook has failed: {ended[0]}")
     rest = monotonic() + PAUSE
     while (left := rest - monotonic()) > 0:
-        loop.turn(left)
+        loop.run_once(left)
     return took * 1000
 
 
 def measure(calls: int) -> dict[str, list[float]]:
     """The milliseconds of every call, by what was called."""
-    event = dump(sample(agents.load("claude-code"), "before_tool_execute", "shell", {"command": "rm -rf /"}))
-    function = function_of(Handler(type="function", file=GUARD.name), str(GUARD.parent))
+    event = dump(sample_event(agents.load("claude-code"), "before_tool_execute", "shell", {"command": "rm -rf /"}))
+    function = load_function(Handler(type="function", file=GUARD.name), str(GUARD.parent))
     with TemporaryDirectory() as home:
-        world = World(cwd=home, env=os.environ | {"HOME": home})
-        tried: dict[str, Errand] = {
-            "true in a shell": Job("true", event, world, PATIENCE),
-            "function, warm": call(function, event, world),
-            "function, in a process of its own": Job(function.command, event, world, PATIENCE),
-            "the same file as a program": Job(f"{sys.executable} {GUARD}", event, world, PATIENCE),
+        world = ProcessContext(cwd=home, env=os.environ | {"HOME": home})
+        tried: dict[str, Operation] = {
+            "true in a shell": CommandOperation("true", event, world, PATIENCE),
+            "function, warm": build_function_operation(function, event, world),
+            "function, in a process of its own": CommandOperation(function.command, event, world, PATIENCE),
+            "the same file as a program": CommandOperation(f"{sys.executable} {GUARD}", event, world, PATIENCE),
         }
-        loop = Loop()
-        kept = Nurseries(loop)
+        loop = EventLoop()
+        kept = WorkerPool(loop)
         once(loop, tried["function, warm"])
         took: dict[str, list[float]] = {name: [] for name in tried}
         for number in range(calls):

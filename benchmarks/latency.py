@@ -15,9 +15,9 @@ from msgspec.json import format as pretty
 from msgspec.structs import replace
 from peers import peers
 
-from hookonce.cli.bench import show_report
-from hookonce.journeys.bench import QUICK, Plan, run
-from hookonce.journeys.bench_report import Skipped
+from hookonce.cli.bench import print_report
+from hookonce.journeys.bench import QUICK_PLAN, BenchPlan, run_bench
+from hookonce.journeys.bench_report import SkippedCase
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"
@@ -29,15 +29,15 @@ def main() -> int:
     quick = "--quick" in sys.argv
     with TemporaryDirectory(prefix="hookonce-peers-", ignore_cleanup_errors=True) as scratch:
         more, absent = peers(Path(scratch))
-        report = run(
-            QUICK if quick else Plan(),
+        report = run_bench(
+            QUICK_PLAN if quick else BenchPlan(),
             more,
             lambda text: print(text, file=sys.stderr),
             record=_copied(Path(scratch) / "record"),
         )
-    skipped = [Skipped(case=name, reason=reason) for name, reason in absent.items()]
+    skipped = [SkippedCase(case=name, reason=reason) for name, reason in absent.items()]
     report = replace(report, skipped=report.skipped + skipped)
-    show_report(report)
+    print_report(report)
     if not quick:
         RESULTS.write_bytes(pretty(encode(report), indent=1) + b"\n")
         print("\nwrote benchmarks/results.json; make docs puts it into docs/performance.md")

@@ -17,7 +17,7 @@ from time import perf_counter
 from msgspec.json import decode, encode
 
 from hookonce.modules.client import invoke
-from hookonce.modules.stdio import Stdio
+from hookonce.modules.stdio import StdioLink
 
 ARGS = {"path": "src/main.py", "line": 12, "text": "hello"}
 LINE = encode({"op": "echo", "args": ARGS, "id": 1}) + b"\n"
@@ -54,7 +54,7 @@ def measure(calls: int) -> tuple[list[float], list[float]]:
     """The seconds of bare round trips and of calls, taken in turns."""
     with (
         Popen([sys.executable, "-c", BARE], stdin=PIPE, stdout=PIPE, bufsize=0) as process,
-        Stdio([sys.executable, "-c", MODULE]) as link,
+        StdioLink([sys.executable, "-c", MODULE]) as link,
     ):
         assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018
         into, out = process.stdin.fileno(), process.stdout.fileno()
@@ -77,7 +77,7 @@ def crowd(sessions: int, calls: int) -> tuple[int, float]:
             if invoke(link, "echo", said, session_id=str(number)).result != said:
                 wrong.append(number)
 
-    with Stdio([sys.executable, "-c", MODULE]) as link:
+    with StdioLink([sys.executable, "-c", MODULE]) as link:
         invoke(link, "echo", ARGS)
         threads = [Thread(target=talk, args=(number,)) for number in range(sessions)]
         begin = perf_counter()

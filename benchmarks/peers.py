@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hookonce.journeys.bench_cases import Case
+from hookonce.journeys.bench_cases import BenchCase
 
 PATIENCE = 180  # seconds for pip
 CALLS = 8  # a round
@@ -44,7 +44,7 @@ PEERS = {
 }
 
 
-def peers(scratch: Path) -> tuple[list[Case], dict[str, str]]:
+def peers(scratch: Path) -> tuple[list[BenchCase], dict[str, str]]:
     """Those that could be installed, and why others could not."""
     found, skipped = [], {}
     venv = scratch / "venv"
@@ -60,7 +60,7 @@ def peers(scratch: Path) -> tuple[list[Case], dict[str, str]]:
         command = [str(scratch) if word == FOLDER else word for word in [*words, str(hook)]]
         command[0] = str(venv / "bin" / command[0])
         world = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin"}
-        found.append(Case(name=name, words=command, environment=world, calls=CALLS, expected=said))
+        found.append(BenchCase(name=name, command=command, environment=world, calls=CALLS, expected=said))
     return found, skipped
 
 

@@ -16,8 +16,8 @@ from msgspec.json import Encoder
 
 from hookonce import agents, formats
 from hookonce.agents import decode
-from hookonce.journeys.lines import Line
-from hookonce.journeys.translate import Plan, Translation
+from hookonce.journeys.lines import StreamLine
+from hookonce.journeys.translate import TranslationPlan, Translation
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("HOOKONCE_SHARED", ROOT.parent / "shared")) / "captures"
@@ -59,9 +59,9 @@ def translating(target: str) -> Callable[[list[tuple[str, str, bytes]]], None]:
         for number, (name, event, raw) in enumerate(given):
             walk = walks.get((name, event))
             if walk is None:
-                plan = Plan(source=agents.load(name), event=event, target=formats.load(target))
+                plan = TranslationPlan(source=agents.load(name), event=event, target=formats.load(target))
                 walk = walks[name, event] = Translation(plan)
-            for document in walk.line(Line(number, raw)):
+            for document in walk.translate_line(StreamLine(number, raw)):
                 encode(document)
 
     return run

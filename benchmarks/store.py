@@ -26,8 +26,8 @@ from store_rows import length, name_of, told
 
 from hookonce.journeys.record import Recorder
 from hookonce.store import database
-from hookonce.store.entry import Entry
-from hookonce.store.writer import Writer, current
+from hookonce.store.entry import StoreEntry
+from hookonce.store.writer import Writer, read_chain_head
 
 BATCH, CHUNK, FLOORED = (
     256,
@@ -53,12 +53,12 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
     return perf_counter() - wall, process_time() - cpu
 
 
-def batches(entries: list[Entry]) -> list[list[Entry]]:
+def batches(entries: list[StoreEntry]) -> list[list[StoreEntry]]:
     """The entries as they are appended."""
     return [entries[start : start + BATCH] for start in range(0, len(entries), BATCH)]
 
 
-def floor(path: Path, entries: list[Entry]) -> None:
+def floor(path: Path, entries: list[StoreEntry]) -> None:
     """SQLite with the same bodies, without anything that makes them a record."""
     with closing(sqlite3.connect(path, isolation_level=None)) as plain:
         plain.execute("PRAGMA journal_mode = WAL")
@@ -74,7 +74,7 @@ def floor(path: Path, entries: list[Entry]) -> None:
 def fill(recorder: Recorder, until: int, plain: Path | None = None) -> Took:
     """Keep sessions of a whole year until there are that many rows; the floor is a database of its own."""
     took, connection = Took(), recorder.writer.connection
-    begin = now = current(connection).count
+    begin = now = read_chain_head(connection).count
     number = max(connection.execute("SELECT count(*) FROM sessions").fetchone()[0] - 1, 0)
     gc.freeze()
     for chunk in range(until):  # whoever fills in the rest of a year is not slower for it
@@ -82,12 +82,12 @@ def fill(recorder: Recorder, until: int, plain: Path | None = None) -> Took:
             break
         here = [(now - begin + one * length()) / (until - begin) for one in range(CHUNK)]
         entries = [one for index, when in enumerate(here) for one in told(number + index, min(when, 1.0))]
-        wall, cpu = timed(lambda some=entries: [recorder.keep(batch) for batch in batches(some)])
+        wall, cpu = timed(lambda some=entries: [recorder.record(batch) for batch in batches(some)])
         took.events, took.wall, took.cpu = took.events + len(entries), took.wall + wall, took.cpu + cpu
         if plain is not None and chunk < FLOORED:
             took.beside += cpu
             took.floor += timed(lambda some=entries: floor(plain, some))[1]
-        number, now = number + CHUNK, current(connection).count
+        number, now = number + CHUNK, read_chain_head(connection).count
         print(f"\r{now:,} of {until:,} ", end="", file=sys.stderr, flush=True)
     return took
 
@@ -126,13 +126,13 @@ def measured(recorder: Recorder, took: Took) -> Size:
     """The record as it is now."""
     connection = recorder.writer.connection
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    events = current(connection).count
+    events = read_chain_head(connection).count
     sessions = connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
     found = looks(sessions)
     return Size(
         events=events,
         sessions=sessions,
-        bytes_per_event=database.file().stat().st_size // events,
+        bytes_per_event=database.database_file().stat().st_size // events,
         per_second=round(took.events / took.wall),
         per_cpu_second=round(took.events / took.cpu),
         times_sqlite=round(took.beside / took.floor, 2),

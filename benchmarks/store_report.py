@@ -9,8 +9,8 @@ from msgspec.json import decode, encode
 from msgspec.json import format as pretty
 
 from hookonce import __version__
-from hookonce.journeys.bench import machine
-from hookonce.journeys.bench_report import Ratio
+from hookonce.journeys.bench import machine_label
+from hookonce.journeys.bench_report import BenchRatio
 
 RESULTS = Path(__file__).resolve().parent / "record.json"
 START = "events sql 'SELECT 1'"  # the floor of every look: a command that starts, opens the record and ends
@@ -53,7 +53,7 @@ class Numbers(Struct, frozen=True, kw_only=True):
     machine: str
     load: float
     sizes: list[Size]
-    ratios: list[Ratio]
+    ratios: list[BenchRatio]
 
 
 def numbers(sizes: list[Size], load: float) -> Numbers:
@@ -61,26 +61,26 @@ def numbers(sizes: list[Size], load: float) -> Numbers:
     return Numbers(
         hookonce=__version__,
         date=datetime.now(UTC).date().isoformat(),
-        machine=machine(),
+        machine=machine_label(),
         load=load,
         sizes=sizes,
         ratios=[*_floors(sizes[-1]), *_flat(sizes)],
     )
 
 
-def _floors(size: Size) -> list[Ratio]:
+def _floors(size: Size) -> list[BenchRatio]:
     """Each look beside the start of a command, in processor time."""
     cpu = {look.command: look.cpu_ms for look in size.looks}
     start = cpu[START]
-    kept = Ratio(case="append", to="SQLite alone", of="cpu", value=size.times_sqlite)
+    kept = BenchRatio(case="append", to="SQLite alone", of="cpu", value=size.times_sqlite)
     looks = [
-        Ratio(case=f"{n}, {size.events:,} events", to=START, of="cpu", value=round(ms / start, 2))
+        BenchRatio(case=f"{n}, {size.events:,} events", to=START, of="cpu", value=round(ms / start, 2))
         for n, ms in cpu.items()
     ]
     return [kept, *(one for one in looks if not one.case.startswith(START))]
 
 
-def _flat(sizes: list[Size]) -> list[Ratio]:
+def _flat(sizes: list[Size]) -> list[BenchRatio]:
     """Looks that are promised to take as long with ten times as many events."""
     found = []
     for small, large in pairwise(sizes):
@@ -88,7 +88,7 @@ def _flat(sizes: list[Size]) -> list[Ratio]:
         for name in AIMS:
             value = round(after[name] / before[name], 2)
             case, to = (f"{name}, {one.events:,} events" for one in (large, small))
-            found.append(Ratio(case=case, to=to, of="cpu", value=value, aim=FLAT, bound="most", held=value <= FLAT))
+            found.append(BenchRatio(case=case, to=to, of="cpu", value=value, aim=FLAT, bound="most", held=value <= FLAT))
     return found
 
 

@@ -12,10 +12,10 @@ from random import Random
 from msgspec.structs import replace
 
 from hookonce import ids, times
-from hookonce.guard.likeness import marked
-from hookonce.journeys.demo import recorded, session
+from hookonce.guard.likeness import add_fingerprint
+from hookonce.journeys.demo import list_recordings, read_session
 from hookonce.model import Decision, Event, HookRun, Stored, Tool, Usage
-from hookonce.store.entry import Entry, entry
+from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.redact import redact
 
 DAYS, PROJECTS, FILES = 365, 10_000, 40
@@ -31,8 +31,8 @@ _STEP = timedelta(seconds=7)
 def plots() -> list[tuple[Stored, ...]]:
     """The recordings, each step redacted; the work between beginning and end comes several times."""
     found = []
-    for name in recorded():
-        steps = [redact(replace(one, event=marked(one.event)), "minimal") for one in session(name)]
+    for name in list_recordings():
+        steps = [redact(replace(one, event=add_fingerprint(one.event)), "minimal") for one in read_session(name)]
         work = [one for one in steps if one.event.tool is not None or one.event.type == "agent_stop"]
         rest = [one for one in steps if one not in work]
         found.append((*rest[:2], *work * ROUNDS, *rest[2:]))
@@ -46,10 +46,10 @@ def length() -> float:
 
 def name_of(number: int) -> str:
     """The name of a session."""
-    return ids.derive("bench", str(number))
+    return ids.derive_id("bench", str(number))
 
 
-def told(number: int, when: float) -> Iterator[Entry]:
+def told(number: int, when: float) -> Iterator[StoreEntry]:
     """A session at some time of the year, from 0 to 1; its entries and their ids follow from its number."""
     chance = Random(number)  # noqa: S311  the same rows in every run
     plot = plots()[number % len(plots())]
@@ -57,10 +57,10 @@ def told(number: int, when: float) -> Iterator[Entry]:
     known = {"session": name_of(number), "cwd": f"/home/dev/project-{chance.randrange(PROJECTS)}"}
     known["model"] = chance.choice(MODELS.get(plot[0].event.agent, OTHERS))
     for place, one in enumerate(plot):
-        time = times.text_of(first + _STEP * place)
+        time = times.format_time(first + _STEP * place)
         name = f"{number:08x}-0000-7{place:03x}-8000-000000000000"  # in the order of arrival, as ours are
         event = replace(one.event, id=name, time=time, received=time, time_source="agent", **known)
-        yield entry(_record(one, event, chance))
+        yield build_entry(_record(one, event, chance))
 
 
 def _record(one: Stored, event: Event, chance: Random) -> Stored:

@@ -6,25 +6,25 @@ from certificates_page import anchor
 from page import MADE, code, plain, table
 
 from hookonce import agents
-from hookonce.agents.proven import Shown
+from hookonce.agents.proven import CertificateSummary
 from hookonce.canon.arguments import ARGUMENTS
-from hookonce.canon.events import ROWS
+from hookonce.canon.events import CANONICAL_EVENTS
 from hookonce.cli._matrix import (
-    CELLS,
-    COUNTS,
-    NOT_YET,
-    abilities,
-    cells,
-    counts,
-    failures,
-    notes,
-    places,
-    power,
-    proof,
-    said,
-    seconds,
+    EVENT_COLUMNS,
+    OVERVIEW_COLUMNS,
+    UNSUPPORTED_NOTE,
+    ability_rows,
+    event_cells,
+    overview_cells,
+    failure_rows,
+    install_notes,
+    config_rows,
+    format_powers,
+    format_proof,
+    format_word,
+    format_seconds,
 )
-from hookonce.journeys.matrix import Row, Sheet, sheet
+from hookonce.journeys.matrix import PointRow, AgentSheet, build_sheet
 
 INTRODUCTION = """\
 What each coding agent lets a hook see and do, made from the same tables that do the work. Every agent has a page of its
@@ -59,18 +59,18 @@ POWERS = {
 PART = 8  # agents beside each other in one table
 
 
-def pages(proven: Mapping[str, Shown]) -> dict[str, str]:
+def pages(proven: Mapping[str, CertificateSummary]) -> dict[str, str]:
     """Every page by its place in the repository."""
-    sheets = [sheet(agents.load(name), proven=proven) for name in agents.AGENTS]
+    sheets = [build_sheet(agents.load(name), proofs=proven) for name in agents.AGENTS]
     made = {f"docs/agents/{one.name}.md": "\n".join(_page(one)) for one in sheets}
     return {"docs/agents.md": "\n".join(_overview(sheets))} | made
 
 
-def _overview(sheets: list[Sheet]) -> list[str]:
+def _overview(sheets: list[AgentSheet]) -> list[str]:
     lines = ["# The agents", "", MADE, "", INTRODUCTION, "", LEGEND, ""]
-    rows = [(f"[{one.title}](agents/{one.name}.md)", code(one.name), *counts(one), *_written(one)) for one in sheets]
-    lines += [*table(("agent", "name", *COUNTS, "config", "payloads"), rows), "", COUNTED]
-    lines += [f"A question mark: {NOT_YET}."] if any(one.config is None for one in sheets) else []
+    rows = [(f"[{one.title}](agents/{one.name}.md)", code(one.name), *overview_cells(one), *_written(one)) for one in sheets]
+    lines += [*table(("agent", "name", *OVERVIEW_COLUMNS, "config", "payloads"), rows), "", COUNTED]
+    lines += [f"A question mark: {UNSUPPORTED_NOTE}."] if any(one.config is None for one in sheets) else []
     lines += ["", "## What a hook can do", "", SEVERAL, "", *_beside(sheets, _power), "## The words", "", WORDS, ""]
     lines += ["## Native names of canonical events", "", *_beside(sheets, _natives)]
     lines += ["## Native names of canonical tools", ""]
@@ -78,14 +78,14 @@ def _overview(sheets: list[Sheet]) -> list[str]:
     return [*lines, *table(("agent", *ARGUMENTS), rows), ""]
 
 
-def _written(one: Sheet) -> tuple[str, str]:
+def _written(one: AgentSheet) -> tuple[str, str]:
     """In what its hooks are configured, and what we do with its payloads."""
     return "none" if one.config is None else one.config.language, "read, write" if one.writes_payloads else "read"
 
 
-def _beside(sheets: list[Sheet], cell: Callable[[Sheet, str], str]) -> list[str]:
+def _beside(sheets: list[AgentSheet], cell: Callable[[AgentSheet, str], str]) -> list[str]:
     """Canonical events by agents, in tables that are not too wide."""
-    kinds = [row.name for row in ROWS if any(row.name == known.canonical for one in sheets for known in one.points)]
+    kinds = [row.name for row in CANONICAL_EVENTS if any(row.name == known.canonical for one in sheets for known in one.points)]
     lines: list[str] = []
     for start in range(0, len(sheets), PART):
         part = sheets[start : start + PART]
@@ -94,58 +94,58 @@ def _beside(sheets: list[Sheet], cell: Callable[[Sheet, str], str]) -> list[str]
     return lines
 
 
-def _power(one: Sheet, kind: str) -> str:
-    found = dict.fromkeys(f"{power(row)} {_sign(row)}" for row in one.points if row.canonical == kind)
+def _power(one: AgentSheet, kind: str) -> str:
+    found = dict.fromkeys(f"{format_powers(row)} {_sign(row)}" for row in one.points if row.canonical == kind)
     return " / ".join(found) or "–"
 
 
-def _sign(row: Row) -> str:
+def _sign(row: PointRow) -> str:
     return "✗" if row.contradicted else MARKS[row.proof]
 
 
-def _natives(one: Sheet, kind: str) -> str:
+def _natives(one: AgentSheet, kind: str) -> str:
     return ", ".join(code(row.event) for row in one.points if row.canonical == kind) or "–"
 
 
-def _tools(one: Sheet, tool: str) -> str:
+def _tools(one: AgentSheet, tool: str) -> str:
     return ", ".join(code(native) for native, known in one.tools.items() if known == tool) or "–"
 
 
-def _page(one: Sheet) -> list[str]:
+def _page(one: AgentSheet) -> list[str]:
     lines = [f"# {one.title}", "", MADE, "", f"Known here as `{one.name}`; {_known(one)}, checked {one.checked}."]
     lines += ["What the words mean: [the agents](../agents.md#the-words).", ""]
     lines += _contradicted(one)
     if one.config is None:
-        lines += [f"Where its hooks live and what they can do is left out: {NOT_YET}.", ""]
+        lines += [f"Where its hooks live and what they can do is left out: {UNSUPPORTED_NOTE}.", ""]
     else:
-        lines += ["## Where its hooks live", "", *_pairs(places(one.config))]
+        lines += ["## Where its hooks live", "", *_pairs(config_rows(one.config))]
         lines += ["## What can be prevented", "", *_able(one), ""]
-        lines += ["## When a hook fails", "", *_pairs(failures(one.config))]
-        lines += ["## What an entry can say", "", *_pairs(abilities(one.config))]
+        lines += ["## When a hook fails", "", *_pairs(failure_rows(one.config))]
+        lines += ["## What an entry can say", "", *_pairs(ability_rows(one.config))]
     lines += [*_events(one), *_tool_names(one), "## Quirks", "", *[f"- {plain(quirk)}" for quirk in one.quirks], ""]
     return [*lines, "## Source", "", f"{plain(one.source)}; checked {one.checked}.", ""]
 
 
-def _contradicted(one: Sheet) -> list[str]:
+def _contradicted(one: AgentSheet) -> list[str]:
     if one.certificate is None or not one.certificate.contradicted:
         return []
     claims = ", ".join(map(code, one.certificate.contradicted))
     return [f"Contradicted on {one.certificate.version}, as the certificate shows: {claims}.", ""]
 
 
-def _known(one: Sheet) -> str:
+def _known(one: AgentSheet) -> str:
     """How much of it is proven, with the evidence, or else its mark."""
     if one.certificate is None:
         return f"*{one.proof}*"
     where = f"../certificates.md#{anchor(one.name, one.certificate.version)}"
-    return f"*{proof(one)}* ([certificate]({where}) of {one.certificate.date}), the rest *{one.proof}*"
+    return f"*{format_proof(one)}* ([certificate]({where}) of {one.certificate.date}), the rest *{one.proof}*"
 
 
 def _pairs(rows: list[tuple[str, str]]) -> list[str]:
     return [*table(("what", "how"), [(plain(what), plain(how)) for what, how in rows]), ""]
 
 
-def _able(one: Sheet) -> list[str]:
+def _able(one: AgentSheet) -> list[str]:
     """What an answer can do, and at which events."""
     found = {what: [row.event for row in one.points if word in row.powers] for word, what in POWERS.items()}
     found["leave it to the user"] = [row.event for row in one.points if row.ask in ("native", "denies_headless")]
@@ -154,13 +154,13 @@ def _able(one: Sheet) -> list[str]:
     ]
 
 
-def _events(one: Sheet) -> list[str]:
-    head = ("event", "canonical", *CELLS, "install", "cap")
+def _events(one: AgentSheet) -> list[str]:
+    head = ("event", "canonical", *EVENT_COLUMNS, "install", "cap")
     rows = [
-        (code(row.event), code(row.canonical), *cells(row), said(row.install), seconds(row.cap)) for row in one.points
+        (code(row.event), code(row.canonical), *event_cells(row), format_word(row.install), format_seconds(row.cap)) for row in one.points
     ]
     lines = ["## Events", "", *table(head, rows), ""]
-    if remarks := [f"- {plain(note)}" for note in notes(one.points)]:
+    if remarks := [f"- {plain(note)}" for note in install_notes(one.points)]:
         lines += [*remarks, ""]
     spelt = {row.event: row.canonical for row in one.points}
     others = [(code(name), code(kind)) for name, kind in one.events.items() if spelt.get(name) != kind]
@@ -168,7 +168,7 @@ def _events(one: Sheet) -> list[str]:
     return lines + (told if others else [])
 
 
-def _tool_names(one: Sheet) -> list[str]:
+def _tool_names(one: AgentSheet) -> list[str]:
     tools = [(code(native), code(known)) for native, known in one.tools.items()]
     names = [
         ("every tool" if tool == "*" else code(tool), code(native), code(known))

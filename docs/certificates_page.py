@@ -6,11 +6,11 @@ from pathlib import Path
 from page import MADE, code, plain, table
 
 from hookonce import agents
-from hookonce.journeys.matrix import sheet
-from hookonce.lab.certificate import Certificate, counts
-from hookonce.lab.claim import State
-from hookonce.lab.kept import kept, newest
-from hookonce.lab.shown import group, shown
+from hookonce.journeys.matrix import build_sheet
+from hookonce.lab.certificate import Certificate, count_states
+from hookonce.lab.claim import ClaimState
+from hookonce.lab.kept import load_certificates, newest_by_agent
+from hookonce.lab.shown import claim_group, proven_events
 
 FOLDER = Path(__file__).resolve().parent / "certificates"
 INTRODUCTION = """\
@@ -36,7 +36,7 @@ empty cell: nothing of the kind is claimed of this agent."""
 MS = """\
 *ms more per call*: how much more time passed between two turns of the model than without hookonce, which is called
 before and after each tool. It is the difference of two medians of a few calls each, so take it for a size."""
-SIGNS: dict[State, str] = {"held": "✓", "contradicted": "✗", "unreachable": "–", "untried": "?"}
+SIGNS: dict[ClaimState, str] = {"held": "✓", "contradicted": "✗", "unreachable": "–", "untried": "?"}
 WORDS = {
     "transparent": "without hooks, files, exit code and what the model is sent are the same as without hookonce",
     "fires": "events that install asks for, and that came",
@@ -57,12 +57,12 @@ WORDS = {
     "claude-script": "a script for Claude Code stops `rm -rf` here too, unchanged",
     "here": "the user's own installation is called, its refusal holds and doctor finds nothing",
 }
-OPEN: tuple[State, ...] = ("contradicted", "unreachable", "untried")
+OPEN: tuple[ClaimState, ...] = ("contradicted", "unreachable", "untried")
 
 
 def pages() -> dict[str, str]:
     """The page by its place in the repository."""
-    return {"docs/certificates.md": "\n".join(page(kept(FOLDER)))}
+    return {"docs/certificates.md": "\n".join(page(load_certificates(FOLDER)))}
 
 
 def page(certificates: list[Certificate]) -> list[str]:
@@ -73,7 +73,7 @@ def page(certificates: list[Certificate]) -> list[str]:
     head = ("agent", "version", "date", *SIGNS, "tries", "ms more per call")
     lines += [*table(head, [_short(one) for one in certificates]), "", MS, ""]
     lines += ["## Claim by claim", "", LEGEND, "", *_beside(certificates), ""]
-    latest = newest(certificates)
+    latest = newest_by_agent(certificates)
     for one in certificates:
         lines += _whole(one, latest[one.agent])
     return lines
@@ -87,7 +87,7 @@ def anchor(agent: str, version: str) -> str:
 def _short(one: Certificate) -> tuple[str, ...]:
     link = f"[{one.version}](#{anchor(one.agent, one.version)})"
     extra = "not measured" if one.extra_ms is None else f"{one.extra_ms:.0f}"
-    return code(one.agent), link, one.date, *map(str, counts(one).values()), str(one.tries), extra
+    return code(one.agent), link, one.date, *map(str, count_states(one).values()), str(one.tries), extra
 
 
 def _beside(certificates: list[Certificate]) -> list[str]:
@@ -100,7 +100,7 @@ def _beside(certificates: list[Certificate]) -> list[str]:
 
 def _row(claim: str) -> str:
     """The row of the table that a claim belongs to."""
-    return claim if claim in WORDS else group(claim)
+    return claim if claim in WORDS else claim_group(claim)
 
 
 def _cell(one: Certificate, row: str) -> str:
@@ -119,7 +119,7 @@ def _whole(one: Certificate, latest: Certificate) -> list[str]:
     lines = [f"## {one.agent} {one.version}", ""]
     tries = "Each claim was tried once" if one.tries == 1 else f"Each claim was tried {one.tries} times"
     lines += [f"{tries} on {one.date}, with hookonce {one.hookonce} on {one.machine}, in {one.seconds:.0f} seconds."]
-    known = sheet(agents.load(one.agent), proven={one.agent: shown(one)}).points
+    known = build_sheet(agents.load(one.agent), proofs={one.agent: proven_events(one)}).points
     proven = [code(row.event) for row in known if row.proven_on is not None]
     place = f"[{len(known)} events](agents/{one.agent}.md#events)"
     lines += ["", f"Proven of its {place}: {', '.join(proven) or 'none'}."]
@@ -129,7 +129,7 @@ def _whole(one: Certificate, latest: Certificate) -> list[str]:
     return [*lines, ""]
 
 
-def _evidence(one: Certificate, state: State) -> dict[str, list[str]]:
+def _evidence(one: Certificate, state: ClaimState) -> dict[str, list[str]]:
     """The claims in a state by what shows it: many have the same."""
     found: dict[str, list[str]] = {}
     for claim in one.claims:
@@ -138,7 +138,7 @@ def _evidence(one: Certificate, state: State) -> dict[str, list[str]]:
     return found
 
 
-def _list(state: State, found: dict[str, list[str]]) -> list[str]:
+def _list(state: ClaimState, found: dict[str, list[str]]) -> list[str]:
     if not found:
         return []
     lines = [f"- {', '.join(map(code, claims))}: {plain(evidence)}" for evidence, claims in found.items()]

@@ -17,26 +17,26 @@ from performance import pages as performance_pages
 from proven_table import PLACE, module, proven
 
 from hookonce import formats
-from hookonce.__main__ import parser_for
+from hookonce.__main__ import build_parser
 from hookonce.canon.arguments import ARGUMENTS
-from hookonce.canon.events import ROWS
-from hookonce.canon.tools import ACTIONS
+from hookonce.canon.events import CANONICAL_EVENTS
+from hookonce.canon.tools import AGENT_HOOKS_ACTIONS
 from hookonce.cli import COMMANDS
 from hookonce.cli.lab import VERBS as LAB
 from hookonce.cli.module import VERBS as MODULE
-from hookonce.journeys.bench_report import Report
-from hookonce.journeys.check import Verdict
-from hookonce.journeys.cost import Cost
-from hookonce.journeys.dialect import Given
-from hookonce.journeys.identify import Finding
-from hookonce.journeys.matrix import Sheet
-from hookonce.journeys.sessions import Session
+from hookonce.journeys.bench_report import BenchReport
+from hookonce.journeys.check import CheckReport
+from hookonce.journeys.cost import CostReport
+from hookonce.journeys.dialect import HookInput
+from hookonce.journeys.identify import Identification
+from hookonce.journeys.matrix import AgentSheet
+from hookonce.journeys.sessions import SessionRow
 from hookonce.journeys.stats import Stats
 from hookonce.journeys.timeline import Timeline
 from hookonce.lab.certificate import Certificate
-from hookonce.manifest.schema import schema as manifest_schema
+from hookonce.manifest.schema import build_schema as manifest_schema
 from hookonce.model import Record
-from hookonce.modules.descriptor_rules import schema as descriptor_schema
+from hookonce.modules.descriptor_rules import descriptor_schema as descriptor_schema
 from hookonce.store.audit import Audit
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -44,17 +44,17 @@ PACKAGED = ROOT / "src" / "hookonce" / "schemas"
 VERBS = {"lab": LAB, "module": MODULE}
 SHAPES = {
     "canonical": Record,
-    "hook-input": Given,
-    "identify": Finding,
-    "check": Verdict,
-    "agents": Sheet,
-    "bench": Report,
+    "hook-input": HookInput,
+    "identify": Identification,
+    "check": CheckReport,
+    "agents": AgentSheet,
+    "bench": BenchReport,
     "audit": Audit,
     "prove": Certificate,
-    "sessions": Session,
+    "sessions": SessionRow,
     "show": Timeline,
     "stats": Stats,
-    "cost": Cost,
+    "cost": CostReport,
 }
 
 
@@ -65,11 +65,11 @@ def vocabulary() -> str:
     lines += ["OpenHook then leaves the event out, the others write it under a vendor name.", ""]
     lines += table(
         ("canonical event", "group", "meaning", "OpenHook", "Agent Hooks", "Amplifier"),
-        [(f"`{r.name}`", r.group, r.meaning, *map(code, (r.openhook, r.agent_hooks, r.amplifier))) for r in ROWS],
+        [(f"`{r.name}`", r.group, r.meaning, *map(code, (r.openhook, r.agent_hooks, r.amplifier))) for r in CANONICAL_EVENTS],
     )
     lines += ["", "## Tools and their arguments", ""]
     rows = [
-        (f"`{tool}`", code(ACTIONS.get(tool)), ", ".join(f"`{name}` ({kind})" for name, kind in names.items()))
+        (f"`{tool}`", code(AGENT_HOOKS_ACTIONS.get(tool)), ", ".join(f"`{name}` ({kind})" for name, kind in names.items()))
         for tool, names in ARGUMENTS.items()
     ]
     lines += table(("tool", "Agent Hooks action", "arguments (privacy class)"), rows)
@@ -119,7 +119,7 @@ def command_line() -> str:
 
 
 def _help(*words: str) -> list[str]:
-    parser, _ = parser_for(next(iter(words), None))
+    parser, _ = build_parser(next(iter(words), None))
     with redirect_stdout(StringIO()) as out, suppress(SystemExit):
         given = parser.parse_args([*words, "--help"])
         given.explain()  # only of a command that reads its words by hand: others have left by now

@@ -7,8 +7,8 @@ from msgspec.json import decode
 from page import MADE, plain, table
 from record_numbers import section
 
-from hookonce.cli.bench import size
-from hookonce.journeys.bench_report import DIRECT, KB, Ratio, Report, Row
+from hookonce.cli.bench import format_bytes
+from hookonce.journeys.bench_report import DIRECT, KB, BenchRatio, BenchReport, BenchRow
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -41,21 +41,21 @@ def pages() -> dict[str, str]:
     file = ROOT / "benchmarks" / "results.json"
     if not file.exists():
         return {}
-    report = decode(file.read_bytes(), type=Report)
+    report = decode(file.read_bytes(), type=BenchReport)
     return {"docs/performance.md": page(report), "docs/latency.svg": drawing(report)}
 
 
-def drawing(report: Report) -> str:
+def drawing(report: BenchReport) -> str:
     """Plain calls beside each other."""
     return chart(TITLE, [(row.case, row.p50_ms, row.case.startswith(OURS)) for row in alone(report)])
 
 
-def alone(report: Report) -> list[Row]:
+def alone(report: BenchReport) -> list[BenchRow]:
     """Plain calls: one caller, a small payload, no shell."""
     return [row for row in report.rows if (row.way, row.callers, row.payload) == (DIRECT, 1, KB)]
 
 
-def page(report: Report) -> str:
+def page(report: BenchReport) -> str:
     """Everything that was measured, with date and machine."""
     lines = ["# How long agents wait", "", MADE, ""]
     lines += [f"Measured on {report.date} with hookonce {report.hookonce} on {report.machine}, in {report.rounds}"]
@@ -88,7 +88,7 @@ def page(report: Report) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def aim(ratio: Ratio) -> tuple[str, ...]:
+def aim(ratio: BenchRatio) -> tuple[str, ...]:
     """A ratio as a row."""
     many = "" if ratio.callers == 1 else f", {ratio.callers} callers"
     what = f"`{ratio.case}` / `{ratio.to}`, {MEASURES.get(ratio.of, ratio.of)}{many}"
@@ -97,9 +97,9 @@ def aim(ratio: Ratio) -> tuple[str, ...]:
     return what, f"{ratio.value:.2f}", f"at {ratio.bound} {ratio.aim:g}", "held" if ratio.held else "missed"
 
 
-def numbers(row: Row) -> tuple[str, ...]:
+def numbers(row: BenchRow) -> tuple[str, ...]:
     """A row as it is shown."""
     cold = "–" if row.cold is None else f"{row.cold:,}"
     times = (f"{row.p50_ms:.2f}", f"{row.p99_ms:.2f}", f"{row.per_second:,.0f}")
-    where = (f"`{row.case}`", row.way, str(row.callers), size(row.payload), f"{row.calls:,}")
+    where = (f"`{row.case}`", row.way, str(row.callers), format_bytes(row.payload), f"{row.calls:,}")
     return *where, *times, str(row.errors), str(row.wrong), cold

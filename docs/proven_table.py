@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from certificates_page import FOLDER
 from msgspec.json import encode
 
-from hookonce.agents.proven import Shown
-from hookonce.lab.kept import kept, newest
-from hookonce.lab.shown import shown
+from hookonce.agents.proven import CertificateSummary
+from hookonce.lab.kept import load_certificates, newest_by_agent
+from hookonce.lab.shown import proven_events
 
 PLACE = "src/hookonce/agents/proven.py"
 HEAD = '''\
@@ -20,12 +20,12 @@ __all__ = ["PROVEN", "Shown"]
 PROVEN: dict[str, Shown] = {'''
 
 
-def proven() -> dict[str, Shown]:
+def proven() -> dict[str, CertificateSummary]:
     """What the newest certificates show, as they lie in the folder now."""
-    return {name: shown(one) for name, one in newest(kept(FOLDER)).items()}
+    return {name: proven_events(one) for name, one in newest_by_agent(load_certificates(FOLDER)).items()}
 
 
-def module(table: Mapping[str, Shown]) -> str:
+def module(table: Mapping[str, CertificateSummary]) -> str:
     """The table as Python, one event in a line."""
     if not table:
         return HEAD + "}\n"
@@ -33,8 +33,8 @@ def module(table: Mapping[str, Shown]) -> str:
     for name, one in table.items():
         lines += [f"    {_word(name)}: Shown("]
         lines += [f"        version={_word(one.version)},", f"        date={_word(one.date)},"]
-        lines += _mapping("held", {event: _tuple(powers) for event, powers in one.held.items()})
-        told = {claim: "None" if event is None else _word(event) for claim, event in one.contradicted.items()}
+        lines += _mapping("held", {event: _tuple(powers) for event, powers in one.capabilities_by_event.items()})
+        told = {claim: "None" if event is None else _word(event) for claim, event in one.failed_claims.items()}
         lines += [*_mapping("contradicted", told), "    ),"]
     return "\n".join([*lines, "}", ""])
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hookonce.runtime.folder import house, places, resort
+from hookonce.runtime.folder import runtime_dir_name, shared_locations, fallback_location
 
 os.environ["HOOKONCE_COLD"] = "1"  # a test that wants a daemon says so, and ends it
 
@@ -41,7 +41,7 @@ def _no_trace(request):
     yield
     if home is not None:
         data = home / ".local/share/hookonce"
-        for place in (*places(os.getuid()), resort(data)):
-            found = place / house(home, data)
+        for place in (*shared_locations(os.getuid()), fallback_location(data)):
+            found = place / runtime_dir_name(home, data)
             if found.exists():
                 shutil.rmtree(found, ignore_errors=True)

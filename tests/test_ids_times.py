@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import times
-from hookonce.ids import EPOCH, StreamIds, derive, from_foreign, is_uuid
+from hookonce.ids import MAX_EPOCH_PAYLOADS, StreamIds, derive_id, id_from_foreign, is_uuid
 
 ROOT = uuid.uuid5(uuid.NAMESPACE_DNS, "hookonce.dev")
 texts = st.text(max_size=30)
@@ -19,7 +19,7 @@ def test_derived_ids_are_uuids_of_version_5(parts):
     """
     An id is uuid5 of our root and the parts, as the standard library makes it.
     """
-    made = derive(*parts)
+    made = derive_id(*parts)
 
     assert str(uuid.uuid5(ROOT, "\0".join(parts))) == made
     assert (5, uuid.RFC_4122) == (uuid.UUID(made).version, uuid.UUID(made).variant)
@@ -29,14 +29,14 @@ def test_lone_surrogates_have_ids_too():
     """
     Two texts that differ in a lone surrogate have two ids.
     """
-    assert 2 == len({derive("a", "\ud800"), derive("a", "\ud801")})
+    assert 2 == len({derive_id("a", "\ud800"), derive_id("a", "\ud801")})
 
 
 def test_an_id_is_the_same_for_ever():
     """
     These ids were given once and must not change.
     """
-    assert "70ef1724-8faa-5251-986e-e7cd1722af8e" == from_foreign("e1")
+    assert "70ef1724-8faa-5251-986e-e7cd1722af8e" == id_from_foreign("e1")
     assert "3eff3387-8d3f-5f66-a614-ed2ee0112e81" == StreamIds().next("claude-code", b'{"session_id":"s1"}')
 
 
@@ -58,8 +58,8 @@ def test_a_uuid_keeps_its_text(text, expected):
     A UUID in its usual form is kept as it is, anything else is mapped to one.
     """
     assert expected == is_uuid(text)
-    assert expected == (from_foreign(text) == text)
-    assert is_uuid(from_foreign(text))
+    assert expected == (id_from_foreign(text) == text)
+    assert is_uuid(id_from_foreign(text))
 
 
 payloads = st.lists(st.sampled_from([b"a", b"b", b"c", b"d"]), max_size=40)
@@ -85,8 +85,8 @@ def test_memory_for_ids_is_bounded():
     made = [ids.next("codex", str(number).encode()) for number in range(1000)]
 
     assert 1000 == len(set(made))
-    assert len(ids._seen) <= 100
-    assert 65_536 == EPOCH
+    assert len(ids._counts) <= 100
+    assert 65_536 == MAX_EPOCH_PAYLOADS
 
 
 def test_a_full_memory_still_knows_what_it_has_seen():
@@ -97,7 +97,7 @@ def test_a_full_memory_still_knows_what_it_has_seen():
     first = [ids.next("codex", payload) for payload in (b"a", b"b", b"a", b"b", b"a")]
 
     assert 5 == len(set(first))
-    assert derive("codex", "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb", "2") == first[4]
+    assert derive_id("codex", "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb", "2") == first[4]
 
 
 def test_the_first_occurrence_has_the_same_id_in_every_stream():
@@ -134,11 +134,11 @@ def test_times_are_read_as_rfc_3339(text, zoned, expected):
     A time has a date, a time of day and for RFC 3339 a zone; UTC is taken where none is named.
     """
     assert zoned == times.has_zone(text)
-    assert expected == times.seconds(text)
-    moment = times.parse(text)
+    assert expected == times.to_seconds(text)
+    moment = times.parse_time(text)
     assert (expected is None) == (moment is None)
     if moment is not None:
-        assert round(expected * 1_000_000) * 1000 == times.nanoseconds(text)
+        assert round(expected * 1_000_000) * 1000 == times.to_nanoseconds(text)
 
 
 moments = st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1))  # noqa: DTZ001
@@ -151,11 +151,11 @@ def test_moments_come_back(moment, minutes):
     """
     there = moment.replace(tzinfo=timezone(timedelta(minutes=minutes)))
 
-    text = times.text_of(there)
+    text = times.format_time(there)
 
     assert text.endswith("Z")
     assert times.has_zone(text)
-    assert there == times.parse(text)
+    assert there == times.parse_time(text)
 
 
 @given(st.integers(-2_000_000_000_000, 7_000_000_000_000))
@@ -165,7 +165,7 @@ def test_milliseconds_come_back(milliseconds):
     """
     text = times.from_milliseconds(milliseconds)
 
-    assert milliseconds * 1_000_000 == times.nanoseconds(text)
+    assert milliseconds * 1_000_000 == times.to_nanoseconds(text)
 
 
 @pytest.mark.parametrize("number", [1e300, -1e300, 10**400, float("inf"), float("nan"), 1e15])
@@ -182,4 +182,4 @@ def test_now_is_now():
     The present moment has a zone and is near.
     """
     assert times.has_zone(times.now())
-    assert abs(datetime.now(UTC) - times.parse(times.now())) < timedelta(seconds=10)
+    assert abs(datetime.now(UTC) - times.parse_time(times.now())) < timedelta(seconds=10)

@@ -1,4 +1,7 @@
-"""The door: reads the command line, runs one command, turns every ending into an exit code."""
+"""Command-line entry point: argument parsing, one command, exit codes.
+
+Every exception becomes an exit code and one sentence on stderr; an internal error leaves its trace in the log.
+"""
 
 import os
 import sys
@@ -15,73 +18,72 @@ from hookonce import __version__
 from hookonce.cli import BARE, COMMANDS, MODULES
 from hookonce.errors import HookonceError, UsageError
 
-FINE, PROBLEM, USAGE, INTERNAL, INTERRUPTED = 0, 1, 64, 70, 130
-_SHUT = {EACCES, EPERM, EROFS, ENOTDIR}  # what others have closed for us
-_FULL_OR_BROKEN = {EDQUOT, EFBIG, EIO, ENOSPC}  # disks that are not ours
+EXIT_OK, EXIT_PROBLEM, EXIT_USAGE, EXIT_INTERNAL, EXIT_INTERRUPTED = 0, 1, 64, 70, 130
+_ACCESS_ERRNOS = {EACCES, EPERM, EROFS, ENOTDIR}  # what others have closed for us
+_DISK_ERRNOS = {EDQUOT, EFBIG, EIO, ENOSPC}  # disks that are not ours
 
 
-class _Parser(ArgumentParser):
-    """An argument parser that leaves with the code for wrong usage, and takes words behind options too."""
+class _CommandParser(ArgumentParser):
+    """Argument parser that exits with the usage code (64) and accepts positional arguments behind options."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Everything is understood here, or nowhere: what is left belongs to the last place, or is an error."""
-        found, left = super().parse_known_args(args, namespace)
-        if left:
-            self._place(found, left)
-        return found, []
+        options, extras = super().parse_known_args(args, namespace)
+        if extras:
+            self._assign_extras(options, extras)
+        return options, []
 
-    def _place(self, found: Namespace, left: list[str]) -> None:
-        """Put words that stood behind options where they would have gone before them."""
+    def _assign_extras(self, options: Namespace, extras: list[str]) -> None:
         last = next(reversed(self._get_positional_actions()), None)
-        taken = getattr(found, last.dest, None) if last is not None else None
-        free = last is not None and (last.nargs in {"*", "+"} or (last.nargs == "?" and taken == last.default))
-        if last is None or not free or any(word[0:1] == "-" and word != "-" for word in left):
-            self.error(f"unrecognized arguments: {' '.join(left)}")
-        if last.nargs == "?" and left[1:]:
-            self.error(f"unrecognized arguments: {' '.join(left[1:])}")
+        current = getattr(options, last.dest, None) if last is not None else None
+        accepts_more = last is not None and (last.nargs in {"*", "+"} or (last.nargs == "?" and current == last.default))
+        if last is None or not accepts_more or any(word[0:1] == "-" and word != "-" for word in extras):
+            self.error(f"unrecognized arguments: {' '.join(extras)}")
+        if last.nargs == "?" and extras[1:]:
+            self.error(f"unrecognized arguments: {' '.join(extras[1:])}")
         try:
-            values = self._get_values(last, left)
+            values = self._get_values(last, extras)
         except ArgumentError as problem:
             self.error(str(problem))
-        setattr(found, last.dest, values if last.nargs == "?" else [*(taken or []), *values])
+        setattr(options, last.dest, values if last.nargs == "?" else [*(current or []), *values])
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        self.exit(USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(EXIT_USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-class _Version(Action):
-    """Says the version, and which client lies in the package."""
+class _VersionAction(Action):
+    """`--version`: our version and the kind of client in the package."""
 
     def __call__(self, parser: ArgumentParser, *_: object) -> NoReturn:
-        from hookonce.journeys.client import kind
+        from hookonce.journeys.client import client_kind
 
-        print(f"hookonce {__version__} ({kind()} client)")
+        print(f"hookonce {__version__} ({client_kind()} client)")
         parser.exit()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
-    _open_streams()
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    _repair_streams()
     try:
-        return _run(words)
+        return _run_command(arguments)
     except UsageError as problem:
         print(f"hookonce: {problem}", file=sys.stderr)
-        return USAGE
+        return EXIT_USAGE
     except HookonceError as problem:
         print(f"hookonce: {problem}", file=sys.stderr)
-        return PROBLEM
+        return EXIT_PROBLEM
     except BrokenPipeError:  # the reader has seen enough, such as head -1
-        _forget_output()
-        return FINE
+        _discard_output()
+        return EXIT_OK
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except Exception as problem:
-        return _unexpected(problem, words)
+        return _report_exception(problem, arguments)
 
 
-def _open_streams() -> None:
+def _repair_streams() -> None:
     """Streams that the caller closed become empty ones, and no character is too strange to be shown."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
@@ -90,30 +92,30 @@ def _open_streams() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _forget_output() -> None:
+def _discard_output() -> None:
     """Nobody reads what is still on its way out; without this the interpreter would complain at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _run(words: list[str]) -> int:
-    chosen = next((word for word in words if not word.startswith("-")), None)
-    if chosen is not None and chosen not in COMMANDS and chosen == words[0]:
-        from hookonce.cli._named import unknown
+def _run_command(words: list[str]) -> int:
+    command = next((word for word in words if not word.startswith("-")), None)
+    if command is not None and command not in COMMANDS and command == words[0]:
+        from hookonce.cli._named import unknown_name_error
 
-        raise unknown("command", chosen, COMMANDS, "hookonce --help lists them")
-    parser, module = parser_for(chosen if chosen in COMMANDS else None)
+        raise unknown_name_error("command", command, COMMANDS, "hookonce --help lists them")
+    parser, module = build_parser(command if command in COMMANDS else None)
     options = parser.parse_args(words)
     if module is None:
         parser.print_help()
-        return FINE
-    if chosen not in BARE:
-        _freshen(dry=getattr(options, "dry_run", False), told=chosen == "doctor")
+        return EXIT_OK
+    if command not in BARE:
+        _refresh_client(dry_run=getattr(options, "dry_run", False), is_doctor=command == "doctor")
     code: int = module.run(options)
     sys.stdout.flush()
     return code
 
 
-def _freshen(*, dry: bool, told: bool) -> None:
+def _refresh_client(*, dry_run: bool, is_doctor: bool) -> None:
     """An update of ours reaches the client that agents call; whatever is wrong there is not this command's matter.
 
     Only of a client that somebody has changed a word is said, unless the command itself tells of it.
@@ -121,67 +123,67 @@ def _freshen(*, dry: bool, told: bool) -> None:
     from hookonce.config import paths
 
     with suppress(Exception):
-        if paths.client().exists():  # most of what a refresh costs is reading its code
-            from hookonce.journeys.client import refresh
+        if paths.client_path().exists():  # most of what a refresh costs is reading its code
+            from hookonce.journeys.client import refresh_client
 
-            if (wrong := refresh(dry=dry)) is not None and not told:
-                print(f"hookonce: {wrong}", file=sys.stderr)
+            if (problem := refresh_client(dry_run=dry_run)) is not None and not is_doctor:
+                print(f"hookonce: {problem}", file=sys.stderr)
 
 
-def parser_for(chosen: str | None) -> tuple[ArgumentParser, ModuleType | None]:
+def build_parser(command_name: str | None) -> tuple[ArgumentParser, ModuleType | None]:
     """The parser of the whole command line; only the chosen command's own options are known to it."""
-    listed = "\n".join(f"  {name:12}{text}" for name, text in COMMANDS.items())
-    parser = _Parser(
+    command_list = "\n".join(f"  {name:12}{text}" for name, text in COMMANDS.items())
+    parser = _CommandParser(
         prog="hookonce",
         usage="hookonce [-h] [--version] COMMAND ...",
-        description=f"One vocabulary for the hooks of every AI coding agent.\n\ncommands:\n{listed}",
+        description=f"One vocabulary for the hooks of every AI coding agent.\n\ncommands:\n{command_list}",
         epilog="Begin with: hookonce demo",
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show program's version number and exit")
-    commands = parser.add_subparsers(prog="hookonce", metavar="COMMAND", help=SUPPRESS, parser_class=_Parser)
+    parser.add_argument("--version", action=_VersionAction, nargs=0, help="show program's version number and exit")
+    commands = parser.add_subparsers(prog="hookonce", metavar="COMMAND", help=SUPPRESS, parser_class=_CommandParser)
     module: ModuleType | None = None
     for name, text in COMMANDS.items():
         command = commands.add_parser(
             name, help=text, description=text, formatter_class=RawDescriptionHelpFormatter, argument_default=SUPPRESS
         )
-        if name == chosen:
+        if name == command_name:
             module = import_module(f"hookonce.cli.{MODULES.get(name, name)}")
             command.argument_default = None
             module.configure(command)
     return parser, module
 
 
-def _unexpected(problem: Exception, words: list[str]) -> int:
-    if isinstance(problem, OSError) and problem.errno in _FULL_OR_BROKEN:
+def _report_exception(problem: Exception, words: list[str]) -> int:
+    if isinstance(problem, OSError) and problem.errno in _DISK_ERRNOS:
         print(f"hookonce: cannot go on: {problem.strerror}", file=sys.stderr)
-        _forget_output()
-        return PROBLEM
-    if isinstance(problem, OSError) and problem.errno in _SHUT and problem.filename:
+        _discard_output()
+        return EXIT_PROBLEM
+    if isinstance(problem, OSError) and problem.errno in _ACCESS_ERRNOS and problem.filename:
         print(f"hookonce: {problem.filename} cannot be written or read: {problem.strerror}", file=sys.stderr)
-        return PROBLEM
+        return EXIT_PROBLEM
     if type(problem).__module__ == "sqlite3":
         print(f"hookonce: the record cannot be used: {problem}. Next: hookonce doctor", file=sys.stderr)
-        return PROBLEM
-    return _internal(problem, words)
+        return EXIT_PROBLEM
+    return _report_internal_error(problem, words)
 
 
-def _internal(problem: BaseException, words: list[str]) -> int:
+def _report_internal_error(problem: BaseException, words: list[str]) -> int:
     """Our own fault: the trace goes to the log, its place to the user."""
-    from hookonce.config.paths import log
-    from hookonce.store.log import trace
+    from hookonce.config.paths import log_path
+    from hookonce.store.log import format_trace
     from hookonce.times import now
 
-    place = log()
+    log_file = log_path()
     try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(place, "a", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write(f"{now()} hookonce {__version__} {' '.join(words[:1])}\n{trace(problem)}\n")
-        told = f"the trace is in {place}"
-    except OSError as refused:
-        told = f"no log could be written: {refused}"
-    print(f"hookonce: internal error; {told}", file=sys.stderr)
-    return INTERNAL
+        log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(log_file, "a", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(f"{now()} hookonce {__version__} {' '.join(words[:1])}\n{format_trace(problem)}\n")
+        log_note = f"the trace is in {log_file}"
+    except OSError as write_error:
+        log_note = f"no log could be written: {write_error}"
+    print(f"hookonce: internal error; {log_note}", file=sys.stderr)
+    return EXIT_INTERNAL
 
 
 if __name__ == "__main__":

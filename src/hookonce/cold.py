@@ -1,210 +1,209 @@
-"""The cold path: what the client runs when nobody warm is there.
+"""One-shot process: answers a single call in Python when no daemon answers.
 
-`python -I -S cold.py BIN CALLER SLOT` finds the client's whole frame on its stdin, and answers with an exit code of a
-hundred more than the agent's; BIN is the folder of the client, CALLER its process, SLOT a descriptor that holds one of
-the places for processes like this. Most calls concern no hook: for those nothing is imported that they do not need.
+`python -I -S oneshot.py BIN CALLER SLOT` reads the client's whole frame from stdin and exits with the agent's exit
+code plus 100, so that the client can tell an answer from an accident. BIN is the folder of the client, CALLER the
+client's process id, SLOT a descriptor that holds one of the slots for such processes (ADR 0021). Most calls
+concern no hook: for those nothing is imported that they do not need.
 """
 
 import os
 import sys
 import time
 
-_LOOK = 0.1  # seconds between two looks at the clock and at the caller
-_OLDEST = 20.0  # seconds; our own client gives up before, and others are no clients of ours
-_SAID = 100  # above the agent's exit code, ours says that everything was said
-_PATIENT = 10  # how nice a process is that nobody waits for
-_STDERR = 3  # where the client has put the caller's stderr, away from what Python itself might say
+_POLL_INTERVAL_S = 0.1  # seconds between two looks at the clock and at the caller
+_MAX_CLIENT_AGE_S = 20.0  # seconds; our own client gives up before, and others are no clients of ours
+_EXIT_CODE_OFFSET = 100  # above the agent's exit code, ours says that everything was said
+_BACKGROUND_NICENESS = 10  # how nice a process is that nobody waits for
+_CALLER_STDERR_FD = 3  # where the client has put the caller's stderr, away from what Python itself might say
 
 
-class Late(BaseException):
-    """The agent will not wait any longer; no ordinary handling of errors may hold this up."""
+class CallTimeout(BaseException):
+    """The deadline of the call has passed; a BaseException, so that no ordinary error handling holds it up."""
 
 
-class _Call:
-    """One call: since when it is waited for, by whom, where its stderr goes, and the slot that we hold, if we do."""
+class _OneshotCall:
+    """One call: its arguments, start time, caller, stderr descriptor, and the slot while we hold it."""
 
-    def __init__(self, words: list[str], caller: int | None, stderr: int, slot: int | None = None) -> None:
-        """A call with these words."""
-        self.words, self.caller, self.stderr, self.slot = words, caller, stderr, slot
-        self.began = time.monotonic() - _age(caller)
+    def __init__(self, argv: list[str], caller: int | None, stderr: int, slot: int | None = None) -> None:
+        self.argv, self.caller, self.stderr, self.slot = argv, caller, stderr, slot
+        self.started_at = time.monotonic() - _caller_age_s(caller)
 
-    def let_go(self) -> None:
-        """A slot is for working, not for waiting for hooks."""
+    def release_slot(self) -> None:
+        """Release the slot: it is for computing, not for waiting for hooks."""
         if self.slot is not None:
             os.close(self.slot)
             self.slot = None
 
 
-def main(words: list[str], caller: int | None = None, stderr: int = 2) -> int:
-    """Read the payload, answer the agent, and say nothing else; without the caller nobody needs an answer."""
-    call = _Call(words, caller, stderr)
-    _fill_gaps()
+def main(argv: list[str], caller: int | None = None, stderr: int = 2) -> int:
+    """Answer a call whose payload is still on stdin; without a caller nobody has to be watched."""
+    call = _OneshotCall(argv, caller, stderr)
+    _open_closed_stdio()
     from hookonce import ids
 
-    return _answer(call, ids.fresh(), dict(os.environ), None)
+    return _answer_call(call, ids.new_id(), dict(os.environ), None)
 
 
-def framed(folder: str, frame: bytes, caller: int, slot: int | None = None) -> int:
-    """Answer what the client has been told, in its very words."""
+def answer_frame(folder: str, frame: bytes, caller: int, slot: int | None = None) -> int:
+    """Answer the call in a client's frame, by the fast path if that is possible."""
     from hookonce import light, wire
 
-    silence = light.answer(folder, frame)
+    silence = light.answer_silently(folder, frame)
     if silence is not None:
-        _write(1, silence)
-        _aside(frame)
+        _write_all(1, silence)
+        _fork_recorder(frame)
         return 0
-    fields = wire.fields(frame)
-    call = _Call([os.fsdecode(word) for word in wire.words(fields[3])], caller, _STDERR, slot)
-    return _answer(call, fields[2].decode("ascii"), _world(fields[4]), fields[7])
+    fields = wire.decode_fields(frame)
+    call = _OneshotCall([os.fsdecode(argument) for argument in wire.split_nul(fields[3])], caller, _CALLER_STDERR_FD, slot)
+    return _answer_call(call, fields[2].decode("ascii"), _parse_environment(fields[4]), fields[7])
 
 
-def _world(field: bytes) -> dict[str, str]:
-    """The caller's own environment: Python adds words to ours, and the shell of our twin takes some away."""
-    found = (entry.partition("=") for entry in os.fsdecode(field).split("\0"))
-    return {name: value for name, sign, value in found if name and sign}
+def _parse_environment(field: bytes) -> dict[str, str]:
+    """The caller's own environment: Python adds variables to ours, and the shell of the Python client removes some."""
+    pairs = (entry.partition("=") for entry in os.fsdecode(field).split("\0"))
+    return {name: value for name, separator, value in pairs if name and separator}
 
 
-def _answer(call: _Call, name: str, environment: dict[str, str], raw: bytes | None) -> int:
-    """Answer a call of that name; without a payload it is still to be read."""
-    from hookonce.handlers.errand import Errand, Ran, waited
+def _answer_call(call: _OneshotCall, call_id: str, environment: dict[str, str], raw: bytes | None) -> int:
+    """Answer a call, reading its payload first if there is none."""
+    from hookonce.handlers.errand import Operation, OperationResult, run_to_completion
     from hookonce.journeys import ground, on
-    from hookonce.journeys.failmode import bytes_of
+    from hookonce.journeys.failmode import encode_reply
     from hookonce.runtime import stdin
 
-    def waiting(errand: Errand) -> Ran:
-        call.let_go()
-        return waited(errand)
+    def run_operation(operation: Operation) -> OperationResult:
+        call.release_slot()
+        return run_to_completion(operation)
 
     try:
-        with hurrying(call.began + on.patience(call.words), call.caller):
-            raw = stdin.payload() if raw is None else raw
-            reply = on.answer(call.words, raw, environment, name, call.began, waiting)
-    except BaseException as problem:  # noqa: BLE001  the payload never came, or came too late
-        reply = on.failed(call.words, raw or b"", ground.cold(environment), problem)
-    _write(1, bytes_of(reply))
-    _write(call.stderr, reply.stderr.encode(errors="replace"))
-    _forget(name)
+        with DeadlineGuard(call.started_at + on.call_timeout_s(call.argv), call.caller):
+            raw = stdin.read_payload() if raw is None else raw
+            reply = on.answer_call(call.argv, raw, environment, call_id, call.started_at, run_operation)
+    except BaseException as error:  # noqa: BLE001  the payload never came, or came too late
+        reply = on.failure_reply(call.argv, raw or b"", ground.oneshot_context(environment), error)
+    _write_all(1, encode_reply(reply))
+    _write_all(call.stderr, reply.stderr.encode(errors="replace"))
+    _remove_claim(call_id)
     return reply.code
 
 
-def _forget(name: str) -> None:
-    """The answer was given; what is left of it goes away by itself if it cannot be taken away now."""
+def _remove_claim(call_id: str) -> None:
+    """Remove the claim of a call that was answered; a claim that stays is swept later."""
     from hookonce.runtime import calls
 
     try:  # noqa: SIM105  `contextlib` is one of the things that most calls do without
-        calls.forget(name)
+        calls.remove_claim(call_id)
     except Exception:  # noqa: BLE001, S110  as above
         pass
 
 
-def _aside(frame: bytes) -> None:
-    """In a process of its own, which nobody waits for: keep what the call was that is answered already."""
+def _fork_recorder(frame: bytes) -> None:
+    """Record the call in a forked background process, after its answer."""
     if os.fork():
         return
     try:
         os.setsid()
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for number in range(_STDERR + 2):
-            os.dup2(nothing, number)
-        os.nice(_PATIENT)
-        _note(frame)
+        devnull = os.open(os.devnull, os.O_RDWR)
+        for fd in range(_CALLER_STDERR_FD + 2):
+            os.dup2(devnull, fd)
+        os.nice(_BACKGROUND_NICENESS)
+        _record_call(frame)
     finally:
         os._exit(0)
 
 
-def _note(frame: bytes) -> None:
-    """One after the other, so that many calls do not take the machine from those who work on it."""
+def _record_call(frame: bytes) -> None:
+    """Record a call under a lock, one process at a time, so that many calls do not take the machine."""
     from fcntl import LOCK_EX, flock
 
     from hookonce import wire
     from hookonce.journeys import on
     from hookonce.store import spool
 
-    fields = wire.fields(frame)
-    with (spool.folder() / "turn").open("ab") as turn:
-        flock(turn, LOCK_EX)
-        words = [os.fsdecode(word) for word in wire.words(fields[3])]
-        on.note(words, fields[7], _world(fields[4]), fields[2].decode("ascii"))
+    fields = wire.decode_fields(frame)
+    with (spool.spool_dir() / "turn").open("ab") as lock_file:
+        flock(lock_file, LOCK_EX)
+        argv = [os.fsdecode(argument) for argument in wire.split_nul(fields[3])]
+        on.record_call(argv, fields[7], _parse_environment(fields[4]), fields[2].decode("ascii"))
 
 
-def _age(caller: int | None) -> float:
-    """Seconds since the client began, for which the agent has waited already; none where the system does not tell."""
+def _caller_age_s(caller: int | None) -> float:
+    """Seconds since the client started, for which the agent has waited already; 0 where /proc does not tell."""
     try:
         # Whoever is gone was not waiting; and where numbers are not those of /proc, somebody else has the caller's.
-        known = caller == os.getppid() and os.readlink("/proc/self") == str(os.getpid())  # noqa: PTH115
-        waiting = caller if known else "self"
-        with open(f"/proc/{waiting}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  before all imports
+        is_parent = caller == os.getppid() and os.readlink("/proc/self") == str(os.getpid())  # noqa: PTH115
+        process = caller if is_parent else "self"
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  before all imports
             ticks = int(file.read().rpartition(")")[2].split()[19])
-        return min(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"), _OLDEST)
+        return min(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"), _MAX_CLIENT_AGE_S)
     except (OSError, ValueError, IndexError):
         return 0.0
 
 
-def _fill_gaps() -> None:
-    """Standard descriptors that the caller has closed would become those of our next files."""
-    for number in range(3):
+def _open_closed_stdio() -> None:
+    """Open closed standard descriptors on /dev/null: their numbers would become those of our next files."""
+    for fd in range(3):
         try:
-            os.fstat(number)
+            os.fstat(fd)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
 
 
-class hurrying:  # noqa: N801  read as a word in a sentence
-    """Look up now and then: an answer after the deadline, or to a caller that was killed, is none."""
+class DeadlineGuard:  # noqa: N801  read as a word in a sentence
+    """Deadline guard: an interval timer that raises at the deadline and exits when the caller was killed."""
 
     def __init__(self, deadline: float, caller: int | None) -> None:
-        """Until a moment of the monotonic clock, as long as the caller is there."""
+        """Guard until a moment of the monotonic clock, as long as the caller is there."""
         import signal
 
         self._deadline, self._caller, self._signal = deadline, caller, signal
 
-    def _look(self, *_: object) -> None:
+    def _check(self, *_: object) -> None:
         if self._caller is not None and os.getppid() != self._caller:
             os._exit(1)
         if time.monotonic() > self._deadline:
             self._signal.setitimer(self._signal.ITIMER_REAL, 0)
-            raise Late("there was no answer in time")
+            raise CallTimeout("there was no answer in time")
 
     def __enter__(self) -> None:
-        self._before = self._signal.signal(self._signal.SIGALRM, self._look)
-        self._signal.setitimer(self._signal.ITIMER_REAL, _LOOK, _LOOK)
+        self._previous_handler = self._signal.signal(self._signal.SIGALRM, self._check)
+        self._signal.setitimer(self._signal.ITIMER_REAL, _POLL_INTERVAL_S, _POLL_INTERVAL_S)
 
     def __exit__(self, *_: object) -> None:
         self._signal.setitimer(self._signal.ITIMER_REAL, 0)
-        self._signal.signal(self._signal.SIGALRM, self._before)
+        self._signal.signal(self._signal.SIGALRM, self._previous_handler)
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    """Whoever does not listen does not hear it; who is slow is waited for."""
+def _write_all(fd: int, data: bytes) -> None:
+    """Write everything, waiting for a slow reader; one that is gone is ignored."""
     while data:
         try:
-            data = data[os.write(descriptor, data) :]
+            data = data[os.write(fd, data) :]
         except BlockingIOError:
-            _until_writable(descriptor)
+            _wait_writable(fd)
         except OSError:
             return
 
 
-def _until_writable(descriptor: int) -> None:
+def _wait_writable(fd: int) -> None:
     from select import POLLOUT, poll
 
-    ready = poll()
-    ready.register(descriptor, POLLOUT)
-    ready.poll()
+    poller = poll()
+    poller.register(fd, POLLOUT)
+    poller.poll()
 
 
-def _frame() -> bytes:
-    """What the client has left for us."""
+def _read_frame() -> bytes:
     with open(0, "rb", closefd=False) as file:
         return file.read()
 
 
-def script(folder: str, caller: str, slot: str) -> int:
-    """Find hookonce where the file beside the client says it is, and answer."""
+def run_script(folder: str, caller: str, slot: str) -> int:
+    """Read the package's path from the file beside the client, then answer the frame on stdin."""
     with open(f"{folder}/interpreter", encoding="utf-8") as file:  # noqa: PTH123  as above
         sys.path[:0] = file.read().splitlines()[2:]
-    return framed(folder, _frame(), int(caller), int(slot) if slot.isdigit() else None)
+    return answer_frame(folder, _read_frame(), int(caller), int(slot) if slot.isdigit() else None)
 
 
 if __name__ == "__main__":
-    os._exit(_SAID + script(*sys.argv[1:4]))
+    os._exit(_EXIT_CODE_OFFSET + run_script(*sys.argv[1:4]))

@@ -1,4 +1,4 @@
-"""Event ids: the same input gives the same id, on every machine and in every format."""
+"""Event ids (UUIDv5, UUIDv7): the same input gives the same id, on every machine and in every format."""
 
 from hashlib import sha1, sha256
 from os import urandom
@@ -6,11 +6,11 @@ from re import compile as pattern
 from time import time_ns
 
 # uuid5(NAMESPACE_DNS, "hookonce.dev"): the root of every id that we derive.
-_ROOT = bytes.fromhex("4be19f03eae356359504e822f9b267ae")
+_NAMESPACE = bytes.fromhex("4be19f03eae356359504e822f9b267ae")
 _UUID = pattern(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 # How many different payloads a stream remembers before it begins a new epoch: bounds memory, not uniqueness.
-EPOCH = 65_536
+MAX_EPOCH_PAYLOADS = 65_536
 
 
 def is_uuid(text: str) -> bool:
@@ -18,26 +18,26 @@ def is_uuid(text: str) -> bool:
     return _UUID.fullmatch(text) is not None
 
 
-def derive(*parts: str) -> str:
+def derive_id(*parts: str) -> str:
     """A UUIDv5 of the parts (RFC 9562), without the cost of the `uuid` module."""
-    digest = sha1(_ROOT + "\0".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
+    digest = sha1(_NAMESPACE + "\0".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
     octets = bytearray(digest[:16])
     octets[6] = octets[6] & 0x0F | 0x50  # version 5
     octets[8] = octets[8] & 0x3F | 0x80  # variant of RFC 9562
-    return _text(octets)
+    return _format_uuid(octets)
 
 
-def from_foreign(text: str) -> str:
+def id_from_foreign(text: str) -> str:
     """The id of an event whose own id may be anything: a UUID is kept, the rest is mapped."""
-    return text if is_uuid(text) else derive("foreign", text)
+    return text if is_uuid(text) else derive_id("foreign", text)
 
 
-def fresh() -> str:
+def new_id() -> str:
     """A new UUIDv7: unique, and in the order of time."""
     octets = bytearray((time_ns() // 1_000_000).to_bytes(6, "big") + urandom(10))
     octets[6] = octets[6] & 0x0F | 0x70  # version 7
     octets[8] = octets[8] & 0x3F | 0x80  # variant of RFC 9562
-    return _text(octets)
+    return _format_uuid(octets)
 
 
 def time_of(text: str) -> float | None:
@@ -47,7 +47,7 @@ def time_of(text: str) -> float | None:
     return int(text[:8] + text[9:13], 16) / 1000
 
 
-def _text(octets: bytearray) -> str:
+def _format_uuid(octets: bytearray) -> str:
     text = octets.hex()
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
@@ -55,19 +55,19 @@ def _text(octets: bytearray) -> str:
 class StreamIds:
     """Ids for payloads that carry none: agent, digest of the bytes, how often they were seen before."""
 
-    def __init__(self, epoch: int = EPOCH) -> None:
+    def __init__(self, epoch: int = MAX_EPOCH_PAYLOADS) -> None:
         """Begin a stream in which nothing was seen."""
-        self._seen: dict[bytes, int] = {}
-        self._limit = epoch
+        self._counts: dict[bytes, int] = {}
+        self._max_payloads = epoch
         self._epoch = 0
 
     def next(self, agent: str, payload: bytes) -> str:
         """The id of the next event of the stream."""
         digest = sha256(payload).digest()
-        count = self._seen.get(digest, 0)
-        if not count and len(self._seen) >= self._limit:
-            self._seen.clear()
+        count = self._counts.get(digest, 0)
+        if not count and len(self._counts) >= self._max_payloads:
+            self._counts.clear()
             self._epoch += 1
-        self._seen[digest] = count + 1
+        self._counts[digest] = count + 1
         turn = f"{self._epoch}.{count}" if self._epoch else str(count)
-        return derive(agent, digest.hex(), turn)
+        return derive_id(agent, digest.hex(), turn)

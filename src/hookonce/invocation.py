@@ -1,17 +1,17 @@
-"""The command that stands in an agent's configuration: `hookonce-on AGENT [EVENT] …`, written and read.
+"""Command line of the client in an agent's configuration, formatted and parsed: `hookonce-on AGENT [EVENT] …`.
 
-With `--via` it is our own door, with `--run` the wrapper of somebody's script, which speaks `--dialect`. Where an agent
-posts its events instead, the door is an address that says the same.
+With `--via` it is our own entry, with `--run` the wrapper of somebody's script, which speaks `--dialect`. Where
+an agent posts its events instead, the entry is a URL that says the same.
 """
 
 import re
 import shlex
 from typing import Any, NamedTuple
 
-CLIENT = "hookonce-on"
-CANONICAL = "canonical"  # the dialect of a hook that names none
+CLIENT_NAME = "hookonce-on"
+CANONICAL_DIALECT = "canonical"  # the dialect of a hook that names none
 _OPTIONS = {"--via": "via", "--dialect": "dialect", "--run": "run", "--scope": "scope", "--timeout": "timeout"}
-_ADDRESS = re.compile(r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)")
+_ADDRESS_REGEX = re.compile(r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)")
 
 
 class Invocation(NamedTuple):
@@ -27,7 +27,7 @@ class Invocation(NamedTuple):
     timeout: float | None = None
 
 
-def write(call: Invocation) -> str:
+def format_command(call: Invocation) -> str:
     """The command, every word quoted for a shell; or the address, if that is our client there."""
     if is_address(call.client):
         return f"{call.client}/on/{call.agent}/{call.event}?via={call.via}"
@@ -44,36 +44,36 @@ def is_address(client: str) -> bool:
     return client.startswith("http://")
 
 
-def read(command: str) -> Invocation | None:
+def parse_command(command: str) -> Invocation | None:
     """The command or address taken apart, or None if it is not exactly one of ours."""
     if is_address(command):
-        found = _ADDRESS.fullmatch(command)
-        return found and Invocation(found[1], found[2], found[3], via=found[4])
+        match = _ADDRESS_REGEX.fullmatch(command)
+        return match and Invocation(match[1], match[2], match[3], via=match[4])
     try:
         words = shlex.split(command)
     except ValueError:
         return None
-    if not words or not words[0].endswith(f"/{CLIENT}") or shlex.join(words) != command:
+    if not words or not words[0].endswith(f"/{CLIENT_NAME}") or shlex.join(words) != command:
         return None  # a command that says anything beyond these words is somebody else's
-    return parse(words)
+    return parse_words(words)
 
 
-def parse(words: list[str]) -> Invocation | None:
+def parse_words(words: list[str]) -> Invocation | None:
     """The words of a call: agent, perhaps an event, then options, each once and with a value."""
     client, *rest = words
     names = []
     while rest and not rest[0].startswith("--"):
         names.append(rest.pop(0))
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     while rest:
         field = _OPTIONS.get(rest.pop(0))
-        if field is None or field in found or not rest:
+        if field is None or field in options or not rest:
             return None
-        found[field] = rest.pop(0)
+        options[field] = rest.pop(0)
     if len(names) not in (1, 2):
         return None
     try:
-        timeout = float(found.pop("timeout")) if "timeout" in found else None
+        timeout = float(options.pop("timeout")) if "timeout" in options else None
     except ValueError:
         return None
-    return Invocation(client, names[0], names[1] if len(names) > 1 else None, **found, timeout=timeout)
+    return Invocation(client, names[0], names[1] if len(names) > 1 else None, **options, timeout=timeout)

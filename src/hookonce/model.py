@@ -1,4 +1,4 @@
-"""The nouns. Frozen values without behaviour: rooms pass them on, nobody changes them."""
+"""Domain model: frozen msgspec structs without behaviour (events, decisions, records, manifests, agents)."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
@@ -257,17 +257,17 @@ Facts = dict[str, Json]
 class Point(Struct, frozen=True, kw_only=True):
     """One lifecycle point of an agent: what an answer can do there, and whether we ask to be called.
 
-    `can` holds some of prevent, retry, rewrite and context; none of them is a point that can only be observed.
-    `rewrite` says how new input is taken: whole, merged into the old, or only in some fields. `cap` is the
-    number of seconds after which the agent goes on, whatever a hook's timeout says.
+    `capabilities` holds some of prevent, retry, rewrite and context; none of them is a point that can only be
+    observed. `rewrite` says how new input is taken: whole, merged into the old, or only in some fields.
+    `hard_timeout_s` is the number of seconds after which the agent goes on, whatever a hook's timeout says.
     """
 
-    can: frozenset[str] = frozenset()
+    capabilities: frozenset[str] = frozenset()
     ask: Literal["native", "denies_headless", "ignored", "fatal", "none"] = "none"
     rewrite: Literal["whole", "merge", "fields"] | None = None
     install: Literal["default", "opt-in", "never"] = "default"
     why: str | None = None
-    cap: int | float | None = None
+    hard_timeout_s: int | float | None = None
 
 
 # the marks of a reviewed file: its path and document, and which of its commands are meant
@@ -276,19 +276,20 @@ Wording = Callable[["Hook", str], str | None]  # the command that stands for a h
 
 
 class Config(Struct, frozen=True, kw_only=True):
-    """How an agent is told of its hooks: where, in what shape, and what an answer can do there.
+    """How an agent is configured with hooks: where, in what shape, and what an answer can do there.
 
-    `files` is the file that we write, by scope, unless the one in `instead` is there, which then hides
-    it and holds the map of events bare; `reads` are further files (or globs) in which the agent
-    finds hooks. A code-only agent has language `code`: its document is `{"files": {name: text}}`.
-    `events` maps configured names to canonical ones where payloads call them otherwise; `points` describes
-    them, and one that is not named there can only be observed. `units` is how many of the timeout's units
-    make a second; an agent that takes small numbers for seconds all the same has a `least` number that it
-    takes for its units. `ambiguous` names the tools that are several canonical ones at once, `aside` those
+    `files` is the file that we write, by scope, unless the one in `override_files` is there, which then hides it and
+    holds the map of events bare; `reads` are further files (or globs) in which the agent finds hooks. A code-only
+    agent has language `code`: its document is `{"files": {name: text}}`. `events` maps configured names to canonical
+    ones where payloads call them otherwise; `points` describes them, and one that is not named there can only be
+    observed. `units` is how many of the timeout's units make a second; an agent that takes small numbers for seconds
+    all the same has a `min_unit`, the least number that it takes for its units. `crash` and `on_timeout` say whether
+    a tool call goes on when a hook crashes or is late, and `fail_closed_key` is the key and value with which an
+    entry fails closed. `ambiguous` names the tools that are several canonical ones at once, `excluded_tools` those
     that a matcher leaves out, being old names or another system's. `silence` is what a hook without an opinion
-    prints. `switches` are settings that turn hooks off: file, keys, the value that does it. `borrows` names
-    the agents whose configuration this one also obeys. `review` is where an agent keeps which hooks its user has
-    looked at, and how that is written for a file, a document and the commands that are meant.
+    prints. `switches` are settings that turn hooks off: file, keys, the value that does it. `borrows` names the
+    agents whose configuration this one also obeys. `review` is where an agent keeps which hooks its user has looked
+    at, and how that is written for a file, a document and the commands that are meant.
     """
 
     files: Mapping[str, str]
@@ -296,7 +297,7 @@ class Config(Struct, frozen=True, kw_only=True):
     parse: "Callable[[Agent, Object], tuple[list[Hook], list[Gap]]]"
     points: Mapping[str, Point]
     events: Mapping[str, str] = {}
-    instead: Mapping[str, str] = {}
+    override_files: Mapping[str, str] = {}
     language: Literal["json", "toml", "code"] = "json"
     reads: Mapping[str, tuple[str, ...]] = {}
     programs: tuple[str, ...] = ()
@@ -304,15 +305,15 @@ class Config(Struct, frozen=True, kw_only=True):
     capabilities: frozenset[str] = frozenset()
     matching: str = "pattern"
     units: int = 1
-    least: int = 0
+    min_unit: int = 0
     timeout: int | float | None = None
     longest: int | float | None = None
     crash: Literal["open", "closed"] = "open"
-    late: Literal["open", "closed"] = "open"
+    on_timeout: Literal["open", "closed"] = "open"
     handlers: Mapping[str, Mapping[str, str]] = {}
-    closed: tuple[str, Json] | None = None
+    fail_closed_key: tuple[str, Json] | None = None
     ambiguous: Mapping[str, list[str]] = {}
-    aside: frozenset[str] = frozenset()
+    excluded_tools: frozenset[str] = frozenset()
     silence: str = ""
     switches: tuple[tuple[str, tuple[str, ...], Json], ...] = ()
     trust: str | None = None
@@ -326,8 +327,10 @@ class Agent(Struct, frozen=True, kw_only=True):
 
     `keys` maps a payload key to a slot of the event, `details` to a name in `Event.data`.
     `arguments` maps native argument names to canonical ones: under `"*"` for all tools, under a
-    native or canonical tool name for one. `variables` are what its hooks find in their environment: project, cwd,
-    session, event or tool. `ends` says whether its event for the end of a session, if it has one, comes
+    native or canonical tool name for one. `env_markers` are environment variables by which the agent is recognised,
+    `signature_keys` sets of payload keys that only it has. `shape_readers` read a native tool's input whose shape is its
+    own: they give the canonical tool and arguments. `variables` are what its hooks find in their environment: project,
+    cwd, session, event or tool. `ends` says whether its event for the end of a session, if it has one, comes
     at every end or only at some; `transcripts` where it writes sessions down: the folder in the user's home, how its
     files end, and in which folder they are below what a variable names. `reply` writes a decision, which the point
     can hold, in the form that the agent honours at a native event; new input comes beside it in the agent's own
@@ -346,15 +349,15 @@ class Agent(Struct, frozen=True, kw_only=True):
     keys: Mapping[str, str] = {}
     details: Mapping[str, str] = {}
     modes: Mapping[str, Mode] = {}
-    marks: tuple[str, ...] = ()
+    env_markers: tuple[str, ...] = ()
     variables: Mapping[str, str] = {}
     home: str | None = None
-    telltales: tuple[frozenset[str], ...] = ()
+    signature_keys: tuple[frozenset[str], ...] = ()
     permission_modes: frozenset[str] = frozenset()
     quirks: tuple[str, ...] = ()
     unwrap: Callable[[Object, str | None], Object] | None = None
     refine: Callable[[Facts, Object, Object], None] | None = None
-    shapes: Mapping[str, Callable[[str, Object], tuple[str, Object]]] = {}
+    shape_readers: Mapping[str, Callable[[str, Object], tuple[str, Object]]] = {}
     mcp: Callable[[str, Facts], tuple[str, str] | None] | None = None
     mcp_name: Callable[[str, str], str] | None = None
     result: Callable[[Facts, str], Result] | None = None

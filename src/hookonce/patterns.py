@@ -1,12 +1,12 @@
-"""Patterns that somebody else wrote: RE2, so that no text takes longer than its length, and one engine for all."""
+"""Regexes that somebody else wrote, compiled with RE2: linear time on any text, and one engine for all."""
 
 from functools import lru_cache
 from typing import Any
 
 
 @lru_cache(maxsize=512)
-def compiled(text: str) -> Any:
-    """The pattern as RE2 compiles it, without look-around and back references; a ValueError where it cannot."""
+def compile_re2(text: str) -> Any:
+    """The RE2 regex of a text, cached; no look-around and back references; ValueError where it is none."""
     import re2
 
     options = re2.Options()
@@ -18,18 +18,18 @@ def compiled(text: str) -> Any:
         raise ValueError(reason.decode() if isinstance(reason, bytes) else str(reason)) from None
 
 
-def picks(text: str, name: str) -> bool:
-    """Whether a pattern of some agent's own file fits a short name; look-ahead and the like are Python's to read."""
+def fits_native_pattern(text: str, name: str) -> bool:
+    """Whether a regex of an agent's own file fits a short name; look-around and the like fall back to Python's engine."""
     import re
 
     try:
-        return compiled(text).search(name) is not None
+        return compile_re2(text).search(name) is not None
     except ValueError:
         pass
     try:
-        return len(text) <= _SHORT and re.search(text, name) is not None
+        return len(text) <= _MAX_FALLBACK_CHARS and re.search(text, name) is not None
     except (re.error, RecursionError, OverflowError):
         return False
 
 
-_SHORT = 300  # characters of a pattern that may be tried by an engine that can take for ever
+_MAX_FALLBACK_CHARS = 300  # characters of a pattern that may be tried by an engine that can take for ever

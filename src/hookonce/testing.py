@@ -1,4 +1,4 @@
-"""Hooks in tests: run one as any agent would, and see what that agent is answered.
+"""Test harness for hooks: run one as any agent would, and see the reply of that agent.
 
 from hookonce.testing import run
 
@@ -15,37 +15,37 @@ from typing import Any
 from msgspec import Struct
 
 from hookonce import agents
-from hookonce.agents import encode, kind_of, native_of, natives
+from hookonce.agents import encode, canonical_event_of, config_event_of, config_events
 from hookonce.canon.events import EVENTS
-from hookonce.canon.merge import merged
-from hookonce.canon.spelling import near
+from hookonce.canon.merge import merge_decisions
+from hookonce.canon.spelling import suggest_name
 from hookonce.errors import UsageError
-from hookonce.handlers.errand import Errand, Ran, waited
-from hookonce.handlers.process import Job
-from hookonce.journeys.chosen import Chosen, fitting
-from hookonce.journeys.respond import Asked, Call, answered, understand
-from hookonce.journeys.runs import Caller, run_hooks
-from hookonce.journeys.trial import program_of
-from hookonce.journeys.trial import sample as made_up
-from hookonce.manifest.discover import Source
-from hookonce.manifest.load import load, manifest_of
-from hookonce.manifest.problems import problems_of
+from hookonce.handlers.errand import Operation, OperationResult, run_to_completion
+from hookonce.handlers.process import CommandOperation
+from hookonce.journeys.chosen import SelectedHook, select_from_manifest
+from hookonce.journeys.respond import CallRequest, CallArguments, build_response, parse_request
+from hookonce.journeys.runs import CallerContext, run_hooks
+from hookonce.journeys.trial import command_line_of
+from hookonce.journeys.trial import sample_event as made_up
+from hookonce.manifest.discover import ManifestSource
+from hookonce.manifest.load import load_manifest, build_manifest
+from hookonce.manifest.problems import find_problems
 from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, HookRun, Manifest, Object, Reply
-from hookonce.runtime.twice import Decided
-from hookonce.sdk.answers import written
-from hookonce.sdk.functions import answer
-from hookonce.sdk.script import event_of
+from hookonce.runtime.twice import CallDecision
+from hookonce.sdk.answers import encode_decision
+from hookonce.sdk.functions import run_functions
+from hookonce.sdk.script import parse_event
 from hookonce.texts import dump
 from hookonce.texts import load as parse
 
 __all__ = ["Outcome", "Sample", "run", "sample", "samples"]
 
-_MANIFESTS = (".json", ".yaml", ".yml")
-_USUAL: dict[str, Object] = {"shell": {"command": "echo hello"}, "file_read": {"path": "README.md"}}
+_MANIFEST_SUFFIXES = (".json", ".yaml", ".yml")
+_DEFAULT_INPUTS: dict[str, Object] = {"shell": {"command": "echo hello"}, "file_read": {"path": "README.md"}}
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """What came of it: what the hook decided, what the agent is answered, and what of it the agent cannot be told.
+    """Outcome of a run: the hook's decision, the agent's reply, and the gaps that the agent cannot honour.
 
     `reply` is the agent's own form, with stdout, stderr and exit code; `stderr` is what the hook itself wrote there.
     """
@@ -58,10 +58,10 @@ class Outcome(Struct, frozen=True, kw_only=True):
     stderr: str = ""
 
     def __repr__(self) -> str:
-        said = self.failure or self.decision.outcome or "no opinion"
+        summary = self.failure or self.decision.outcome or "no opinion"
         why = f", reason={self.reason!r}" if self.reason else ""
         reply = f"code={self.reply.code}, stdout={self.reply.stdout!r}, stderr={self.reply.stderr!r}"
-        return f"Outcome({self.event.agent} {self.event.type}: {said!r}{why}, {reply})"
+        return f"Outcome({self.event.agent} {self.event.type}: {summary!r}{why}, {reply})"
 
     @property
     def denied(self) -> bool:
@@ -96,7 +96,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     @property
     def failure(self) -> str | None:
         """How the first hook that failed did."""
-        return next((one.failure for one in self.runs if one.failure is not None), None)
+        return next((hook_run.failure for hook_run in self.runs if hook_run.failure is not None), None)
 
     @property
     def answer(self) -> Any:
@@ -134,35 +134,35 @@ def run(  # noqa: PLR0913  one name for each thing that a test may choose
     or a manifest: its document, or the path of its file. Without a payload one is made up: of this tool with this
     input, or of this prompt. Whatever is allowed counts, as it would with `may_allow` in a user's manifest.
     """
-    asked = _asked(agents.load(agent), event, payload, (tool, input, prompt))
-    heard: list[Ran] = []
-    raised: list[BaseException] = []
+    request = _build_request(agents.load(agent), event, payload, (tool, input, prompt))
+    results: list[OperationResult] = []
+    errors: list[BaseException] = []
 
-    def doing(errand: Errand) -> Ran:
+    def run_operation(operation: Operation) -> OperationResult:
         try:
-            heard.append(_called(hook, errand) if _is_function(hook) else waited(errand))
+            results.append(_call_function(hook, operation) if _is_function(hook) else run_to_completion(operation))
         except BaseException as problem:
-            raised.append(problem)
+            errors.append(problem)
             raise
-        return heard[-1]
+        return results[-1]
 
-    caller = Caller(environment=os.environ | (env or {}), cwd=str(Path.cwd()), waits=True)
-    told = run_hooks(_hooks(hook, asked.event), asked.event, caller, monotonic() + timeout, doing)
-    if raised:
-        raise raised[0]
-    decided = Decided(
-        decision=merged(one.decision for one in told),
-        runs=[one.run for one in told],
-        gaps=[gap for one in told for gap in one.gaps],
+    caller = CallerContext(environment=os.environ | (env or {}), cwd=str(Path.cwd()), waits_for_background=True)
+    hook_results = run_hooks(_select_hooks(hook, request.event), request.event, caller, monotonic() + timeout, run_operation)
+    if errors:
+        raise errors[0]
+    call_decision = CallDecision(
+        decision=merge_decisions(result.decision for result in hook_results),
+        runs=[result.run for result in hook_results],
+        gaps=[gap for result in hook_results for gap in result.gaps],
     )
-    made = answered(asked, decided)
+    response = build_response(request, call_decision)
     return Outcome(
-        event=asked.event,
-        decision=decided.decision,
-        reply=made.reply,
-        gaps=made.record.gaps,
-        runs=decided.runs,
-        stderr=b"".join(one.stderr for one in heard).decode(errors="replace"),
+        event=request.event,
+        decision=call_decision.decision,
+        reply=response.reply,
+        gaps=response.record.gaps,
+        runs=call_decision.runs,
+        stderr=b"".join(result.stderr for result in results).decode(errors="replace"),
     )
 
 
@@ -175,58 +175,58 @@ def sample(
     prompt: str | None = None,
 ) -> Object:
     """A payload such as an agent writes at one of its events, by its own name of it or the canonical one."""
-    who = agents.load(agent)
-    return encode(who, _made_up(who, event, (tool, input, prompt)))
+    agent_table = agents.load(agent)
+    return encode(agent_table, _build_event(agent_table, event, (tool, input, prompt)))
 
 
 def samples() -> Iterator[Sample]:
     """One for each event of each agent whose payloads we can write."""
-    for who in map(agents.load, agents.AGENTS):
-        for kind in dict.fromkeys(natives(who).values()):
-            if who.encodes and kind in EVENTS and native_of(who, kind) is not None:
-                payload = sample(who.name, kind)
-                yield Sample(agent=who.name, event=native_of(who, kind) or "", type=kind, payload=payload)
+    for agent_table in map(agents.load, agents.AGENTS):
+        for event_type in dict.fromkeys(config_events(agent_table).values()):
+            if agent_table.encodes and event_type in EVENTS and config_event_of(agent_table, event_type) is not None:
+                payload = sample(agent_table.name, event_type)
+                yield Sample(agent=agent_table.name, event=config_event_of(agent_table, event_type) or "", type=event_type, payload=payload)
 
 
-def _asked(who: Agent, event: str, payload: Object | None, about: tuple[str, Object | None, str | None]) -> Asked:
-    native = event if event in natives(who) else native_of(who, event)
-    document = payload if payload is not None else encode(who, _made_up(who, event, about))
-    return understand(Call(agent=who.name, event=native or event), dump(document), {})
+def _build_request(agent_table: Agent, event: str, payload: Object | None, subject: tuple[str, Object | None, str | None]) -> CallRequest:
+    native = event if event in config_events(agent_table) else config_event_of(agent_table, event)
+    document = payload if payload is not None else encode(agent_table, _build_event(agent_table, event, subject))
+    return parse_request(CallArguments(agent=agent_table.name, event=native or event), dump(document), {})
 
 
-def _made_up(who: Agent, event: str, about: tuple[str, Object | None, str | None]) -> Event:
-    kind = kind_of(who, event) if event in natives(who) else event
-    if native_of(who, kind) is None:
-        raise UsageError(f"{who.title} has no event {event}{near(event, [*natives(who), *natives(who).values()])}")
-    tool, given, prompt = about
-    return made_up(who, kind, tool, given if given is not None else _USUAL.get(tool, {}), prompt)
+def _build_event(agent_table: Agent, event: str, subject: tuple[str, Object | None, str | None]) -> Event:
+    event_type = canonical_event_of(agent_table, event) if event in config_events(agent_table) else event
+    if config_event_of(agent_table, event_type) is None:
+        raise UsageError(f"{agent_table.title} has no event {event}{suggest_name(event, [*config_events(agent_table), *config_events(agent_table).values()])}")
+    tool, tool_input, prompt = subject
+    return made_up(agent_table, event_type, tool, tool_input if tool_input is not None else _DEFAULT_INPUTS.get(tool, {}), prompt)
 
 
 def _is_function(hook: Any) -> bool:
     return callable(hook) and not isinstance(hook, (str, Path, dict, Manifest))
 
 
-def _called(function: Callable[..., Any], errand: Errand) -> Ran:
-    """What a function says, asked here; what it raises is for the test to see."""
-    given = errand.given if isinstance(errand, Job) else b""
-    return Ran(code=0, stdout=written(answer([function], event_of(parse(given.decode())))))
+def _call_function(function: Callable[..., Any], operation: Operation) -> OperationResult:
+    """Call a function here; what it raises is for the test to see."""
+    stdin = operation.payload if isinstance(operation, CommandOperation) else b""
+    return OperationResult(code=0, stdout=encode_decision(run_functions([function], parse_event(parse(stdin.decode())))))
 
 
-def _hooks(hook: Any, event: Event) -> list[Chosen]:
+def _select_hooks(hook: Any, event: Event) -> list[SelectedHook]:
     if isinstance(hook, (dict, Manifest)):
-        return fitting(_manifest(hook), Source(scope="user", path=Path.cwd() / "hooks.json"), event)
-    if isinstance(hook, (str, Path)) and str(hook).endswith(_MANIFESTS) and Path(hook).is_file():
+        return select_from_manifest(_load_manifest(hook), ManifestSource(scope="user", path=Path.cwd() / "hooks.json"), event)
+    if isinstance(hook, (str, Path)) and str(hook).endswith(_MANIFEST_SUFFIXES) and Path(hook).is_file():
         path = Path(hook).absolute()
-        return fitting(load(path.read_bytes()), Source(scope="user", path=path), event)
-    command = getattr(hook, "__name__", "a function") if _is_function(hook) else program_of(hook)
-    made = Hook(event=event.type, handler=Handler(type="command", command=command), blocking=True, name=command)
-    return [Chosen(hook=made, scope="user", folder=str(Path.cwd()), may_allow=True)]
+        return select_from_manifest(load_manifest(path.read_bytes()), ManifestSource(scope="user", path=path), event)
+    command = getattr(hook, "__name__", "a function") if _is_function(hook) else command_line_of(hook)
+    test_hook = Hook(event=event.type, handler=Handler(type="command", command=command), blocking=True, name=command)
+    return [SelectedHook(hook=test_hook, scope="user", folder=str(Path.cwd()), may_allow=True)]
 
 
-def _manifest(document: Object | Manifest) -> Manifest:
+def _load_manifest(document: Object | Manifest) -> Manifest:
     if isinstance(document, Manifest):
         return document
-    problems, _ = problems_of(document)
+    problems, _ = find_problems(document)
     if problems:
         raise UsageError("; ".join(f"{path}: {message}" for path, message in problems))
-    return manifest_of(document)
+    return build_manifest(document)

@@ -1,4 +1,4 @@
-"""JSON as text, of whatever JSON can say: lone surrogates too, which JavaScript writes and msgspec refuses."""
+"""JSON text encoding and decoding that bears lone surrogates, which JavaScript writes and msgspec refuses."""
 
 from json import dumps, loads
 from typing import Any
@@ -22,8 +22,8 @@ def load(text: str) -> Any:
     try:
         return decode(text)
     except (DecodeError, UnicodeEncodeError):
-        return loads(text, parse_constant=_refuse)
+        return loads(text, parse_constant=_refuse_constant)
 
 
-def _refuse(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")

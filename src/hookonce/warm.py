@@ -1,10 +1,10 @@
-"""Where the daemon begins: `python -I -S warm.py BIN`, with BIN the folder of our client."""
+"""Daemon entry point: `python -I -S daemon/__main__.py BIN`, with BIN the folder of the client."""
 
 import sys
 
 
 def main(folder: str) -> int:
-    """Find hookonce where the file beside the client says it is, and be the daemon."""
+    """Read the package's path from the file beside the client, then run the daemon."""
     with open(f"{folder}/interpreter", encoding="utf-8") as file:  # noqa: PTH123  before all imports
         sys.path[:0] = file.read().splitlines()[2:]
     from hookonce.service.start import serve

@@ -1,67 +1,67 @@
-"""The words between the client and the daemon: one frame there, then replies.
+"""Wire protocol between client and daemon: one request frame, then replies.
 
-Nothing is imported here but what is there already: the client's twin and the cold path read and write these too.
+Nothing is imported here but what is there already: the Python client and the one-shot process use it too.
 """
 
 MAGIC = b"HKO1"
 VERSION = b"1"
-MOST = 16 << 20  # bytes of a frame that a daemon takes
+MAX_FRAME_BYTES = 16 << 20  # bytes of a frame that a daemon takes
 ACK, ANSWER, COLD = 1, 2, 3
-FIELDS = 10  # version, build, id, words, environment, directory, umask, stdin, namespaces, parent
-_HEAD = len(MAGIC) + 4
-_REPLY = 1 + 8 + 1 + 4 + 4
+FIELD_COUNT = 10  # version, build, id, words, environment, directory, umask, stdin, namespaces, parent
+_HEADER_BYTES = len(MAGIC) + 4
+_REPLY_HEADER_BYTES = 1 + 8 + 1 + 4 + 4
 
 
-def frame(fields: list[bytes]) -> bytes:
+def encode_frame(values: list[bytes]) -> bytes:
     """Fields, each after its length, all after theirs together."""
-    body = b"".join(len(field).to_bytes(4, "little") + field for field in fields)
+    body = b"".join(len(field).to_bytes(4, "little") + field for field in values)
     return MAGIC + len(body).to_bytes(4, "little") + body
 
 
-def length(head: bytes) -> int:
+def frame_length(header: bytes) -> int:
     """Of how many bytes a frame is, head and all, as its first bytes say; 0 while there are too few of them."""
-    if head[:4] != MAGIC[: len(head)]:
+    if header[:4] != MAGIC[: len(header)]:
         raise ValueError("this is no frame of ours")
-    return _HEAD + int.from_bytes(head[4:8], "little") if len(head) >= _HEAD else 0
+    return _HEADER_BYTES + int.from_bytes(header[4:8], "little") if len(header) >= _HEADER_BYTES else 0
 
 
-def fields(data: bytes) -> list[bytes]:
+def decode_fields(data: bytes) -> list[bytes]:
     """The fields of a whole frame."""
-    if length(data) != len(data):
+    if frame_length(data) != len(data):
         raise ValueError("a frame of another length than it says")
-    found, place = [], _HEAD
-    while place < len(data):
-        begin = place + 4
-        end = begin + int.from_bytes(data[place:begin], "little")
+    values, position = [], _HEADER_BYTES
+    while position < len(data):
+        begin = position + 4
+        end = begin + int.from_bytes(data[position:begin], "little")
         if end > len(data):
             raise ValueError("a field that goes beyond its frame")
-        found.append(data[begin:end])
-        place = end
-    if len(found) < FIELDS:
+        values.append(data[begin:end])
+        position = end
+    if len(values) < FIELD_COUNT:
         raise ValueError("a frame with fewer fields than ours")
-    return found
+    return values
 
 
-def words(field: bytes) -> list[bytes]:
+def split_nul(field: bytes) -> list[bytes]:
     """What was written with a NUL after each."""
     return field.split(b"\0")[:-1]
 
 
-def reply(kind: int, deadline: int, code: int = 0, stdout: bytes = b"", stderr: bytes = b"") -> bytes:
+def encode_reply(kind: int, deadline: int, code: int = 0, stdout: bytes = b"", stderr: bytes = b"") -> bytes:
     """A reply; the deadline is in nanoseconds since the machine was started."""
     sizes = len(stdout).to_bytes(4, "little") + len(stderr).to_bytes(4, "little")
     return bytes([kind]) + deadline.to_bytes(8, "little") + bytes([code]) + sizes + stdout + stderr
 
 
-def replies(data: bytes) -> tuple[list[tuple[int, int, int, bytes, bytes]], bytes]:
+def decode_replies(data: bytes) -> tuple[list[tuple[int, int, int, bytes, bytes]], bytes]:
     """Every whole reply at the beginning of these bytes, and what is left."""
-    found = []
-    while len(data) >= _REPLY:
+    complete_replies = []
+    while len(data) >= _REPLY_HEADER_BYTES:
         out, err = int.from_bytes(data[10:14], "little"), int.from_bytes(data[14:18], "little")
-        end = _REPLY + out + err
+        end = _REPLY_HEADER_BYTES + out + err
         if len(data) < end:
             break
-        stdout, stderr = data[_REPLY : _REPLY + out], data[_REPLY + out : end]
-        found.append((data[0], int.from_bytes(data[1:9], "little"), data[9], stdout, stderr))
+        stdout, stderr = data[_REPLY_HEADER_BYTES : _REPLY_HEADER_BYTES + out], data[_REPLY_HEADER_BYTES + out : end]
+        complete_replies.append((data[0], int.from_bytes(data[1:9], "little"), data[9], stdout, stderr))
         data = data[end:]
-    return found, data
+    return complete_replies, data

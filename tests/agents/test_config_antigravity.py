@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.invocation import Invocation, write
-from hookonce.journeys.convert import Adapt, convert
-from hookonce.journeys.doors import doors
+from hookonce.invocation import Invocation, format_command
+from hookonce.journeys.convert import WrapperOptions, convert
+from hookonce.journeys.doors import build_entries
 from hookonce.model import Handler, Hook
 
 ANTIGRAVITY = agents.load("antigravity")
@@ -148,9 +148,9 @@ def test_a_bare_script_of_somebody_else_cannot_refuse():
     assert ("blocking", "observes") == (gap.capability, gap.effect)
 
     manifest = {"spec": "hooks/1.0", "hooks": [{"event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": "./x.sh"}}]}
-    made = convert(manifest, None, ANTIGRAVITY, adapt=Adapt(client=CLIENT))
+    made = convert(manifest, None, ANTIGRAVITY, adapt=WrapperOptions(client=CLIENT))
     assert [] == made.gaps
-    command = write(Invocation(CLIENT, "antigravity", "PreToolUse", None, "canonical", "./x.sh", "project"))
+    command = format_command(Invocation(CLIENT, "antigravity", "PreToolUse", None, "canonical", "./x.sh", "project"))
     assert {"hookonce": {"PreToolUse": [{"hooks": [{"command": command}]}]}} == made.document
 
 
@@ -241,7 +241,7 @@ def test_our_doors_read_back_as_they_were_meant(events):
     """
     One entry for each event, in a set of ours.
     """
-    wanted = doors(ANTIGRAVITY, "user", CLIENT, events)
+    wanted = build_entries(ANTIGRAVITY, "user", CLIENT, events)
     made, gaps = render(*wanted)
 
     found, _ = parse(made)
@@ -263,7 +263,7 @@ def test_no_hook_is_dropped_on_the_way(name, other):
 
     arrived, _ = target.config.parse(target, made.document)
     lost = {gap.where for gap in made.gaps if gap.effect == "lost" and gap.where.endswith("]")}
-    assert made.verified
+    assert made.is_verified
     assert len(parse(NATIVE[name])[0]) == len(arrived) + len(lost)
 
 

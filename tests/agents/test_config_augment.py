@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.agents.configs.argv import joined, parted, shelled, unshelled
-from hookonce.invocation import Invocation, read, write
-from hookonce.journeys.convert import Adapt, convert
-from hookonce.journeys.doors import doors
+from hookonce.agents.configs.argv import join_arguments, strip_arguments, wrap_in_shell, unwrap_shell
+from hookonce.invocation import Invocation, parse_command, format_command
+from hookonce.journeys.convert import WrapperOptions, convert
+from hookonce.journeys.doors import build_entries
 from hookonce.model import Handler, Hook
 
 AUGMENT = agents.load("augment")
@@ -185,10 +185,10 @@ def test_any_command_comes_out_of_its_shell(command):
     """
     Whatever a command is, what was put around it comes off again, and bash would be given that very command.
     """
-    made = shelled(command)
+    made = wrap_in_shell(command)
 
     assert command in (made, shlex.split(made)[2] if made != command else None)
-    assert command in (unshelled(made), shlex.split(command)[2] if unshelled(command) != command else None)
+    assert command in (unwrap_shell(made), shlex.split(command)[2] if unwrap_shell(command) != command else None)
 
 
 @given(st.text(max_size=10), st.lists(st.text(max_size=6), max_size=3))
@@ -196,7 +196,7 @@ def test_arguments_come_off_as_they_were_put_on(command, words):
     """
     A command and its arguments are one text, and two again.
     """
-    assert command == parted(joined(command, words), words)
+    assert command == strip_arguments(join_arguments(command, words), words)
 
 
 @pytest.mark.parametrize("event", ["subagent_start", "vendor.augment.Future", "vendor.augment.Stop", "vendor.kiro.X"])
@@ -273,7 +273,7 @@ def test_our_doors_read_back_as_they_were_meant(events):
     """
     One group for each event, which asks to be told the prompt and the server, and none at the other set of events.
     """
-    wanted = doors(AUGMENT, "user", CLIENT, events)
+    wanted = build_entries(AUGMENT, "user", CLIENT, events)
     made, gaps = render(*wanted)
 
     found, _ = parse(made)
@@ -289,11 +289,11 @@ def test_a_foreign_script_is_wrapped_and_read_as_what_it_is():
     """
     source = agents.load("claude-code")
     document = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "A=1 ./x.sh *"}]}]}}
-    made = convert(document, source, AUGMENT, adapt=Adapt(client=CLIENT)).document
+    made = convert(document, source, AUGMENT, adapt=WrapperOptions(client=CLIENT)).document
 
     command = made["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
-    assert write(Invocation(CLIENT, "augment", "PreToolUse", None, "claude-code", "A=1 ./x.sh *", "project")) == command
-    assert read(command) is not None
+    assert format_command(Invocation(CLIENT, "augment", "PreToolUse", None, "claude-code", "A=1 ./x.sh *", "project")) == command
+    assert parse_command(command) is not None
     (found,), _ = AUGMENT.config.parse(AUGMENT, made)
     assert ("A=1 ./x.sh *", "claude-code", "shell") == (found.handler.command, found.dialect, found.matcher)
 
@@ -311,7 +311,7 @@ def test_no_hook_is_dropped_on_the_way(name, other):
 
     arrived, _ = target.config.parse(target, made.document)
     lost = {gap.where for gap in made.gaps if gap.effect == "lost" and gap.where.endswith("]")}
-    assert made.verified
+    assert made.is_verified
     assert len(parse(NATIVE[name])[0]) == len(arrived) + len(lost)
 
 

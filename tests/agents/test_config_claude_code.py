@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hookonce import agents
 from hookonce.agents import point_of
-from hookonce.journeys.convert import Adapt, convert
-from hookonce.journeys.doors import doors
+from hookonce.journeys.convert import WrapperOptions, convert
+from hookonce.journeys.doors import build_entries
 
 CLAUDE = agents.load("claude-code")
 COMMAND = {"type": "command", "command": "./check.sh"}
@@ -120,7 +120,7 @@ def test_a_wrapped_program_loses_its_arguments_to_the_wrapper():
     """
     hook = {"event": "session_start", "dialect": "codex", "handler": {"type": "command", "command": "a b"}, "provider_data": {"claude-code": {"args": ["b"]}}}
 
-    made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, CLAUDE, adapt=Adapt("/opt/hookonce-on")).document
+    made = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, CLAUDE, adapt=WrapperOptions("/opt/hookonce-on")).document
 
     (entry,) = made["hooks"]["SessionStart"][0]["hooks"]
     assert "args" not in entry
@@ -154,8 +154,8 @@ def test_our_doors_leave_out_what_would_replace_the_agent():
     """
     Worktrees are made and removed by a hook in place of the agent; what is shown comes only on request.
     """
-    taken = {hook.provider_data["claude-code"]["hookonce"]["event"] for hook in doors(CLAUDE, "user", "/opt/hookonce-on")}
-    asked = {hook.provider_data["claude-code"]["hookonce"]["event"] for hook in doors(CLAUDE, "user", "/opt/hookonce-on", "all")}
+    taken = {hook.provider_data["claude-code"]["hookonce"]["event"] for hook in build_entries(CLAUDE, "user", "/opt/hookonce-on")}
+    asked = {hook.provider_data["claude-code"]["hookonce"]["event"] for hook in build_entries(CLAUDE, "user", "/opt/hookonce-on", "all")}
 
     assert {"WorktreeCreate", "WorktreeRemove", "ErrorOccurred"}.isdisjoint(asked)
     assert {"MessageDisplay"} == asked - taken

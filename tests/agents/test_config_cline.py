@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.journeys.convert import Adapt, convert
+from hookonce.journeys.convert import WrapperOptions, convert
 from tests.agents.node import NASTY, bare, hook, rendered
 from tests.shared import SHARED
 
@@ -242,7 +242,7 @@ def test_each_event_has_its_script():
         "hooks": [{"event": event, "handler": {"type": "command", "command": "./a.sh"}} for event in ("session_start", "before_tool_execute", "agent_stop", "after_model")],
     }
 
-    made = convert(manifest, None, CLINE, adapt=Adapt("/opt/hookonce-on"))
+    made = convert(manifest, None, CLINE, adapt=WrapperOptions("/opt/hookonce-on"))
 
     assert ["TaskStart", "PreToolUse", "TaskComplete"] == list(made.document["files"])
     assert "/opt/hookonce-on cline TaskStart --dialect canonical --run ./a.sh --scope project" in made.document["files"]["TaskStart"]

@@ -12,7 +12,7 @@ import pytest
 from hookonce import agents
 from hookonce.agents.configs.codex_trust import trust_entries
 from hookonce.journeys.convert import convert
-from hookonce.journeys.doors import doors
+from hookonce.journeys.doors import build_entries
 
 CODEX = agents.load("codex")
 ECHO = {"type": "command", "command": "echo hi"}
@@ -192,7 +192,7 @@ def test_our_doors_stay_within_what_codex_allows():
     """
     The end of a session and an interruption get three seconds; the notify program is no door.
     """
-    taken = {hook.provider_data["codex"]["hookonce"]["event"]: hook.handler.timeout for hook in doors(CODEX, "user", "/opt/hookonce-on")}
+    taken = {hook.provider_data["codex"]["hookonce"]["event"]: hook.handler.timeout for hook in build_entries(CODEX, "user", "/opt/hookonce-on")}
 
     assert (3, 3, 60) == (taken["SessionEnd"], taken["Interrupt"], taken["PreToolUse"])
     assert 12 == len(taken)

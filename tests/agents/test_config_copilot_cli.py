@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.journeys.convert import Adapt, convert
+from hookonce.journeys.convert import WrapperOptions, convert
 from hookonce.model import Handler, Hook
 
 COPILOT = agents.load("copilot-cli")
@@ -197,7 +197,7 @@ def test_a_wrapper_is_taken_off_every_command():
     A hook for another agent is wrapped for every system, and read as what it wraps.
     """
     given_hook = hook(handler={"type": "command", "command": "./x.sh a", "platform": {"windows": "x.ps1"}, "timeout": 5}, dialect="claude-code")
-    _, entry, _ = made(given_hook, adapt=Adapt("/opt/bin/hookonce-on"))
+    _, entry, _ = made(given_hook, adapt=WrapperOptions("/opt/bin/hookonce-on"))
 
     assert "/opt/bin/hookonce-on copilot-cli preToolUse --dialect claude-code --run './x.sh a' --scope project --timeout 5" == entry["command"]
     assert "--run x.ps1" in entry["powershell"]
@@ -304,7 +304,7 @@ def test_only_one_spelling_is_installed():
     """
     Both would call us twice for everything.
     """
-    assert all(native[0].islower() for native in agents.natives(COPILOT))
+    assert all(native[0].islower() for native in agents.config_events(COPILOT))
     assert agents.point_of(COPILOT, "PreToolUse") == agents.point_of(COPILOT, "preToolUse")
 
 
@@ -352,7 +352,7 @@ def test_no_hook_gets_lost_on_the_way_to_others(document, name):
     hooks, _ = COPILOT.config.parse(COPILOT, document)
     arrived, _ = target.config.parse(target, done.document)
 
-    assert done.verified
+    assert done.is_verified
     assert len(hooks) == len(arrived) + len({gap.where for gap in done.gaps if gap.effect == "lost" and gap.where.endswith("]")})
 
 

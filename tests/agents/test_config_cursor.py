@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.agents.configs.pattern import compiles, literal
-from hookonce.invocation import Invocation, write
-from hookonce.journeys.convert import Adapt, convert
-from hookonce.journeys.doors import doors
+from hookonce.agents.configs.pattern import is_js_regex, escape_name
+from hookonce.invocation import Invocation, format_command
+from hookonce.journeys.convert import WrapperOptions, convert
+from hookonce.journeys.doors import build_entries
 from hookonce.model import Handler, Hook
 from tests.shared import vector
 
@@ -316,7 +316,7 @@ def test_patterns_of_javascript(text):
     """
     Its own ways are accepted, also where Python has others.
     """
-    assert compiles(text)
+    assert is_js_regex(text)
 
 
 @pytest.mark.parametrize("text", ["(", ")", "[", "[[a", "*", "a**", "a++", "(?i)a", "(?i:a)", "(?P<n>a)", "(?>a)", "(?#a)", "[z-a]", "a\\", "(?<n>a)(?<n>b)", "a{2,1}"])
@@ -324,7 +324,7 @@ def test_no_patterns_of_javascript(text):
     """
     What it would refuse is refused, and so are ways of other engines.
     """
-    assert not compiles(text)
+    assert not is_js_regex(text)
 
 
 @given(st.text(max_size=12))
@@ -332,8 +332,8 @@ def test_a_name_is_a_pattern_for_itself(name):
     """
     Whatever a tool is called, its pattern can be read and fits it.
     """
-    assert compiles(literal(name))
-    assert re.fullmatch(literal(name), name)
+    assert is_js_regex(escape_name(name))
+    assert re.fullmatch(escape_name(name), name)
 
 
 @pytest.mark.parametrize("events", ["default", "all"])
@@ -341,7 +341,7 @@ def test_our_doors_read_back_as_they_were_meant(events):
     """
     One entry for each event that is wanted, split events included, each at its own.
     """
-    wanted = doors(CURSOR, "user", CLIENT, events)
+    wanted = build_entries(CURSOR, "user", CLIENT, events)
     made, gaps = render(*wanted)
 
     found, _ = CURSOR.config.parse(CURSOR, made)
@@ -357,10 +357,10 @@ def test_a_foreign_script_is_wrapped_and_read_as_what_it_is():
     """
     source = agents.load("claude-code")
     document = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./x.sh", "timeout": 5}]}]}}
-    made = convert(document, source, CURSOR, adapt=Adapt(client=CLIENT)).document
+    made = convert(document, source, CURSOR, adapt=WrapperOptions(client=CLIENT)).document
 
     (entry,) = made["hooks"]["preToolUse"]
-    assert write(Invocation(CLIENT, "cursor", "preToolUse", None, "claude-code", "./x.sh", "project", 5)) == entry["command"]
+    assert format_command(Invocation(CLIENT, "cursor", "preToolUse", None, "claude-code", "./x.sh", "project", 5)) == entry["command"]
     (found,), _ = CURSOR.config.parse(CURSOR, made)
     assert ("./x.sh", "claude-code", 5, "shell") == (found.handler.command, found.dialect, found.handler.timeout, found.matcher)
 
@@ -379,7 +379,7 @@ def test_no_hook_is_dropped_on_the_way(name, other):
 
     arrived, _ = target.config.parse(target, made.document)
     lost = {gap.where for gap in made.gaps if gap.effect == "lost" and gap.where.endswith("]")}
-    assert made.verified
+    assert made.is_verified
     assert len(parse(NATIVE[name])[0]) == len(arrived) + len(lost)
 
 

@@ -68,7 +68,7 @@ def test_every_hook_arrives_elsewhere_or_is_lost_by_name(document, target):
 
     arrived, _ = agents.load(target).config.parse(agents.load(target), made.document)
     lost = {gap.where for gap in made.gaps if gap.effect == "lost" and gap.where.endswith("]")}
-    assert made.verified
+    assert made.is_verified
     assert len(read(document)) == len(arrived) + len(lost)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hookonce import agents
 from hookonce.agents import point_of
 from hookonce.journeys.convert import convert
-from hookonce.journeys.doors import doors
+from hookonce.journeys.doors import build_entries
 from tests.shared import vector
 
 GEMINI = agents.load("gemini-cli")
@@ -134,7 +134,7 @@ def test_an_mcp_name_that_cannot_be_taken_apart_is_named(wanted):
     """
     made = convert(manifest(matcher={"mcp": wanted}), None, GEMINI)
 
-    assert made.verified
+    assert made.is_verified
     assert ["matcher"] == [gap.capability for gap in made.gaps]
     assert "which may mean others too" in made.gaps[0].note
 
@@ -152,7 +152,7 @@ def test_what_comes_with_every_model_call_is_taken_on_request_only():
     """
     PreCompress announces every call of the model too.
     """
-    taken = {hook.provider_data["gemini-cli"]["hookonce"]["event"] for hook in doors(GEMINI, "user", "/opt/hookonce-on")}
+    taken = {hook.provider_data["gemini-cli"]["hookonce"]["event"] for hook in build_entries(GEMINI, "user", "/opt/hookonce-on")}
 
     assert {"BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "SessionStart", "SessionEnd", "Notification"} == taken
     assert all(point_of(GEMINI, event).why for event in ("BeforeModel", "AfterModel", "BeforeToolSelection", "PreCompress"))

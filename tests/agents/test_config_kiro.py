@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.agents import natives
-from hookonce.journeys.convert import Adapt, convert
+from hookonce.agents import config_events
+from hookonce.journeys.convert import WrapperOptions, convert
 
 KIRO = agents.load("kiro")
 CLAUDE = agents.load("claude-code")
@@ -115,7 +115,7 @@ def test_every_hook_arrives_elsewhere_or_is_lost_by_name(document, target):
 
     arrived, _ = agents.load(target).config.parse(agents.load(target), made.document)
     lost = {gap.where for gap in made.gaps if gap.effect == "lost" and gap.where.endswith("]")}
-    assert made.verified
+    assert made.is_verified
     assert len(read(document)) == len(arrived) + len(lost)
 
 
@@ -247,7 +247,7 @@ def test_hooks_of_an_older_file_beside_others_are_written_for_today():
 
     assert "v1" == made["version"]
     assert len(hooks) == len(made["hooks"])
-    assert {entry["trigger"] for entry in made["hooks"]} <= set(natives(KIRO))
+    assert {entry["trigger"] for entry in made["hooks"]} <= set(config_events(KIRO))
     assert [10, 1.5] == [entry["timeout"] for entry in made["hooks"][2:4]]
     assert any("cache_ttl_seconds" in gap.note for gap in gaps)
     assert any("when" in gap.note for gap in gaps)
@@ -299,7 +299,7 @@ def test_wrapped_scripts_are_read_as_what_they_wrap():
     """
     source = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./x.sh", "timeout": 5}]}]}}
 
-    made = convert(source, CLAUDE, KIRO, adapt=Adapt("/opt/hookonce-on")).document
+    made = convert(source, CLAUDE, KIRO, adapt=WrapperOptions("/opt/hookonce-on")).document
 
     assert made["hooks"][0]["action"]["command"].startswith("/opt/hookonce-on kiro PreToolUse --dialect claude-code --run ./x.sh")
     assert [("./x.sh", 5, "claude-code")] == [(hook.handler.command, hook.handler.timeout, hook.dialect) for hook in read(made)]
@@ -340,7 +340,7 @@ actions = st.builds(lambda text, more: {"type": "command", "command": text} | mo
 entries = st.builds(
     lambda name, trigger, action, more: {"name": name, "trigger": trigger, "action": action} | more,
     st.text(min_size=1, max_size=4),
-    st.sampled_from(sorted(natives(KIRO))),
+    st.sampled_from(sorted(config_events(KIRO))),
     actions,
     st.fixed_dictionaries({}, optional={"matcher": texts, "timeout": st.integers(0, 99), "enabled": st.booleans(), "description": texts}),
 )

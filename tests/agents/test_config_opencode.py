@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from hookonce import agents
 from hookonce.agents import decode
-from hookonce.journeys.convert import Adapt, convert
-from hookonce.journeys.doors import doors
+from hookonce.journeys.convert import WrapperOptions, convert
+from hookonce.journeys.doors import build_entries
 from hookonce.model import Handler, Hook
 from tests.agents.node import NASTY, bare, hook, needs_node, played, rendered
 from tests.shared import SHARED
@@ -325,7 +325,7 @@ def test_a_wrapped_command_is_read_as_what_it_wraps():
     """
     claude = {"hooks": {"PreToolUse": [{"matcher": "Bash|mcp__gh__.*", "hooks": [{"type": "command", "command": "./it's.sh", "timeout": 7}]}]}}
 
-    made = convert(claude, agents.load("claude-code"), OPENCODE, adapt=Adapt("/opt/hookonce-on")).document["files"]["hookonce.js"]
+    made = convert(claude, agents.load("claude-code"), OPENCODE, adapt=WrapperOptions("/opt/hookonce-on")).document["files"]["hookonce.js"]
 
     ((found,), gaps) = parsed(made)
     assert "/opt/hookonce-on opencode tool.execute.before --dialect claude-code --run" in made
@@ -453,7 +453,7 @@ def test_our_doors_can_be_written_and_read(name, events):
     What install writes has no gap that loses a door, and reads back as those doors.
     """
     agent = agents.load(name)
-    made = doors(agent, "user", "/home/josé/.local/share/hookonce/bin/hookonce-on", events)
+    made = build_entries(agent, "user", "/home/josé/.local/share/hookonce/bin/hookonce-on", events)
 
     document, gaps = agent.config.render(agent, list(enumerate(made)), bare)
 

@@ -8,7 +8,7 @@ import pytest
 from hookonce import agents
 from hookonce.agents import point_of
 from hookonce.journeys.convert import convert
-from hookonce.journeys.doors import doors
+from hookonce.journeys.doors import build_entries
 
 QWEN = agents.load("qwen-code")
 COMMAND = {"type": "command", "command": "./check.sh"}
@@ -122,11 +122,11 @@ def test_our_doors_stay_within_the_agents_own_patience():
     """
     A batch of tools is waited for fifteen seconds, the end of a session two; what is shown comes on request.
     """
-    taken = {hook.provider_data["qwen-code"]["hookonce"]["event"]: hook.handler.timeout for hook in doors(QWEN, "user", "/opt/hookonce-on")}
+    taken = {hook.provider_data["qwen-code"]["hookonce"]["event"]: hook.handler.timeout for hook in build_entries(QWEN, "user", "/opt/hookonce-on")}
 
     assert (60, 15, 2) == (taken["PreToolUse"], taken["PostToolBatch"], taken["SessionEnd"])
     assert "MessageDisplay" not in taken
-    assert 60 == point_of(QWEN, "PreToolUse").cap
+    assert 60 == point_of(QWEN, "PreToolUse").hard_timeout_s
 
 
 def test_the_order_of_consent_is_a_known_trap():

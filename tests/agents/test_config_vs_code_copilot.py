@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.journeys.convert import Adapt, convert
-from hookonce.journeys.doors import doors
+from hookonce.journeys.convert import WrapperOptions, convert
+from hookonce.journeys.doors import build_entries
 
 CODE = agents.load("vs-code-copilot")
 COPILOT = agents.load("copilot-cli")
@@ -107,7 +107,7 @@ def test_what_a_claude_hook_loses_here():
     entry = {"type": "command", "command": "./x.sh"}
     document = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [entry]}], "SessionEnd": [{"hooks": [entry]}]}}
 
-    done = convert(document, CLAUDE, CODE, adapt=Adapt("/opt/bin/hookonce-on"))
+    done = convert(document, CLAUDE, CODE, adapt=WrapperOptions("/opt/bin/hookonce-on"))
 
     assert [("matcher", "prevents"), ("event", "lost")] == [(gap.capability, gap.effect) for gap in done.gaps]
     ((made_entry,),) = done.document["hooks"].values()
@@ -131,7 +131,7 @@ def test_our_file_is_not_the_one_of_copilot_cli():
     assert set(CODE.config.files.values()).isdisjoint(COPILOT.config.files.values())
     assert "copilot-cli" in CODE.config.borrows
     assert "vs-code-copilot" in COPILOT.config.borrows
-    assert len(CODE.events) == len(doors(CODE, "user", "/opt/bin/hookonce-on"))
+    assert len(CODE.events) == len(build_entries(CODE, "user", "/opt/bin/hookonce-on"))
 
 
 @pytest.mark.parametrize("own", [{"windows": "evil", "bash": "evil"}, {"exec": "evil"}, {"hooks": [{"command": "evil"}]}, {"windows/linux/osx": {"linux": "evil"}}, {"hookonce": {"keys": ["bash"], "nested": True, "group": {"hooks": "evil"}}}])

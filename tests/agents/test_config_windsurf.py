@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.journeys.convert import Adapt, convert
-from hookonce.journeys.doors import doors
+from hookonce.journeys.convert import WrapperOptions, convert
+from hookonce.journeys.doors import build_entries
 
 WINDSURF = agents.load("windsurf")
 CLAUDE = agents.load("claude-code")
@@ -94,7 +94,7 @@ def test_every_hook_arrives_elsewhere_or_is_lost_by_name(target):
 
     arrived, _ = agents.load(target).config.parse(agents.load(target), made.document)
     lost = {gap.where for gap in made.gaps if gap.effect == "lost" and gap.where.endswith("]")}
-    assert made.verified
+    assert made.is_verified
     assert len(read(NATIVE)) == len(arrived) + len(lost)
 
 
@@ -146,7 +146,7 @@ def test_each_door_stands_under_its_own_event():
     """
     Our entries are made for one event each, and do not spread over all kinds of tools.
     """
-    mine = doors(WINDSURF, "user", "/opt/hookonce-on")
+    mine = build_entries(WINDSURF, "user", "/opt/hookonce-on")
 
     made, _ = write(mine)
 
@@ -158,7 +158,7 @@ def test_wrapped_scripts_are_read_as_what_they_wrap():
     """
     A foreign script stands in our wrapper under each event, and comes back as one hook.
     """
-    made = convert(manifest((["shell", "file_read"], "./x.sh")), None, WINDSURF, adapt=Adapt("/opt/hookonce-on")).document
+    made = convert(manifest((["shell", "file_read"], "./x.sh")), None, WINDSURF, adapt=WrapperOptions("/opt/hookonce-on")).document
 
     assert {"pre_run_command", "pre_read_code"} == made["hooks"].keys()
     assert [("./x.sh", ["file_read", "shell"])] == [(hook.handler.command, hook.matcher) for hook in read(made)]

@@ -133,8 +133,8 @@ def test_a_point_can_do_what_the_lab_saw_and_nothing_that_failed_there(seen):
     """
     point = point_of(configured(seen.agent), seen.event)
 
-    assert set(seen.can.split()) <= point.can
-    assert point.can.isdisjoint(seen.cannot.split())
+    assert set(seen.can.split()) <= point.capabilities
+    assert point.capabilities.isdisjoint(seen.cannot.split())
     assert seen.ask in (None, point.ask)
 
 
@@ -153,7 +153,7 @@ def test_a_hook_that_dies_or_comes_too_late_ends_as_the_lab_saw(name, crash, lat
     A killed hook and one past its time let the call pass, unless the agent was seen to refuse.
     """
     assert set(cases.split()) <= known_cases(name)
-    assert (crash, late) == (configured(name).config.crash, configured(name).config.late)
+    assert (crash, late) == (configured(name).config.crash, configured(name).config.on_timeout)
 
 
 @pytest.mark.parametrize("name", FILES)

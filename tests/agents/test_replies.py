@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import natives, point_of
+from hookonce.agents import config_events, point_of
 from hookonce.canon.weaken import weaken
 from hookonce.model import Decision
 
@@ -28,7 +28,7 @@ decisions = st.builds(
 def meant(agent, native, decision):
     """What an event can hold of a decision."""
     given_input = GIVEN
-    if agents.kind_of(agent, native) in {"before_prompt", "prompt_transformed"} and decision.updated_input is not None:
+    if agents.canonical_event_of(agent, native) in {"before_prompt", "prompt_transformed"} and decision.updated_input is not None:
         given_input, decision = {"prompt": "old"}, replace(decision, updated_input={"prompt": "new"})
     return replace(weaken(decision, point_of(agent, native), given_input)[0], by=None)
 
@@ -40,7 +40,7 @@ def test_an_answer_is_read_as_it_was_meant(name, decision):
     For every agent, event and decision: what the point can hold arrives, and nothing else does.
     """
     agent = agents.load(name)
-    for native in natives(agent):
+    for native in config_events(agent):
         said = meant(agent, native, decision)
         if said != Decision():
             assert said == agent.read_reply(native, agent.reply(native, said, said.updated_input)), native

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hookonce.canon.merge import merged
+from hookonce.canon.merge import merge_decisions
 from hookonce.model import Decision
 
 STRICTNESS = [None, "allow", "ask", "deny"]
@@ -51,7 +51,7 @@ def test_the_laws_of_merging_hold(said, one, other):
     """
     For every set of hooks: the strictest word wins, in whatever order, grouped in whatever way, however often said.
     """
-    together = merged(said)
+    together = merge_decisions(said)
 
     assert together.outcome == max((each.outcome for each in said), key=STRICTNESS.index, default=None)
     assert (together.proceed is False) == any(each.proceed is False for each in said)
@@ -64,7 +64,7 @@ def test_the_laws_of_merging_hold(said, one, other):
 
 def is_commutative(said, shuffled):
     """Another order of hooks changes the order of texts, and which rewrite is the last, and nothing else."""
-    one, other = merged(said), merged(shuffled)
+    one, other = merge_decisions(said), merge_decisions(shuffled)
     assert judged(one) == judged(other)
     for name in ("reason", "context", "system_message"):
         assert sorted(parts(getattr(one, name))) == sorted(parts(getattr(other, name)))
@@ -72,20 +72,20 @@ def is_commutative(said, shuffled):
 
 def is_associative(said, low, high):
     """However the hooks are grouped, they say the same together."""
-    assert merged(said) == merged([merged(said[:low]), merged(said[low:high]), merged(said[high:])])
+    assert merge_decisions(said) == merge_decisions([merge_decisions(said[:low]), merge_decisions(said[low:high]), merge_decisions(said[high:])])
 
 
 def is_idempotent(said):
     """A hook that repeats itself adds nothing, and all of them together add nothing to what they said."""
-    together = merged(said)
-    assert together == merged([together]) == merged([together, together])
-    assert together == merged([each for each in said for _ in range(2)])
-    assert judged(together) == judged(merged(said + said))
+    together = merge_decisions(said)
+    assert together == merge_decisions([together]) == merge_decisions([together, together])
+    assert together == merge_decisions([each for each in said for _ in range(2)])
+    assert judged(together) == judged(merge_decisions(said + said))
 
 
 def is_in_order(said):
     """Texts stand in the order of the hooks, and the last rewrite has seen those before it."""
-    together = merged(said)
+    together = merge_decisions(said)
     for name in ("context", "system_message"):
         assert parts(getattr(together, name)) == [n for n, each in enumerate(said) if getattr(each, name)]
     if together.outcome is not None:
@@ -100,14 +100,14 @@ def test_nobody_s_deny_is_hidden(order):
     """
     Neither silence nor an allow before or after it takes a refusal back.
     """
-    assert ("deny", "no") == (merged(order).outcome, merged(order).reason)
+    assert ("deny", "no") == (merge_decisions(order).outcome, merge_decisions(order).reason)
 
 
 def test_nothing_said_is_no_opinion():
     """
     No hooks, and hooks that say nothing, are the same.
     """
-    assert Decision() == merged([]) == merged([Decision(), Decision()])
+    assert Decision() == merge_decisions([]) == merge_decisions([Decision(), Decision()])
 
 
 def test_a_reason_without_an_outcome_explains_nothing():
@@ -116,9 +116,9 @@ def test_a_reason_without_an_outcome_explains_nothing():
     """
     ends = Decision(proceed=False, reason="enough")
 
-    assert Decision() == merged([Decision(reason="by the way")])
-    assert ends == merged([Decision(reason="by the way"), ends])
-    assert Decision(outcome="deny", reason="no", proceed=False) == merged([ends, Decision(outcome="deny", reason="no")])
+    assert Decision() == merge_decisions([Decision(reason="by the way")])
+    assert ends == merge_decisions([Decision(reason="by the way"), ends])
+    assert Decision(outcome="deny", reason="no", proceed=False) == merge_decisions([ends, Decision(outcome="deny", reason="no")])
 
 
 def test_who_decided_is_named():
@@ -127,4 +127,4 @@ def test_who_decided_is_named():
     """
     deny = Decision(outcome="deny", by="a")
 
-    assert "a, c" == merged([deny, Decision(outcome="ask", by="b"), replace(deny, by="c"), deny]).by
+    assert "a, c" == merge_decisions([deny, Decision(outcome="ask", by="b"), replace(deny, by="c"), deny]).by

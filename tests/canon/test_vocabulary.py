@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from hookonce import agents, formats
 from hookonce.canon import events, reasons, tools
 from hookonce.canon.arguments import ARGUMENTS
-from hookonce.canon.events import EVENTS, FROM_AGENT_HOOKS, FROM_AMPLIFIER, FROM_OPENHOOK, ROWS
+from hookonce.canon.events import EVENTS, FROM_AGENT_HOOKS, FROM_AMPLIFIER, FROM_OPENHOOK, CANONICAL_EVENTS
 from hookonce.canon.names import AGENT_ALIASES
-from hookonce.formats._schema import schema
+from hookonce.formats._schema import load_schema
 from hookonce.model import Actor, Event, Mode, Record, Tool
 from tests.formats.test_agent_hooks import envelope, event, problems, written
 from tests.shared import seed_text
@@ -89,7 +89,7 @@ def test_no_event_of_the_interchange_format_is_missing():
     registry = between("003", "6. Event Registry", "Event Name Mapping")
     printed = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b|\bnotification\b", registry))
     assert 21 == len(printed)
-    assert printed == {row.name for row in ROWS if row.group in {"core", "extended", "exclusive"}}
+    assert printed == {row.name for row in CANONICAL_EVENTS if row.group in {"core", "extended", "exclusive"}}
 
 
 @pytest.mark.covers("HIF-X2")
@@ -163,11 +163,11 @@ def test_names_beyond_the_interchange_format():
     """
     Our own names are those that were agreed upon, each once, with a meaning.
     """
-    assert set(FURTHER) == {row.name for row in ROWS if row.group == "further"}
-    assert set(DERIVED) == {row.name for row in ROWS if row.group == "derived"}
-    assert len(ROWS) == len(EVENTS) == len({row.meaning for row in ROWS})
-    assert all(row.name.startswith("vendor.amplifier.") for row in ROWS if row.group == "kernel")
-    assert events.BY_USER | events.BY_SYSTEM <= EVENTS.keys()
+    assert set(FURTHER) == {row.name for row in CANONICAL_EVENTS if row.group == "further"}
+    assert set(DERIVED) == {row.name for row in CANONICAL_EVENTS if row.group == "derived"}
+    assert len(CANONICAL_EVENTS) == len(EVENTS) == len({row.meaning for row in CANONICAL_EVENTS})
+    assert all(row.name.startswith("vendor.amplifier.") for row in CANONICAL_EVENTS if row.group == "kernel")
+    assert events.USER_EVENTS | events.SYSTEM_EVENTS <= EVENTS.keys()
 
 
 @pytest.mark.parametrize("column", ["openhook", "agent_hooks", "amplifier"])
@@ -176,7 +176,7 @@ def test_every_name_leads_back(column):
     A format's name leads to the first canonical event that carries it, and to one that carries it in any case.
     """
     back = {"openhook": FROM_OPENHOOK, "agent_hooks": FROM_AGENT_HOOKS, "amplifier": FROM_AMPLIFIER}[column]
-    named = [(getattr(row, column), row.name) for row in ROWS if getattr(row, column)]
+    named = [(getattr(row, column), row.name) for row in CANONICAL_EVENTS if getattr(row, column)]
     assert {name for name, _ in named} == back.keys()
     assert {name: next(own for other, own in named if other == name) for name in back} == back
 
@@ -202,7 +202,7 @@ def test_the_tools_are_the_printed_ones():
     vocabulary = between("003", "7. Tool Vocabulary", "8. Capability Registry")
     printed = re.findall(r"^([a-z_]+) \|", vocabulary, re.MULTILINE)
     assert 9 == len(printed)
-    assert printed == list(tools.ACTIONS)
+    assert printed == list(tools.AGENT_HOOKS_ACTIONS)
     assert set(printed) == ARGUMENTS.keys()
 
 
@@ -232,22 +232,22 @@ def test_actions_lead_back():
     table = between("002", "Standard action names:", "7.6 Context Management")
     printed = set(re.findall(r"^([a-z]+(?:_[a-z]+|:<tool>)?)$", table, re.MULTILINE))
     assert {"shell", "read_file", "write_file", "mcp:<tool>", "web_search", "code_edit"} == printed
-    assert printed - {"mcp:<tool>"} <= tools.FROM_ACTIONS.keys()
-    assert all(tools.ACTIONS[tools.FROM_ACTIONS[action]] == action for action in tools.ACTIONS.values())
-    assert "file_edit" == tools.FROM_ACTIONS["code_edit"]
+    assert printed - {"mcp:<tool>"} <= tools.TOOLS_BY_ACTION.keys()
+    assert all(tools.AGENT_HOOKS_ACTIONS[tools.TOOLS_BY_ACTION[action]] == action for action in tools.AGENT_HOOKS_ACTIONS.values())
+    assert "file_edit" == tools.TOOLS_BY_ACTION["code_edit"]
 
 
 def test_reasons_are_words_of_the_formats():
     """
     Each table of reasons leads to words that the format's schema allows, and knows the format's own words.
     """
-    data = {name: part.get("properties", {}) for name, part in schema("agent-hooks")["$defs"].items()}
+    data = {name: part.get("properties", {}) for name, part in load_schema("agent-hooks")["$defs"].items()}
     for table, allowed in (
-        (reasons.START_AGENT_HOOKS, data["session_start"]["start_reason"]["enum"]),
-        (reasons.END_AGENT_HOOKS, data["session_end"]["end_reason"]["enum"]),
-        (reasons.NOTIFICATIONS, data["notification"]["type"]["enum"]),
-        (reasons.ERRORS, data["error"]["error_type"]["enum"]),
-        (reasons.END_OPENHOOK, ["user_exit", "timeout", "error", "completed"]),
+        (reasons.AGENT_HOOKS_START_REASONS, data["session_start"]["start_reason"]["enum"]),
+        (reasons.AGENT_HOOKS_END_REASONS, data["session_end"]["end_reason"]["enum"]),
+        (reasons.NOTIFICATION_TYPES, data["notification"]["type"]["enum"]),
+        (reasons.ERROR_TYPES, data["error"]["error_type"]["enum"]),
+        (reasons.OPENHOOK_END_REASONS, ["user_exit", "timeout", "error", "completed"]),
     ):
         assert set(allowed) == set(table.values())
         assert {word: word for word in allowed} == {word: table.get(word) for word in allowed}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.canon.merge import merged
-from hookonce.canon.weaken import CONTEXT, NEEDS_APPROVAL, weaken
+from hookonce.canon.merge import merge_decisions
+from hookonce.canon.weaken import MAX_CONTEXT_CHARS, APPROVAL_PREFIX, weaken
 from hookonce.model import Decision, Point
 
 GIVEN = {"command": "git push", "timeout": 5}
@@ -15,7 +15,7 @@ STRICTNESS = [None, "allow", "ask", "deny"]
 
 def point(can="", **more):
     """A point, its powers written as words."""
-    return Point(can=frozenset(can.split()), **more)
+    return Point(capabilities=frozenset(can.split()), **more)
 
 
 points = st.builds(
@@ -67,7 +67,7 @@ def test_a_question_that_nobody_would_hear_is_a_no(ask, asked):
     final, gaps = weaken(Decision(outcome="ask", reason="sure?"), point("prevent", ask=ask))
 
     assert (final.outcome, bool(gaps)) == (("ask", False) if asked else ("deny", True))
-    assert final.reason == ("sure?" if asked else f"{NEEDS_APPROVAL}sure?")
+    assert final.reason == ("sure?" if asked else f"{APPROVAL_PREFIX}sure?")
 
 
 @pytest.mark.covers("HIF-25")
@@ -140,7 +140,7 @@ def test_a_refusal_that_nobody_heeds_is_told_to_the_model():
 
 
 @pytest.mark.covers("AMP-X7")
-@pytest.mark.parametrize("longest", [CONTEXT, 7])
+@pytest.mark.parametrize("longest", [MAX_CONTEXT_CHARS, 7])
 def test_context_ends_at_its_limit(longest):
     """
     10,240 characters, or what the user has set; what was cut is told.
@@ -157,6 +157,6 @@ def test_several_texts_are_cut_as_one():
     """
     The limit is for what the model reads, however many hooks have written it.
     """
-    said = merged([Decision(context="a" * 6_000), Decision(context="b" * 6_000)])
+    said = merge_decisions([Decision(context="a" * 6_000), Decision(context="b" * 6_000)])
 
     assert "a" * 6_000 + "\n" + "b" * 4_239 == weaken(said, point("context"))[0].context

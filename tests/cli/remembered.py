@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from hookonce.model import Decision, Event, HookRun, Result, Stored, Subagent, Tool, Usage
 from hookonce.store import spool
-from hookonce.store.entry import entry
+from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 
 FIRST, SECOND = "01a1dde4-3215-77eb-851b-eb5e5647ff91", "ses_2"
@@ -57,7 +57,7 @@ def remember(home, monkeypatch):
     monkeypatch.setenv("HOME", str(home))
     happened = story()
     with Writer() as writer:
-        writer.append([entry(one) for one in happened[:5]])
+        writer.append([build_entry(one) for one in happened[:5]])
     assert all(map(spool.append, happened[5:]))
     return home
 

@@ -10,15 +10,15 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from hookonce import agents, formats
-from hookonce.agents.proven import Shown
+from hookonce.agents.proven import CertificateSummary
 from hookonce.canon.capabilities import CAPABILITIES
 from hookonce.canon.events import EVENTS
 from hookonce.cli import COMMANDS
-from hookonce.cli._matrix import abilities, cells, contradictions, failures, places, proof
-from hookonce.cli._table import show, table
-from hookonce.formats._schema import schema
-from hookonce.journeys.demo import recorded as bundled
-from hookonce.journeys.matrix import sheet
+from hookonce.cli._matrix import ability_rows, event_cells, format_contradictions, failure_rows, config_rows, format_proof
+from hookonce.cli._table import print_table, new_table
+from hookonce.formats._schema import load_schema
+from hookonce.journeys.demo import list_recordings as bundled
+from hookonce.journeys.matrix import build_sheet
 from tests.cli.command import run
 
 TABLES = ("events", "tools", "arguments", "modes")
@@ -39,9 +39,9 @@ def test_every_agent_has_a_row():
     assert (0, "") == (ran.code, ran.err)
     assert set(agents.AGENTS) <= rows.keys()
     for name in agents.AGENTS:
-        one = sheet(agents.load(name))
+        one = build_sheet(agents.load(name))
         crash = "?" if one.config is None else one.config.failure.crash
-        assert [name, str(len(one.points)), crash, *proof(one).split(), one.checked] == rows[name][:2] + rows[name][5:]
+        assert [name, str(len(one.points)), crash, *format_proof(one).split(), one.checked] == rows[name][:2] + rows[name][5:]
 
 
 def test_the_overview_fits_a_hundred_columns():
@@ -62,7 +62,7 @@ def test_one_agent_is_shown_whole(name):
 
     assert (0, "") == (ran.code, ran.err)
     natives = [*agent.events, *agent.tools, *(native for names in agent.arguments.values() for native in names)]
-    points = [word for row in sheet(agent).points for word in (row.event, row.canonical)]
+    points = [word for row in build_sheet(agent).points for word in (row.event, row.canonical)]
     assert [] == [word for word in [*natives, *points, *agent.events.values(), *agent.tools.values()] if word not in shown]
     assert all(text in ran.out for text in (agent.title, agent.source, agent.checked, *agent.quirks))
     if agent.config is None:
@@ -79,27 +79,27 @@ def test_no_agent_claims_more_than_its_mark(name):
     """
     Without a certificate the word proven stands only in the legend; with one, at the events that it shows.
     """
-    one = sheet(agents.load(name))
+    one = build_sheet(agents.load(name))
     claims = [line for line in run("agents", name).out.splitlines() if "proven" in line and not line.startswith("proven:")]
     first, *rows = claims or [""]
 
     assert (one.certificate is not None) == bool(claims)
     assert [row.event for row in one.points if row.proof == "proven"] == [line.split("  ")[0].strip() for line in rows]
     assert all(f"proven on {one.certificate.version} " in line for line in rows)
-    assert not claims or proof(one) in first
+    assert not claims or format_proof(one) in first
 
 
 def test_a_contradiction_stands_beside_the_mark():
     """
     The row names the version on which a claim did not hold, and the agent all such claims.
     """
-    shown = Shown(version="1.2.3", date="2026-01-02", held={"Stop": ("retries",)}, contradicted={"deny:mcp": "PreToolUse"})
-    one = sheet(agents.load("codex"), proven={"codex": shown})
-    marks = {row.event: cells(row)[-1] for row in one.points}
+    shown = CertificateSummary(version="1.2.3", date="2026-01-02", capabilities_by_event={"Stop": ("retries",)}, failed_claims={"deny:mcp": "PreToolUse"})
+    one = build_sheet(agents.load("codex"), proofs={"codex": shown})
+    marks = {row.event: event_cells(row)[-1] for row in one.points}
 
     assert ("captured, contradicted on 1.2.3", "proven on 1.2.3") == (marks["PreToolUse"], marks["Stop"])
-    assert ("proven 1/14 on 1.2.3", "contradicted on 1.2.3: deny:mcp") == (proof(one), contradictions(one))
-    assert contradictions(sheet(agents.load("amp"))) is None
+    assert ("proven 1/14 on 1.2.3", "contradicted on 1.2.3: deny:mcp") == (format_proof(one), format_contradictions(one))
+    assert format_contradictions(build_sheet(agents.load("amp"))) is None
 
 
 def test_agents_as_json():
@@ -111,12 +111,12 @@ def test_agents_as_json():
     assert list(agents.AGENTS) == list(found)
     for name, shown in found.items():
         agent = agents.load(name)
-        assert [] == list(Draft202012Validator(schema("agents")).iter_errors(shown))
+        assert [] == list(Draft202012Validator(load_schema("agents")).iter_errors(shown))
         assert {table: shown[table] for table in TABLES} == {table: dict(getattr(agent, table)) for table in TABLES}
         assert (agent.proof, agent.encodes, list(agent.quirks)) == tuple(
             shown[key] for key in ("proof", "writes_payloads", "quirks")
         )
-        assert json.loads(encode(sheet(agent))) == shown
+        assert json.loads(encode(build_sheet(agent))) == shown
 
 
 @pytest.mark.parametrize("kind", ["before_tool_execute", "agent_stop", "message_display", "setup", "policy_override"])
@@ -129,7 +129,7 @@ def test_agents_are_compared_at_one_event(kind):
 
     assert (0, "") == (ran.code, ran.err)
     for name in agents.AGENTS:
-        found = sheet(agents.load(name), kind).points
+        found = build_sheet(agents.load(name), kind).points
         assert (name in re.split(r"[\s,]+", table)) == bool(found)
         assert (name in re.split(r"[\s,]+", without.partition("\n\n")[0])) == (not found)
         assert all(row.event in words(table) for row in found)
@@ -158,8 +158,8 @@ def test_every_column_of_a_configuration_is_put_into_words():
         programs=("gemini",),
         timeout=60,
         longest=90.5,
-        least=500,
-        closed=("failClosed", True),
+        min_unit=500,
+        fail_closed_key=("failClosed", True),
         crash="closed",
         ambiguous={"edit": ["file_write", "file_edit"]},
         silence="{}",
@@ -167,8 +167,8 @@ def test_every_column_of_a_configuration_is_put_into_words():
         trust="Say yes once.",
     )
 
-    made = sheet(replace(agent, config=config)).config
-    told = dict([*places(made), *abilities(made), *failures(made)])
+    made = build_sheet(replace(agent, config=config)).config
+    told = dict([*config_rows(made), *ability_rows(made), *failure_rows(made)])
 
     expected = {
         "also read, user": "~/.x/*.json",
@@ -226,10 +226,10 @@ def test_tables_show_texts_as_they_are(capsys):
     Brackets and colons in a cell are text: no markup, no emoji, and nothing is cut where there is no terminal.
     """
     cells = ("[[task:1]] [bold]go[/bold]", ":warning: commands[]", "x" * 60)
-    made = table("one", "two", "three")
+    made = new_table("one", "two", "three")
     made.add_row(*cells)
 
-    show(made)
+    print_table(made)
 
     assert list(cells) == re.split(r"   +", capsys.readouterr().out.splitlines()[-1].strip())
 

@@ -10,7 +10,7 @@ import pytest
 from hookonce import times
 from hookonce.model import SCHEMA, Event, Stored
 from hookonce.store import condition, database, head, spool
-from hookonce.store.entry import entry
+from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 from tests.cli.command import run
 
@@ -28,7 +28,7 @@ def keep(*events):
             now = times.from_seconds(time() - ago)
             known = {"id": f"e{number}", "schema": SCHEMA, "type": kind, "agent": "codex", "session": "s", "time": now}
             event = Event(**known, received=now, time_source="received", data=data)
-            writer.append([entry(Stored(event=event, level="minimal"))])
+            writer.append([build_entry(Stored(event=event, level="minimal"))])
 
 
 def told(home):
@@ -98,10 +98,10 @@ def test_a_record_whose_end_is_not_as_it_was_left_is_told_of(home, wrong, words)
     """
     keep(("agent_stop", 10, {}), ("agent_stop", 5, {}))
     if wrong:
-        with sqlite3.connect(database.file()) as connection:
+        with sqlite3.connect(database.database_file()) as connection:
             connection.execute(wrong)
         connection.close()
-    found = condition.troubles()
+    found = condition.find_record_troubles()
 
     assert [] == found if words is None else words in found[0] and "hookonce audit verify" in found[0]
 
@@ -111,10 +111,10 @@ def test_records_that_are_lost_or_damaged_are_told_of(home):
     Each with how many.
     """
     keep(("agent_stop", 10, {}))
-    spool.folder().mkdir(parents=True, exist_ok=True)
-    spool.folder().joinpath("x.damaged").write_text("?")
-    spool.count_loss()
-    head.file().write_bytes(b"nonsense")
+    spool.spool_dir().mkdir(parents=True, exist_ok=True)
+    spool.spool_dir().joinpath("x.damaged").write_text("?")
+    spool.count_lost_record()
+    head.head_file().write_bytes(b"nonsense")
     found = " ".join(one["message"] for one in findings(home) if one["kind"] == "record")
 
     assert all(words in found for words in ("1 file of the spool", "1 record could not be written", "the head file"))

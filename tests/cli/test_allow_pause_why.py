@@ -16,12 +16,12 @@ from hookonce.__main__ import main
 from hookonce.cli import consent
 from hookonce.config import paths
 from hookonce.journeys import pause
-from hookonce.journeys.on import answer
+from hookonce.journeys.on import answer_call
 from hookonce.model import Decision, Record
 from hookonce.runtime import approvals
-from hookonce.runtime.folder import at
+from hookonce.runtime.folder import runtime_file
 from hookonce.store.redact import redact
-from hookonce.store.spool import append, records
+from hookonce.store.spool import append, load_records
 from tests.cli.command import environment
 from tests.cli.test_install import at_a_terminal
 from tests.manifest.projects import Project, command, house, manifest, put
@@ -61,7 +61,7 @@ def codex(folder, text="ls", session="s1"):
         "tool_input": {"command": text},
         "tool_use_id": f"call-{time.monotonic_ns()}",
     }
-    return answer(["codex", "PreToolUse"], json.dumps(payload).encode(), dict(os.environ))
+    return answer_call(["codex", "PreToolUse"], json.dumps(payload).encode(), dict(os.environ))
 
 
 def refused(reply):
@@ -69,7 +69,7 @@ def refused(reply):
 
 
 def codes():
-    return [path.name for path in at("questions", "x").parent.iterdir()]
+    return [path.name for path in runtime_file("questions", "x").parent.iterdir()]
 
 
 def test_a_question_that_nobody_hears_is_a_refusal_that_a_person_can_lift_once(home, tmp_path, capsys):
@@ -94,7 +94,7 @@ def test_a_code_that_nobody_was_given_allows_nothing(home, capsys, code):
     Whatever is typed, it is a sentence and no error of ours.
     """
     assert 1 == hookonce(capsys, "allow", code)[0]
-    assert [] == list(at("approved", "x").parent.iterdir())
+    assert [] == list(runtime_file("approved", "x").parent.iterdir())
 
 
 def test_questions_and_answers_live_for_ten_minutes(home, monkeypatch):
@@ -102,15 +102,15 @@ def test_questions_and_answers_live_for_ten_minutes(home, monkeypatch):
     After that the question has to be asked again; a clock that was set back does not give more.
     """
     now = time.time()
-    approvals.ask(event())
+    approvals.leave_question(event())
     (code,) = codes()
     for later, there in ((599, True), (601, False), (-5, False)):
         monkeypatch.setattr(approvals, "time", lambda later=later: now + later)
-        assert there == (approvals.question(code) is not None)
+        assert there == (approvals.load_question(code) is not None)
     monkeypatch.setattr(approvals, "time", lambda: now + 1)
     assert approvals.approve(code)
     monkeypatch.setattr(approvals, "time", lambda: now + 700)
-    assert not approvals.is_approved(event())
+    assert not approvals.consume_approval(event())
 
 
 def test_one_yes_is_one_call_even_if_two_come_at_once(home):
@@ -118,11 +118,11 @@ def test_one_yes_is_one_call_even_if_two_come_at_once(home):
     Only one of them can take the answer away.
     """
     for _ in range(20):
-        approvals.ask(event())
+        approvals.leave_question(event())
         (code,) = codes()
         approvals.approve(code)
         with ThreadPoolExecutor(8) as pool:
-            assert 1 == sum(pool.map(lambda _: approvals.is_approved(event()), range(8)))
+            assert 1 == sum(pool.map(lambda _: approvals.consume_approval(event()), range(8)))
 
 
 def test_an_action_is_known_by_all_that_matters():
@@ -131,9 +131,9 @@ def test_an_action_is_known_by_all_that_matters():
     """
     plain = event(cwd="/a")
     others = [event(cwd="/b"), event(cwd="/a", session="s2"), event(cwd="/a", agent="codex"), event("permission_request", cwd="/a"), event(command="pwd", cwd="/a"), event("before_prompt", prompt="ls", cwd="/a")]
-    assert approvals.action_of(plain) == approvals.action_of(event(cwd="/a"))
-    assert len({approvals.action_of(one) for one in [plain, *others]}) == 7
-    assert approvals.action_of(event("before_prompt", prompt="half a \ud800 character"))
+    assert approvals.action_digest(plain) == approvals.action_digest(event(cwd="/a"))
+    assert len({approvals.action_digest(one) for one in [plain, *others]}) == 7
+    assert approvals.action_digest(event("before_prompt", prompt="half a \ud800 character"))
 
 
 def test_no_text_that_a_model_sees_holds_the_code(home, tmp_path, capsys):
@@ -144,7 +144,7 @@ def test_no_text_that_a_model_sees_holds_the_code(home, tmp_path, capsys):
     (code,) = codes()
     _, text, _ = hookonce(capsys, "why")
     _, whole, _ = hookonce(capsys, "why", "--json")
-    log = paths.log().read_text(encoding="utf-8") if paths.log().exists() else ""
+    log = paths.log_path().read_text(encoding="utf-8") if paths.log_path().exists() else ""
 
     assert all(code not in said for said in (reply.stdout, reply.stderr, text, whole, log))
     assert "Next: run hookonce why in a terminal to see how to allow it once" in text
@@ -174,9 +174,9 @@ def test_a_long_action_is_shown_with_how_much_is_left_out(home):
     """
     Nobody allows the end of a command that was cut off without a word.
     """
-    approvals.ask(event(command="x" * 10_000 + "\x1b[2K", cwd="/a"))
+    approvals.leave_question(event(command="x" * 10_000 + "\x1b[2K", cwd="/a"))
     (code,) = codes()
-    text = approvals.question(code).text
+    text = approvals.load_question(code).text
     assert text.startswith('claude-code, in /a: shell {"command": "xxx')
     assert text.endswith(" characters more")
     assert len(text) < 5000
@@ -190,7 +190,7 @@ def test_a_pause_lets_everything_go_on_and_ends_by_itself(home, tmp_path, capsys
     assert (0, "No hook is asked for 10m; hookonce resume ends that\n", "") == hookonce(capsys, "pause", "10m")
     assert ("", "", 0) == ((reply := codex(tmp_path)).stdout, reply.stderr, reply.code)
 
-    until = pause.paused_until()
+    until = pause.pause_end()
     _, out, _ = hookonce(capsys, "status", "claude-code")
     assert f"paused until {until}: no hook is asked before that; hookonce resume ends it\n" in out
     assert until == json.loads(hookonce(capsys, "status", "claude-code", "--json")[1])["paused_until"]
@@ -229,9 +229,9 @@ def test_a_file_that_no_pause_has_written_pauses_nothing(home, tmp_path, data):
     """
     Nor one that says more than a day.
     """
-    put(paths.data() / "paused-until", data)
+    put(paths.data_dir() / "paused-until", data)
     assert not pause.is_paused()
-    assert None is pause.paused_until()
+    assert None is pause.pause_end()
     assert refused(codex(tmp_path))
 
 
@@ -249,7 +249,7 @@ def test_a_pause_works_when_everything_else_is_broken(home, tmp_path, capsys):
 
     assert 0 == hookonce(capsys, "pause", "10m")[0]
     for raw in (b"", b"{", b'{"hook_event_name": "PreToolUse"}'):
-        assert ("", "", 0) == ((reply := answer(["codex", "PreToolUse"], raw, {})).stdout, reply.stderr, reply.code)
+        assert ("", "", 0) == ((reply := answer_call(["codex", "PreToolUse"], raw, {})).stdout, reply.stderr, reply.code)
     assert ("", "", 0) == ((reply := codex(tmp_path)).stdout, reply.stderr, reply.code)
 
 
@@ -269,7 +269,7 @@ def test_why_explains_a_refusal_by_who_said_it(home, tmp_path, capsys):
     """
     put(home / ".config/hookonce/hooks.json", manifest(command("echo 'not\x1b[2K here' >&2; exit 2", name="guard", blocking=True)))
     codex(tmp_path, "first")
-    first = list(records())[-1].event.id
+    first = list(load_records())[-1].event.id
     codex(tmp_path, "second")
 
     code, text, _ = hookonce(capsys, "why")
@@ -277,7 +277,7 @@ def test_why_explains_a_refusal_by_who_said_it(home, tmp_path, capsys):
     assert "codex before_tool_execute: shell (Bash): deny\n" in text
     assert "  because not\\x1b[2K here (said guard)\n" in text
     assert "  guard (user): deny, exit code 2, " in text
-    assert list(records())[-1].event.id in hookonce(capsys, "why", "--json")[1]
+    assert list(load_records())[-1].event.id in hookonce(capsys, "why", "--json")[1]
     assert first in hookonce(capsys, "why", first, "--json")[1]
     assert (1, "", "hookonce: there is no such event\n") == hookonce(capsys, "why", "nothing")
 
@@ -311,12 +311,12 @@ def test_logs_shows_the_end_of_our_log(home, capsys):
     """
     As many lines as are wanted, and nothing in them that a terminal would obey.
     """
-    assert (0, f"{paths.log()} is not there: nothing has gone wrong yet\n", "") == hookonce(capsys, "logs")
-    put(paths.log(), b"one\ntwo \x1b[31m\xff\nthree\n")
+    assert (0, f"{paths.log_path()} is not there: nothing has gone wrong yet\n", "") == hookonce(capsys, "logs")
+    put(paths.log_path(), b"one\ntwo \x1b[31m\xff\nthree\n")
     assert (0, "two \\x1b[31m\ufffd\nthree\n", "") == hookonce(capsys, "logs", "-n", "2")
     assert (0, "", "") == hookonce(capsys, "logs", "-n", "0")
-    paths.log().unlink()
-    paths.log().mkdir()
+    paths.log_path().unlink()
+    paths.log_path().mkdir()
     assert 1 == hookonce(capsys, "logs")[0]
 
 
@@ -324,13 +324,13 @@ def test_who_is_above_is_told_without_a_process_list(home, monkeypatch):
     """
     Where the system does not tell about processes, marks in the environment still count.
     """
-    monkeypatch.setattr(consent, "_read", lambda *_: b"")
+    monkeypatch.setattr(consent, "_read_proc", lambda *_: b"")
     for name in list(os.environ):
         if name.startswith(("CLAUDE", "CURSOR", "CODEX")):
             monkeypatch.delenv(name)
-    assert None is consent.agent_above()
+    assert None is consent.find_parent_agent()
     monkeypatch.setenv("CLAUDECODE", "1")
-    assert "Claude Code has left its mark CLAUDECODE in the environment" == consent.agent_above()
+    assert "Claude Code has left its mark CLAUDECODE in the environment" == consent.find_parent_agent()
     assert Path(os.environ["HOME"]) == home
 
 
@@ -340,7 +340,7 @@ def test_why_names_the_command_and_the_id_of_the_hook_that_refused(home, tmp_pat
     """
     put(home / ".config/hookonce/hooks.json", manifest(command("echo never >&2; exit 2", name="wall", blocking=True)))
     codex(tmp_path)
-    (record,) = records()
+    (record,) = load_records()
     known = f"(id {record.runs[0].digest[:12]})"
 
     before = hookonce(capsys, "why")[1]
@@ -359,7 +359,7 @@ def test_why_knows_hooks_that_failed(home, tmp_path, capsys):
     put(home / ".config/hookonce/hooks.json", manifest(command("echo secret words >&2; exit 3", name="guard", blocking=True)))
     assert (1, "", "hookonce: no hook has failed so far\n") == hookonce(capsys, "why", "--failures")
     codex(tmp_path)
-    failed = next(one for one in records() if one.runs)
+    failed = next(one for one in load_records() if one.runs)
 
     text = hookonce(capsys, "why")[1]
 
@@ -379,7 +379,7 @@ def test_why_tells_of_a_failure_after_the_last_refusal(home, tmp_path, capsys):
     codex(tmp_path)
     put(home / ".config/hookonce/hooks.json", manifest(command("exit 3", name="guard", blocking=True)))
     codex(tmp_path, "pwd")
-    failed = next(one for one in records() if any(run.failure for run in one.runs))
+    failed = next(one for one in load_records() if any(run.failure for run in one.runs))
 
     text = hookonce(capsys, "why")[1]
 
@@ -441,7 +441,7 @@ def test_why_names_the_fields_that_were_made_up(home, tmp_path, capsys):
     """
     put(home / ".config/hookonce/hooks.json", manifest(command("exit 2", name="wall", blocking=True, dialect="claude-code")))
     payload = {"hook_event_name": "BeforeTool", "session_id": "s", "cwd": str(tmp_path), "tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
-    answer(["gemini-cli", "BeforeTool"], json.dumps(payload).encode(), dict(os.environ))
+    answer_call(["gemini-cli", "BeforeTool"], json.dumps(payload).encode(), dict(os.environ))
     text = hookonce(capsys, "why")[1]
     assert "  note: transcript_path was made up: /dev/null\n" in text
     assert "note: /dev/null" not in text
@@ -453,7 +453,7 @@ def test_refusals_are_listed_by_when_we_heard_of_them(home, tmp_path, capsys):
     """
     heard = [("2026-01-02T00:00:00Z", "2020-01-01T00:00:00Z"), (None, "2026-01-01T00:00:00Z")]
     for received, agents_own in heard:
-        one = replace(event(), id=ids.fresh(), time=agents_own, received=received)
+        one = replace(event(), id=ids.new_id(), time=agents_own, received=received)
         append(redact(Record(event=one, decision=Decision(outcome="deny", reason="no")), "minimal"))
     shown = hookonce(capsys, "why", "--list")[1].splitlines()
     assert ["2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"] == [line.split()[1] for line in shown]

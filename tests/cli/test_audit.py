@@ -11,7 +11,7 @@ from hookonce.__main__ import main
 from hookonce.config import paths
 from hookonce.journeys.translate import translate
 from hookonce.store import chain, database, keys, spool
-from hookonce.store.entry import entry
+from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 from tests.cli.command import PAYLOAD
 from tests.cli.test_install import at_a_terminal
@@ -70,11 +70,11 @@ def test_the_same_as_json(ten, capsys):
 
 def test_nothing_was_ever_kept(capsys):
     assert (0, "0 records: nothing was changed\n", "") == hookonce(capsys, "audit", "verify")
-    assert not keys.folder().exists()
+    assert not keys.keys_dir().exists()
 
 
 def test_a_file_that_is_no_database(capsys):
-    put(paths.data() / "events.db", "this is no database" * 100)
+    put(paths.data_dir() / "events.db", "this is no database" * 100)
     code, _, err = hookonce(capsys, "audit", "verify")
     assert (1, True) == (code, "cannot be read as a record of events" in err)
 
@@ -86,7 +86,7 @@ def test_what_still_lies_in_the_spool_is_part_of_the_record(capsys):
 
 
 def test_a_checkpoint_by_hand(ten, capsys):
-    name = keys.signing()[0]
+    name = keys.load_signing_key()[0]
     assert (0, f"records up to 10 are signed with the key {name}\n", "") == hookonce(capsys, "audit", "checkpoint")
     assert (0, "nothing to do: all 10 records are signed already\n", "") == hookonce(capsys, "audit", "checkpoint")
     assert {"signed": 10, "new": False} == json.loads(hookonce(capsys, "audit", "checkpoint", "--json")[1])
@@ -98,13 +98,13 @@ def test_keys_are_listed_and_only_a_person_begins_a_new_one(ten, capsys):
     assert (0, 1) == (code, len(out.splitlines()))
     code, _, err = hookonce(capsys, "audit", "keys", "--rotate")
     assert (1, True) == (code, "a person" in err)
-    assert 1 == len(keys.signers())
+    assert 1 == len(keys.list_signing_keys())
 
 
 def test_a_new_key_signs_from_then_on(ten, unattended, capsys):
-    old = keys.signing()[0]
+    old = keys.load_signing_key()[0]
     code, out, _ = hookonce(capsys, "audit", "keys", "--rotate", "--json")
-    assert (0, [(old, False), (keys.signing()[0], True)]) == (code, [(one["name"], one["signs"]) for one in json.loads(out)])
+    assert (0, [(old, False), (keys.load_signing_key()[0], True)]) == (code, [(one["name"], one["signs"]) for one in json.loads(out)])
     hookonce(capsys, "audit", "checkpoint")
     assert verified().ok
 
@@ -124,11 +124,11 @@ def events(*words):
 
 def test_an_export_holds_the_very_bytes_that_were_hashed(ten, capsysbinary):
     rows = [json.loads(line) for line in exported(capsysbinary).splitlines()]
-    before = chain.FIRST
+    before = chain.GENESIS_HASH
     for line in sorted(exported(capsysbinary).splitlines(), key=lambda one: json.loads(one)["seq"]):
         body, _, tail = line.rpartition(b',"seq":')
         told = json.loads(b'{"seq":' + tail)
-        before = chain.link(told["seq"], before, chain.digest(body + b"}"))
+        before = chain.hash_row(told["seq"], before, chain.digest_body(body + b"}"))
         assert before.hex() == told["hash"]
     assert set(ten) == {row["event"]["id"] for row in rows}
 
@@ -171,10 +171,10 @@ def test_lines_of_any_agent_and_format_are_imported_and_bad_ones_told(tmp_path, 
 
 
 def test_what_is_imported_is_kept_at_our_own_level(tmp_path, home, capsys):
-    loud = json.dumps({"event": json.loads(entry(stored(prompt="a whole secret sentence")).body)["event"], "level": "full"})
+    loud = json.dumps({"event": json.loads(build_entry(stored(prompt="a whole secret sentence")).body)["event"], "level": "full"})
     file = put(tmp_path / "loud.jsonl", loud)
     events("import", file)
-    with closing(sqlite3.connect(database.file())) as connection:
+    with closing(sqlite3.connect(database.database_file())) as connection:
         body = connection.execute("SELECT body FROM events").fetchone()[0]
     assert b"secret sentence" not in body
     assert "minimal" == json.loads(body)["level"]
@@ -247,8 +247,8 @@ def test_a_record_that_is_sound_is_not_put_aside(ten, unattended, capsys):
 
 
 def test_a_forged_record_is_not_called_sound_nor_taken_over(ten, unattended, capsys):
-    body = entry(stored(5)).body
-    with closing(sqlite3.connect(database.file(), isolation_level=None)) as connection:
+    body = build_entry(stored(5)).body
+    with closing(sqlite3.connect(database.database_file(), isolation_level=None)) as connection:
         connection.execute("UPDATE events SET body = ? WHERE seq = 4", (body,))
 
     code, out, err = hookonce(capsys, "audit", "set-aside")
@@ -264,16 +264,16 @@ def test_a_forged_record_is_not_called_sound_nor_taken_over(ten, unattended, cap
 def test_an_old_key_is_as_old_as_it_was(ten, unattended, capsys):
     from hookonce.store import keys as kept
 
-    [old], [note] = kept.folder().glob("sign-*"), kept.folder().glob("since-*")
+    [old], [note] = kept.keys_dir().glob("sign-*"), kept.keys_dir().glob("since-*")
     note.unlink()  # as with a key of before
     os.utime(old, (1_700_000_000, 1_700_000_000))
     hookonce(capsys, "audit", "keys", "--rotate")
-    first, second = kept.signers()
+    first, second = kept.list_signing_keys()
     assert ("2023-11-14T22:13:20.000Z", False, True) == (first.since, first.signs, second.signs)
     assert first.since < second.since
-    for path in kept.folder().glob("sign-*"):
+    for path in kept.keys_dir().glob("sign-*"):
         os.utime(path, (1, 1))  # as a copy of a home does
-    assert (first, second) == tuple(kept.signers())
+    assert (first, second) == tuple(kept.list_signing_keys())
 
 
 def test_a_key_that_is_rotated_by_nobody_stays(ten, capsys):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from hookonce import formats
-from hookonce.journeys.demo import recorded as bundled
+from hookonce.journeys.demo import list_recordings as bundled
 from tests.cli.command import PAYLOAD, environment, lines, recorded, run, shell, tagged
 
 MUCH = 60_000_000 if "HOOKONCE_EXHAUSTIVE" in os.environ else 24_000_000  # bytes; more than 65,536 short lines

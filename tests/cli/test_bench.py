@@ -6,8 +6,8 @@ from importlib.resources import files
 import pytest
 from jsonschema import Draft202012Validator
 
-from hookonce.journeys.bench import QUICK, _cells
-from hookonce.journeys.bench_cases import Case
+from hookonce.journeys.bench import QUICK_PLAN, _build_cells
+from hookonce.journeys.bench_cases import BenchCase
 from tests.cli.command import run
 
 KEYS = ("case", "way", "callers", "payload")
@@ -67,6 +67,6 @@ def test_a_strange_number_of_rounds_is_wrong_usage(number):
 
 
 def test_a_quick_run_leaves_large_payloads_out():
-    case = Case(name="warm", words=["/bin/true"], environment={}, calls=4)
+    case = BenchCase(name="warm", command=["/bin/true"], environment={}, calls=4)
 
-    assert {1024} == {cell.payload for cell in _cells([case], QUICK)}
+    assert {1024} == {cell.payload for cell in _build_cells([case], QUICK_PLAN)}

@@ -5,8 +5,8 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from hookonce.formats._schema import schema
-from hookonce.journeys.demo import recorded as bundled
+from hookonce.formats._schema import load_schema
+from hookonce.journeys.demo import list_recordings as bundled
 from tests.cli.command import PAYLOAD, lines, recorded, run
 
 EVENT = {
@@ -26,7 +26,7 @@ def verdicts(*words, given=b""):
     ran = run("check", "--json", *words, given=given)
     for verdict in ran.documents():
         assert KEYS == [key for key in verdict if key != "trust"]  # which only a folder has
-        assert [] == list(Draft202012Validator(schema("check")).iter_errors(verdict))
+        assert [] == list(Draft202012Validator(load_schema("check")).iter_errors(verdict))
     return ran.code, ran.documents()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from hookonce.__main__ import main
 from hookonce.cli import daemon
-from hookonce.journeys.client import place
+from hookonce.journeys.client import install_client
 from hookonce.runtime import address
 from hookonce.service import calling
 from tests.cli.command import run
@@ -18,9 +18,9 @@ from tests.cli.command import run
 def home(tmp_path, monkeypatch):
     """A home with our client in it, whose daemon is ended."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    place()
+    install_client()
     yield str(tmp_path)
-    calling.stop()
+    calling.stop_daemon()
 
 
 def test_it_is_started_once_and_told_about(home):
@@ -38,35 +38,35 @@ def test_it_is_started_once_and_told_about(home):
 
 
 def test_only_a_person_stops_it(home):
-    known = calling.start()
+    known = calling.start_daemon()
     asked = run("daemon", "stop", HOME=home)
 
     assert 1 == asked.code
     assert "needs a person at a terminal" in asked.err
-    assert known["pid"] == calling.status()["pid"]
+    assert known["pid"] == calling.query_status()["pid"]
 
 
 def test_it_leaves_when_it_is_told_to(home):
-    known = calling.start()
+    known = calling.start_daemon()
     os.kill(known["pid"], 0)
 
-    assert known["pid"] == calling.stop()["pid"]
-    assert calling.status() is None
-    assert calling.stop() is None
+    assert known["pid"] == calling.stop_daemon()["pid"]
+    assert calling.query_status() is None
+    assert calling.stop_daemon() is None
     assert "there was none" in run("daemon", "stop", HOME=home).out
 
 
 def test_it_leaves_when_nobody_can_call_it_any_more(home, tmp_path):
-    known = calling.start()
+    known = calling.start_daemon()
     (tmp_path / ".local/share/hookonce/bin/hookonce-on").unlink()
     for _ in range(100):
-        if calling.status() is None:
+        if calling.query_status() is None:
             break
         sleep(0.1)
 
-    assert calling.status() is None
-    place()
-    assert known["pid"] != calling.start()["pid"]
+    assert calling.query_status() is None
+    install_client()
+    assert known["pid"] != calling.start_daemon()["pid"]
 
 
 def test_without_an_installation_there_is_nothing_to_start(tmp_path):
@@ -83,23 +83,23 @@ def test_with_an_open_door_it_says_who_goes_on_without_hooks(tmp_path, monkeypat
     opened = plain | {"http": {"open": True, "port": 23456, "problem": None}}
     asked = []
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(daemon, "agreed", lambda _, text: asked.append(text))
-    monkeypatch.setattr(calling, "stop", lambda: plain)
+    monkeypatch.setattr(daemon, "require_consent", lambda _, text: asked.append(text))
+    monkeypatch.setattr(calling, "stop_daemon", lambda: plain)
     for known in (plain, opened):
-        monkeypatch.setattr(calling, "status", lambda known=known: known)
+        monkeypatch.setattr(calling, "query_status", lambda known=known: known)
         assert 0 == main(["daemon", "stop"])
 
     assert ["post their events go on without hooks" in text for text in asked] == [False, True]
-    assert daemon.told(opened).endswith("0 under way, HTTP door open at port 23456")
+    assert daemon.format_status(opened).endswith("0 under way, HTTP door open at port 23456")
     shut = plain | {"http": {"open": False, "port": None, "problem": "taken"}}
-    assert daemon.told(shut).endswith(", HTTP door shut: taken")
+    assert daemon.format_status(shut).endswith(", HTTP door shut: taken")
 
 
 def test_without_a_daemon_posts_go_unanswered(home):
     """
     That is said only where some agent may post.
     """
-    address.keep(address.Address(23456, "x"))
-    assert daemon.told(None).endswith("go on without hooks until it runs: hookonce daemon start")
-    address.forget()
-    assert daemon.told(None).endswith("the next call of an agent starts it")
+    address.save_http_address(address.HttpAddress(23456, "x"))
+    assert daemon.format_status(None).endswith("go on without hooks until it runs: hookonce daemon start")
+    address.remove_http_address()
+    assert daemon.format_status(None).endswith("the next call of an agent starts it")

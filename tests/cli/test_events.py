@@ -17,7 +17,7 @@ from msgspec import convert
 
 from hookonce.model import Stored
 from hookonce.store import database, spool
-from hookonce.store.entry import entry
+from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 from tests.cli.command import environment, run, shell
 from tests.cli.remembered import FIRST, remember, stored, story
@@ -44,7 +44,7 @@ def test_everything_that_was_kept_or_spooled_is_shown_in_the_order_of_time(home)
 
     assert (0, "") == (ran.code, ran.err)
     assert EVERYTHING == ids_of(ran)
-    assert [] == list(spool.folder().glob("*.jsonl"))
+    assert [] == list(spool.spool_dir().glob("*.jsonl"))
     kept = {one.event.id: one for one in (convert(document, Stored) for document in ran.documents())}
     assert story()[:8] == [kept[one.event.id] for one in story()[:8]]
 
@@ -95,7 +95,7 @@ def test_a_terminal_gets_lines_that_fit_it(home):
     The newest fifty at most, cut where the terminal ends.
     """
     with Writer() as writer:
-        writer.append([entry(stored(100 + n, "notification", time=f"2026-11-16T10:{n:02}:00Z", data={"message": "字" * 200})) for n in range(60)])
+        writer.append([build_entry(stored(100 + n, "notification", time=f"2026-11-16T10:{n:02}:00Z", data={"message": "字" * 200})) for n in range(60)])
     shown = on_a_terminal("events", HOME=str(home), columns=80)
 
     lines = [line for line in shown.splitlines() if line.startswith("2026-")]
@@ -144,7 +144,7 @@ def test_agent_hooks_keeps_texts_back_unless_they_are_asked_for(home):
     The record may hold them; the format's own rule is that they are not told.
     """
     with Writer() as writer:
-        writer.append([entry(Stored(event=stored(40, "before_prompt", prompt="a secret wish").event, level="full"))])
+        writer.append([build_entry(Stored(event=stored(40, "before_prompt", prompt="a secret wish").event, level="full"))])
 
     told = [run("events", "--format", "agent-hooks", *more, HOME=str(home)).out for more in ((), ("--privacy", "full"))]
     assert ["a secret wish" in text for text in told] == [False, True]
@@ -283,7 +283,7 @@ def test_following_shows_what_comes_from_wherever_it_comes(home):
     with following(home, "--agent", "codex", "--last", "1") as process:
         assert 20 == line(process)
         with Writer() as writer:
-            writer.append([entry(stored(41, "notification")), entry(stored(42, "notification", agent="cline"))])
+            writer.append([build_entry(stored(41, "notification")), build_entry(stored(42, "notification", agent="cline"))])
         assert 41 == line(process)
         assert spool.append(stored(43, "notification"))
         assert 43 == line(process)
@@ -300,12 +300,12 @@ def test_following_begins_before_there_is_a_record(tmp_path, monkeypatch):
         time.sleep(1)
         assert process.poll() is None
         with Writer() as writer:
-            writer.append([entry(stored(1, "notification")), entry(stored(2, "notification"))])
+            writer.append([build_entry(stored(1, "notification")), build_entry(stored(2, "notification"))])
         assert [1, 2] == [line(process), line(process)]
-        for file in database.file().parent.glob("events.db*"):
+        for file in database.database_file().parent.glob("events.db*"):
             file.unlink()
         with Writer() as writer:
-            writer.append([entry(stored(3, "notification"))])
+            writer.append([build_entry(stored(3, "notification"))])
         assert 3 == line(process)
 
         assert (0, "") == ended(process)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hookonce.model import Decision, Risk, Stored
-from hookonce.store.entry import entry
+from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 from tests.cli.command import PAYLOAD, run
 from tests.store.rows import stored
@@ -48,8 +48,8 @@ def test_a_risk_is_exported_beside_the_decision(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     event, risk = stored().event, Risk(score=90, level="critical", factors=["recursive removal"])
     with Writer() as writer:
-        writer.append([entry(Stored(event=event, decision=Decision(outcome="ask"), risk=risk, level="minimal"))])
-        writer.append([entry(Stored(event=stored(1, type="before_prompt", tool=None).event, decision=Decision(), level="minimal"))])
+        writer.append([build_entry(Stored(event=event, decision=Decision(outcome="ask"), risk=risk, level="minimal"))])
+        writer.append([build_entry(Stored(event=stored(1, type="before_prompt", tool=None).event, decision=Decision(), level="minimal"))])
     found = exported(tmp_path)
 
     assert {"score": 90, "level": "critical", "factors": ["recursive removal"]} == found["Action.Before"]["risk"]

@@ -134,13 +134,13 @@ def test_every_word_that_an_answer_may_have_is_understood():
     """
     What `try` takes for known is what the hook's answer is read for.
     """
-    from hookonce.journeys.dialect import spoken
-    from hookonce.journeys.trial import _WORDS
+    from hookonce.journeys.dialect import parse_hif_output
+    from hookonce.journeys.trial import _ANSWER_KEYS
 
     samples = {"decision": "deny", "updated_input": {"a": 1}, "continue": False, "suppress_output": True}
-    silent = spoken("{}")
+    silent = parse_hif_output("{}")
 
-    assert all(silent != spoken(json.dumps({word: samples.get(word, "x")})) for word in _WORDS)
+    assert all(silent != parse_hif_output(json.dumps({word: samples.get(word, "x")})) for word in _ANSWER_KEYS)
 
 
 def test_slips_in_a_manifest_are_warnings(home, tmp_path):

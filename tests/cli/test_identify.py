@@ -4,8 +4,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from hookonce import formats
-from hookonce.formats._schema import schema
-from hookonce.journeys.demo import recorded as bundled
+from hookonce.formats._schema import load_schema
+from hookonce.journeys.demo import list_recordings as bundled
 from tests.cli.command import PAYLOAD, lines, recorded, run
 
 KEYS = ["kind", "name", "event", "type", "candidates", "evidence"]
@@ -16,7 +16,7 @@ def findings(*words, given=b"", **more):
     ran = run("identify", "--json", *words, given=given, **more)
     for finding in ran.documents():
         assert KEYS == list(finding)
-        assert [] == list(Draft202012Validator(schema("identify")).iter_errors(finding))
+        assert [] == list(Draft202012Validator(load_schema("identify")).iter_errors(finding))
     return ran.code, ran.documents()
 
 

@@ -354,7 +354,7 @@ def test_codex_is_told_that_its_user_trusts_our_entries_only_if_they_say_so(home
 
     assert 'model = "gpt" # mine\n' == untold
     assert 0 == ran.code, ran.err
-    assert len(told["hooks"]["state"]) == len(agents.natives(agents.load("codex"))) - 2
+    assert len(told["hooks"]["state"]) == len(agents.config_events(agents.load("codex"))) - 2
     assert all(state["trusted_hash"].startswith("sha256:") for state in told["hooks"]["state"].values())
     assert (0, 'model = "gpt" # mine\n') == (code, config.read_text()), said
     assert not (home / ".codex" / "hooks.json").exists()

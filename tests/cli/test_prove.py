@@ -160,9 +160,9 @@ def test_pinned_names_what_was_not_fetched(machine, prove):
     code, out, err = prove("--pinned", "--dry-run", "--json")
 
     (told,) = [json.loads(line) for line in out.splitlines()]
-    assert (0, "codex", "cache", drivers.load("codex").version) == (code, told["agent"], told["origin"], told["version"])
-    left = [name for name in drivers.DRIVERS if f"{name} was not fetched, and is left out" in err]
-    assert [name for name in drivers.DRIVERS if name != "codex"] == left
+    assert (0, "codex", "cache", drivers.load_driver("codex").version) == (code, told["agent"], told["origin"], told["version"])
+    left = [name for name in drivers.DRIVER_MODULES if f"{name} was not fetched, and is left out" in err]
+    assert [name for name in drivers.DRIVER_MODULES if name != "codex"] == left
     assert all(f"hookonce lab fetch {name}" in err for name in left)
 
 
@@ -187,7 +187,7 @@ def test_a_plan_tells_all_claims_and_runs_nothing(machine, prove):
 
     plans = {one["agent"]: one for one in map(json.loads, out.splitlines())}
     assert (0, "") == (code, err)
-    assert {"codex": ("1.2.3", "machine"), "gemini-cli": (drivers.load("gemini-cli").version, "cache")} == {
+    assert {"codex": ("1.2.3", "machine"), "gemini-cli": (drivers.load_driver("gemini-cli").version, "cache")} == {
         name: (one["version"], one["origin"]) for name, one in plans.items()
     }
     assert {"transparent", "deny:shell", "fires:PreToolUse", "closed:crash"} <= set(plans["codex"]["claims"])

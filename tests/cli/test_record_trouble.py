@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from hookonce.store import database, kept, spool
-from hookonce.store.summary import summary
+from hookonce.store.summary import load_store_summary
 from tests.cli.command import run
 from tests.cli.remembered import remember, story
 
@@ -57,25 +57,25 @@ def test_why_tells_what_is_wrong_with_the_record_and_looks_into_the_spool(home, 
     Nothing fails: what waits in the spool is found, and what is wrong is named.
     """
     if trouble == "newer":
-        with sqlite3.connect(database.file()) as connection:
+        with sqlite3.connect(database.database_file()) as connection:
             connection.execute("PRAGMA user_version = 99")
         connection.close()
     else:
-        for file in database.file().parent.glob("events.db*"):
+        for file in database.database_file().parent.glob("events.db*"):
             file.write_bytes(b"x" * 9000)
     told = []
 
     refused = next(one for one in story() if one.decision is not None)
     assert spool.append(refused)
-    assert refused.event.id in [one.event.id for one in kept.latest(tell=told.append)]
-    assert refused.event.id == kept.named(refused.event.id, told.append).event.id
+    assert refused.event.id in [one.event.id for one in kept.latest_records(report_problem=told.append)]
+    assert refused.event.id == kept.find_record(refused.event.id, told.append).event.id
     ran = run("why", HOME=str(home))
 
     word = {"newer": "written by a newer hookonce", "damaged": "cannot be read as a record of events"}[trouble]
     assert [True, True] == [word in text for text in told]
     assert (0, 1) == (ran.code, ran.err.count(word))
     assert "because it says" in ran.out
-    assert word in summary().problem
+    assert word in load_store_summary().problem
     assert word in run("status", HOME=str(home)).out
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookonce.store.entry import entry
+from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 from tests.cli.command import run
 from tests.cli.remembered import FIRST, remember, stored
@@ -17,7 +17,7 @@ def home(tmp_path, monkeypatch):
         stored(41, "before_prompt", agent="claude-code", session=f"{FIRST[:8]}-other", prompt="another"),
     ]
     with Writer() as writer:
-        writer.append([entry(one) for one in others])
+        writer.append([build_entry(one) for one in others])
     return tmp_path
 
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from hookonce.journeys.strange_settings import KNOWN
-from hookonce.journeys.unheard import unheard
+from hookonce.journeys.strange_settings import SETTING_NAMES
+from hookonce.journeys.unheard import event_problem
 from tests.cli.command import run
 from tests.docs.test_settings import ROWS
 from tests.manifest.projects import command, manifest, put
@@ -164,7 +164,7 @@ def test_an_event_that_an_agent_may_call_is_left_alone(event):
     """
     Vendors' own events too: of them nobody knows all.
     """
-    assert unheard(event) is None
+    assert event_problem(event) is None
 
 
 def test_a_setting_that_there_is_none_of_is_named(ours, home):
@@ -214,7 +214,7 @@ def test_every_setting_that_is_explained_is_known():
     """
     And one that is the machine's alone, and four that have no value unless somebody gives one.
     """
-    assert {*ROWS, "consent", "keep_days", "keep_megabytes", "models", "grants"} == KNOWN
+    assert {*ROWS, "consent", "keep_days", "keep_megabytes", "models", "grants"} == SETTING_NAMES
 
 
 def test_a_time_that_no_agent_grants_is_told_with_the_limit(ours, home):

@@ -7,7 +7,7 @@ import pytest
 
 from hookonce import agents, formats, times
 from hookonce.ids import is_uuid
-from hookonce.journeys.demo import recorded as bundled
+from hookonce.journeys.demo import list_recordings as bundled
 from tests.cli.command import PAYLOAD, lines, recorded, run, tagged
 
 GEMINI = {"session_id": "g", "hook_event_name": "BeforeModel", "llm_request": {"model": "m"}, "timestamp": "2026-01-02T03:04:05Z"}
@@ -163,7 +163,7 @@ def test_received_is_the_time_of_payloads_that_have_none():
     assert [("1970-01-01T00:00:00Z", "none"), own] == told(none)
     assert [("2026-02-23T10:15:30+01:00", "received"), own] == told(named)
     assert own == told(now)[1]
-    assert datetime.now(UTC) - times.parse(now[0]["event"]["time"]) < timedelta(minutes=1)
+    assert datetime.now(UTC) - times.parse_time(now[0]["event"]["time"]) < timedelta(minutes=1)
 
 
 def test_nobody_is_named_unless_asked():

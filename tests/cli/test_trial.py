@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hookonce import agents
-from hookonce.agents import native_of
+from hookonce.agents import config_event_of
 from tests.cli.command import run
 
 GUARD = "grep -q 'rm -rf' && { echo not today >&2; exit 2; } || exit 0"
@@ -28,7 +28,7 @@ def test_a_command_is_tried_on_any_agent(tmp_path, agent):
     assert "rm -rf /" in found["stdin"]
     one = agents.load(agent)
     reply = {"stdout": "", "stderr": "", "code": 0} | found["reply"]
-    assert "deny" == one.read_reply(native_of(one, "before_tool_execute"), type("Said", (), reply)()).outcome
+    assert "deny" == one.read_reply(config_event_of(one, "before_tool_execute"), type("Said", (), reply)()).outcome
 
 
 def test_a_hook_of_the_manifest_is_tried_by_its_name(tmp_path):

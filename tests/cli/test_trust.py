@@ -14,11 +14,11 @@ from hookonce.__main__ import main
 from hookonce.cli import consent
 from hookonce.config import paths, settings
 from hookonce.journeys import client
-from hookonce.journeys.change import digest
-from hookonce.journeys.trusting import proposals
+from hookonce.journeys.change import confirmation_code
+from hookonce.journeys.trusting import list_proposals
 from hookonce.runtime import approvals
-from hookonce.runtime.folder import at
-from hookonce.store.spool import records
+from hookonce.runtime.folder import runtime_file
+from hookonce.store.spool import load_records
 from tests.cli.command import environment
 from tests.cli.test_install import at_a_terminal
 from tests.manifest.projects import Project, command, house, manifest, notes, put
@@ -208,18 +208,18 @@ def test_unknown_versions_of_openhook_are_read_and_named(project, capsys):
 
 def verbs(project):
     """Everything of this chapter that only a person may do."""
-    approvals.ask(event())
-    (code,) = (path.name for path in at("questions", "x").parent.iterdir())
+    approvals.leave_question(event())
+    (code,) = (path.name for path in runtime_file("questions", "x").parent.iterdir())
     return [["trust", str(project.folder)], ["trust", "--revoke", str(project.folder)], ["allow", code], ["pause", "10m"]]
 
 
 def left():
     """What those would have left behind."""
-    made = [paths.data() / "trust.json", paths.data() / "paused-until"]
-    return [path for path in made if path.exists()] + list(at("approved", "x").parent.iterdir())
+    made = [paths.data_dir() / "trust.json", paths.data_dir() / "paused-until"]
+    return [path for path in made if path.exists()] + list(runtime_file("approved", "x").parent.iterdir())
 
 
-MARKS = [(mark, agents.load(name).title) for name in agents.AGENTS for mark in agents.load(name).marks]
+MARKS = [(mark, agents.load(name).title) for name in agents.AGENTS for mark in agents.load(name).env_markers]
 
 
 @pytest.mark.parametrize(("mark", "title"), MARKS)
@@ -227,7 +227,7 @@ def test_an_agents_mark_in_the_environment_ends_it(project, capsys, monkeypatch,
     """
     Neither trust nor allow nor pause is for an agent's shell.
     """
-    monkeypatch.setattr(consent, "_ancestors", lambda: iter(()))
+    monkeypatch.setattr(consent, "_ancestor_pids", lambda: iter(()))
     monkeypatch.setenv(mark, "1")
     for words in verbs(project):
         code, _, err = hookonce(capsys, *words)
@@ -273,19 +273,19 @@ def test_a_person_at_a_terminal_sees_the_hooks_and_types_the_digest(project):
     code, said = at_a_terminal(home, "trust", str(project.folder))
     assert (0, True) == (code, "guard on before_tool_execute, may refuse, needs structured_output: ./guard.sh" in said)
     assert project.denies()
-    (event,) = [record.event for record in records() if record.event.agent == "hookonce"]
+    (event,) = [record.event for record in load_records() if record.event.agent == "hookonce"]
     assert ("vendor.hookonce.trust", "typed", "user") == (event.type, event.data["source"], event.actor.type)
-    assert " consent typed trust " in paths.log().read_text(encoding="utf-8")
+    assert " consent typed trust " in paths.log_path().read_text(encoding="utf-8")
 
 
 def test_without_a_terminal_nobody_says_yes(project):
     """
     A pipe with the right characters is no person.
     """
-    text = proposals(project.folder)[0].text
+    text = list_proposals(project.folder)[0].text
     ran = subprocess.run(
         [sys.executable, "-m", "hookonce", "trust", project.folder],
-        input=f"{digest(text)}\n".encode(),
+        input=f"{confirmation_code(text)}\n".encode(),
         capture_output=True,
         check=False,
         env=environment(HOME=os.environ["HOME"]),
@@ -362,7 +362,7 @@ def test_variables_and_programs_of_a_repository_do_not_reach_our_interpreter(pro
     """
     The client starts the interpreter that was installed, and that one looks nowhere by itself.
     """
-    installed = client.place()
+    installed = client.install_client()
     evil = f"open({str(tmp_path / 'evil-ran')!r}, 'w').close()\n"
     for name in ("sitecustomize.py", "usercustomize.py", "start.py", "hookonce/__init__.py", "json.py", "msgspec.py"):
         put(project.folder / name, evil)

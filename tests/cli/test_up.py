@@ -8,8 +8,8 @@ import subprocess
 import sys
 from contextlib import suppress
 
-from hookonce.journeys.demo import recorded
-from hookonce.journeys.play import steps
+from hookonce.journeys.demo import list_recordings
+from hookonce.journeys.play import load_steps
 from tests.cli.command import environment, run
 
 
@@ -27,21 +27,21 @@ def test_the_demonstration_shows_every_step_and_says_what_was_refused(tmp_path):
 
     lines = [line for line in done.stdout.splitlines() if re.match(r"\d\d:\d\d:\d\d  ", line)]
     assert 0 == done.returncode, done.stderr
-    assert len(steps()) <= len(lines)
+    assert len(load_steps()) <= len(lines)
     assert any("retry_loop_detected" in line for line in lines)
     assert any("policy_blocked" in line for line in lines)
-    assert set(recorded()) == {line.split()[1] for line in lines}
+    assert set(list_recordings()) == {line.split()[1] for line in lines}
     assert 1 == sum(line.startswith("refused: ") and "rm -rf" in line for line in done.stdout.splitlines())
     assert "6 failed calls" in done.stdout
     assert not (tmp_path / ".local/share/hookonce/events.db").exists()
 
 
 def test_the_story_has_a_refusal_a_loop_and_a_sub_agent():
-    told = [(step.event, (step.payload.get("tool_input") or {}).get("command")) for step in steps() if "story" in json.dumps(step.payload)]
+    told = [(step.event, (step.payload.get("tool_input") or {}).get("command")) for step in load_steps() if "story" in json.dumps(step.payload)]
 
     assert ("PreToolUse", "rm -rf build /home/dev/photos") in told
     assert 6 == told.count(("PostToolUseFailure", "make test"))
-    assert {"SubagentStart", "SubagentStop"} <= {step.event for step in steps()}
+    assert {"SubagentStart", "SubagentStop"} <= {step.event for step in load_steps()}
 
 
 def test_it_starts_what_answers_and_says_where_events_are_kept(tmp_path):

@@ -4,19 +4,19 @@ import os
 
 import pytest
 
-from hookonce.wire import ACK, ANSWER, reply
+from hookonce.wire import ACK, ANSWER, encode_reply
 from hookonce.wire import COLD as GO_COLD
 from tests.client.world import BUILD, COLD, hear, in_seconds
 from tests.handlers.processes import eventually
 
 BIG = b'{"a": "' + b"x" * 5_000_000 + b'"}'
 WARM = (3, b"out\n\0\xff", b"err")
-SAID = reply(ANSWER, 0, *WARM)
+SAID = encode_reply(ANSWER, 0, *WARM)
 
 
 def ack(seconds, *said):
     """An ACK: until when to wait, and what to say then."""
-    return reply(ACK, in_seconds(seconds), *(said or (9, b"late", b"too late")))
+    return encode_reply(ACK, in_seconds(seconds), *(said or (9, b"late", b"too late")))
 
 
 def test_the_answer_is_the_daemons_to_the_byte(world, daemon):
@@ -75,7 +75,7 @@ def test_a_large_answer_is_whole(world, daemon):
 
     def act(line):
         hear(line)
-        line.sendall(ack(30) + reply(ANSWER, 0, 0, out, err))
+        line.sendall(ack(30) + encode_reply(ANSWER, 0, 0, out, err))
 
     daemon.act = act
     assert (0, out, err) == world.ask("x")
@@ -85,7 +85,7 @@ def test_an_answer_is_whole_also_where_outputs_do_not_block(world, daemon):
     """
     Nothing is cut off because an agent reads slowly.
     """
-    daemon.act = lambda line: (hear(line), line.sendall(reply(ANSWER, 0, 0, b"o" * 1_000_000, b"")))
+    daemon.act = lambda line: (hear(line), line.sendall(encode_reply(ANSWER, 0, 0, b"o" * 1_000_000, b"")))
     answers = (heard_slowly(world) for _ in range(20))  # as `ask` does: the daemon may be late
 
     assert 1_000_000 == len(next(said for said in answers if said != b"cold"))
@@ -152,14 +152,14 @@ BAD = {
     "closes at once": b"",
     "closes after half a header": SAID[:9],
     "closes after half an answer": SAID[:-2],
-    "says kind 0": reply(0, 0) + SAID,
-    "says kind 9": reply(9, 0) + SAID,
-    "says kind 255": reply(255, 0) + SAID,
+    "says kind 0": encode_reply(0, 0) + SAID,
+    "says kind 9": encode_reply(9, 0) + SAID,
+    "says kind 255": encode_reply(255, 0) + SAID,
     "says one wrong byte": b"\x09",
     "names a huge stdout": SAID[:10] + b"\xff\xff\xff\xff" + SAID[14:],
     "names a huge stderr": SAID[:14] + b"\xff\xff\xff\x7f" + SAID[18:],
-    "says go cold": reply(GO_COLD, 0),
-    "says go cold after an ACK": b"ACK" + reply(GO_COLD, 0),
+    "says go cold": encode_reply(GO_COLD, 0),
+    "says go cold after an ACK": b"ACK" + encode_reply(GO_COLD, 0),
     "says ACK twice": b"ACKACK" + SAID,
     "says ACK and closes": b"ACK",
     "says ACK and nonsense": b"ACK" + b"\x09" * 30,

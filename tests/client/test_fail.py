@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from hookonce import agents
-from hookonce.agents import config_of, kind_of, natives
+from hookonce.agents import config_of, canonical_event_of, config_events
 from hookonce.journeys import failmode
 
 
@@ -33,8 +33,8 @@ def test_silence_is_as_the_agent_wants_it(bare, name):
 def refusals(name):
     """The prepared lines of one agent, as if every event had a hook that must be asked."""
     agent = agents.load(name)
-    kinds = {kind_of(agent, native) for native in natives(agent)}
-    found = (line.split("|") for line in failmode._lines(kinds))
+    kinds = {canonical_event_of(agent, native) for native in config_events(agent)}
+    found = (line.split("|") for line in failmode._iter_lines(kinds))
     return [words for words in found if words[0] == name]
 
 
@@ -56,7 +56,7 @@ def test_every_byte_can_be_said(bare):
     Also those that a line or a shell would trip over.
     """
     data = bytes(range(256)) * 300
-    (bare.bin / "failmode.bin").write_text(f"x||4|{failmode._printable(data)}|{failmode._printable(data[::-1])}\n")
+    (bare.bin / "failmode.bin").write_text(f"x||4|{failmode._escape_printf(data)}|{failmode._escape_printf(data[::-1])}\n")
 
     assert (4, data, data[::-1]) == bare.run("x")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.runtime.folder import house
-from hookonce.wire import ANSWER, reply
+from hookonce.runtime.folder import runtime_dir_name
+from hookonce.wire import ANSWER, encode_reply
 from tests.client.world import COLD, Daemon, World, hear
 from tests.runtime.taken import taken
 
@@ -33,7 +33,7 @@ def test_a_home_has_one_house_in_whatever_way_it_is_spelled(world, spelled):
     place = Path(pythons(home))
     world.env["HOME"] = home
     with Daemon(place) as daemon:
-        daemon.act = lambda line: (hear(line), line.sendall(reply(ANSWER, 0, 4, b"here", b"")))
+        daemon.act = lambda line: (hear(line), line.sendall(encode_reply(ANSWER, 0, 4, b"here", b"")))
         try:
             assert (4, b"here", b"") == world.ask("x")
         finally:
@@ -49,7 +49,7 @@ def test_a_repository_is_no_home(world, where, counts):
     inner.mkdir(parents=True)
     if where is not None:
         (inner / where / ".git").symlink_to("/nowhere")
-    place = world.house().with_name(house(inner, inner / ".local/share/hookonce"))
+    place = world.house().with_name(runtime_dir_name(inner, inner / ".local/share/hookonce"))
     place.mkdir(mode=0o700)
     world.env["HOME"] = str(inner)
     try:
@@ -74,7 +74,7 @@ def test_where_the_usual_places_are_taken_the_house_lies_with_our_data(near):
     """
     place = near.house()
     with Daemon(place) as daemon:
-        daemon.act = lambda line: (hear(line), line.sendall(reply(ANSWER, 0, 4, b"here", b"")))
+        daemon.act = lambda line: (hear(line), line.sendall(encode_reply(ANSWER, 0, 4, b"here", b"")))
 
         assert (4, b"here", b"") == near.ask("x")
     assert near.home / ".local/share/hookonce/run" == place.parent

@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 
 from hookonce import wire
-from hookonce.runtime.folder import folder
+from hookonce.runtime.folder import find_runtime_dir
 from tests.shared import ROOT
 
 COLD = (7, b"cold", b"aside")  # what that interpreter says
@@ -93,7 +93,7 @@ class World:
         """The runtime directory of this home, made by Python; without it nobody looks for a daemon."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HOME", str(self.home))
-            return folder()
+            return find_runtime_dir()
 
     def start(self, *words, **options):
         """The client, started."""
@@ -117,7 +117,7 @@ class World:
 
     def fields(self):
         """The frame that the interpreter was given."""
-        return wire.fields((self.told / "frame").read_bytes())
+        return wire.decode_fields((self.told / "frame").read_bytes())
 
     def words(self):
         """The words that it was started with."""
@@ -168,12 +168,12 @@ class Daemon:
 def hear(line):
     """The fields of the frame that comes."""
     data = b""
-    while not (size := wire.length(data)) or len(data) < size:
+    while not (size := wire.frame_length(data)) or len(data) < size:
         chunk = line.recv(1 << 20)
         if not chunk:
             raise OSError("half a frame")
         data += chunk
-    return wire.fields(data)
+    return wire.decode_fields(data)
 
 
 def in_seconds(seconds):

@@ -2,7 +2,7 @@
 
 from itertools import count
 
-from hookonce.derive.step import State, step
+from hookonce.derive.step import SessionState, derive_events
 from hookonce.model import SCHEMA, Decision, Event, HookRun, Record, Result, Subagent, Tool
 
 SHELL = {"command": "make test"}
@@ -59,9 +59,9 @@ def _sub(name):
 
 def walk(records, state=None, limit=None):
     """The state after the records, and everything that follows from them."""
-    state, found = state or State(), []
+    state, found = state or SessionState(), []
     for record in records:
-        state, more = step(state, record, limit)
+        state, more = derive_events(state, record, limit)
         found += more
     return state, found
 

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce.derive import context
-from hookonce.derive.step import completed
+from hookonce.derive.step import complete_event
 from hookonce.formats import load
 from hookonce.model import Record, Usage
 from tests.derive.records import Story, kinds, only, walk
@@ -63,8 +63,8 @@ def test_a_compaction_is_told_with_the_size_before_it():
     """
     story = Story()
     state, _ = walk([story.tell("after_model", usage=Usage(total_tokens=150))])
-    before = completed(state, story.event("before_compact", data={"trigger": "auto"}))
-    after = completed(state, story.event("after_compact", data={"tokens_after": 50}))
+    before = complete_event(state, story.event("before_compact", data={"trigger": "auto"}))
+    after = complete_event(state, story.event("after_compact", data={"tokens_after": 50}))
 
     assert {"trigger": "auto", "tokens_before": 150} == before.data
     assert {"tokens_after": 50, "tokens_before": 150, "tokens_removed": 100} == after.data
@@ -77,10 +77,10 @@ def test_a_compaction_that_is_read_is_told_once():
     """
     story = Story()
     found = story.event("after_compact", data={"tokens_before": 150, "tokens_after": 50})
-    alone = context.read(walk([])[0].context, found)
-    ends = context.read(walk([story.tell("before_compact")])[0].context, found)
+    alone = context.complete_transcript_compaction(walk([])[0].context, found)
+    ends = context.complete_transcript_compaction(walk([story.tell("before_compact")])[0].context, found)
     native = story.tell("after_compact")
-    completes = context.read(walk([story.tell("before_compact"), native])[0].context, found)
+    completes = context.complete_transcript_compaction(walk([story.tell("before_compact"), native])[0].context, found)
 
     write = load("agent-hooks").write
     assert [1, 1, 0] == [len(write(Record(event=event))) for event in (alone, ends, completes)]
@@ -94,7 +94,7 @@ def test_after_the_next_call_of_the_model_a_compaction_is_another_one():
     """
     story = Story()
     state, _ = walk([story.tell("after_compact"), story.tell("after_model", usage=Usage(total_tokens=9))])
-    event = context.read(state.context, story.event("after_compact"))
+    event = context.complete_transcript_compaction(state.context, story.event("after_compact"))
 
     assert event.derived_from is None
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hookonce.derive.session import Call, Session, Turn, summary
-from hookonce.derive.session import step as fold
-from hookonce.derive.step import State, completed, remembered, step
-from hookonce.guard.likeness import marked
+from hookonce.derive.session import SessionCall, SessionAggregate, SessionTurn, summarize_session
+from hookonce.derive.session import update_session as fold
+from hookonce.derive.step import SessionState, complete_event, rebuild_state, derive_events
+from hookonce.guard.likeness import add_fingerprint
 from hookonce.ids import is_uuid
 from hookonce.model import Usage
 from hookonce.store.redact import redact
@@ -74,10 +74,10 @@ def test_the_state_can_be_written_down_and_made_again(records, cut):
     Step by step, of the list, or from a state that was written down in the middle: it is the same.
     """
     half, first = walk(records[:cut])
-    read = msgspec.json.decode(msgspec.json.encode(half), type=State)
+    read = msgspec.json.decode(msgspec.json.encode(half), type=SessionState)
     whole, then = walk(records[cut:], read)
 
-    assert remembered(records) == whole
+    assert rebuild_state(records) == whole
     assert walk(records)[1] == first + then
 
 
@@ -86,12 +86,12 @@ def test_records_that_we_have_made_change_nothing(records):
     """
     The store holds them among the others.
     """
-    state, mixed = State(), []
+    state, mixed = SessionState(), []
     for record in records:
-        state, more = step(state, record)
+        state, more = derive_events(state, record)
         mixed += [record, *more]
 
-    assert remembered(mixed) == state
+    assert rebuild_state(mixed) == state
 
 
 @given(sessions())
@@ -112,7 +112,7 @@ def test_what_follows_is_the_same_at_every_level_of_privacy(records):
     """
     Texts are left out, and loops, violations and ends are seen all the same.
     """
-    told = [replace(record, event=marked(record.event)) for record in records]
+    told = [replace(record, event=add_fingerprint(record.event)) for record in records]
 
     def seen(level):
         _, found = walk([redact(record, level) for record in told])
@@ -127,7 +127,7 @@ def test_completing_an_event_keeps_what_it_told(records):
     Something is added, and nothing that was there is changed.
     """
     for number, record in enumerate(records):
-        told = completed(remembered(records[:number]), record.event)
+        told = complete_event(rebuild_state(records[:number]), record.event)
 
         assert record.event.data.items() <= told.data.items()
         plain = replace(told, data={}, usage=None, subagent=record.event.subagent)
@@ -139,15 +139,15 @@ def test_a_summary_is_the_same_in_pieces(records, cut):
     """
     A session that was written down in the middle comes to the same, and its sums are those of its parts.
     """
-    whole = summary(records)
-    session, over = Session(), []
+    whole = summarize_session(records)
+    session, over = SessionAggregate(), []
     for number, record in enumerate(records):
         if number == cut:
-            session = msgspec.json.decode(msgspec.json.encode(session), type=Session)
+            session = msgspec.json.decode(msgspec.json.encode(session), type=SessionAggregate)
         session, more = fold(session, record)
         over += more
 
     assert whole.session == session
     assert session.calls == len(whole.calls)
-    assert session.failed == sum(call.ok is False and not call.refused for call in over if isinstance(call, Call))
-    assert session.turns <= sum(isinstance(one, Turn) for one in over) + (session.turn is not None)
+    assert session.failed_calls == sum(call.ok is False and not call.refused for call in over if isinstance(call, SessionCall))
+    assert session.turns <= sum(isinstance(one, SessionTurn) for one in over) + (session.turn is not None)

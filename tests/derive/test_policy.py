@@ -2,14 +2,14 @@
 
 import pytest
 
-from hookonce.derive.policy import PREVENTABLE
+from hookonce.derive.policy import PREVENTABLE_EVENTS
 from tests.derive.records import Story, kinds, only, walk
 
 FILE = {"path": "a.py", "content": "x"}
 
 
 @pytest.mark.covers("AH-42")
-@pytest.mark.parametrize("kind", sorted(PREVENTABLE))
+@pytest.mark.parametrize("kind", sorted(PREVENTABLE_EVENTS))
 def test_what_a_hook_refuses_is_blocked(kind):
     """
     Whatever a denial prevents.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookonce.derive.spending import Spending, step, tokens, total
+from hookonce.derive.spending import Spending, update_spending, token_count, total_usage
 from hookonce.model import Origin, Usage
 from tests.derive.records import Story
 
@@ -10,8 +10,8 @@ from tests.derive.records import Story
 def spent(*events):
     spending = Spending()
     for event in events:
-        spending = step(spending, event)
-    return total(spending)
+        spending = update_spending(spending, event)
+    return total_usage(spending)
 
 
 def test_who_knows_best_counts_alone():
@@ -85,4 +85,4 @@ def test_tokens_of_a_cache_are_counted_once(usage, all_of_them):
     """
     Some tell them among the input, some beside it.
     """
-    assert all_of_them == tokens(usage)
+    assert all_of_them == token_count(usage)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hookonce.derive.ending import overdue
-from hookonce.derive.step import completed, step
+from hookonce.derive.ending import derive_end
+from hookonce.derive.step import complete_event, derive_events
 from hookonce.model import Usage
 from tests.derive.records import Story, kinds, only, walk
 
@@ -12,7 +12,7 @@ MUCH_LATER = "2026-01-01T01:00:00Z"
 
 
 def end(state, now=LATER, *, gone=True, tells=False):
-    return overdue(state.turns, state.spending, now=now, gone=gone, tells=tells)
+    return derive_end(state.turns, state.spending, now=now, is_process_gone=gone, reports_end=tells)
 
 
 def test_a_session_that_nobody_began_begins_with_its_first_work():
@@ -43,9 +43,9 @@ def test_a_beginning_that_its_agent_tells_may_come_in_late():
         [event.derived_from for event in only(records, "session_start")] for records in (found, more, again, nothing)
     ]
     assert [None, True, None] == [
-        completed(state, late.event).data.get("repeat") for state in (waiting, after_a_while, known)
+        complete_event(state, late.event).data.get("repeat") for state in (waiting, after_a_while, known)
     ]
-    assert told.turns.ended
+    assert told.turns.has_ended
 
 
 def test_a_session_that_its_agent_begins_needs_no_other_beginning():
@@ -72,8 +72,8 @@ def test_whoever_works_after_the_end_has_resumed():
     story = Story()
     state, _ = walk([story.tell("session_start"), story.tell("before_prompt"), story.tell("agent_stop")])
     ended = end(state, MUCH_LATER)
-    state, _ = step(state, ended)
-    _, found = step(state, story.tell("before_prompt"))
+    state, _ = derive_events(state, ended)
+    _, found = derive_events(state, story.tell("before_prompt"))
 
     assert ["resume"] == [event.data["source"] for event in only(found, "session_start")]
 
@@ -84,11 +84,11 @@ def test_a_session_that_begins_again_without_a_reason_is_a_repeat():
     """
     story = Story("cline")
     state, _ = walk([story.tell("session_start")])
-    ended, _ = step(state, story.tell("session_end"))
+    ended, _ = derive_events(state, story.tell("session_end"))
     plain, resumed = story.event("session_start"), story.event("session_start", data={"source": "resume"})
 
     assert [True, None, None] == [
-        completed(one, event).data.get("repeat") for one, event in ((state, plain), (state, resumed), (ended, plain))
+        complete_event(one, event).data.get("repeat") for one, event in ((state, plain), (state, resumed), (ended, plain))
     ]
 
 
@@ -103,9 +103,9 @@ def test_calls_inside_an_agent_call_of_gemini_are_its_sub_agents():
     states = [walk(records)[0] for records in ([begun], [refused], [begun, done], [begun, story.tell("session_end")])]
 
     assert ["helper", None, None, None] == [
-        sub and sub.type for sub in (completed(state, inner).subagent for state in states)
+        sub and sub.type for sub in (complete_event(state, inner).subagent for state in states)
     ]
-    assert completed(states[0], done.event).subagent is None
+    assert complete_event(states[0], done.event).subagent is None
 
 
 def test_what_comes_in_late_resumes_nothing():
@@ -115,7 +115,7 @@ def test_what_comes_in_late_resumes_nothing():
     story = Story()
     state, found = walk([story.tell("session_start"), story.before(), story.tell("session_end"), story.done()])
 
-    assert ([], True) == (found, state.turns.ended)
+    assert ([], True) == (found, state.turns.has_ended)
 
 
 @pytest.mark.covers("AH-26")
@@ -127,10 +127,10 @@ def test_a_prompt_knows_whether_it_follows_another():
     asides = [story.tell("before_prompt", data={"repeat": True}), story.before(sub="a")]
     first, second = story.tell("before_prompt"), story.tell("before_prompt")
     state, _ = walk([story.tell("session_start"), *asides])
-    told = completed(state, first.event)
-    state, _ = step(state, first)
+    told = complete_event(state, first.event)
+    state, _ = derive_events(state, first)
 
-    assert [False, True] == [told.data["is_followup"], completed(state, second.event).data["is_followup"]]
+    assert [False, True] == [told.data["is_followup"], complete_event(state, second.event).data["is_followup"]]
 
 
 @pytest.mark.parametrize("closing", ["before_prompt", "session_end"])
@@ -167,10 +167,10 @@ def test_the_end_of_a_session_carries_what_it_came_to():
     story = Story()
     answer = story.tell("agent_stop", usage=Usage(input_tokens=10, output_tokens=5))
     state, _ = walk([story.tell("session_start"), *story.call(), answer])
-    told = completed(state, story.event("session_end", data={"duration_ms": 1}))
+    told = complete_event(state, story.event("session_end", data={"duration_ms": 1}))
 
     assert (15, 1, 1) == (told.usage and told.usage.total_tokens, told.data["total_actions"], told.data["duration_ms"])
-    assert 4000 == completed(state, story.event("session_end", after=5)).data["duration_ms"]
+    assert 4000 == complete_event(state, story.event("session_end", after=5)).data["duration_ms"]
 
 
 @pytest.mark.covers("AH-24")
@@ -185,7 +185,7 @@ def test_a_session_whose_process_is_gone_after_a_stop_has_ended():
 
     assert ("session_end", "exit", 15) == (ended.event.type, ended.event.data["reason"], ended.event.usage.total_tokens)
     assert (ended, answer.event.time) == (end(state, MUCH_LATER), ended.event.time)
-    assert end(step(state, ended)[0]) is None
+    assert end(derive_events(state, ended)[0]) is None
 
 
 @pytest.mark.covers("AH-25")
@@ -229,11 +229,11 @@ def test_a_second_end_says_nothing_new():
     """
     story = Story("codex")
     state, _ = walk([story.tell("agent_stop")])
-    told, _ = step(state, story.tell("session_end"))
-    made, _ = step(state, end(state))
+    told, _ = derive_events(state, story.tell("session_end"))
+    made, _ = derive_events(state, end(state))
 
     assert [None, True, True] == [
-        completed(one, story.event("session_end")).data.get("repeat") for one in (state, told, made)
+        complete_event(one, story.event("session_end")).data.get("repeat") for one in (state, told, made)
     ]
 
 

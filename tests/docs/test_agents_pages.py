@@ -3,7 +3,7 @@
 import pytest
 
 from hookonce import agents
-from hookonce.journeys.matrix import sheet
+from hookonce.journeys.matrix import build_sheet
 from tests.shared import ROOT
 
 FOLDER = ROOT / "docs" / "agents"
@@ -34,7 +34,7 @@ def test_a_page_tells_events_files_quirks_and_source(name):
     """
     A page has what `hookonce agents NAME` has, and claims no proof that no certificate shows.
     """
-    one, text = sheet(agents.load(name)), page(name)
+    one, text = build_sheet(agents.load(name)), page(name)
 
     assert one.title == text.splitlines()[0].removeprefix("# ")
     assert all(f"| `{row.event}` | `{row.canonical}` |" in text for row in one.points)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from hookonce.agents.proven import PROVEN
-from hookonce.formats._schema import schema
-from hookonce.lab.found import Found
-from hookonce.lab.kept import kept, newest
-from hookonce.lab.prove import names_of
-from hookonce.lab.shown import shown
+from hookonce.agents.proven import CERTIFICATES
+from hookonce.formats._schema import load_schema
+from hookonce.lab.found import AgentProgram
+from hookonce.lab.kept import load_certificates, newest_by_agent
+from hookonce.lab.prove import claim_names_of
+from hookonce.lab.shown import proven_events
 from tests.lab.certified import DENIALS, certificate
 from tests.shared import ROOT
 
@@ -54,7 +54,7 @@ def test_a_kept_certificate_is_what_its_schema_and_its_name_say(file):
     """
     told = json.loads(file.read_bytes())
 
-    assert [] == list(Draft202012Validator(schema("prove")).iter_errors(told))
+    assert [] == list(Draft202012Validator(load_schema("prove")).iter_errors(told))
     assert file.stem == f"{told['agent']}-{told['version']}"
 
 
@@ -65,11 +65,11 @@ def test_every_kept_claim_is_one_that_an_experiment_makes(file, tmp_path, monkey
     """
     monkeypatch.setenv("HOME", str(tmp_path))
     told = json.loads(file.read_bytes())
-    found = Found(agent=told["agent"], version=told["version"], program=Path("x"), node=None, origin="cache")
+    found = AgentProgram(agent=told["agent"], version=told["version"], program=Path("x"), node=None, origin="cache")
 
     claims = [one["claim"] for one in told["claims"]]
 
-    assert [] == sorted(set(claims) - set(names_of(found)))
+    assert [] == sorted(set(claims) - set(claim_names_of(found)))
     assert len(claims) == len(set(claims))
 
 
@@ -87,7 +87,7 @@ def test_the_shipped_table_is_what_the_newest_certificates_show():
     """
     Nothing is proven without a certificate, and no certificate is forgotten.
     """
-    assert PROVEN == {name: shown(one) for name, one in newest(kept(FOLDER)).items()}
+    assert CERTIFICATES == {name: proven_events(one) for name, one in newest_by_agent(load_certificates(FOLDER)).items()}
 
 
 def test_the_page_has_every_certificate_and_all_that_has_not_held():
@@ -95,7 +95,7 @@ def test_the_page_has_every_certificate_and_all_that_has_not_held():
     Each is there with its counts, and each claim that has not held with its evidence.
     """
     text = PAGE.read_text(encoding="utf-8")
-    for one in kept(FOLDER):
+    for one in load_certificates(FOLDER):
         part = text.partition(f"\n## {one.agent} {one.version}\n")[2].partition("\n## ")[0]
         missing = [claim.claim for claim in one.claims if claim.state != "held" and f"`{claim.claim}`" not in part]
         assert [] == missing
@@ -144,7 +144,7 @@ def test_the_table_is_python_that_says_the_same():
     known = {}
     exec(pages(*found)["module"], known)  # noqa: S102  what we have just made
 
-    assert {one.agent: shown(one) for one in found} == known["PROVEN"]
+    assert {one.agent: proven_events(one) for one in found} == known["PROVEN"]
     exec(pages()["module"], known)  # noqa: S102
     assert {} == known["PROVEN"]
 

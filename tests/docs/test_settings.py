@@ -17,14 +17,14 @@ ROWS = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", PAGE, re.MULTILINE))
 def read():
     """Every setting as the code reads it."""
     found = {
-        "untrusted": settings.untrusted(),
+        "untrusted": settings.untrusted_action(),
         "scanners": settings.scanners(),
-        "strict_nonblocking": settings.setting("strict_nonblocking", False),
-        "context_limit": settings.setting("context_limit", 10240),
+        "strict_nonblocking": settings.get_setting("strict_nonblocking", False),
+        "context_limit": settings.get_setting("context_limit", 10240),
         "privileges": settings.privileges(),
-        "http": settings.http(),
+        "http": settings.allows_http(),
         "record": settings.records(),
-        "privacy": settings.privacy(),
+        "privacy": settings.privacy_level(),
         "durability": settings.durability(),
         "keep_days": settings.keep_days(),
         "keep_megabytes": settings.keep_megabytes(),
@@ -60,7 +60,7 @@ def test_the_prices_of_the_example_count(monkeypatch, tmp_path):
     On the page, and in what `hookonce cost --help` shows.
     """
     house(monkeypatch, tmp_path)
-    put(prices.file(), PRICES)
+    put(prices.prices_file(), PRICES)
     found = prices.price_of("vendor/My-Model-2026-01-01")
     (rates,) = found.rates
 

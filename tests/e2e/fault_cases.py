@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hookonce import agents
-from hookonce.agents import config_of, encode, native_of
+from hookonce.agents import config_of, encode, config_event_of
 from hookonce.config import paths
 from hookonce.journeys import failmode, on
-from hookonce.journeys.trial import sample
+from hookonce.journeys.trial import sample_event
 from hookonce.model import Decision, Reply
 
 KIND = "before_tool_execute"
 MODES = ("open", "closed")
-WHY = failmode.REASON
+WHY = failmode.FAIL_CLOSED_REASON
 HOOK = {"event": KIND, "blocking": True, "handler": {"type": "command", "command": "true"}}
 
 
@@ -28,7 +28,7 @@ class Case(NamedTuple):
     def answer(self, words=None, raw=None):
         """What it comes to, with other words or another payload."""
         told = self.words if words is None else words
-        return on.answer(told, self.raw if raw is None else raw, self.env)
+        return on.answer_call(told, self.raw if raw is None else raw, self.env)
 
     @property
     def agent(self):
@@ -38,9 +38,9 @@ class Case(NamedTuple):
 def case(name, folder):
     """A tool call of an agent: recorded where there is a recording, else as it is documented."""
     agent = agents.load(name)
-    native = native_of(agent, KIND)
+    native = config_event_of(agent, KIND)
     recording = files("hookonce") / "recordings" / f"{name}.jsonl"
-    payload = encode(agent, sample(agent, KIND, "shell", {"command": "ls"}))
+    payload = encode(agent, sample_event(agent, KIND, "shell", {"command": "ls"}))
     if recording.is_file():
         lines = map(json.loads, recording.read_text(encoding="utf-8").splitlines())
         payload = next((line["payload"] for line in lines if line["event"] == native), payload)
@@ -59,13 +59,13 @@ def settle(home, mode, command="true", **more):
     hook = HOOK | {"handler": HOOK["handler"] | {"command": command}} | more
     if mode == "closed":
         hook["on_failure"] = "closed"
-    manifest = paths.configuration() / "hooks.json"
+    manifest = paths.config_dir() / "hooks.json"
     assert manifest.is_relative_to(home)
     manifest.parent.mkdir(parents=True, exist_ok=True)
     manifest.write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}), encoding="utf-8")
-    paths.client().parent.mkdir(parents=True, exist_ok=True)
-    paths.client().touch()
-    failmode.refresh()
+    paths.client_path().parent.mkdir(parents=True, exist_ok=True)
+    paths.client_path().touch()
+    failmode.refresh_fail_mode()
     return manifest
 
 

@@ -11,7 +11,7 @@ from hookonce.config import paths
 from hookonce.journeys import failmode, on, respond
 from hookonce.model import Reply
 from hookonce.runtime import calls, folder
-from hookonce.runtime.folder import NoPlace
+from hookonce.runtime.folder import NoRuntimeDirError
 from hookonce.store import log, spool
 from tests.e2e.fault_cases import KIND, MODES, case, promised, replaced_by_folder, settle
 
@@ -133,8 +133,8 @@ SURROUNDINGS = {
     "an interrupt": in_the_walk(on, "respond", KeyboardInterrupt()),
     "somebody who leaves": in_the_walk(on, "respond", SystemExit(3)),
     "a table that cannot be imported": in_the_walk(on, "understand", ImportError("x")),
-    "hooks that start agents that start hooks": in_the_walk(on, "respond", respond.TooDeep("x")),
-    "no runtime directory": in_the_walk(folder, "folder", NoPlace("x")),
+    "hooks that start agents that start hooks": in_the_walk(on, "respond", respond.NestingTooDeepError("x")),
+    "no runtime directory": in_the_walk(folder, "folder", NoRuntimeDirError("x")),
     "a full runtime directory": in_the_walk(calls, "create", FULL),
     "a runtime directory that is gone": in_the_walk(calls, "at", FileNotFoundError("x")),
     "a user's manifest that is broken": lambda _: manifest().write_text("{", encoding="utf-8"),
@@ -147,7 +147,7 @@ SURROUNDINGS = {
 
 
 def manifest():
-    return paths.configuration() / "hooks.json"
+    return paths.config_dir() / "hooks.json"
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -172,8 +172,8 @@ def test_what_breaks_has_left_a_trace_for_its_user(home, fault, monkeypatch):
     SURROUNDINGS[fault](monkeypatch)
     case("claude-code", home).answer()
 
-    gaps = [gap for record in spool.records() for gap in record.gaps if gap.strategy in {"fail mode", "exclude"}]
-    assert paths.log().exists() or gaps
+    gaps = [gap for record in spool.load_records() for gap in record.gaps if gap.strategy in {"fail mode", "exclude"}]
+    assert paths.log_path().exists() or gaps
 
 
 def broken(path, what=b"\xff|\0garbage\n"):
@@ -186,11 +186,11 @@ def read_only(patch):
     real = os.open
 
     def refuse(path, flags, *rest, **more):
-        if flags & (os.O_WRONLY | os.O_RDWR) and str(path).startswith(str(paths.data())):
+        if flags & (os.O_WRONLY | os.O_RDWR) and str(path).startswith(str(paths.data_dir())):
             raise OSError(EROFS, "Read-only file system")
         return real(path, flags, *rest, **more)
 
-    failmode.file().unlink()  # so that there is something to be written
+    failmode.fail_mode_file().unlink()  # so that there is something to be written
     patch.setattr(os, "open", refuse)
 
 
@@ -198,15 +198,15 @@ HARMLESS = {
     "a data directory that cannot be written": read_only,
     "a full disk under the records": in_the_walk(spool, "_add", FULL),
     "records that cannot be made unreadable": in_the_walk(on, "stored", ValueError("x")),
-    "no place for records": lambda _: broken(spool.folder()),
-    "a log that cannot be written": lambda _: replaced_by_folder(paths.log()),
+    "no place for records": lambda _: broken(spool.spool_dir()),
+    "a log that cannot be written": lambda _: replaced_by_folder(paths.log_path()),
     "a log that fails otherwise": in_the_walk(log, "write", ValueError("x")),
-    "fail modes that are not there": lambda _: failmode.file().unlink(),
-    "fail modes that are garbage": lambda _: broken(failmode.file()),
-    "fail modes that cannot be read": lambda _: replaced_by_folder(failmode.file()),
+    "fail modes that are not there": lambda _: failmode.fail_mode_file().unlink(),
+    "fail modes that are garbage": lambda _: broken(failmode.fail_mode_file()),
+    "fail modes that cannot be read": lambda _: replaced_by_folder(failmode.fail_mode_file()),
     "fail modes that cannot be written": in_the_walk(failmode, "replace_file", FULL),
     "an answer that cannot be left for others": in_the_walk(calls, "put", FULL),
-    "a home without our data": lambda patch: patch.setattr(paths, "data", lambda: paths.home() / "none"),
+    "a home without our data": lambda patch: patch.setattr(paths, "data_dir", lambda: paths.home() / "none"),
     "a project's manifest that is broken": lambda _: planted(".hookonce/hooks.json", "{"),
     "a project's manifest that is a folder": lambda _: planted(".hookonce/hooks.json/x", "{"),
     "a project's policy that is broken": lambda _: planted(".hookonce/policy.json", "{"),
@@ -241,7 +241,7 @@ def test_a_record_that_is_lost_is_counted(home, monkeypatch):
     settle(home, "open")
     one = case("claude-code", home)
     one.answer()
-    assert 0 == spool.lost()
+    assert 0 == spool.lost_record_count()
     with monkeypatch.context() as patch:
         HARMLESS["a full disk under the records"](patch)
         one.answer()
@@ -249,7 +249,7 @@ def test_a_record_that_is_lost_is_counted(home, monkeypatch):
         HARMLESS["records that cannot be made unreadable"](patch)
         one.answer()
 
-    assert 2 == spool.lost()
+    assert 2 == spool.lost_record_count()
 
 
 def test_nothing_is_raised_and_nothing_is_said_where_not_even_a_home_is_known(home, monkeypatch):
@@ -310,13 +310,13 @@ def test_the_literal_refusals_are_those_that_agents_know(home):
     Some of them by hand, so that the table cannot be wrong together with the code.
     """
     settle(home, "closed")
-    claude = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": failmode.REASON}
+    claude = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": failmode.FAIL_CLOSED_REASON}
     expected = {
         "claude-code": ({"hookSpecificOutput": claude}, "", 0),
         "codex": ({"hookSpecificOutput": claude}, "", 0),
-        "amp": ({"throw": failmode.REASON}, "", 0),
-        "opencode": ({"throw": failmode.REASON}, "", 0),
-        "windsurf": (None, failmode.REASON, 2),
+        "amp": ({"throw": failmode.FAIL_CLOSED_REASON}, "", 0),
+        "opencode": ({"throw": failmode.FAIL_CLOSED_REASON}, "", 0),
+        "windsurf": (None, failmode.FAIL_CLOSED_REASON, 2),
     }
     for name, (document, stderr, code) in expected.items():
         reply = case(name, home).answer(raw=b"{")
@@ -329,25 +329,25 @@ def test_an_agent_that_may_not_stop_is_let_go_in_the_end(home, name, monkeypatch
     """
     A failure that lasts keeps an agent from stopping five times, and then no more.
     """
-    stop = next((native for native, kind in on.natives(agents.load(name)).items() if kind == "agent_stop"), None)
-    if stop is None or "retry" not in on.point_of(agents.load(name), stop).can:
+    stop = next((native for native, kind in on.config_events(agents.load(name)).items() if kind == "agent_stop"), None)
+    if stop is None or "retry" not in on.point_of(agents.load(name), stop).capabilities:
         pytest.skip("it cannot be kept from stopping")
     settle(home, "closed", event="agent_stop")
-    monkeypatch.setattr(on, "respond", crash(KeyError("x")))
+    monkeypatch.setattr(on, "process_request", crash(KeyError("x")))
     payload = stopping(name, stop)
-    heard = [on.answer([name, stop], payload, {}) for _ in range(7)]
+    heard = [on.answer_call([name, stop], payload, {}) for _ in range(7)]
 
     quiet = promised(case(name, home), "open")
     assert [False] * 5 + [True] * 2 == [reply == quiet for reply in heard]
-    assert quiet == on.answer([name, stop], b"{", {})  # nobody knows whose stop that is, so nobody could count it
+    assert quiet == on.answer_call([name, stop], b"{", {})  # nobody knows whose stop that is, so nobody could count it
 
 
 def stopping(name, stop):
     agent = agents.load(name)
     from hookonce.agents import encode
-    from hookonce.journeys.trial import sample
+    from hookonce.journeys.trial import sample_event
 
-    return json.dumps(encode(agent, sample(agent, "agent_stop", "shell", {}))).encode()
+    return json.dumps(encode(agent, sample_event(agent, "agent_stop", "shell", {}))).encode()
 
 
 def test_a_closed_hook_counts_from_every_trusted_scope(home, monkeypatch):
@@ -361,7 +361,7 @@ def test_a_closed_hook_counts_from_every_trusted_scope(home, monkeypatch):
     one = case("claude-code", home)
     inside = json.dumps(json.loads(one.raw) | {"cwd": str(home / "project")}).encode()
     text = json.dumps({"spec": "hooks/1.0", "hooks": [closed_hook()]})
-    monkeypatch.setattr(on, "respond", crash(KeyError("x")))
+    monkeypatch.setattr(on, "process_request", crash(KeyError("x")))
 
     assert promised(one, "open") == one.answer(raw=inside)
     for place in ("etc", "etc/org"):
@@ -384,7 +384,7 @@ def closed_hook():
 def trust(project):
     from hookonce.journeys import trusting
 
-    trusting.pin(project, trusting.proposals(project))
+    trusting.trust_proposals(project, trusting.list_proposals(project))
 
 
 def test_an_agent_that_is_paused_hears_nothing_whatever_breaks(home, monkeypatch):
@@ -395,7 +395,7 @@ def test_an_agent_that_is_paused_hears_nothing_whatever_breaks(home, monkeypatch
 
     settle(home, "closed")
     pause.pause(60)
-    monkeypatch.setattr(on, "respond", crash(KeyError("x")))
+    monkeypatch.setattr(on, "process_request", crash(KeyError("x")))
     for raw in (case("cursor", home).raw, b"{", b""):
         assert promised(case("cursor", home), "open") == case("cursor", home).answer(raw=raw)
 
@@ -407,7 +407,7 @@ def test_the_call_that_tries_us_out_asks_nobody_and_leaves_nothing(home):
     settle(home, "closed", command=f"touch {home}/ran")
     for name in agents.AGENTS:
         one = case(name, home)
-        assert promised(one, "open") == one.answer(raw=on.TRIAL)
+        assert promised(one, "open") == one.answer(raw=on.TRIAL_PAYLOAD)
 
-    assert [] == list(spool.records())
+    assert [] == list(spool.load_records())
     assert not (home / "ran").exists()

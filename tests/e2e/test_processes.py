@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from hookonce import agents, cold, ids
-from hookonce.agents import kind_of, natives
+from hookonce.agents import canonical_event_of, config_events
 from hookonce.config import paths
 from hookonce.handlers.watchdog import fork
 from hookonce.journeys import client as installed
 from hookonce.journeys import failmode, on
-from hookonce.journeys.client import place, refresh
-from hookonce.runtime.folder import at
+from hookonce.journeys.client import install_client, refresh_client
+from hookonce.runtime.folder import runtime_file
 from hookonce.store import spool
 from tests.cli.command import run as command
 from tests.e2e.fault_cases import KIND, MODES, case, promised, settle
@@ -42,8 +42,8 @@ def client(home, monkeypatch, request):
     kept = ROOT / "src" / "hookonce" / "client" / request.param
     if not kept.is_file():
         pytest.skip("no client was made for this machine")
-    monkeypatch.setattr(installed, "_made", kept.read_bytes)
-    return place()
+    monkeypatch.setattr(installed, "_packaged_client", kept.read_bytes)
+    return install_client()
 
 
 def call(client, one, raw=None, **more):
@@ -153,9 +153,9 @@ def test_without_python_and_without_usable_fail_modes_it_is_silence(home, client
     A file that is not there means open, and so does one that nobody can read.
     """
     client.with_name("interpreter").unlink()
-    failmode.file().unlink()
+    failmode.fail_mode_file().unlink()
     if broken is not None:
-        failmode.file().write_bytes(broken)
+        failmode.fail_mode_file().write_bytes(broken)
     for name in ("claude-code", "cursor"):
         one = case(name, home)
         assert bytes_of(promised(one, "open")) == call(client, one)
@@ -176,20 +176,20 @@ def test_every_refusal_that_was_made_beforehand_is_the_one_that_python_would_giv
     """
     For every event of every agent, read and printed by a shell.
     """
-    kinds = sorted({kind for name in agents.AGENTS for kind in natives(agents.load(name)).values()})
+    kinds = sorted({kind for name in agents.AGENTS for kind in config_events(agents.load(name)).values()})
     hooks = [{"event": kind, "blocking": True, "on_failure": "closed", "handler": {"type": "command", "command": "true"}} for kind in kinds]
     manifest = {"spec": "hooks/1.0", "hooks": [hook for hook in hooks if not hook["event"].startswith("vendor.")]}
-    (paths.configuration() / "hooks.json").parent.mkdir(parents=True)
-    (paths.configuration() / "hooks.json").write_text(json.dumps(manifest), encoding="utf-8")
-    failmode.refresh()
+    (paths.config_dir() / "hooks.json").parent.mkdir(parents=True)
+    (paths.config_dir() / "hooks.json").write_text(json.dumps(manifest), encoding="utf-8")
+    failmode.refresh_fail_mode()
     printer = """while IFS='|' read -r a e c o r; do printf '%s\\036%s\\036%s\\036%b\\036%b\\035' "$a" "$e" "$c" "$o" "$r"; done"""
-    ran = subprocess.run(["sh", "-c", printer], input=failmode.file().read_bytes(), capture_output=True, check=True)
+    ran = subprocess.run(["sh", "-c", printer], input=failmode.fail_mode_file().read_bytes(), capture_output=True, check=True)
     rows = [row.split(b"\x1e") for row in ran.stdout.split(b"\x1d")[1:-1]]
 
     assert len(rows) > 60
     for name, native, code, stdout, stderr in rows:
         agent = agents.load(name.decode())
-        assert kind_of(agent, native.decode()) in kinds
+        assert canonical_event_of(agent, native.decode()) in kinds
         expected = bytes_of(failmode.closed_reply(agent, native.decode()))
         assert expected == (stdout, stderr, int(code)), (name, native)
 
@@ -223,7 +223,7 @@ def test_streams_that_are_closed_or_full_end_in_nothing_strange(home, client, re
     assert (stdout if ">&-" not in redirection.split() and "full" not in redirection.split("2>")[0] and "|" not in redirection else b"", b"", 0) == (
         ran.stdout, ran.stderr, ran.returncode,
     )
-    for file in paths.data().rglob("*"):
+    for file in paths.data_dir().rglob("*"):
         assert not file.is_file() or file.name == "failmode.bin" or b"permissionDecision" not in file.read_bytes()
 
 
@@ -404,9 +404,9 @@ def test_our_own_delay_is_a_failure_too(home, monkeypatch):
     """
     settle(home, "closed")
     one = case("claude-code", home)
-    monkeypatch.setattr(on, "respond", lambda *_: time.sleep(10))
+    monkeypatch.setattr(on, "process_request", lambda *_: time.sleep(10))
     begin = time.monotonic()
-    with cold.hurrying(time.monotonic() + 0.2, None):
+    with cold.DeadlineGuard(time.monotonic() + 0.2, None):
         assert promised(one, "closed") == one.answer()
     assert time.monotonic() - begin < 1
 
@@ -416,8 +416,8 @@ def test_a_decision_that_was_made_is_told_however_long_its_record_takes(home, mo
     The deadline comes while the record is being written; the hook has refused, and that is the answer.
     """
     one = refusing(home)
-    monkeypatch.setattr(on, "stored", lambda *_: time.sleep(10))
-    with cold.hurrying(time.monotonic() + 0.5, None):
+    monkeypatch.setattr(on, "redact_record", lambda *_: time.sleep(10))
+    with cold.DeadlineGuard(time.monotonic() + 0.5, None):
         assert "deny" in one.answer().stdout
 
 
@@ -500,8 +500,8 @@ def test_an_async_hook_outlives_the_call_and_is_told_of_in_the_log(home, client)
     took = time.monotonic() - begin
     assert not (home / "ran").exists() or took > 0.6
     assert eventually((home / "ran").exists)
-    assert eventually(lambda: "said" in paths.log().read_text(encoding="utf-8"))
-    assert "async hook started" in paths.log().read_text(encoding="utf-8")
+    assert eventually(lambda: "said" in paths.log_path().read_text(encoding="utf-8"))
+    assert "async hook started" in paths.log_path().read_text(encoding="utf-8")
 
 
 def test_killing_the_caller_does_not_end_an_async_hook(home, client):
@@ -511,7 +511,7 @@ def test_killing_the_caller_does_not_end_an_async_hook(home, client):
     background = {"type": "command", "command": f"sleep 0.5; touch {home}/ran", "async": True}
     settle(home, "open", handler=background)
     slow = {"event": KIND, "handler": {"type": "command", "command": f"touch {home}/slow; sleep 60"}}
-    manifest = paths.configuration() / "hooks.json"
+    manifest = paths.config_dir() / "hooks.json"
     hooks = json.loads(manifest.read_text(encoding="utf-8"))
     manifest.write_text(json.dumps(hooks | {"hooks": [*hooks["hooks"], slow]}), encoding="utf-8")
     one = case("claude-code", home)
@@ -532,19 +532,19 @@ def test_at_the_end_of_a_session_the_record_comes_first_and_hooks_run_on_alone(h
     """
     settle(home, "open", event="session_end", blocking=False, command=f"sleep 0.6; cat >{home}/ran; touch {home}/done")
     agent = agents.load(name)
-    native = next(native for native, kind in natives(agent).items() if kind == "session_end")
+    native = next(native for native, kind in config_events(agent).items() if kind == "session_end")
     seen = []
-    monkeypatch.setattr(on, "respond", spying(on.respond, seen))
+    monkeypatch.setattr(on, "process_request", spying(on.process_request, seen))
     begin = time.monotonic()
     payload = {"session_id": "s", "sessionId": "s", "hook_event_name": native, "cwd": str(home)}
-    reply = on.answer([name, native], json.dumps(payload).encode(), dict(os.environ))
+    reply = on.answer_call([name, native], json.dumps(payload).encode(), dict(os.environ))
 
     assert time.monotonic() - begin < 0.5
     assert failmode.open_reply(agent) == reply
     assert [["session_end"]] == seen
     assert eventually((home / "done").exists)
     assert "session_end" == json.loads((home / "ran").read_text(encoding="utf-8"))["type"]
-    (record,) = spool.records()
+    (record,) = spool.load_records()
     assert [("session_end", 0)] == [(run.hook, run.exit) for run in record.runs]
 
 
@@ -552,7 +552,7 @@ def spying(respond, seen):
     """The walk, and what was recorded before it began."""
 
     def look(*words):
-        seen.append([record.event.type for record in spool.records()])
+        seen.append([record.event.type for record in spool.load_records()])
         return respond(*words)
 
     return look
@@ -564,9 +564,9 @@ def test_a_second_end_with_nothing_to_say_is_no_error(home):
     """
     settle(home, "closed")
 
-    assert failmode.open_reply(agents.load("factory-droid")) == on.answer(["factory-droid", "SessionEnd"], b"", {})
-    assert not paths.log().exists()
-    assert ["session_end"] == [record.event.type for record in spool.records()]
+    assert failmode.open_reply(agents.load("factory-droid")) == on.answer_call(["factory-droid", "SessionEnd"], b"", {})
+    assert not paths.log_path().exists()
+    assert ["session_end"] == [record.event.type for record in spool.load_records()]
 
 
 # One call, one run
@@ -577,11 +577,11 @@ def test_twenty_processes_with_one_id_run_the_hook_once_and_answer_alike(home):
     Whoever makes the file first runs the hook, all others wait for its answer.
     """
     settle(home, "open", command=f"echo x >>{home}/runs; sleep 0.3; echo no >&2; exit 2")
-    one, call_id = case("claude-code", home), ids.fresh()
+    one, call_id = case("claude-code", home), ids.new_id()
     children = []
     for number in range(20):
         if not (pid := fork()):
-            reply = on.answer(one.words, one.raw, {}, call_id)
+            reply = on.answer_call(one.words, one.raw, {}, call_id)
             (home / f"answer-{number}").write_text(reply.stdout, encoding="utf-8")
             os._exit(reply.code)
         children.append(pid)
@@ -590,7 +590,7 @@ def test_twenty_processes_with_one_id_run_the_hook_once_and_answer_alike(home):
     assert "x\n" == (home / "runs").read_text(encoding="ascii")
     answers = {(home / f"answer-{number}").read_text(encoding="utf-8") for number in range(20)}
     assert ["deny"] == [json.loads(text)["hookSpecificOutput"]["permissionDecision"] for text in answers]
-    assert 1 == len(list(spool.records()))
+    assert 1 == len(list(spool.load_records()))
 
 
 def test_whoever_runs_the_hook_and_is_killed_leaves_the_others_with_the_fail_mode(home):
@@ -598,16 +598,16 @@ def test_whoever_runs_the_hook_and_is_killed_leaves_the_others_with_the_fail_mod
     They wait until their time is over, and run nothing themselves.
     """
     settle(home, "closed", command=f"echo x >>{home}/runs; sleep 60")
-    one, call_id = case("claude-code", home), ids.fresh()
+    one, call_id = case("claude-code", home), ids.new_id()
     if not (pid := fork()):
-        on.answer(one.words, one.raw, {}, call_id)
+        on.answer_call(one.words, one.raw, {}, call_id)
         os._exit(0)
     assert eventually((home / "runs").exists)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     begin = time.monotonic()
 
-    assert promised(one, "closed") == on.answer([*one.words, "--timeout", "0.8"], one.raw, {}, call_id)
+    assert promised(one, "closed") == on.answer_call([*one.words, "--timeout", "0.8"], one.raw, {}, call_id)
     assert time.monotonic() - begin < 0.8
     assert "x\n" == (home / "runs").read_text(encoding="ascii")
 
@@ -616,10 +616,10 @@ def test_the_answer_is_written_down_before_it_leaves_and_gone_after_it_has_left(
     """
     A file for the call: made when it begins, for nobody else to read; with the answer in it in the end, then gone.
     """
-    settle(home, "open", command=f"cat {at('calls', 'x').parent}/* >{home}/begun; echo no >&2; exit 2")
+    settle(home, "open", command=f"cat {runtime_file('calls', 'x').parent}/* >{home}/begun; echo no >&2; exit 2")
     one = case("claude-code", home)
-    reply = on.answer(one.words, one.raw, {}, "an-id")
-    left = at("calls", "an-id")
+    reply = on.answer_call(one.words, one.raw, {}, "an-id")
+    left = runtime_file("calls", "an-id")
     assert {"done": False, "reply": None, "pid": os.getpid()} == json.loads((home / "begun").read_text(encoding="utf-8"))
     assert {"done": True, "reply": {"stdout": reply.stdout}, "pid": 0} == json.loads(left.read_bytes())
     assert 0o600 == left.stat().st_mode & 0o777
@@ -637,18 +637,18 @@ def test_installing_tries_the_command_out_without_a_trace_and_writes_the_fail_mo
     No record of the trial, though a hook has to be asked; and what the shell would say is there from the first day on.
     """
     settle(home, "closed", command=f"touch {home}/ran")
-    for file in paths.client().parent.iterdir():
+    for file in paths.client_path().parent.iterdir():
         file.unlink()
     (home / ".claude").mkdir()
     ran = command("install", "claude-code", HOME=str(home))
 
     assert (0, "") == (ran.code, ran.err)
     assert not (home / "ran").exists()
-    assert [] == list(spool.records())
-    assert not paths.log().exists()
-    paths.client().with_name("interpreter").unlink()
+    assert [] == list(spool.load_records())
+    assert not paths.log_path().exists()
+    paths.client_path().with_name("interpreter").unlink()
     one = case("claude-code", home)
-    assert bytes_of(promised(one, "closed")) == call(paths.client(), one)
+    assert bytes_of(promised(one, "closed")) == call(paths.client_path(), one)
 
 
 def test_a_newer_version_replaces_its_older_copy_and_nobody_elses(home, client):
@@ -659,17 +659,17 @@ def test_a_newer_version_replaces_its_older_copy_and_nobody_elses(home, client):
     right = client.read_bytes(), beside.read_bytes()
     client.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
     names(beside, sys.executable, "0.0.1-of-before")
-    refresh()
+    refresh_client()
     assert right == (client.read_bytes(), beside.read_bytes())
     names(beside, "/nonexistent/python", "/x")
-    refresh()
+    refresh_client()
     assert right == (client.read_bytes(), beside.read_bytes())
     names(beside, "/bin/sh", "/x")
-    refresh()
+    refresh_client()
     assert b"/bin/sh\n/x\n" == beside.read_bytes()
     beside.unlink()
     client.unlink()
-    refresh()
+    refresh_client()
     assert not client.exists()
 
 
@@ -679,11 +679,11 @@ def test_fail_modes_follow_the_manifest_from_call_to_call(home, client):
     """
     one = case("claude-code", home)
     manifest = settle(home, "closed")
-    closed = failmode.file().read_bytes()
+    closed = failmode.fail_mode_file().read_bytes()
     manifest.write_text("{", encoding="utf-8")
     one.answer()
-    assert closed.splitlines()[1:] == failmode.file().read_bytes().splitlines()[1:] != []
+    assert closed.splitlines()[1:] == failmode.fail_mode_file().read_bytes().splitlines()[1:] != []
     settle(home, "open")
     one.answer()
 
-    assert [] == failmode.file().read_bytes().splitlines()[1:]
+    assert [] == failmode.fail_mode_file().read_bytes().splitlines()[1:]

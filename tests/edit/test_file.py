@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.edit.file import backup, backups, read_file, remove_file, replace_file
-from hookonce.edit.refusal import Refusal
+from hookonce.edit.file import backup_file, list_backups, read_file, remove_file, replace_file
+from hookonce.edit.refusal import FileEditError
 
 OLD, NEW = b"old\n" * 1000, b"new and longer\n" * 1000
 NOW = datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
@@ -38,7 +38,7 @@ def names(folder):
 
 
 def refused(call, *arguments, **more):
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(FileEditError) as caught:
         call(*arguments, **more)
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -316,19 +316,19 @@ def test_backups_are_private_copies_in_order(home, file):
     Each copy is named by its time, two in one moment do not clash, and files of one name do not mix.
     """
     folder = home / "data" / "backups"
-    first = backup(file, folder, NOW)
+    first = backup_file(file, folder, NOW)
     file.write_bytes(NEW)
-    second = backup(file, folder, NOW)
-    third = backup(file, folder, (NOW + timedelta(hours=1)).astimezone(timezone(timedelta(hours=-9))))
+    second = backup_file(file, folder, NOW)
+    third = backup_file(file, folder, (NOW + timedelta(hours=1)).astimezone(timezone(timedelta(hours=-9))))
     other = home / "other" / "settings.json"
     other.parent.mkdir()
     other.write_bytes(b"other")
-    backup(other, folder, NOW)
+    backup_file(other, folder, NOW)
 
-    assert backups(file, folder) == [first, second, third]
+    assert list_backups(file, folder) == [first, second, third]
     assert first.name == "20260102T030405.000006Z"
     assert [copy.read_bytes() for copy in (first, second, third)] == [OLD, NEW, NEW]
-    assert [copy.read_bytes() for copy in backups(other, folder)] == [b"other"]
+    assert [copy.read_bytes() for copy in list_backups(other, folder)] == [b"other"]
     assert stat.S_IMODE(first.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
@@ -337,8 +337,8 @@ def test_nothing_gives_no_backup(home):
     """
     A file that is not there has no copy.
     """
-    assert backup(home / "missing", home / "backups", NOW) is None
-    assert backups(home / "missing", home / "backups") == []
+    assert backup_file(home / "missing", home / "backups", NOW) is None
+    assert list_backups(home / "missing", home / "backups") == []
     assert not (home / "backups").exists()
 
 
@@ -347,7 +347,7 @@ def test_a_backup_that_cannot_be_written_is_refused(home, file):
     One sentence, before anything is changed.
     """
     (home / "backups").write_bytes(b"")
-    assert "cannot be copied" in refused(backup, file, home / "backups", NOW)
+    assert "cannot be copied" in refused(backup_file, file, home / "backups", NOW)
 
 
 def test_relative_paths_are_meant_from_here(file, monkeypatch):
@@ -356,6 +356,6 @@ def test_relative_paths_are_meant_from_here(file, monkeypatch):
     """
     monkeypatch.chdir(file.parent)
     replace_file(Path("settings.json"), NEW)
-    copy = backup(Path("settings.json"), file.parent / "backups", NOW)
-    assert backups(file, file.parent / "backups") == [copy]
+    copy = backup_file(Path("settings.json"), file.parent / "backups", NOW)
+    assert list_backups(file, file.parent / "backups") == [copy]
     assert file.read_bytes() == NEW

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hookonce.edit import fold, jsonc
-from hookonce.journeys.splice import joined, parted
+from hookonce.journeys.splice import merge_entries, remove_entries
 from tests.edit.documents import OBJECTS, VALUES, documents
 
 OURS = {"hooks of ours": {"Stop": [{"hooks": [{"command": "ours 1"}]}], "Start": [{"hooks": [{"command": "ours 2"}]}]}}
@@ -20,7 +20,7 @@ def is_ours(command):
 
 def nothing(text, _touched):
     """The file as it is."""
-    return fold.Folded(text, {})
+    return fold.ElidedText(text, {})
 
 
 @given(document=documents(OBJECTS) | documents(st.builds(lambda one, two: {"a": [one], **two}, VALUES, OBJECTS)))
@@ -33,10 +33,10 @@ def test_a_folded_file_is_edited_like_a_whole_one(document):
     """
     _, text = document
     with patch("hookonce.journeys.splice.folded", nothing):
-        whole = joined(jsonc, text, OURS)
-    with patch.object(fold, "_WORTH", 0):
-        short = joined(jsonc, text, OURS)
-        back = parted(jsonc, short, is_ours)
+        whole = merge_entries(jsonc, text, OURS)
+    with patch.object(fold, "_MIN_ELIDED_BYTES", 0):
+        short = merge_entries(jsonc, text, OURS)
+        back = remove_entries(jsonc, short, is_ours)
 
     assert whole == short
     assert text == back
@@ -48,10 +48,10 @@ def test_unfolding_gives_back_the_file(document):
     Nothing is lost where nothing was edited.
     """
     _, text = document
-    with patch.object(fold, "_WORTH", 0):
-        short, kept = fold.folded(text, lambda _name, _value: False)
+    with patch.object(fold, "_MIN_ELIDED_BYTES", 0):
+        short, kept = fold.elide_members(text, lambda _name, _value: False)
 
-    assert text == fold.unfolded(short, kept)
+    assert text == fold.restore_members(short, kept)
 
 
 def test_somebody_elses_words_are_no_stand_in():
@@ -60,7 +60,7 @@ def test_somebody_elses_words_are_no_stand_in():
     """
     text = json.dumps({"note": "folded 0123456789abcdef 0", **LONG}, indent=2).encode()
 
-    assert text == parted(jsonc, joined(jsonc, text, OURS), is_ours)
+    assert text == remove_entries(jsonc, merge_entries(jsonc, text, OURS), is_ours)
 
 
 def test_a_large_file_is_read_a_few_times_whatever_is_written():
@@ -70,14 +70,14 @@ def test_a_large_file_is_read_a_few_times_whatever_is_written():
     text = json.dumps({"list": list(range(20_000))}, indent=2).encode()
 
     def cost(entries):
-        read, seen = jsonc.read, []
+        read, seen = jsonc.parse_jsonc, []
 
         def counting(given):
             seen.append(len(given))
             return read(given)
 
-        with patch.object(jsonc, "read", counting), patch.object(fold, "read", counting):
-            joined(jsonc, text, {"hooks": {f"E{number}": [{"command": "x"}] for number in range(entries)}})
+        with patch.object(jsonc, "parse_jsonc", counting), patch.object(fold, "parse_jsonc", counting):
+            merge_entries(jsonc, text, {"hooks": {f"E{number}": [{"command": "x"}] for number in range(entries)}})
         return sum(seen)
 
     assert cost(20) < 1.2 * cost(2)

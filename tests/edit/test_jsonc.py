@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from hookonce.edit.jsonc import find, insert_item, remove_item, remove_key, set_value, value_at
-from hookonce.edit.refusal import BrokenFile, Refusal
+from hookonce.edit.refusal import FileSyntaxError, FileEditError
 
 OURS = {"matcher": "*", "hooks": [{"type": "command", "command": "/home/é/hookonce-on claude-code", "timeout": 60}]}
 EVENTS = ["PreToolUse", "PostToolUse", "Stop"]
@@ -287,7 +287,7 @@ def test_broken_files_are_refused_with_line_and_column(text, line, column, reaso
     """
     One sentence says where reading stopped, and there is no output.
     """
-    with pytest.raises(BrokenFile, match=reason) as caught:
+    with pytest.raises(FileSyntaxError, match=reason) as caught:
         insert_item(text, ("hooks", "Stop"), OURS)
     assert (caught.value.line, caught.value.column) == (line, column)
     assert f"line {line}, column {column}" in str(caught.value)
@@ -299,7 +299,7 @@ def test_large_broken_files_are_refused_at_once(text):
     """
     Reading takes time in proportion to the size, whatever is in the file.
     """
-    with pytest.raises(BrokenFile):
+    with pytest.raises(FileSyntaxError):
         value_at(text, ())
 
 
@@ -328,6 +328,6 @@ def test_impossible_edits_are_refused(call, sentence):
     """
     Where something else stands, it stays.
     """
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(FileEditError) as caught:
         call()
     assert str(caught.value) == sentence

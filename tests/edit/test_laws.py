@@ -9,9 +9,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hookonce.edit import jsonc
-from hookonce.edit.box import splice
-from hookonce.edit.page import _COMMENT, read
-from hookonce.edit.refusal import Refusal
+from hookonce.edit.box import apply_edits
+from hookonce.edit.page import _COMMENT, parse_jsonc
+from hookonce.edit.refusal import FileEditError
 from tests.edit.documents import KEYS, OBJECTS, VALUES, at, documents, gaps, places
 
 NOTHING = gaps().map(lambda text: ({}, text.encode())) | gaps().map(lambda text: ({}, b"\xef\xbb\xbf" + text.encode()))
@@ -61,7 +61,7 @@ def test_removing_an_inserted_item_gives_back_the_file(data, document, item):
     grown(meant, keys, []).append(item)
     new = jsonc.insert_item(text, keys, item)
 
-    assert same(read(new).value, meant)
+    assert same(parse_jsonc(new).value, meant)
     assert is_within(text, new)
     assert jsonc.remove_item(new, keys, len(at(meant, keys)) - 1) == text
 
@@ -77,7 +77,7 @@ def test_removing_a_new_key_gives_back_the_file(data, document, inner):
     grown(meant, keys, inner)
     new = jsonc.set_value(text, keys, inner)
 
-    assert same(read(new).value, meant)
+    assert same(parse_jsonc(new).value, meant)
     assert jsonc.remove_key(new, keys) == text
 
 
@@ -138,9 +138,9 @@ def test_removing_something_foreign_leaves_the_rest(data, document):
         if isinstance(inside, dict)
         else lambda text, keys: jsonc.remove_item(text, keys[:-1], keys[-1])
     )
-    page = read(text)
-    *_, inner = page.walk((*holder, key))
-    start, end = next(span for span in page.box(page.walk(holder)[-1]).items if span[0] <= inner[0] < span[1])
+    page = parse_jsonc(text)
+    *_, inner = page.find_spans((*holder, key))
+    start, end = next(span for span in page.brackets_at(page.find_spans(holder)[-1]).items if span[0] <= inner[0] < span[1])
     new = remove(text, (*holder, key))
 
     meant = [deepcopy(value)]
@@ -149,7 +149,7 @@ def test_removing_something_foreign_leaves_the_rest(data, document):
         *holder, last = holder
         meant.append(deepcopy(meant[-1]))
         at(meant[-1], holder).pop(last)
-    assert any(same(read(new).value, one) for one in meant)
+    assert any(same(parse_jsonc(new).value, one) for one in meant)
     assert is_within(new, text)
     assert comments(new) == comments(text[:start]) + comments(text[end:])
 
@@ -162,7 +162,7 @@ def test_replacing_a_value_touches_nothing_else(data, document, inner):
     value, text = document
     keys = data.draw(st.sampled_from([keys for keys in places(value, object) if keys] or [None]))
     assume(keys)
-    start, end = read(text).walk(keys)[-1]
+    start, end = parse_jsonc(text).find_spans(keys)[-1]
     new = jsonc.set_value(text, keys, inner)
 
     assert new.startswith(text[:start])
@@ -176,7 +176,7 @@ def test_reading_gives_what_was_written(document):
     Comments, trailing commas and white space say nothing.
     """
     value, text = document
-    assert same(read(text).value, value)
+    assert same(parse_jsonc(text).value, value)
 
 
 @given(text=st.binary(max_size=40) | st.text(alphabet='{}[]",:/*\\\n\r 1eatrufn', max_size=30).map(str.encode))
@@ -188,7 +188,7 @@ def test_any_other_bytes_are_refused_in_one_sentence(text):
     said = ""
     try:
         jsonc.insert_item(text, ("hooks", "Stop"), 1)
-    except Refusal as refusal:
+    except FileEditError as refusal:
         said = str(refusal)
     assert "\n" not in said
 
@@ -201,7 +201,7 @@ def test_splices_at_one_place_keep_their_order(cuts, text):
     """
     Insertions appear in the order in which they were given.
     """
-    new = splice(text, [(place, place, word) for place, word in cuts])
+    new = apply_edits(text, [(place, place, word) for place, word in cuts])
     assert len(new) == len(text) + sum(len(word) for _, word in cuts)
     assert is_within(text, new)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hookonce.edit.refusal import BrokenFile, Refusal
+from hookonce.edit.refusal import FileSyntaxError, FileEditError
 from hookonce.edit.toml import find, insert_item, remove_item, remove_key, set_value, value_at
 from tests.cases import cases
 
@@ -148,7 +148,7 @@ def test_values_are_set_and_removed(name, keys, variant):
     text = VARIANTS[variant](FILES[name])
     try:
         new = set_value(text, keys, "sha256:1")
-    except Refusal as refusal:
+    except FileEditError as refusal:
         assert "without rewriting" in str(refusal)  # noqa: PT017  some ways of writing leave no room
         return
     assert value_at(new, keys) == "sha256:1"
@@ -194,7 +194,7 @@ def test_broken_files_are_refused_with_line_and_column(text, line, column, reaso
     """
     One sentence says where reading stopped.
     """
-    with pytest.raises(BrokenFile, match=reason) as caught:
+    with pytest.raises(FileSyntaxError, match=reason) as caught:
         insert_item(text, ("hooks", "Stop"), OURS)
     assert (caught.value.line, caught.value.column) == (line, column)
     assert "\n" not in str(caught.value)
@@ -226,7 +226,7 @@ def test_impossible_edits_are_refused(call, sentence):
     """
     Where something else stands, it stays.
     """
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(FileEditError) as caught:
         call()
     assert str(caught.value).startswith(sentence)
 
@@ -297,7 +297,7 @@ def test_entries_can_be_removed_in_any_order(text, values, data):
         entry = {**value, "number": f"ours {number}"}
         try:
             new = insert_item(new, ("hooks", event), entry)
-        except Refusal:
+        except FileEditError:
             assume(False)
         assert value_at(new, ("hooks", event))[-1] == entry
         done.append((event, entry))
@@ -317,7 +317,7 @@ def test_new_values_leave_no_trace(text, keys, value):
     """
     try:
         new = set_value(text, keys, value)
-    except Refusal:
+    except FileEditError:
         return
     assert value_at(new, keys) == value
     assert remove_key(new, keys) == text

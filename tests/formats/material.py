@@ -7,8 +7,8 @@ from msgspec import to_builtins
 from hookonce import agents, formats
 from hookonce.agents import decode
 from hookonce.ids import StreamIds
-from hookonce.journeys.lines import Line
-from hookonce.journeys.translate import Fault, Plan, Translation
+from hookonce.journeys.lines import StreamLine
+from hookonce.journeys.translate import LineFault, TranslationPlan, Translation
 from hookonce.model import Record
 from tests.agents.test_goldens import FILES, agent_of
 from tests.shared import captures
@@ -40,11 +40,11 @@ def documents(name, record):
 
 def walk(source, target, given, **options):
     """Documents of one format through the journey into another; a fault fails the test."""
-    plan = Plan(source=formats.load(source), target=formats.load(target), level=options.pop("level", "full"), **options)
+    plan = TranslationPlan(source=formats.load(source), target=formats.load(target), level=options.pop("level", "full"), **options)
     walk = Translation(plan)
-    lines = (Line(number, json.dumps(document).encode()) for number, document in enumerate(given, 1))
+    lines = (StreamLine(number, json.dumps(document).encode()) for number, document in enumerate(given, 1))
     made = []
-    for outcome in walk.run(lines):
-        assert not isinstance(outcome, Fault), outcome
+    for outcome in walk.translate_lines(lines):
+        assert not isinstance(outcome, LineFault), outcome
         made += json.loads(json.dumps(to_builtins(outcome)))
     return made, walk

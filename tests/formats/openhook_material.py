@@ -7,7 +7,7 @@ from msgspec import to_builtins
 
 from hookonce import agents, formats
 from hookonce.agents._base import decode
-from hookonce.journeys.check import KINDS
+from hookonce.journeys.check import DOCUMENT_CHECKS
 from hookonce.model import Record
 from tests.formats.material import documents, records
 
@@ -28,7 +28,7 @@ DOCUMENTS = [document for record in RECORDS for document in documents("openhook"
 
 def found(document, *, strict=False):
     """The places of a document's problems, and of its warnings."""
-    problems, warnings = KINDS["openhook"](document, strict)
+    problems, warnings = DOCUMENT_CHECKS["openhook"](document, strict)
     return [path for path, _ in problems], [path for path, _ in warnings]
 
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from hookonce import formats, times
 from hookonce.errors import DocumentError
-from hookonce.ids import from_foreign, is_uuid
-from hookonce.journeys.check import KINDS
+from hookonce.ids import id_from_foreign, is_uuid
+from hookonce.journeys.check import DOCUMENT_CHECKS
 from hookonce.model import SCHEMA, Actor, Event, Record, Risk, User
 from hookonce.store.redact import redact
 from tests.formats.material import EXACT, documents, records, walk
@@ -52,12 +52,12 @@ def rewritten(document, level="full"):
 
 def problems(document, strict=False):
     """The JSON paths at which `check` sees a problem."""
-    return [path for path, _ in KINDS["agent-hooks"](document, strict)[0]]
+    return [path for path, _ in DOCUMENT_CHECKS["agent-hooks"](document, strict)[0]]
 
 
 def warnings(document):
     """The JSON paths at which `check` warns."""
-    return [path for path, _ in KINDS["agent-hooks"](document, False)[1]]
+    return [path for path, _ in DOCUMENT_CHECKS["agent-hooks"](document, False)[1]]
 
 
 def blocks():
@@ -171,8 +171,8 @@ def test_an_id_that_is_no_uuid_becomes_one():
     A foreign id is mapped to a UUID, the same one every time, and kept.
     """
     read = AGENT_HOOKS.read(envelope(event_id="evt_1")).event
-    assert (from_foreign("evt_1"), "evt_1") == (read.id, read.origin.id)
-    assert [from_foreign("evt_1")] == [made["event_id"] for made in rewritten(envelope(event_id="evt_1"))]
+    assert (id_from_foreign("evt_1"), "evt_1") == (read.id, read.origin.id)
+    assert [id_from_foreign("evt_1")] == [made["event_id"] for made in rewritten(envelope(event_id="evt_1"))]
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_the_complete_examples_are_valid():
         there, going = walk("agent-hooks", via, examples)
         back, _ = walk(via, "agent-hooks", there)
         held = examples if via != "openhook" else examples[:2]
-        assert (held, 5 - len(held)) == (back, going.left_out.total())
+        assert (held, 5 - len(held)) == (back, going.unwritten_types.total())
 
 
 @pytest.mark.covers("AH-65")

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.canon.reasons import START_AGENT_HOOKS
+from hookonce.canon.reasons import AGENT_HOOKS_START_REASONS
 from hookonce.errors import DocumentError
 from hookonce.model import Decision, Result, Subagent, Tool, Usage
 from hookonce.store.redact import redact
@@ -259,7 +259,7 @@ def test_every_reason_to_start_is_one_of_three():
     made = [documents("agent-hooks", record) for record in records() if record.event.type == "session_start"]
     reasons = {document.get("data", {}).get("start_reason") for some in made for document in some}
     assert {"new", "resume"} <= reasons <= {"new", "resume", "restart", None}
-    assert {"new", "resume", "restart"} == set(START_AGENT_HOOKS.values())
+    assert {"new", "resume", "restart"} == set(AGENT_HOOKS_START_REASONS.values())
 
 
 @pytest.mark.covers("AH-52", "AH-30")

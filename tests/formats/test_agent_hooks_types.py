@@ -7,8 +7,8 @@ import pytest
 from msgspec import to_builtins
 
 from hookonce import agents, formats
-from hookonce.canon.events import EVENTS, ROWS
-from hookonce.ids import derive
+from hookonce.canon.events import EVENTS, CANONICAL_EVENTS
+from hookonce.ids import derive_id
 from hookonce.model import Result, Subagent, Tool
 from tests.agents.test_goldens import GOLDEN
 from tests.formats.material import EXACT, documents, records, walk
@@ -58,7 +58,7 @@ def test_a_failed_tool_is_an_action_and_an_error():
     assert first["data"]["action"]["result"]["success"] is False
     told = {"error_type": "ToolFailed", "error_message": "Exit code 2\nno rule", "origin_event": "Action.After"}
     assert told == second["data"]
-    assert derive(ID, "Agent.Error", "0") == second["event_id"]
+    assert derive_id(ID, "Agent.Error", "0") == second["event_id"]
     assert {OURS: {"derived_from": ID, "data": {"index": 0}}} == second["metadata"]
     assert [] == problems(second, strict=True)
 
@@ -90,7 +90,7 @@ def test_what_was_derived_is_folded_again(given, level):
         back, _ = walk(via, "agent-hooks", there)
         assert pair == back
     made, going = walk("agent-hooks", "canonical", pair)
-    assert ([given.type], 1) == ([record["event"]["type"] for record in made], going.folded)
+    assert ([given.type], 1) == ([record["event"]["type"] for record in made], going.merged_count)
     alone, _ = walk("agent-hooks", "canonical", pair[1:])
     assert [given.id] == [record["event"]["derived_from"] for record in alone]
 
@@ -159,7 +159,7 @@ def test_unknown_types_stop_nobody(kind):
     for via in EXACT:
         there, going = walk("agent-hooks", via, [document])
         back, _ = walk(via, "agent-hooks", there)
-        assert ([], 1) == (back, going.left_out.total()) if via == "openhook" else [document] == back
+        assert ([], 1) == (back, going.unwritten_types.total()) if via == "openhook" else [document] == back
 
 
 @pytest.mark.parametrize("kind", ["Agent.Decision", "Policy.Blocked", "Session.Start", "Context.Compaction"])
@@ -188,7 +188,7 @@ def test_newer_versions_are_read_with_a_warning(version, told):
     assert [] == problems(document, strict=True)
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.group != "kernel"], ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [row for row in CANONICAL_EVENTS if row.group != "kernel"], ids=lambda row: row.name)
 @pytest.mark.covers("AH-4", "AH-61")
 def test_every_canonical_event_has_a_type(row):
     """
@@ -200,7 +200,7 @@ def test_every_canonical_event_has_a_type(row):
     assert re.fullmatch(r"[^.\s]+(\.[^.\s]+){1,2}", document["event_type"])
     assert row.name == AGENT_HOOKS.read(document).event.type
     del document["metadata"][OURS]
-    first = next(other for other in ROWS if other.agent_hooks == row.agent_hooks) if row.agent_hooks else row
+    first = next(other for other in CANONICAL_EVENTS if other.agent_hooks == row.agent_hooks) if row.agent_hooks else row
     if row.name not in {"after_compact", "agent_response"}:  # these two are told by more than their type
         assert first.name == AGENT_HOOKS.read(document).event.type
 

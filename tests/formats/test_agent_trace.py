@@ -9,7 +9,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookonce import formats
-from hookonce.formats._rest import KEY
+from hookonce.formats._rest import EXTENSION_KEY
 from hookonce.formats.agent_trace import FORMAT
 from hookonce.model import Digest, Event, Record, Result, Tool
 from hookonce.store.redact import redact
@@ -74,7 +74,7 @@ def test_a_written_file_becomes_a_trace_record():
         ],
         "metadata": {
             "session_id": "S",
-            KEY: {"event": EVENT.id, "type": "after_tool_execute", "turn": "T", "tool_call_id": "c"},
+            EXTENSION_KEY: {"event": EVENT.id, "type": "after_tool_execute", "turn": "T", "tool_call_id": "c"},
         },
     }
     assert doc["id"] == written()[0]["id"] != EVENT.id

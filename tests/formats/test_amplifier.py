@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from hookonce.canon.events import EVENTS
 from hookonce.errors import DocumentError
-from hookonce.formats._amplifier_registry import REQUIRED
-from hookonce.formats._rest import KEY
+from hookonce.formats._amplifier_registry import REQUIRED_FIELDS
+from hookonce.formats._rest import EXTENSION_KEY
 from hookonce.formats.amplifier import FORMAT
 from hookonce.model import Digest, Event, Object, Record, Result, Subagent, Tool
 from tests.shared import ROOT, seed_text, vector
@@ -50,7 +50,7 @@ def full(kind: str) -> Event:
 
 def envelope(doc: Object) -> Object:
     """A document without what hookonce adds to it."""
-    data = {key: value for key, value in (doc.get("data") or {}).items() if key != KEY}
+    data = {key: value for key, value in (doc.get("data") or {}).items() if key != EXTENSION_KEY}
     return {key: value for key, value in doc.items() if key != "data"} | ({"data": data} if data else {})
 
 
@@ -236,7 +236,7 @@ def test_an_extension_cannot_contradict_the_envelope():
         record = FORMAT.read(document | change)
         assert record.event.native == document | change
         assert "command" not in (record.event.tool.input if record.event.tool else {})
-    forged = document | {"data": document["data"] | {KEY: {"agent": "codex", "time_source": "agent"}}}
+    forged = document | {"data": document["data"] | {EXTENSION_KEY: {"agent": "codex", "time_source": "agent"}}}
     assert FORMAT.read(forged).event.agent == "claude-code"
 
 
@@ -246,19 +246,19 @@ def test_the_registry_is_the_published_one():
     The fields that each stable event has to have are those of the registry that came with the protocol.
     """
     published = json.loads(vector("amplifier/EVENTS_REGISTRY.json").read_text(encoding="utf-8"))["events"]
-    assert {name: tuple(row["required"]) for name, row in published.items()} == REQUIRED
+    assert {name: tuple(row["required"]) for name, row in published.items()} == REQUIRED_FIELDS
 
 
 @pytest.mark.covers("AMP-19", "AMP-X3")
-@pytest.mark.parametrize("name", REQUIRED)
+@pytest.mark.parametrize("name", REQUIRED_FIELDS)
 def test_a_field_of_the_registry_that_is_missing_is_a_problem(name):
     """
     Each is named with its place, but for the plan, which nobody writes; what an agent did not tell is only a doubt.
     """
-    paths = {f"$.{path}" for path in REQUIRED[name]}
+    paths = {f"$.{path}" for path in REQUIRED_FIELDS[name]}
     bare = {"id": "e1", "ts": 1.0, "event": name, "component": "kernel"}
     problems, doubts = FORMAT.check(bare, False)
     assert paths - {"$.data.plan"} == {path for path, _ in problems}
     assert paths & {"$.data.plan"} == {path for path, _ in doubts}
-    problems, doubts = FORMAT.check(bare | {"data": {KEY: {}}}, False)
+    problems, doubts = FORMAT.check(bare | {"data": {EXTENSION_KEY: {}}}, False)
     assert (set(), paths) == ({path for path, _ in problems}, {path for path, _ in doubts})

@@ -7,7 +7,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hookonce.formats._amplifier_names import CORE, DIALECTS, EVERY, SEED
+from hookonce.formats._amplifier_names import CORE_NAMES, DIALECTS, ALL_NAMES, SEED_NAMES
 from hookonce.formats.amplifier import FORMAT
 from hookonce.model import Event, Record
 from tests.shared import seed_text, vector
@@ -33,11 +33,11 @@ def test_the_fourteen_stable_names_are_the_seed_dialect():
     The names are those that the specification and its registry list, and each reads and writes as itself.
     """
     listed = re.findall(r"^- `([a-z]+):([a-z_|]+)`", seed_text("004"), flags=re.MULTILINE)
-    assert {f"{area}:{verb}" for area, verbs in listed for verb in verbs.split("|")} == SEED
-    assert len(SEED) == 14
+    assert {f"{area}:{verb}" for area, verbs in listed for verb in verbs.split("|")} == SEED_NAMES
+    assert len(SEED_NAMES) == 14
     registry = json.loads(vector("amplifier/EVENTS_REGISTRY.json").read_text(encoding="utf-8"))
-    assert registry["events"].keys() == SEED
-    for name in SEED:
+    assert registry["events"].keys() == SEED_NAMES
+    for name in SEED_NAMES:
         record = FORMAT.read(MINIMAL | {"event": name, "status": "ok", "module": "m"})
         assert name == written(record.event)[0]["event"]
 
@@ -47,14 +47,14 @@ def test_names_of_both_generations_are_known_with_their_dialect():
     """
     Fourteen names of the seed and forty-two of the core share seven; none of them is called unknown.
     """
-    assert {"seed": SEED, "core": CORE} == DIALECTS
-    assert (len(CORE), len(SEED & CORE), len(EVERY)) == (42, 7, 49)
-    for name in EVERY:
+    assert {"seed": SEED_NAMES, "core": CORE_NAMES} == DIALECTS
+    assert (len(CORE_NAMES), len(SEED_NAMES & CORE_NAMES), len(ALL_NAMES)) == (42, 7, 49)
+    for name in ALL_NAMES:
         document = MINIMAL | {"event": name, "status": "ok"}
         assert [] == FORMAT.read(document).gaps
         problems, notes = FORMAT.check(document, True)
         assert [] == [message for _, message in problems if "is required for" not in message]
-        assert [note for path, note in notes if path == "$.event" and "later core" in note] or name in SEED
+        assert [note for path, note in notes if path == "$.event" and "later core" in note] or name in SEED_NAMES
 
 
 @pytest.mark.covers("AMP-X5")

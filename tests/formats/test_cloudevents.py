@@ -230,7 +230,7 @@ def test_agent_hooks_events_travel_inside_cloudevents():
     Every event that the Agent Hooks text shows goes into a CloudEvents envelope and comes out exactly.
     """
     envelope, *parts = shown_events(seed_text("002"))
-    events = [envelope | part | {"event_id": ids.derive("shown", str(n))} for n, part in enumerate([{}, *parts])]
+    events = [envelope | part | {"event_id": ids.derive_id("shown", str(n))} for n, part in enumerate([{}, *parts])]
     assert {event["event_type"] for event in events} > {"Session.Start", "Action.Before", "Agent.Error"}
     wrapped, _ = walk("agent-hooks", "cloudevents", events)
     for document in wrapped:

@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 
 from hookonce import formats
 from hookonce.errors import DocumentError
-from hookonce.journeys.check import KINDS
+from hookonce.journeys.check import DOCUMENT_CHECKS
 from hookonce.model import Decision, Record, Risk, User
 from hookonce.store.redact import redact
 from tests.formats.material import EXACT, documents, records, walk
@@ -52,7 +52,7 @@ def test_every_document_is_valid(name, level):
     """
     for record in RECORDS:
         for document in documents(name, redact(record, level, native=level == "full")):
-            problems, _ = KINDS[name](document, True)
+            problems, _ = DOCUMENT_CHECKS[name](document, True)
             assert problems == [], document
 
 
@@ -67,7 +67,7 @@ def test_there_and_back_gives_the_same_documents(name, via):
     there, going = walk(name, via, first)
     back, _ = walk(via, name, there)
 
-    lost = going.left_out.total()
+    lost = going.unwritten_types.total()
     if lost == 0:
         assert back == first
     else:

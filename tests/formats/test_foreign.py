@@ -4,7 +4,7 @@ import pytest
 from msgspec import to_builtins
 
 from hookonce import formats
-from hookonce.formats._rest import KEY
+from hookonce.formats._rest import EXTENSION_KEY
 from tests.formats.material import EXACT, walk
 
 CALL = {"action": {"name": "shell", "input": {"command": "ls"}}}
@@ -79,7 +79,7 @@ def test_an_extension_cannot_take_away_the_time(time):
     Text that is no time stands for no moment, not for the beginning of 1970.
     """
     ours = formats.load("amplifier").write(formats.load("amplifier").read(EVENT))[0]
-    hostile = ours | {"data": ours["data"] | {KEY: ours["data"][KEY] | {"time": time}}}
+    hostile = ours | {"data": ours["data"] | {EXTENSION_KEY: ours["data"][EXTENSION_KEY] | {"time": time}}}
 
     assert "1970-01-01T00:00:00.000Z" == formats.load("amplifier").read(hostile).event.time
 
@@ -91,7 +91,7 @@ def test_an_extension_cannot_give_another_id(via):
     The id that a document has is the one that it keeps in every format, whatever its extension calls its origin.
     """
     hostile = HOOKS | {
-        "metadata": {KEY: {"type": "before_tool_execute", "origin": {"format": "openhook", "id": "other"}}}
+        "metadata": {EXTENSION_KEY: {"type": "before_tool_execute", "origin": {"format": "openhook", "id": "other"}}}
     }
     (there,), _ = walk("agent-hooks", via, [hostile])
 

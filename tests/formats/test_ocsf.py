@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hookonce.formats._rest import KEY
+from hookonce.formats._rest import EXTENSION_KEY
 from hookonce.formats.ocsf import FORMAT, VERSION
 from hookonce.model import Decision, Event, HookRun, Record, Result, Risk, Subagent, Tool, Usage, User
 from tests.shared import ROOT
@@ -98,7 +98,7 @@ def test_a_call_that_touches_several_files_is_one_event_for_each():
         EVENT.id,
     )
     assert (second["type_uid"], second["file"]["name"]) == (100104, "b.txt")
-    assert second["unmapped"][KEY]["derived_from"] == EVENT.id != second["metadata"]["uid"]
+    assert second["unmapped"][EXTENSION_KEY]["derived_from"] == EVENT.id != second["metadata"]["uid"]
 
 
 def test_an_mcp_call_names_server_and_tool():
@@ -127,7 +127,7 @@ def test_the_agent_is_told_where_the_class_has_a_place():
     assert (doc["ai_agent"]["uid"], doc["message_context"]["prompt_tokens"]) == ("claude-code", 3)
     assert doc["actor"]["user"] == {"uid": "u"}
     assert doc["metadata"]["profiles"] == ["host", "ai_operation"]
-    assert ("ai_agent" in base, base["metadata"]["profiles"], base["unmapped"][KEY]["turn"]) == (False, ["host"], "T")
+    assert ("ai_agent" in base, base["metadata"]["profiles"], base["unmapped"][EXTENSION_KEY]["turn"]) == (False, ["host"], "T")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_decision_is_an_action_with_a_disposition(decision, numbers):
     assert (doc["action_id"], doc["disposition_id"]) == numbers
     assert doc["metadata"]["profiles"][-1] == "security_control"
     assert doc.get("policy") == ({"name": "guard", "desc": "no"} if decision.by else None)
-    assert ("action_id" in silent, doc["unmapped"][KEY]["runs"]) == (False, [{"hook": "h"}])
+    assert ("action_id" in silent, doc["unmapped"][EXTENSION_KEY]["runs"]) == (False, [{"hook": "h"}])
 
 
 def test_risk_sets_the_severity():

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce.canon.events import EVENTS
-from hookonce.canon.reasons import END_OPENHOOK
+from hookonce.canon.reasons import OPENHOOK_END_REASONS
 from hookonce.errors import DocumentError
 from hookonce.model import Record, Usage
 from hookonce.store.redact import redact
@@ -115,8 +115,8 @@ def test_a_session_ends_for_one_of_four_reasons():
     four = ["user_exit", "timeout", "error", "completed"]
     strange = native("SessionEnd", reason="other")
 
-    assert set(four) == set(END_OPENHOOK.values())
-    for word, reason in END_OPENHOOK.items():
+    assert set(four) == set(OPENHOOK_END_REASONS.values())
+    for word, reason in OPENHOOK_END_REASONS.items():
         assert reason == written(native("SessionEnd", reason=word))[0]["data"]["reason"]
     assert ("data" in written(strange)[0], "other") == (False, OPENHOOK.read(written(strange)[0]).event.data["reason"])
     assert [] == [path for reason in four for path in found(event("session.end", reason=reason), strict=True)[0]]

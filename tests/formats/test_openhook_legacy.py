@@ -6,8 +6,8 @@ import pytest
 from msgspec import to_builtins
 
 from hookonce.journeys.identify import identify
-from hookonce.journeys.lines import Line
-from hookonce.journeys.translate import Fault, Plan, Translation
+from hookonce.journeys.lines import StreamLine
+from hookonce.journeys.translate import LineFault, TranslationPlan, Translation
 from tests.formats.openhook_material import END, ID, OPENHOOK, found, run
 from tests.shared import captures
 
@@ -166,9 +166,9 @@ def test_ids_and_times_come_from_the_stream():
     """
     Equal payloads get ids of their own, the same on every run, and the time is that of receipt or none.
     """
-    plan = Plan(source=OPENHOOK, profile="legacy", target=OPENHOOK, received="2026-02-23T10:15:30Z")
-    lines = [Line(number, json.dumps(CLAUDE).encode()) for number in (1, 2)]
-    first, second = ([made[0] for made in Translation(plan).run(lines)] for _ in range(2))
+    plan = TranslationPlan(source=OPENHOOK, profile="legacy", target=OPENHOOK, received="2026-02-23T10:15:30Z")
+    lines = [StreamLine(number, json.dumps(CLAUDE).encode()) for number in (1, 2)]
+    first, second = ([made[0] for made in Translation(plan).translate_lines(lines)] for _ in range(2))
 
     assert first == second
     assert first[0]["id"] != first[1]["id"]
@@ -180,11 +180,11 @@ def test_real_payloads_show_why_it_is_no_default():
     """
     Every recorded payload is taken, and more than half of them become the end of a session.
     """
-    lines = [Line(number, file.read_bytes()) for number, (_, _, file) in enumerate(captures(), 1)]
+    lines = [StreamLine(number, file.read_bytes()) for number, (_, _, file) in enumerate(captures(), 1)]
     if not lines:
         pytest.skip("recorded payloads are not here")
-    made = list(Translation(Plan(source=OPENHOOK, profile="legacy", target=OPENHOOK)).run(lines))
+    made = list(Translation(TranslationPlan(source=OPENHOOK, profile="legacy", target=OPENHOOK)).translate_lines(lines))
 
-    assert [] == [fault for fault in made if isinstance(fault, Fault)]
+    assert [] == [fault for fault in made if isinstance(fault, LineFault)]
     assert [] == [document for (document,) in made if found(to_builtins(document), strict=True) != ([], [])]
     assert sum(document["type"] == "session.end" for (document,) in made) > len(made) / 2

@@ -5,15 +5,15 @@ import json
 import pytest
 
 from hookonce import agents
-from hookonce.journeys.check import check
-from hookonce.journeys.lines import Line
+from hookonce.journeys.check import check_documents
+from hookonce.journeys.lines import StreamLine
 from tests.formats.openhook_material import DOCUMENTS, END, TYPES
 
 
 def level(*given):
     """What a stream of documents conforms to."""
-    lines = [Line(number, json.dumps(document).encode()) for number, document in enumerate(given, 1)]
-    return check("-", lines, strict=False).level
+    lines = [StreamLine(number, json.dumps(document).encode()) for number, document in enumerate(given, 1)]
+    return check_documents("-", lines, strict=False).level
 
 
 @pytest.mark.covers("OH-17", "OH-43")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hookonce.journeys.check import KINDS
+from hookonce.journeys.check import DOCUMENT_CHECKS
 from hookonce.journeys.identify import identify
 from tests.formats.material import walk
 from tests.formats.openhook_material import DOCUMENTS, END, run
@@ -29,7 +29,7 @@ def test_a_file_write_becomes_a_trace_record():
     """
     record, conversation = traced(WRITE)
 
-    assert ([], []) == KINDS["agent-trace"](record, True)
+    assert ([], []) == DOCUMENT_CHECKS["agent-trace"](record, True)
     assert ("0.1.0", END["time"], "src/a.ts") == (record["version"], record["timestamp"], record["files"][0]["path"])
     assert {"type": "ai", "model_id": "anthropic/m-1"} == conversation["contributor"]
     assert [{"start_line": 1, "end_line": 30}] == conversation["ranges"]
@@ -48,7 +48,7 @@ def test_only_whole_ranges_are_told(missing):
 
     assert (missing == "model") == bool(conversation["ranges"])
     assert (missing != "model") == ("model_id" in conversation["contributor"])
-    assert [] == KINDS["agent-trace"](record, True)[0]
+    assert [] == DOCUMENT_CHECKS["agent-trace"](record, True)[0]
 
 
 @pytest.mark.covers("OH-56")
@@ -87,5 +87,5 @@ def test_the_bridge_s_own_spelling_is_read():
     named = ["$.files[0].conversations[0].contributor.model", "$.tool.session_id"]
 
     assert "agent-trace" == identify(older).name
-    assert ([], named) == tuple(sorted(path for path, _ in part) for part in KINDS["agent-trace"](older, False))
-    assert named == sorted(path for path, _ in KINDS["agent-trace"](older, True)[0])
+    assert ([], named) == tuple(sorted(path for path, _ in part) for part in DOCUMENT_CHECKS["agent-trace"](older, False))
+    assert named == sorted(path for path, _ in DOCUMENT_CHECKS["agent-trace"](older, True)[0])

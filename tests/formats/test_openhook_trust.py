@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from hookonce import agents
 from hookonce.agents._base import decode
-from hookonce.formats._rest import KEY
+from hookonce.formats._rest import EXTENSION_KEY
 from hookonce.model import Actor, Decision, Record, Risk
 from tests.formats.material import EXACT, documents, walk
 from tests.formats.openhook_material import DOCUMENTS, END, ID, OPENHOOK, found, run
@@ -16,7 +16,7 @@ from tests.formats.openhook_material import DOCUMENTS, END, ID, OPENHOOK, found,
 FAILED = {"hook_event_name": "PostToolUseFailure", "session_id": "s", "cwd": "/p", "tool_use_id": "c1"}
 FAILED |= {"tool_name": "Bash", "tool_input": {"command": "ls"}, "error": "no", "duration_ms": 9}
 OURS = documents("openhook", Record(event=decode(agents.load("claude-code"), FAILED, id=ID)))[0]
-REST = OURS["extensions"][KEY]
+REST = OURS["extensions"][EXTENSION_KEY]
 TOOL = REST["tool"]
 PROMPT = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "hi"}
 CALL = {key: value for key, value in OURS.items() if key != "extensions"}
@@ -30,7 +30,7 @@ def same_but_native(one, other):
 
 @pytest.mark.covers("OH-13", "OH-14")
 @pytest.mark.parametrize(
-    "extensions", [{}, {"com.example": {"a": [1]}}, {"x": None, "y": "z"}, {KEY: "not ours"}, {KEY: {"later": {"v": 2}}}]
+    "extensions", [{}, {"com.example": {"a": [1]}}, {"x": None, "y": "z"}, {EXTENSION_KEY: "not ours"}, {EXTENSION_KEY: {"later": {"v": 2}}}]
 )
 def test_vendor_data_does_no_harm(extensions):
     """
@@ -87,7 +87,7 @@ def test_an_extension_overrides_nothing(name):
     """
     An extension that contradicts its envelope, hides a part of it or speaks of trust is not believed at all.
     """
-    document = CALL | {"extensions": {KEY: REST | HOSTILE[name]}}
+    document = CALL | {"extensions": {EXTENSION_KEY: REST | HOSTILE[name]}}
 
     assert ("shell", "Bash") == (OPENHOOK.read(OURS).event.tool.name, OPENHOOK.read(CALL).event.tool.name)
     assert same_but_native(OPENHOOK.read(CALL), OPENHOOK.read(document))
@@ -109,8 +109,8 @@ def test_an_extension_names_nobody(payload, actor, believed):
     Which kind of actor it was may travel in an extension; who it was may not, nor that a human did an agent's work.
     """
     document = documents("openhook", Record(event=decode(agents.load("claude-code"), payload, id=ID)))[0]
-    rest = document["extensions"][KEY] | {"actor": actor}
-    record = OPENHOOK.read(document | {"extensions": {KEY: rest}})
+    rest = document["extensions"][EXTENSION_KEY] | {"actor": actor}
+    record = OPENHOOK.read(document | {"extensions": {EXTENSION_KEY: rest}})
 
     assert payload == record.event.native
     assert (believed, None, None, None) == (record.event.actor, record.event.user, record.decision, record.risk)
@@ -148,7 +148,7 @@ def test_the_command_line_shows_no_decision_from_an_extension():
     """
     What translate makes of a hostile event has no decision, no risk and no user.
     """
-    hostile = CALL | {"extensions": {KEY: REST | HOSTILE["a decision"] | HOSTILE["a risk"] | HOSTILE["a user"]}}
+    hostile = CALL | {"extensions": {EXTENSION_KEY: REST | HOSTILE["a decision"] | HOSTILE["a risk"] | HOSTILE["a user"]}}
     made = run("translate", "--from", "openhook", "--to", "canonical", given=json.dumps(hostile))
     hooks = run("translate", "--from", "openhook", "--to", "agent-hooks", given=json.dumps(hostile))
     record, document = json.loads(made.stdout), json.loads(hooks.stdout.splitlines()[0])
@@ -175,6 +175,6 @@ def test_an_id_is_never_taken_from_an_extension():
     """
     The id of the envelope is the event's, also when the extension speaks of another one as its origin.
     """
-    record = OPENHOOK.read(CALL | {"extensions": {KEY: REST | {"origin": {"format": "openhook", "id": "other"}}}})
+    record = OPENHOOK.read(CALL | {"extensions": {EXTENSION_KEY: REST | {"origin": {"format": "openhook", "id": "other"}}}})
 
     assert ID == record.event.id == OPENHOOK.write(record)[0]["id"]

@@ -8,7 +8,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookonce.errors import DocumentError
-from hookonce.formats.otel import FORMAT, REST
+from hookonce.formats.otel import FORMAT, REST_ATTRIBUTE
 from hookonce.model import Decision, Event, HookRun, Record, Result, Risk, Subagent, Tool, Usage, User
 from tests.shared import ROOT
 
@@ -181,7 +181,7 @@ def test_the_remainder_cannot_contradict_the_envelope():
     A remainder that would give another envelope is not believed.
     """
     doc = written()
-    item = next(item for item in log_of(doc)["attributes"] if item["key"] == REST)
+    item = next(item for item in log_of(doc)["attributes"] if item["key"] == REST_ATTRIBUTE)
     item["value"]["stringValue"] = json.dumps({"agent": "codex", "data": {"x": 1}})
     event = FORMAT.read(doc).event
     assert (event.agent, event.native, event.origin.format) == ("claude-code", doc, "otel")

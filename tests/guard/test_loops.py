@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.guard.likeness import mark, marked
-from hookonce.guard.loops import LEAST, LONGEST, UNSEEN, Act, elapsed, find
+from hookonce.guard.likeness import fingerprint_call, add_fingerprint
+from hookonce.guard.loops import MIN_LOOP_ROUNDS, MAX_LOOP_CALLS, MIN_ROUNDS_WITHOUT_RESULT, CallFingerprint, elapsed_ms, find_loop
 from hookonce.model import SCHEMA, Event, Record, Result, Tool
 from hookonce.store.redact import LEVELS, redact
 
 
 def act(given=1, outcome=1, *, second=0, who=None, spent=None, action="shell"):
     time = f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z"
-    return Act(who=who, action=action, given=given, outcome=outcome, time=time, spent=spent)
+    return CallFingerprint(subagent=who, action=action, input_fingerprint=given, result_fingerprint=outcome, time=time, session_tokens=spent)
 
 
 def event(given, result=None, name="shell"):
@@ -28,11 +28,11 @@ def event(given, result=None, name="shell"):
 
 
 def command(text):
-    return mark(event({"command": text}))
+    return fingerprint_call(event({"command": text}))
 
 
 def output(text, **more):
-    return mark(event({}, Result(ok=True, output=text, **more)))
+    return fingerprint_call(event({}, Result(ok=True, output=text, **more)))
 
 
 @pytest.mark.covers("AH-37")
@@ -40,7 +40,7 @@ def test_the_same_call_with_the_same_result_is_a_loop_with_its_cost():
     """
     How often, what, for how many tokens and how long.
     """
-    loop = find([act(second=10 * number, spent=100 * number) for number in range(5)])
+    loop = find_loop([act(second=10 * number, spent=100 * number) for number in range(5)])
 
     assert loop is not None
     assert (5, "shell", 400, 40_000) == (loop.iteration_count, loop.action_name, loop.tokens_consumed, loop.elapsed_ms)
@@ -50,47 +50,47 @@ def test_a_few_times_are_no_loop():
     """
     Whoever tries three times is not lost yet.
     """
-    assert find([act()] * (LEAST - 1)) is None
-    assert find([act()] * LEAST) is not None
+    assert find_loop([act()] * (MIN_LOOP_ROUNDS - 1)) is None
+    assert find_loop([act()] * MIN_LOOP_ROUNDS) is not None
 
 
 def test_calls_in_turn_are_a_loop_too():
     """
     Edit, test, edit, test, with nothing changing.
     """
-    loop = find([act(1), act(2)] * LEAST)
+    loop = find_loop([act(1), act(2)] * MIN_LOOP_ROUNDS)
 
     assert loop is not None
-    assert (LEAST, 2) == (loop.iteration_count, loop.period)
+    assert (MIN_LOOP_ROUNDS, 2) == (loop.iteration_count, loop.period)
 
 
 def test_changing_results_are_no_loop():
     """
     The same command, further each time.
     """
-    assert find([act(outcome=number) for number in range(20)]) is None
+    assert find_loop([act(outcome=number) for number in range(20)]) is None
 
 
 def test_calls_whose_results_nobody_tells_take_longer_to_be_a_loop():
     """
     Without results a watch looks like a loop.
     """
-    assert find([act(outcome=None)] * (UNSEEN - 1)) is None
-    assert find([act(outcome=None)] * UNSEEN) is not None
+    assert find_loop([act(outcome=None)] * (MIN_ROUNDS_WITHOUT_RESULT - 1)) is None
+    assert find_loop([act(outcome=None)] * MIN_ROUNDS_WITHOUT_RESULT) is not None
 
 
 def test_each_sub_agent_loops_for_itself():
     """
     Two sub-agents that do the same thing twice are not one that does it four times.
     """
-    assert find([act(who="a"), act(who="b")] * (LEAST - 1)) is None
+    assert find_loop([act(who="a"), act(who="b")] * (MIN_LOOP_ROUNDS - 1)) is None
 
 
 def test_tokens_that_nobody_tells_stay_unknown():
     """
     Unknown is not nothing.
     """
-    loop = find([act()] * LEAST)
+    loop = find_loop([act()] * MIN_LOOP_ROUNDS)
 
     assert loop is not None
     assert loop.tokens_consumed is None
@@ -98,14 +98,14 @@ def test_tokens_that_nobody_tells_stay_unknown():
 
 @given(
     st.lists(st.integers(0, 2), max_size=30),
-    st.lists(st.integers(10, 12), min_size=1, max_size=LONGEST, unique=True),
-    st.integers(LEAST, 8),
+    st.lists(st.integers(10, 12), min_size=1, max_size=MAX_LOOP_CALLS, unique=True),
+    st.integers(MIN_LOOP_ROUNDS, 8),
 )
 def test_whatever_came_before_a_loop_does_not_hide_it(before, round_, times):
     """
     A window that ends in rounds is found to do so, with at least their number.
     """
-    loop = find([act(number) for number in before] + [act(number) for number in round_] * times)
+    loop = find_loop([act(number) for number in before] + [act(number) for number in round_] * times)
 
     assert loop is not None
     assert (times, len(round_)) == (loop.iteration_count, loop.period)
@@ -147,7 +147,7 @@ def test_writing_other_content_is_another_call():
     """
     one, other = ({"path": "a", "content": f"x = {number}"} for number in (1, 2))
 
-    assert mark(event(one, name="file_write")) != mark(event(other, name="file_write"))
+    assert fingerprint_call(event(one, name="file_write")) != fingerprint_call(event(other, name="file_write"))
 
 
 @pytest.mark.parametrize(
@@ -190,11 +190,11 @@ def test_likeness_is_told_before_texts_are_left_out_and_stays_at_every_level(lev
     Kept records know that two results with other times were alike, though only their hashes are kept.
     """
     told = [
-        marked(event({}, Result(ok=True, output=f"[10:00:{second:02}] failed")), b"key") for second in (1, 2)
+        add_fingerprint(event({}, Result(ok=True, output=f"[10:00:{second:02}] failed")), b"key") for second in (1, 2)
     ]
     one, other = (redact(Record(event=one), level).event for one in told)
 
-    assert mark(one) == mark(other) == mark(told[0])
+    assert fingerprint_call(one) == fingerprint_call(other) == fingerprint_call(told[0])
 
 
 def test_another_key_gives_another_number():
@@ -203,7 +203,7 @@ def test_another_key_gives_another_number():
     """
     plain = event({"command": "ls"})
 
-    assert mark(plain, b"a") != mark(plain, b"b")
+    assert fingerprint_call(plain, b"a") != fingerprint_call(plain, b"b")
 
 
 def test_texts_that_were_left_out_are_compared_by_their_hash():
@@ -219,8 +219,8 @@ def test_a_clock_that_was_set_back_takes_no_time():
     """
     Never less than nothing; and unknown where a time is none.
     """
-    assert 0 == elapsed("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z")
-    assert elapsed("yesterday", "2026-01-01T00:00:00Z") is None
+    assert 0 == elapsed_ms("2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z")
+    assert elapsed_ms("yesterday", "2026-01-01T00:00:00Z") is None
 
 
 @given(st.text(max_size=200), st.binary(max_size=80))
@@ -228,7 +228,7 @@ def test_any_text_has_its_number(text, key):
     """
     Whatever a command or a result is, and whatever the key.
     """
-    assert 0 <= (mark(event({"command": text}, Result(output=text)), key) or 0) < 2**48
+    assert 0 <= (fingerprint_call(event({"command": text}, Result(output=text)), key) or 0) < 2**48
 
 
 def test_long_results_are_compared_by_their_ends_and_lines():

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.guard.names import announced
-from hookonce.guard.published import PUBLISHED as SHAPES
-from hookonce.guard.secrets import KINDS, find, hints, is_mask, mask, masked, named
-from hookonce.guard.told import TOLD as TELLINGS
+from hookonce.guard.names import classify_name
+from hookonce.guard.published import SECRET_FORMATS as SHAPES
+from hookonce.guard.secrets import SECRET_KINDS, find_secrets, match_hints, is_mask, secret_mask, mask_secrets, classify_field
+from hookonce.guard.told import CONTEXT_RULES as TELLINGS
 from hookonce.texts import dump
 from tests.guard.material import ALNUM, LONG, PUBLISHED, PW, TOLD, ends, written
 from tests.guard.ordinary import ORDINARY
@@ -24,7 +24,7 @@ def test_published_formats_are_found_wherever_they_stand(kind, parts):
     for around in AROUND:
         text = around.format(written(parts))
 
-        clean, kinds = masked(text)
+        clean, kinds = mask_secrets(text)
 
         assert not any(end in clean for end in ends(parts)), around
         assert kind in kinds or around != "{}"
@@ -36,12 +36,12 @@ def test_secrets_are_known_by_what_stands_before_them(kind, text, secret):
     """
     Headers, URLs, assignments, flags and key blocks keep their names and lose their secret.
     """
-    clean, kinds = masked(text)
+    clean, kinds = mask_secrets(text)
 
     assert secret in text
     assert secret not in clean
     assert kind in kinds
-    assert mask(kind) in clean
+    assert secret_mask(kind) in clean
 
 
 @pytest.mark.parametrize("text", ORDINARY)
@@ -49,7 +49,7 @@ def test_ordinary_text_stays_as_it_is(text):
     """
     Words, paths, hashes, ids, encoded data, variables and limits are no secrets.
     """
-    assert (text, []) == masked(text)
+    assert (text, []) == mask_secrets(text)
 
 
 def test_the_tables_are_as_long_as_promised():
@@ -68,10 +68,10 @@ def test_the_filter_sees_what_the_shapes_see_also_in_json():
     One look at the JSON of a record is enough to know that there is nothing to look for.
     """
     for text in [written(parts) for _, *parts in PUBLISHED] + [text for _, text, _ in TOLD]:
-        assert hints(text.encode())
-        assert hints(dump({"a": [{"b": text}]}))
+        assert match_hints(text.encode())
+        assert match_hints(dump({"a": [{"b": text}]}))
         tabs = text.replace(" ", "\t")
-        assert hints(dump(tabs)) or not find(tabs)
+        assert match_hints(dump(tabs)) or not find_secrets(tabs)
 
 
 def test_what_is_found_is_in_order_and_apart():
@@ -80,7 +80,7 @@ def test_what_is_found_is_in_order_and_apart():
     """
     text = f"DB_PASSWORD={PW} API_TOKEN={LONG} ls"
 
-    found = find(text)
+    found = find_secrets(text)
 
     assert [PW, LONG] == [text[one.start : one.end] for one in found]
     assert ["password", "token"] == [one.kind for one in found]
@@ -92,7 +92,7 @@ def test_a_more_telling_kind_wins():
     """
     token = written(("ghp_", (ALNUM, 36)))
 
-    assert ("export TOKEN=[secret:github-token] && ls", ["github-token"]) == masked(f"export TOKEN={token} && ls")
+    assert ("export TOKEN=[secret:github-token] && ls", ["github-token"]) == mask_secrets(f"export TOKEN={token} && ls")
 
 
 @pytest.mark.parametrize(
@@ -109,28 +109,28 @@ def test_names_that_announce_a_secret(name, kind):
     """
     A name says so with its last word.
     """
-    assert kind == (announced(name) or (None,))[0]
+    assert kind == (classify_name(name) or (None,))[0]
 
 
 def test_fields_hold_secrets_by_their_name():
     """
     A value that refers to a secret, or says that there is none, is none.
     """
-    assert "password" == named("password", "y")
-    assert [None] * 5 == [named("password", one) for one in ("", "$PW", "${PW}", "***", "null")]
-    assert [None] * 3 == [named(one, "x") for one in ("name", "file", "max_tokens")]
+    assert "password" == classify_field("password", "y")
+    assert [None] * 5 == [classify_field("password", one) for one in ("", "$PW", "${PW}", "***", "null")]
+    assert [None] * 3 == [classify_field(one, "x") for one in ("name", "file", "max_tokens")]
 
 
 def test_masks_are_known_by_their_kind():
     """
     Only what we put there is taken for a mask.
     """
-    assert all(is_mask(mask(kind)) for kind in KINDS)
+    assert all(is_mask(secret_mask(kind)) for kind in SECRET_KINDS)
     assert not any(map(is_mask, ("[secret:my own words]", "[secret:mother]", "secret:jwt", "[secret:jwt", "x [secret:jwt]")))
 
 
 pieces = st.sampled_from(
-    [written(parts) for _, *parts in PUBLISHED[::7]] + [text for _, text, _ in TOLD[::5]] + ORDINARY[::9] + list(KINDS)
+    [written(parts) for _, *parts in PUBLISHED[::7]] + [text for _, text, _ in TOLD[::5]] + ORDINARY[::9] + list(SECRET_KINDS)
     + ["PASSWORD", "=", ":", " ", "\n", "--token", "[secret:jwt]", "[secret:", "]", '"', "'", "\\", "://", "@", "-u", "ä", "\ud800", "\t", "bearer"]
 )  # fmt: skip
 texts = st.lists(pieces | st.text(alphabet=st.characters(codec=None), max_size=6), max_size=8).map("".join)
@@ -141,10 +141,10 @@ def test_masked_text_holds_no_secret_any_more(text):
     """
     Masking twice is masking once.
     """
-    clean, kinds = masked(text)
+    clean, kinds = mask_secrets(text)
 
-    assert [] == find(clean)
-    assert (clean, []) == masked(clean)
+    assert [] == find_secrets(clean)
+    assert (clean, []) == mask_secrets(clean)
     assert (clean == text) == (kinds == [])
 
 
@@ -153,10 +153,10 @@ def test_masks_are_all_that_masking_adds(text):
     """
     A masked text is at most as much longer as its masks are.
     """
-    clean, kinds = masked(text)
+    clean, kinds = mask_secrets(text)
 
-    assert len(clean) <= len(text) + sum(len(mask(kind)) for kind in kinds)
-    assert set(kinds) <= KINDS
+    assert len(clean) <= len(text) + sum(len(secret_mask(kind)) for kind in kinds)
+    assert set(kinds) <= SECRET_KINDS
 
 
 @given(texts)
@@ -164,7 +164,7 @@ def test_where_the_filter_sees_nothing_there_is_nothing(text):
     """
     What is found in a text is hinted at by its JSON, in which blanks and quotation marks are written otherwise.
     """
-    assert not find(text) or hints(dump({"a": [text]}))
+    assert not find_secrets(text) or match_hints(dump({"a": [text]}))
 
 
 @given(texts)
@@ -173,9 +173,9 @@ def test_places_lie_in_the_text(text):
     Every place is inside the text, is not empty, and ends before the next one begins.
     """
     at = 0
-    for kind, start, end in find(text):
+    for kind, start, end in find_secrets(text):
         assert at <= start < end <= len(text)
-        assert kind in KINDS
+        assert kind in SECRET_KINDS
         at = end
 
 
@@ -184,4 +184,4 @@ def test_the_filter_takes_any_bytes(raw):
     """
     Bytes that are no text are looked at like others.
     """
-    assert all(0 <= number <= len(SHAPES) + len(TELLINGS) for number in hints(raw))
+    assert all(0 <= number <= len(SHAPES) + len(TELLINGS) for number in match_hints(raw))

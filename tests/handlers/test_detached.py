@@ -9,7 +9,7 @@ import pytest
 
 from hookonce.config import paths
 from hookonce.handlers import detached
-from hookonce.handlers.process import Job, World
+from hookonce.handlers.process import CommandOperation, ProcessContext
 from tests.handlers.processes import eventually, running, word
 
 
@@ -25,13 +25,13 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def start(home):
     """Start a hook of that project."""
-    world = World(cwd=str(home / "project"), env=dict(os.environ))
-    return lambda command: detached.detach(Job(command, b"{}", world, 0), command, world)
+    world = ProcessContext(cwd=str(home / "project"), env=dict(os.environ))
+    return lambda command: detached.run_detached(CommandOperation(command, b"{}", world, 0), command, world)
 
 
 def log():
     """What our log says, without the times."""
-    text = paths.log().read_text(encoding="utf-8", errors="replace") if paths.log().exists() else ""
+    text = paths.log_path().read_text(encoding="utf-8", errors="replace") if paths.log_path().exists() else ""
     return [line.split(" ", 1)[-1] for line in text.splitlines()]
 
 
@@ -52,7 +52,7 @@ def test_nobody_waits_for_it_and_the_log_tells_of_its_beginning_and_its_end(star
     assert eventually(lambda: count("async hook ended (exit code 3)"))
     assert log()[0].startswith("async hook started by process ")
     assert log()[-2:] == ["said", "aside"]  # the first word of each line stands where a time would
-    assert 0o600 == paths.log().stat().st_mode & 0o777
+    assert 0o600 == paths.log_path().stat().st_mode & 0o777
 
 
 def test_it_is_nobodys_child_and_holds_nothing_of_ours(start, tmp_path):
@@ -77,7 +77,7 @@ def test_its_output_is_kept_up_to_64_kilobytes(start):
     start("head -c 3000000 /dev/zero | tr '\\0' x")
 
     assert eventually(lambda: count("async hook ended"))
-    assert eventually(lambda: 64 * 1024 == paths.log().read_bytes().count(b"xxxx") * 4)  # it is still being written
+    assert eventually(lambda: 64 * 1024 == paths.log_path().read_bytes().count(b"xxxx") * 4)  # it is still being written
 
 
 @pytest.mark.covers("HIF-107")
@@ -86,8 +86,8 @@ def test_it_is_killed_after_its_time_with_all_that_it_started(start, monkeypatch
     Ten minutes; here a moment.
     """
     mark = word()
-    assert 600 == detached.LONGEST
-    monkeypatch.setattr(detached, "LONGEST", 0.3)
+    assert 600 == detached.MAX_DETACHED_S
+    monkeypatch.setattr(detached, "MAX_DETACHED_S", 0.3)
     start(f"(env -i setsid sleep {mark} &); sleep {mark}")
 
     assert eventually(lambda: count("async hook ended (timeout)"))
@@ -99,7 +99,7 @@ def test_eight_of_a_project_run_at_once_and_the_others_wait_for_their_turn(start
     All of them run in the end, never more than eight beside each other.
     """
     mark = word()
-    monkeypatch.setattr(detached, "_POLL", 0.01)
+    monkeypatch.setattr(detached, "_SLOT_POLL_S", 0.01)
     for _ in range(20):
         assert start(f": {mark}; until [ -e {tmp_path}/go ]; do sleep 0.01; done").failure is None
 
@@ -128,8 +128,8 @@ def test_another_project_does_not_wait_for_this_one(start, home):
     mark = word()
     for _ in range(8):
         start(f"sleep {mark}")
-    elsewhere = World(cwd=str(home), env=dict(os.environ))
-    detached.detach(Job("echo here", b"", elsewhere, 0), "echo here", elsewhere)
+    elsewhere = ProcessContext(cwd=str(home), env=dict(os.environ))
+    detached.run_detached(CommandOperation("echo here", b"", elsewhere, 0), "echo here", elsewhere)
     try:
         assert eventually(lambda: count("async hook ended (exit code 0)") == 1)
     finally:
@@ -143,9 +143,9 @@ def test_too_many_that_wait_are_refused_and_told_of(start, monkeypatch):
     """
     A hook for which there is no place, not even to wait, is a hook that failed to start.
     """
-    monkeypatch.setattr(detached, "AT_ONCE", 1)
-    monkeypatch.setattr(detached, "_PLACES", 2)
-    monkeypatch.setattr(detached, "_POLL", 0.01)
+    monkeypatch.setattr(detached, "MAX_RUNNING_PER_PROJECT", 1)
+    monkeypatch.setattr(detached, "_MAX_SLOTS", 2)
+    monkeypatch.setattr(detached, "_SLOT_POLL_S", 0.01)
     endings = [start("sleep 0.2").failure for _ in range(3)]
 
     assert [None, None] == endings[:2]
@@ -158,10 +158,10 @@ def test_one_that_waited_too_long_never_runs(start, monkeypatch, tmp_path):
     """
     Its ten minutes are for waiting too.
     """
-    monkeypatch.setattr(detached, "AT_ONCE", 1)
-    monkeypatch.setattr(detached, "_POLL", 0.01)
+    monkeypatch.setattr(detached, "MAX_RUNNING_PER_PROJECT", 1)
+    monkeypatch.setattr(detached, "_SLOT_POLL_S", 0.01)
     start("sleep 0.5")
-    monkeypatch.setattr(detached, "LONGEST", 0.1)
+    monkeypatch.setattr(detached, "MAX_DETACHED_S", 0.1)
     start(f"touch {tmp_path / 'ran'}")
 
     assert eventually(lambda: count("others ran all the time") == 1)
@@ -183,9 +183,9 @@ def test_it_is_a_running_hook_to_whatever_it_starts(start, tmp_path):
 
 
 def marks():
-    from hookonce.runtime.folder import at
+    from hookonce.runtime.folder import runtime_file
 
-    return at("handlers", "x").parent
+    return runtime_file("handlers", "x").parent
 
 
 def test_one_for_which_there_is_no_process_holds_no_place(start, monkeypatch):
@@ -200,7 +200,7 @@ def test_one_for_which_there_is_no_process_holds_no_place(start, monkeypatch):
         patch.setattr(detached, "fork", none_left)
         assert ["not started: [Errno 11] Resource temporarily unavailable"] * 3 == [start("true").failure for _ in range(3)]
 
-    places = [os.open(file, os.O_RDWR) for file in sorted(detached.at("async", "x").parent.iterdir())]
+    places = [os.open(file, os.O_RDWR) for file in sorted(detached.runtime_file("async", "x").parent.iterdir())]
     for place in places:
         flock(place, LOCK_EX | LOCK_NB)
         os.close(place)

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from hookonce.errors import HookonceError
 from hookonce.handlers import http_call, watchdog
-from hookonce.handlers.errand import waited
-from hookonce.handlers.http import post_of
-from hookonce.handlers.http_call import Address
+from hookonce.handlers.errand import run_to_completion
+from hookonce.handlers.http import build_http_operation
+from hookonce.handlers.http_call import ServerAddress
 from hookonce.model import Handler
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from tests.handlers.processes import eventually
 from tests.handlers.servers import DENY, MEGABYTE, WAYS, answer, context_of, server
 
@@ -33,8 +33,8 @@ def there():
 
 def post(url, timeout=LONG, environment=None, *, is_heard=True, **more):
     """Ask a server, and wait for it."""
-    made = post_of(Handler(type="http", url=url, **more), BODY, environment or {}, is_heard=is_heard)
-    return waited(replace(made, timeout=timeout))
+    made = build_http_operation(Handler(type="http", url=url, **more), BODY, environment or {}, expects_answer=is_heard)
+    return run_to_completion(replace(made, timeout=timeout))
 
 
 @pytest.mark.parametrize("path", ["/deny", "/chunked", "/plain-end", "/continue", "/here"])
@@ -105,12 +105,12 @@ def test_nobody_waits_while_a_server_is_waited_for(there):
     """
     Who was asked last answers first, if the others do not answer.
     """
-    loop, ended = Loop(), []
+    loop, ended = EventLoop(), []
     for path, patience in [*[("/hangs", PATIENCE)] * 8, ("/deny", LONG)]:
-        post_of(Handler(type="http", url=there.url(path)), BODY, {}).begin(loop, patience, ended.append)
+        build_http_operation(Handler(type="http", url=there.url(path)), BODY, {}).begin(loop, patience, ended.append)
 
     while len(ended) < 9:
-        loop.turn()
+        loop.run_once()
 
     assert [None, *["timeout"] * 8] == [ran.failure for ran in ended]
     loop.close()
@@ -120,10 +120,10 @@ def test_a_call_that_nobody_wants_any_more_is_broken_off(there):
     """
     Whoever waits is told at once.
     """
-    loop, ended = Loop(), []
-    under_way = post_of(Handler(type="http", url=there.url("/hangs")), BODY, {}).begin(loop, LONG, ended.append)
+    loop, ended = EventLoop(), []
+    under_way = build_http_operation(Handler(type="http", url=there.url("/hangs")), BODY, {}).begin(loop, LONG, ended.append)
 
-    under_way.end()
+    under_way.cancel()
 
     assert ["timeout"] == [ran.failure for ran in ended]
     loop.close()
@@ -176,7 +176,7 @@ def test_what_is_neither_secured_nor_here_is_not_called(url):
     And nothing that two readers could read differently.
     """
     with pytest.raises(HookonceError):
-        post_of(Handler(type="http", url=url), BODY, {})
+        build_http_operation(Handler(type="http", url=url), BODY, {})
 
 
 def test_plain_http_asks_no_name_server(monkeypatch):
@@ -185,8 +185,8 @@ def test_plain_http_asks_no_name_server(monkeypatch):
     """
     monkeypatch.setattr(http_call.socket, "getaddrinfo", lambda *_, **__: pytest.fail("somebody was asked"))
 
-    assert ["127.0.0.1", "::1"] == http_call._places(Address("http", "localhost", 80))
-    assert ["127.0.0.9"] == http_call._places(Address("http", "127.0.0.9", 80))
+    assert ["127.0.0.1", "::1"] == http_call._resolve_host(ServerAddress("http", "localhost", 80))
+    assert ["127.0.0.9"] == http_call._resolve_host(ServerAddress("http", "127.0.0.9", 80))
 
 
 def test_proxies_of_the_environment_are_not_asked(there, monkeypatch):
@@ -219,7 +219,7 @@ def test_a_server_that_proves_who_it_is_is_heard(tmp_path, monkeypatch):
     context, certificate = context_of(tmp_path)
     usual = ssl.create_default_context
     monkeypatch.setattr(ssl, "create_default_context", lambda: usual(cafile=str(certificate)))
-    monkeypatch.setattr(http_call, "_places", lambda _: ["127.0.0.1"])
+    monkeypatch.setattr(http_call, "_resolve_host", lambda _: ["127.0.0.1"])
     with server(WAYS, context) as one:
         assert DENY == json.loads(post(one.url("/deny", "localhost")).stdout)
         assert "certificate is not trusted" in post(one.url("/deny", "another.example")).failure
@@ -252,8 +252,8 @@ def test_a_large_event_is_sent_whole():
     """
     given = json.dumps({"text": "x" * (4 << 20)}).encode()
     with server({"/": answer(DENY)}) as one:
-        made = post_of(Handler(type="http", url=one.url()), given, {})
-        assert 0 == waited(replace(made, timeout=LONG)).code
+        made = build_http_operation(Handler(type="http", url=one.url()), given, {})
+        assert 0 == run_to_completion(replace(made, timeout=LONG)).code
     assert given == one.heard[0][3]
 
 
@@ -267,4 +267,4 @@ def test_a_copy_leaves_nothing_behind():
         post(one.url("/hangs"), timeout=0.05)
 
     assert before == len([*Path("/proc/self/fd").iterdir()])
-    assert eventually(lambda: watchdog.reap() or not watchdog._unended)
+    assert eventually(lambda: watchdog.reap() or not watchdog._zombie_pids)

@@ -6,11 +6,11 @@ from time import monotonic
 
 import pytest
 
-from hookonce.handlers.errand import waited
-from hookonce.handlers.module import Invocation
-from hookonce.handlers.module_talk import ModuleTalk
+from hookonce.handlers.errand import run_to_completion
+from hookonce.handlers.module import ModuleOperation
+from hookonce.handlers.module_talk import ModuleChannel
 from hookonce.modules.descriptor import Descriptor, Transport
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.texts import load
 
 EACH = "import json, os, sys, time\ndef say(d): print(json.dumps(d), flush=True)\nfor line in sys.stdin:\n    r = json.loads(line); a = r['args']\n    "
@@ -25,17 +25,17 @@ class Asking:
     """A module in a loop, and what was said to each question."""
 
     def __init__(self, text, *command):
-        self.loop, self.said = Loop(), {}
-        self.talk = ModuleTalk(self.loop, described(*(command or (sys.executable, "-I", "-S", "-c", EACH + text))))
+        self.loop, self.said = EventLoop(), {}
+        self.talk = ModuleChannel(self.loop, described(*(command or (sys.executable, "-I", "-S", "-c", EACH + text))))
 
     def ask(self, name, timeout=5.0, **args):
         request = {"op": "on_event", "args": {"name": name} | args}
-        self.talk.ask(request, timeout, lambda ran: self.said.setdefault(name, ran))
+        self.talk.query(request, timeout, lambda ran: self.said.setdefault(name, ran))
 
     def wait(self, *names, seconds=10.0):
         until = monotonic() + seconds
         while monotonic() < until and not {*names} <= self.said.keys():
-            self.loop.turn(0.05)
+            self.loop.run_once(0.05)
         return [self.result(name) for name in names]
 
     def result(self, name):
@@ -49,7 +49,7 @@ class Asking:
         self.talk.end()
         until = monotonic() + 0.3
         while monotonic() < until:
-            self.loop.turn(0.05)
+            self.loop.run_once(0.05)
         self.loop.close()
 
 
@@ -170,10 +170,10 @@ m.run([])
 def test_what_a_module_has_acknowledged_is_done_before_it_is_ended(tmp_path):
     file = tmp_path / "done"
     request = {"op": "on_event", "args": {"event": {"event": "x"}}}
-    invocation = Invocation(
+    invocation = ModuleOperation(
         descriptor=described(sys.executable, "-c", LATER, str(file)), request=request, timeout=10.0
     )
-    assert waited(invocation).failure is None
+    assert run_to_completion(invocation).failure is None
     assert "done" == file.read_text()
 
 

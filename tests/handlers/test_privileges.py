@@ -8,7 +8,7 @@ import pytest
 
 from hookonce.config import paths, settings
 from hookonce.handlers import privileges
-from hookonce.handlers.process import World, run
+from hookonce.handlers.process import ProcessContext, run_command
 from hookonce.store import spool
 from tests.cli.command import PAYLOAD, lines
 from tests.cli.command import run as command
@@ -34,7 +34,7 @@ def told(text):
 
 def has(*, reduced):
     """What a hook has."""
-    ran = run(SHOW, b"", World(cwd="/", env={"PATH": os.environ["PATH"]}, reduced=reduced), 10)
+    ran = run_command(SHOW, b"", ProcessContext(cwd="/", env={"PATH": os.environ["PATH"]}, drops_privileges=reduced), 10)
     assert 0 == ran.code, ran
     return told(ran.stdout.decode())
 
@@ -56,7 +56,7 @@ def test_a_hook_has_no_capability_left_and_can_gain_none():
     reduced = has(reduced=True)
 
     assert 1 == reduced["NoNewPrivs"]
-    if privileges.lacking() is None and os.geteuid() == 0:
+    if privileges.describe_unremovable() is None and os.geteuid() == 0:
         assert [0] * 5 == [reduced[name] for name in SETS[:-1]]
     assert before == has(reduced=False)
 
@@ -68,16 +68,16 @@ def test_the_setting_reaches_every_hook_of_a_call(home, background):
     """
     Through the real command, also for one that nobody waits for; no gap where the system could do it.
     """
-    configure(paths.configuration(), 'privileges = "reduced"\n')
+    configure(paths.config_dir(), 'privileges = "reduced"\n')
     handler = {"type": "command", "command": f"{SHOW} > {home}/part; mv {home}/part {home}/shown", "async": background}
-    (paths.configuration() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [{"event": "before_tool_execute", "handler": handler}]}))
+    (paths.config_dir() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [{"event": "before_tool_execute", "handler": handler}]}))
 
     assert 0 == command("on", "claude-code", "PreToolUse", given=lines(PAYLOAD), HOME=str(home)).code
 
     assert eventually((home / "shown").exists)
     assert 1 == told((home / "shown").read_text())["NoNewPrivs"]
-    (record,) = spool.records()
-    assert (privileges.lacking() is not None) == any(gap.capability == "privileges" for gap in record.gaps)
+    (record,) = spool.load_records()
+    assert (privileges.describe_unremovable() is not None) == any(gap.capability == "privileges" for gap in record.gaps)
 
 
 @pytest.mark.covers("HIF-107")
@@ -99,7 +99,7 @@ def test_one_who_wants_fewer_is_enough(home, user, system, expected):
     """
     The user cannot loosen what the system says, nor the other way round; and nothing is loosened by a slip of the pen.
     """
-    for folder, text in ((paths.configuration(), user), (home / "etc", system)):
+    for folder, text in ((paths.config_dir(), user), (home / "etc", system)):
         if text is not None:
             configure(folder, text)
     assert expected == settings.privileges()
@@ -121,7 +121,7 @@ def test_what_a_system_cannot_take_away_is_told(monkeypatch, system, sets, expec
     monkeypatch.setattr(privileges, "platform", system)
     monkeypatch.setattr(privileges.os, "geteuid", lambda: 0)
     monkeypatch.setattr(privileges, "_capabilities", lambda name="CapEff": sets[name])
-    assert expected == privileges.lacking()
+    assert expected == privileges.describe_unremovable()
 
 
 def test_a_hook_that_keeps_its_privileges_runs_and_the_record_says_so(home, monkeypatch):
@@ -131,14 +131,14 @@ def test_a_hook_that_keeps_its_privileges_runs_and_the_record_says_so(home, monk
     from hookonce.journeys import on
 
     monkeypatch.setattr(privileges, "platform", "darwin")
-    configure(paths.configuration(), 'privileges = "reduced"\n')
+    configure(paths.config_dir(), 'privileges = "reduced"\n')
     hook = {"name": "guard", "event": "before_tool_execute", "handler": {"type": "command", "command": f"touch {home}/ran"}}
-    (paths.configuration() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
+    (paths.config_dir() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
 
-    on.answer(["claude-code", "PreToolUse"], lines(PAYLOAD), {"PATH": os.environ["PATH"]})
+    on.answer_call(["claude-code", "PreToolUse"], lines(PAYLOAD), {"PATH": os.environ["PATH"]})
 
     assert (home / "ran").exists()
-    (record,) = spool.records()
+    (record,) = spool.load_records()
     assert ["guard keeps privileges, all of them: darwin has no way to take them away"] == [gap.note for gap in record.gaps if gap.capability == "privileges"]
 
 
@@ -147,6 +147,6 @@ def test_one_that_cannot_be_reduced_after_all_does_not_start(monkeypatch):
     """
     Whoever wants fewer privileges would rather have no hook.
     """
-    monkeypatch.setattr(privileges, "_NO_NEW", -1)
-    ran = run("true", b"", World(cwd="/", env={}, reduced=True), 10)
+    monkeypatch.setattr(privileges, "_PR_SET_NO_NEW_PRIVS", -1)
+    ran = run_command("true", b"", ProcessContext(cwd="/", env={}, drops_privileges=True), 10)
     assert (None, True) == (ran.code, "privileges cannot be reduced" in ran.failure)

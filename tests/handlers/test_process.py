@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.handlers.process import LIMIT, World, run
+from hookonce.handlers.process import MAX_OUTPUT_BYTES, ProcessContext, run_command
 from tests.handlers.processes import eventually, running, word
 
-HERE = World(cwd="/", env={"PATH": os.environ["PATH"]})
+HERE = ProcessContext(cwd="/", env={"PATH": os.environ["PATH"]})
 BIG = b"x" * 5_000_000
 
 
@@ -36,9 +36,9 @@ def test_stdin_arrives_whole_and_both_outputs_are_heard():
     """
     A hook gets every byte of a large payload and may say something on both of its outputs.
     """
-    ran = run("wc -c; echo aside >&2", BIG, HERE, 10)
+    ran = run_command("wc -c; echo aside >&2", BIG, HERE, 10)
 
-    assert (0, b"5000000\n", b"aside\n", None, False) == (ran.code, ran.stdout, ran.stderr, ran.failure, ran.cut)
+    assert (0, b"5000000\n", b"aside\n", None, False) == (ran.code, ran.stdout, ran.stderr, ran.failure, ran.truncated)
 
 
 @pytest.mark.parametrize("command", ["exec <&-; echo x", "true <&-; exec true", "head -c 1 >/dev/null; echo x", "exit 0"])
@@ -46,7 +46,7 @@ def test_whoever_does_not_read_its_input_is_heard_all_the_same(command):
     """
     Closing stdin early, or never reading five megabytes of it, is no failure and no delay.
     """
-    ran = run(command, BIG, HERE, 10)
+    ran = run_command(command, BIG, HERE, 10)
 
     assert (0, None) == (ran.code, ran.failure)
     assert ran.duration < 5
@@ -58,7 +58,7 @@ def test_one_that_never_reads_and_never_ends_is_killed_in_time():
     """
     mark = word()
     begin = time.monotonic()
-    ran = run(f"sleep {mark}", BIG, HERE, 0.3)
+    ran = run_command(f"sleep {mark}", BIG, HERE, 0.3)
 
     assert ("timeout", None) == (ran.failure, ran.code)
     assert time.monotonic() - begin < 2
@@ -82,7 +82,7 @@ def test_the_ending_is_told_as_it_was(command, code, failure):
     """
     An exit code is an exit code, and who was ended by a signal has none.
     """
-    ran = run(command, b"", HERE, 10)
+    ran = run_command(command, b"", HERE, 10)
 
     assert (code, failure) == (ran.code, ran.failure)
 
@@ -90,10 +90,10 @@ def test_the_ending_is_told_as_it_was(command, code, failure):
 @pytest.mark.parametrize(
     ("command", "world"),
     [
-        ("true", World(cwd="/nonexistent", env={})),
-        ("true", World(cwd="/etc/passwd", env={})),
+        ("true", ProcessContext(cwd="/nonexistent", env={})),
+        ("true", ProcessContext(cwd="/etc/passwd", env={})),
         ("true\0", HERE),
-        ("true", World(cwd="/", env={"A\0": "b"})),
+        ("true", ProcessContext(cwd="/", env={"A\0": "b"})),
         ("true " + "x" * (1 << 18), HERE),
     ],
 )
@@ -101,7 +101,7 @@ def test_what_cannot_be_started_says_so(command, world):
     """
     A missing directory, a command with a zero byte, one that is too long: not started, and no exception.
     """
-    ran = run(command, b"", world, 10)
+    ran = run_command(command, b"", world, 10)
 
     assert ran.code is None
     assert ran.failure.startswith("not started: ")
@@ -112,9 +112,9 @@ def test_a_gigabyte_is_read_and_thrown_away():
     """
     Only the first megabyte is kept, and that it was cut is known.
     """
-    ran = run("head -c 1000000000 /dev/zero", b"", HERE, 30)
+    ran = run_command("head -c 1000000000 /dev/zero", b"", HERE, 30)
 
-    assert (0, None, True, LIMIT) == (ran.code, ran.failure, ran.cut, len(ran.stdout))
+    assert (0, None, True, MAX_OUTPUT_BYTES) == (ran.code, ran.failure, ran.truncated, len(ran.stdout))
 
 
 @pytest.mark.parametrize("where", ["", " >&2"])
@@ -124,7 +124,7 @@ def test_one_that_never_stops_talking_is_killed_in_time(where):
     """
     mark = word()
     begin = time.monotonic()
-    ran = run(f"yes {mark}{where}", b"", HERE, 0.3)
+    ran = run_command(f"yes {mark}{where}", b"", HERE, 0.3)
 
     assert "timeout" == ran.failure
     assert time.monotonic() - begin < 2
@@ -151,7 +151,7 @@ def test_at_the_timeout_everything_that_it_started_is_killed(command):
     """
     mark = word()
     begin = time.monotonic()
-    ran = run(command.format(mark=mark), b"", HERE, 0.4)
+    ran = run_command(command.format(mark=mark), b"", HERE, 0.4)
 
     assert "timeout" == ran.failure
     assert [] == running(mark)
@@ -174,7 +174,7 @@ def test_at_its_end_everything_that_it_started_is_killed_too(command):
     """
     mark = word()
     begin = time.monotonic()
-    ran = run(f"{command.format(mark=mark)}\necho done", b"", HERE, 5)
+    ran = run_command(f"{command.format(mark=mark)}\necho done", b"", HERE, 5)
 
     assert (0, b"done\n") == (ran.code, ran.stdout)
     assert [] == running(mark)
@@ -191,8 +191,8 @@ def test_the_hook_runs_where_and_as_it_was_told(tmp_path):
     read, write = os.pipe()
     os.set_inheritable(write, True)
     try:
-        world = World(cwd=str(tmp_path), env={"ONLY": "this"}, umask=0o027)
-        ran = run(f"pwd; umask; /usr/bin/env | /bin/grep -v -e ^PWD -e ^_ -e ^SHLVL; {OPEN}", b"", world, 5)
+        world = ProcessContext(cwd=str(tmp_path), env={"ONLY": "this"}, umask=0o027)
+        ran = run_command(f"pwd; umask; /usr/bin/env | /bin/grep -v -e ^PWD -e ^_ -e ^SHLVL; {OPEN}", b"", world, 5)
     finally:
         os.close(read)
         os.close(write)
@@ -206,7 +206,7 @@ def test_signals_mean_to_a_hook_what_they_mean_to_any_program():
     """
     That we ignore broken pipes is not handed down.
     """
-    ran = run("yes | head -n 1; kill -PIPE $$; echo alive", b"", HERE, 5)
+    ran = run_command("yes | head -n 1; kill -PIPE $$; echo alive", b"", HERE, 5)
 
     assert ("ended by signal 13", b"y\n") == (ran.failure, ran.stdout)
 
@@ -215,7 +215,7 @@ def test_it_leaves_our_terminal_and_group():
     """
     A hook has a session of its own: no terminal to write to, and no group that our agent would kill by halves.
     """
-    ran = run("ps -o sid= -p $$; echo $$; : >/dev/tty", b"", HERE, 5)
+    ran = run_command("ps -o sid= -p $$; echo $$; : >/dev/tty", b"", HERE, 5)
 
     session, own = ran.stdout.split()
     assert session == own
@@ -227,7 +227,7 @@ def test_a_watchdog_that_is_killed_is_a_failure_of_the_hook():
     Nobody waits until the deadline for somebody who is gone.
     """
     begin = time.monotonic()
-    ran = run("kill -9 $PPID; exec sleep 0.5", b"", HERE, 10)
+    ran = run_command("kill -9 $PPID; exec sleep 0.5", b"", HERE, 10)
 
     assert (None, "its watchdog was killed") == (ran.code, ran.failure)
     assert time.monotonic() - begin < 2

@@ -8,17 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce.config import settings
-from hookonce.config.models import chosen, models
+from hookonce.config.models import select_model, load_model_settings
 from hookonce.errors import HookonceError
 from hookonce.handlers import agent, prompt
-from hookonce.handlers.errand import Ran
-from hookonce.handlers.process import World
-from hookonce.handlers.question import LONGEST, judged, question
+from hookonce.handlers.errand import OperationResult
+from hookonce.handlers.process import ProcessContext
+from hookonce.handlers.question import MAX_EVENT_CHARS, parse_decision, build_question
 from hookonce.model import Decision, Handler, Usage
 from tests.manifest.projects import house, put
 
 EVENT = {"type": "before_tool_execute", "tool": {"name": "shell", "input": {"command": "rm -rf /"}, "native_input": {"command": "rm -rf /"}}, "native": {"raw": 1}, "user": {"id": "me"}}
-WORLD = World(cwd="/", env={"KEY": "k-123"})
+WORLD = ProcessContext(cwd="/", env={"KEY": "k-123"})
 HANDLER = Handler(type="prompt", prompt="Is this safe? $ARGUMENTS Think.", model=None)
 
 
@@ -33,15 +33,15 @@ def test_the_event_stands_between_marks_that_nobody_knows_beforehand():
     """
     In the place that the prompt has for it, else behind the prompt; the payload and who somebody is stay here.
     """
-    rules, asked, gaps = question("Is this safe? $ARGUMENTS Think.", json.dumps(EVENT).encode())
+    rules, asked, gaps = build_question("Is this safe? $ARGUMENTS Think.", json.dumps(EVENT).encode())
     mark = re.search(r"<(event-[0-9a-f]{16})>", rules)[1]
 
     begin, text, end = asked.partition(f"<{mark}>\n")[0], asked, asked.partition(f"</{mark}>")[2]
     told = json.loads(text.partition(f"<{mark}>\n")[2].partition(f"\n</{mark}>")[0])
     assert ("Is this safe? ", " Think.", []) == (begin, end, gaps)
     assert {"type": "before_tool_execute", "tool": {"name": "shell", "input": {"command": "rm -rf /"}}} == told
-    assert question("p", b"{}")[0] != question("p", b"{}")[0]
-    assert question("p", b"{}")[1].startswith("p\n\n<event-")
+    assert build_question("p", b"{}")[0] != build_question("p", b"{}")[0]
+    assert build_question("p", b"{}")[1].startswith("p\n\n<event-")
 
 
 def test_no_secret_is_sent():
@@ -51,7 +51,7 @@ def test_no_secret_is_sent():
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     told = EVENT | {"tool": {"name": "shell", "input": {"command": f"git push https://x:{secret}@github.com/a/b"}}}
 
-    _, asked, gaps = question("p", json.dumps(told).encode())
+    _, asked, gaps = build_question("p", json.dumps(told).encode())
 
     assert secret not in asked
     assert "git push" in asked
@@ -63,7 +63,7 @@ def test_half_an_event_is_never_judged():
     What is too long to be sent is a failure, or whoever wants to hide something would make it long.
     """
     with pytest.raises(HookonceError, match="longer than"):
-        question("p", json.dumps({"prompt": "x" * LONGEST}).encode())
+        build_question("p", json.dumps({"prompt": "x" * MAX_EVENT_CHARS}).encode())
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_an_answer_says_whether_and_why(text, expected):
     """
     That nothing is wrong is no opinion, and no permission.
     """
-    decision, gaps = judged(text)
+    decision, gaps = parse_decision(text)
 
     assert (expected, []) == ((decision.outcome, decision.reason), gaps)
 
@@ -96,7 +96,7 @@ def test_anything_else_is_no_answer(text):
     """
     It is not guessed what a model might have meant.
     """
-    assert (None, []) == judged(text)
+    assert (None, []) == parse_decision(text)
 
 
 @given(st.text() | st.recursive(st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["ok", "decision", "reason", "updated_input", "context", "continue"]), inner)).map(json.dumps))
@@ -104,7 +104,7 @@ def test_whatever_a_model_says_it_rewrites_nothing_and_tells_the_agent_nothing(t
     """
     Somebody else's text may have led it: a decision and its reason, and no more.
     """
-    decision, _ = judged(text)
+    decision, _ = parse_decision(text)
 
     assert decision is None or decision == Decision(outcome=decision.outcome, reason=decision.reason)
 
@@ -113,7 +113,7 @@ def test_what_it_says_besides_is_named():
     """
     New input from a model does not count.
     """
-    decision, gaps = judged('{"decision": "deny", "reason": "r", "updated_input": {"command": "x"}, "context": "c"}')
+    decision, gaps = parse_decision('{"decision": "deny", "reason": "r", "updated_input": {"command": "x"}, "context": "c"}')
 
     assert Decision(outcome="deny", reason="r") == decision
     assert ["what a model says besides does not count: context, updated_input"] == [one.note for one in gaps]
@@ -125,17 +125,17 @@ def test_a_command_of_the_user_s_is_asked(configured):
     """
     configured('[models]\ncommand = "ask --model {model}"\nmodel = "small-1"\n')
 
-    made = prompt.asking(HANDLER, b"{}", WORLD)
-    other = prompt.asking(Handler(type="prompt", prompt="p", model="big/2:latest"), b"{}", WORLD)
+    made = prompt.prepare_prompt(HANDLER, b"{}", WORLD)
+    other = prompt.prepare_prompt(Handler(type="prompt", prompt="p", model="big/2:latest"), b"{}", WORLD)
 
-    assert ("ask --model small-1", "small-1", WORLD) == (made.errand.command, made.model, made.errand.world)
-    assert b"Is this safe? <event-" in made.errand.given
-    assert b"Answer with one JSON object" in made.errand.given
-    assert "ask --model big/2:latest" == other.errand.command
+    assert ("ask --model small-1", "small-1", WORLD) == (made.operation.command, made.model, made.operation.process_context)
+    assert b"Is this safe? <event-" in made.operation.payload
+    assert b"Answer with one JSON object" in made.operation.payload
+    assert "ask --model big/2:latest" == other.operation.command
     with pytest.raises(HookonceError, match="no name of a model"):
-        prompt.asking(Handler(type="prompt", prompt="p", model="; rm -rf /"), b"{}", WORLD)
+        prompt.prepare_prompt(Handler(type="prompt", prompt="p", model="; rm -rf /"), b"{}", WORLD)
     with pytest.raises(HookonceError, match="no name of a model"):
-        prompt.asking(Handler(type="prompt", prompt="p", model="--dangerous"), b"{}", WORLD)
+        prompt.prepare_prompt(Handler(type="prompt", prompt="p", model="--dangerous"), b"{}", WORLD)
 
 
 def test_a_command_that_chooses_the_model_itself_is_named(configured):
@@ -144,9 +144,9 @@ def test_a_command_that_chooses_the_model_itself_is_named(configured):
     """
     configured('[models]\ncommand = "ask"\n')
 
-    made = prompt.asking(Handler(type="prompt", prompt="p", model="big"), b"{}", WORLD)
+    made = prompt.prepare_prompt(Handler(type="prompt", prompt="p", model="big"), b"{}", WORLD)
 
-    assert ("ask", None) == (made.errand.command, made.model)
+    assert ("ask", None) == (made.operation.command, made.model)
     assert ["the configured command chooses the model; the hook would have big"] == [one.note for one in made.gaps]
 
 
@@ -156,7 +156,7 @@ def test_a_server_is_asked_in_openai_s_words(configured):
     """
     configured('[models]\nendpoint = "https://models.example/v1/"\nmodel = "small-1"\nkey_env = "KEY"\n')
 
-    made = prompt.asking(HANDLER, b"{}", WORLD).errand.request
+    made = prompt.prepare_prompt(HANDLER, b"{}", WORLD).operation.request
 
     assert ("https", "models.example", 443, "/v1/chat/completions") == (*made.address, made.target)
     assert "Bearer k-123" == made.headers["Authorization"]
@@ -164,7 +164,7 @@ def test_a_server_is_asked_in_openai_s_words(configured):
     assert ("small-1", False, ["system", "user"]) == (told["model"], told["stream"], [one["role"] for one in told["messages"]])
     assert b"k-123" not in made.body
     with pytest.raises(HookonceError, match=r"KEY \(models.key_env\) is not set"):
-        prompt.asking(HANDLER, b"{}", World(cwd="/", env={}))
+        prompt.prepare_prompt(HANDLER, b"{}", ProcessContext(cwd="/", env={}))
 
 
 def test_an_agent_is_a_command_with_tools_or_says_that_it_is_none(configured):
@@ -172,12 +172,12 @@ def test_an_agent_is_a_command_with_tools_or_says_that_it_is_none(configured):
     Its own command, else the one for models; at a server it runs as a prompt.
     """
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "m"\nagent = "look"\n')
-    assert "look" == agent.asking(HANDLER, b"{}", WORLD).errand.command
-    assert b"use the tools that you have" in agent.asking(HANDLER, b"{}", WORLD).errand.given
+    assert "look" == agent.prepare_agent(HANDLER, b"{}", WORLD).operation.command
+    assert b"use the tools that you have" in agent.prepare_agent(HANDLER, b"{}", WORLD).operation.payload
     configured('[models]\ncommand = "ask"\n')
-    assert "ask" == agent.asking(HANDLER, b"{}", WORLD).errand.command
+    assert "ask" == agent.prepare_agent(HANDLER, b"{}", WORLD).operation.command
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "m"\n')
-    (gap,) = agent.asking(HANDLER, b"{}", WORLD).gaps
+    (gap,) = agent.prepare_agent(HANDLER, b"{}", WORLD).gaps
     assert "this agent runs as a prompt" in gap.note
 
 
@@ -205,7 +205,7 @@ def test_what_is_missing_or_wrong_is_said(configured, text, why):
     configured(text)
 
     with pytest.raises(HookonceError, match=re.escape(why)):
-        prompt.asking(HANDLER, b"{}", WORLD)
+        prompt.prepare_prompt(HANDLER, b"{}", WORLD)
 
 
 def test_the_user_s_models_count_before_the_system_s(configured, tmp_path):
@@ -214,10 +214,10 @@ def test_the_user_s_models_count_before_the_system_s(configured, tmp_path):
     """
     put(tmp_path / "etc" / "config.toml", '[models]\ncommand = "theirs"\n')
     assert tmp_path / "etc" == settings.SYSTEM
-    assert "theirs" == models().command
+    assert "theirs" == load_model_settings().command
     configured('[models]\ncommand = "mine"\nmodel = "m"\n')
 
-    assert ("mine", "m", "other") == (models().command, chosen(None, models()), chosen("other", models()))
+    assert ("mine", "m", "other") == (load_model_settings().command, select_model(None, load_model_settings()), select_model("other", load_model_settings()))
 
 
 def test_what_a_model_has_taken_is_known(configured, tmp_path):
@@ -226,10 +226,10 @@ def test_what_a_model_has_taken_is_known(configured, tmp_path):
     """
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "priced"\n')
     put(tmp_path / "home" / ".config" / "hookonce" / "prices.toml", "[priced]\ninput = 1\noutput = 10\n")
-    asked = prompt.asking(HANDLER, b"{}", WORLD)
+    asked = prompt.prepare_prompt(HANDLER, b"{}", WORLD)
     told = {"model": "priced", "choices": [{"message": {"content": '{"ok": true}'}}], "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}}
 
-    found = prompt.heard(asked, Ran(code=0, stdout=json.dumps(told).encode()))
+    found = prompt.parse_model_result(asked, OperationResult(code=0, stdout=json.dumps(told).encode()))
 
     assert (Decision(), "priced", 300) == (found.decision, found.model, found.cost_micros)
     assert Usage(input_tokens=100, output_tokens=20, total_tokens=120) == found.usage
@@ -242,9 +242,9 @@ def test_a_server_without_a_message_has_failed(configured, body):
     """
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "m"\n')
 
-    found = prompt.heard(prompt.asking(HANDLER, b"{}", WORLD), Ran(code=0, stdout=body))
+    found = prompt.parse_model_result(prompt.prepare_prompt(HANDLER, b"{}", WORLD), OperationResult(code=0, stdout=body))
 
-    assert (None, "the model's server answered without a message") == (found.decision, found.ran.failure)
+    assert (None, "the model's server answered without a message") == (found.decision, found.result.failure)
 
 
 @pytest.mark.parametrize("code", [1, 2, 127])
@@ -254,6 +254,6 @@ def test_a_command_that_ends_badly_refuses_nothing(configured, code):
     """
     configured('[models]\ncommand = "ask"\n')
 
-    found = prompt.heard(prompt.asking(HANDLER, b"{}", WORLD), Ran(code=code, stdout=b'{"ok": false}'))
+    found = prompt.parse_model_result(prompt.prepare_prompt(HANDLER, b"{}", WORLD), OperationResult(code=code, stdout=b'{"ok": false}'))
 
-    assert (None, None, f"the command for models ended with exit code {code}") == (found.decision, found.ran.code, found.ran.failure)
+    assert (None, None, f"the command for models ended with exit code {code}") == (found.decision, found.result.code, found.result.failure)

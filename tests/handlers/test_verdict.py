@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from hookonce.handlers.process import Ran
+from hookonce.handlers.process import OperationResult
 from hookonce.handlers.verdict import Rights, verdict
-from hookonce.journeys.dialect import spoken
+from hookonce.journeys.dialect import parse_hif_output
 from hookonce.model import Decision, Handler, Hook
 
 # blocking, on_failure; blocking: false with closed is no manifest
@@ -66,8 +66,8 @@ def hook(blocking=True, failure=None, action=None):
 
 def judged(one, code, stdout="", stderr="", rights=Rights(may_allow=True)):  # noqa: B008  it is frozen
     """The verdict of a run that ended like this."""
-    ran = Ran(code=code if type(code) is int else None, failure=None if type(code) is int else code, stdout=stdout.encode(), stderr=stderr.encode())
-    return verdict(one, ran, spoken(stdout), rights)
+    ran = OperationResult(code=code if type(code) is int else None, failure=None if type(code) is int else code, stdout=stdout.encode(), stderr=stderr.encode())
+    return verdict(one, ran, parse_hif_output(stdout), rights)
 
 
 @pytest.mark.covers("HIF-17", "HIF-18", "HIF-19", "HIF-20", "HIF-21", "HIF-80", "HIF-81", "HIF-82", "HIF-84", "HIF-85", "HIF-X12")
@@ -85,7 +85,7 @@ def test_every_row_of_the_table_holds(blocking, failure, code, stdout, expected)
 
 def stated(code, stdout):
     """Whether the hook itself has refused."""
-    return code == 2 or (code == 0 and '"decision": "deny"' in stdout and spoken(stdout) is not None)
+    return code == 2 or (code == 0 and '"decision": "deny"' in stdout and parse_hif_output(stdout) is not None)
 
 
 @pytest.mark.covers("HIF-75", "HIF-80")
@@ -158,8 +158,8 @@ def test_a_hook_that_may_not_block_only_looks_on_where_that_is_asked_for(said):
     strict = Rights(may_allow=True, strict=True)
     with_context = said[:-1] + ', "context": "c"}'
 
-    assert spoken(said) == replace(judged(hook(), 0, said, rights=strict).decision, by=None)
-    assert spoken(said) == replace(judged(hook(blocking=False), 0, said).decision, by=None)
+    assert parse_hif_output(said) == replace(judged(hook(), 0, said, rights=strict).decision, by=None)
+    assert parse_hif_output(said) == replace(judged(hook(blocking=False), 0, said).decision, by=None)
     decision, failure, (gap,) = judged(hook(blocking=False), 0, with_context, rights=strict)
     assert (Decision(context="c"), None, "blocking") == (decision, failure, gap.capability)
 
@@ -169,8 +169,8 @@ def test_an_agent_s_own_reading_of_codes_counts_for_hooks_that_may_block():
     A hook that speaks as one agent's scripts do has refused when that agent says so; but not if it may not block.
     """
     refused = Decision(outcome="deny", reason="hook errored")
-    ran = Ran(code=1)
+    ran = OperationResult(code=1)
 
-    assert "deny" == verdict(hook(), ran, refused, Rights(), codes_told=True).decision.outcome
-    assert Decision() == verdict(hook(blocking=False), ran, refused, Rights(), codes_told=True).decision
-    assert Decision() == verdict(hook(), Ran(code=2), Decision(), Rights(), codes_told=True).decision
+    assert "deny" == verdict(hook(), ran, refused, Rights(), has_own_exit_codes=True).decision.outcome
+    assert Decision() == verdict(hook(blocking=False), ran, refused, Rights(), has_own_exit_codes=True).decision
+    assert Decision() == verdict(hook(), OperationResult(code=2), Decision(), Rights(), has_own_exit_codes=True).decision

@@ -22,20 +22,20 @@ def test_one_that_had_not_ended_is_taken_away_when_it_has(monkeypatch):
     """
     Not before, and once.
     """
-    monkeypatch.setattr(watchdog, "_unended", [])
+    monkeypatch.setattr(watchdog, "_zombie_pids", [])
     begun = []
-    Watchdog(lambda *ends: begun.append(waits(*ends)) or begun[0]).close(ended=False)
+    Watchdog(lambda *ends: begun.append(waits(*ends)) or begun[0]).close(has_ended=False)
     (pid,) = begun
     watchdog.reap()
-    assert [pid] == watchdog._unended
+    assert [pid] == watchdog._zombie_pids
 
     os.kill(pid, signal.SIGKILL)
 
-    assert eventually(lambda: watchdog.reap() or not watchdog._unended)
+    assert eventually(lambda: watchdog.reap() or not watchdog._zombie_pids)
     assert not Path(f"/proc/{pid}").exists()
-    watchdog._unended.append(pid)  # nobody's, as in a copy of us
+    watchdog._zombie_pids.append(pid)  # nobody's, as in a copy of us
     watchdog.reap()
-    assert [] == watchdog._unended
+    assert [] == watchdog._zombie_pids
 
 
 def test_one_for_which_there_is_no_second_pipe_leaves_no_first(monkeypatch):

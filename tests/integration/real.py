@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from hookonce.errors import HookonceError
-from hookonce.lab.fetch import fetch
-from hookonce.lab.found import find
+from hookonce.lab.fetch import fetch_agents
+from hookonce.lab.found import find_program
 from tests.house.tree import committed_files
 from tests.shared import ROOT
 
@@ -23,8 +23,8 @@ from tests.shared import ROOT
 def agent(name):
     """An agent in its pinned version, from where `hookonce lab fetch` puts it; skips where it cannot be had."""
     try:
-        fetch([name])
-        got = find(name, pinned=True)
+        fetch_agents([name])
+        got = find_program(name, use_pinned=True)
     except HookonceError as problem:
         pytest.skip(str(problem))
     if got is None:

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from hookonce import agents
-from hookonce.agents import natives, point_of
+from hookonce.agents import config_events, point_of
 from tests.cli.command import run
 from tests.integration.real import agent
 
@@ -48,7 +48,7 @@ def test_codex_finds_every_entry_and_trusts_them_if_its_user_said_so(tmp_path, t
     installed = run("install", "codex", *(["--trust"] if trust else []), HOME=str(tmp_path))
     hooks = listed(tmp_path, tmp_path / "project")
 
-    wanted = [native for native in natives(codex) if point_of(codex, native).install == "default"]
+    wanted = [native for native in config_events(codex) if point_of(codex, native).install == "default"]
     assert 0 == installed.code, installed.err
     assert len(wanted) == len(hooks)
     assert {"trusted" if trust else "untrusted"} == {hook["trustStatus"] for hook in hooks}

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.journeys.made_home import Home
+from hookonce.journeys.made_home import SandboxHome
 from hookonce.lab import drivers
-from hookonce.lab.model import Model
-from hookonce.lab.stage import Stage, _folder
-from hookonce.service.vigil import tells
+from hookonce.lab.model import ModelServer
+from hookonce.lab.stage import Bench, _run_folder
+from hookonce.service.vigil import reports_session_end
 from hookonce.texts import dump, load
 from tests.handlers.processes import eventually
 from tests.integration.real import agent
@@ -26,17 +26,17 @@ _SCENARIO = "refuse-shell"  # two commands, the second of which takes a second
 @contextmanager
 def playing(name, cache):
     """An agent that has begun to work in a home of its own."""
-    driver = drivers.load(name)
-    with _folder() as scratch, Model() as model:
-        stage = Stage(driver, agent(name), cache)
-        stand = stage._stand(scratch, model.url, _SCENARIO, None)
+    driver = drivers.load_driver(name)
+    with _run_folder() as scratch, ModelServer() as model:
+        stage = Bench(driver, agent(name), cache)
+        stand = stage._build_env(scratch, model.url, _SCENARIO, None)
         driver.prepare(stand)
         home = stage._install(stand, [])
         out = (scratch / "out").open("wb")
         try:
-            assert home.wake()
+            assert home.start_daemon()
             process = subprocess.Popen(
-                driver.words(stand),
+                driver.command(stand),
                 cwd=stand.project,
                 env=stage._environment(stand),
                 stdin=subprocess.DEVNULL,
@@ -50,7 +50,7 @@ def playing(name, cache):
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
             out.close()
-            home.leave()
+            home.stop_daemon()
 
 
 def kept(home, *kinds):
@@ -82,7 +82,7 @@ def test_an_agent_that_ends_without_a_word_has_one_end(name, tmp_path):
         noticed = eventually(lambda: ends(home), SOON)
         eventually(lambda: len(ends(home)) > 1, 6)
 
-        assert not tells(name)
+        assert not reports_session_end(name)
         assert noticed
         assert [("session_end", "exit", True)] == ends(home)
 
@@ -118,11 +118,11 @@ def test_a_file_that_changes_after_its_write_was_refused_raises_an_alarm(tmp_pat
     """
     refuses = {"type": "command", "command": "echo no >&2; exit 2"}
     hook = {"name": "no", "event": "before_tool_execute", "matcher": "file_write", "handler": refuses, "blocking": True}
-    home, file = Home(tmp_path / "home", [hook]), tmp_path / "a.txt"
+    home, file = SandboxHome(tmp_path / "home", [hook]), tmp_path / "a.txt"
     given = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": str(tmp_path), "hook_event_name": "PreToolUse"}
     given |= {"tool_name": "Write", "tool_input": {"file_path": str(file), "content": "x"}}
     try:
-        assert home.wake()
+        assert home.start_daemon()
         said = answered(home, dump(given))
         Path(file).write_text("x", encoding="utf-8")
         noticed = eventually(lambda: kept(home, "policy_violation"), SOON)
@@ -132,4 +132,4 @@ def test_a_file_that_changes_after_its_write_was_refused_raises_an_alarm(tmp_pat
         (alarm,) = kept(home, "policy_violation")
         assert ("suspected", "file_created") == (alarm["data"]["status"], alarm["data"]["origin_event"])
     finally:
-        home.leave()
+        home.stop_daemon()

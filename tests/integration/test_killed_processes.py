@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.journeys.looking import take_up
+from hookonce.journeys.looking import ingest_spool
 from hookonce.runtime import asking
 from hookonce.store import audit, reader, spool
 from tests.handlers.processes import eventually
@@ -66,11 +66,11 @@ def looked(home):
             os.utime(file, (1, 1))
     with home.inside():
         trouble = []
-        take_up(trouble.append)
+        ingest_spool(trouble.append)
         assert [] == trouble
-        assert [] == list(spool.folder().glob("*.damaged"))
-        assert 0 == spool.lost()
-        with closing(reader.opened()) as connection:
+        assert [] == list(spool.spool_dir().glob("*.damaged"))
+        assert 0 == spool.lost_record_count()
+        with closing(reader.open_reader()) as connection:
             found = audit.verify(connection)
             assert found.ok, [one.what for one in found.flaws]
             own = "SELECT session FROM events WHERE type IN ('before_tool_execute', 'after_tool_execute')"
@@ -191,7 +191,7 @@ def _dies(told, victim, number):
     for _ in range(2):
         told.hear(*told.ask())
     with home.inside():
-        asking.status(asking.KEEP, 1)
+        asking.query_status(asking.FLUSH, 1)
     return known != home.daemons()
 
 

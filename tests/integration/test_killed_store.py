@@ -11,15 +11,15 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce.config import paths
-from hookonce.journeys.looking import take_up
+from hookonce.journeys.looking import ingest_spool
 from hookonce.journeys.record import Recorder
 from hookonce.model import Decision, Gap, HookRun, Stored
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.service import keeper as keeping
 from hookonce.store import audit, checkpoint, database, erasure, reader, retention, schema, spool
-from hookonce.store.entry import entry
-from hookonce.store.journal import Journal
-from hookonce.store.rebuild import rebuild
+from hookonce.store.entry import build_entry
+from hookonce.store.journal import SpoolJournal
+from hookonce.store.rebuild import rebuild_summaries
 from hookonce.store.writer import Writer
 from tests.integration.killing import lived
 from tests.store.rows import stored
@@ -51,7 +51,7 @@ class House:
 @pytest.fixture
 def house(tmp_path, monkeypatch):
     """A home of its own, and as many copies as are needed."""
-    monkeypatch.setattr(keeping, "_REST", 0.001)
+    monkeypatch.setattr(keeping, "_QUIET_PERIOD_S", 0.001)
     return House(tmp_path, monkeypatch)
 
 
@@ -79,12 +79,12 @@ def killed(house, work, check):
 
 def looked():
     """The record as the next command sees it; the chain has to hold, and the sums to be those of the rows."""
-    for file in spool.folder().glob("*.jsonl"):
+    for file in spool.spool_dir().glob("*.jsonl"):
         os.utime(file, (1, 1))  # nobody is about to say more
     trouble = []
-    take_up(trouble.append)
+    ingest_spool(trouble.append)
     assert [] == trouble
-    with closing(reader.opened()) as connection:
+    with closing(reader.open_reader()) as connection:
         found = audit.verify(connection)
         assert found.ok, [one.what for one in found.flaws]
         rows = connection.execute("SELECT id, type, body, erased FROM events ORDER BY seq").fetchall()
@@ -101,8 +101,8 @@ def looked():
 
 def sums():
     """Every summary, row by row; times were added in another order perhaps."""
-    with closing(reader.opened()) as connection:
-        found = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in sorted(audit.OUTSIDE)}  # noqa: S608
+    with closing(reader.open_reader()) as connection:
+        found = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in sorted(audit.DERIVED_TABLES)}  # noqa: S608
     return {
         name: [tuple(round(one, 6) if type(one) is float else one for one in row) for row in rows]
         for name, rows in found.items()
@@ -112,7 +112,7 @@ def sums():
 def are_right(found):
     """Whether the summaries are what counting again would say."""
     with Writer() as writer:
-        rebuild(writer, lambda *_: None)
+        rebuild_summaries(writer, lambda *_: None)
     return found["sums"] == sums()
 
 
@@ -140,8 +140,8 @@ def test_append(house):
     noted = Stored(event=found[5].event, gaps=[_LATER], level="minimal")
 
     def work(tell):
-        loop, journal = Loop(), Journal()
-        keeper = keeping.Keeper(loop, journal)
+        loop, journal = EventLoop(), SpoolJournal()
+        keeper = keeping.BackgroundStoreWriter(loop, journal)
         for one in found[:3]:
             assert journal.append(one)
             tell(one.event.id)
@@ -149,7 +149,7 @@ def test_append(house):
         for one in found[3:5]:
             assert journal.append(one)
             tell(one.event.id)
-        assert journal.note(noted.event.id, entry(noted).body)
+        assert journal.append_placeholder(noted.event.id, build_entry(noted).body)
         tell(noted.event.id)
         journal.append(found[5])
         _until_kept(loop, keeper)
@@ -178,7 +178,7 @@ def test_fold(house):
     found = records(4)
     for one in found[:2]:
         spool.append(one)
-    journal = Journal()
+    journal = SpoolJournal()
     for one in found[1:]:  # one is there twice
         journal.append(one)
     journal.close()
@@ -186,14 +186,14 @@ def test_fold(house):
 
     def work(_):
         with Writer() as writer:
-            Recorder(writer).fold()
+            Recorder(writer).ingest_spool()
 
     def check(_, now, unharmed):
         assert names <= set(now["ids"])
         if unharmed is not None:
             assert unharmed["ids"] == now["ids"]
         assert are_right(now)
-        assert [] == list(spool.folder().glob("*.jsonl"))
+        assert [] == list(spool.spool_dir().glob("*.jsonl"))
 
     assert killed(house, work, check) > 0
 
@@ -214,7 +214,7 @@ def test_cold(house):
         assert len(set(now["ids"])) == len(now["ids"])
         assert unharmed is None or set(now["kinds"].values()) <= set(unharmed["kinds"].values())
         assert are_right(now)
-        assert [] == list(spool.folder().glob("*.damaged"))
+        assert [] == list(spool.spool_dir().glob("*.damaged"))
 
     assert killed(house, work, check) > 0
 
@@ -223,18 +223,18 @@ def test_retention(house, monkeypatch):
     """
     Days that are too old go, slice by slice; the others stay, and so do the sums of those that went.
     """
-    monkeypatch.setattr(retention, "_AT_ONCE", 2)
-    old = [entry(stored(n, received="2026-11-01T10:00:00Z", time="2026-11-01T10:00:00Z")) for n in range(5)]
-    new = [entry(stored(n)) for n in range(3)]
+    monkeypatch.setattr(retention, "_BATCH_ROWS", 2)
+    old = [build_entry(stored(n, received="2026-11-01T10:00:00Z", time="2026-11-01T10:00:00Z")) for n in range(5)]
+    new = [build_entry(stored(n)) for n in range(3)]
     with Writer() as writer:
         writer.append(old)
-        checkpoint.sign(writer.connection)
+        checkpoint.sign_checkpoint(writer.connection)
         writer.append(new)
     before, names = sums(), {one.record.event.id for one in new}
 
     def work(_):
         with Writer() as writer:
-            retention.expire(writer, "2026-11-10")
+            retention.expire_days(writer, "2026-11-10")
 
     def check(_, now, unharmed):
         assert names <= set(now["ids"])
@@ -251,13 +251,13 @@ def test_checkpoint(house):
     A signature is there, or it is not; the head file is never ahead.
     """
     with Writer() as writer:
-        writer.append([entry(stored(n)) for n in range(3)])
+        writer.append([build_entry(stored(n)) for n in range(3)])
 
     def work(_):
         with Writer() as writer:
-            checkpoint.sign(writer.connection)
-            writer.append([entry(stored(9, id="01a1dde4-3215-77eb-851b-eb5e5647ff91"))])
-            checkpoint.sign(writer.connection)
+            checkpoint.sign_checkpoint(writer.connection)
+            writer.append([build_entry(stored(9, id="01a1dde4-3215-77eb-851b-eb5e5647ff91"))])
+            checkpoint.sign_checkpoint(writer.connection)
 
     def check(_, now, unharmed):
         assert len(now["ids"]) in {3, 4}
@@ -272,14 +272,14 @@ def test_erasure(house):
     """
     All of what was to be erased is, or nothing is; killed afterwards it is done again.
     """
-    entries = [entry(replace(stored(n, session="gone"), level="minimal")) for n in range(3)]
+    entries = [build_entry(replace(stored(n, session="gone"), level="minimal")) for n in range(3)]
     with Writer() as writer:
-        writer.append([*entries, entry(stored(9))])
+        writer.append([*entries, build_entry(stored(9))])
     names = [one.record.event.id for one in entries]
 
     def work(_):
         with Writer() as writer:
-            erasure.erase(writer, names)
+            erasure.erase_records(writer, names)
 
     def check(_, now, unharmed):
         assert now["erased"] in {0, 3}
@@ -295,10 +295,10 @@ def test_migration(house):
     A database of the first version is the old one, or the new one; its bodies are the same bytes.
     """
     with Writer() as writer:
-        writer.append([entry(stored(n)) for n in range(3)])
-        checkpoint.sign(writer.connection)
+        writer.append([build_entry(stored(n)) for n in range(3)])
+        checkpoint.sign_checkpoint(writer.connection)
     _first_version()
-    with closing(sqlite3.connect(database.file())) as connection:
+    with closing(sqlite3.connect(database.database_file())) as connection:
         bodies = dict(connection.execute("SELECT id, body FROM events").fetchall())
 
     def work(_):
@@ -318,7 +318,7 @@ _DAYS = """INSERT INTO days SELECT substr(time, 1, 10), agent, coalesce(model, '
 
 def _first_version():
     """Make the database anew as the first hookonce would have made it."""
-    place = database.file()
+    place = database.database_file()
     new = place.with_name("old.db")
     with closing(sqlite3.connect(new, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS now", (str(place),))

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from hookonce.lab.found import folder
+from hookonce.lab.found import cache_folder
 from tests.cli.command import environment, run
 from tests.integration.real import agent
 
@@ -20,7 +20,7 @@ PROMISED |= {"ask", "rewrite", "prompt", "stop", "claude-script", "transparent"}
 def proven(name, home, *words):
     """What `hookonce prove` says of the pinned agent, and how it ended."""
     agent(name)
-    ran = run("prove", name, "--pinned", "--json", *words, cwd=home, HOME=str(home), HOOKONCE_AGENTS=str(folder()))
+    ran = run("prove", name, "--pinned", "--json", *words, cwd=home, HOME=str(home), HOOKONCE_AGENTS=str(cache_folder()))
     assert ran.code in (0, 1), ran.err
     return ran.code, {claim["claim"]: claim for claim in json.loads(ran.out)["claims"]}
 

@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from hookonce.lab import drivers
-from hookonce.lab.stage import Stage
+from hookonce.lab.stage import Bench
 from tests.cli.command import run
 from tests.integration.real import agent
 
@@ -21,8 +21,8 @@ class Recorded:
     """A run of a real agent, and what is kept of it."""
 
     def __init__(self, name, scenario, tmp_path):
-        stage = Stage(drivers.load(name), agent(name), tmp_path / "cache")
-        self.run = stage.play(scenario, hooks=stage.everywhere, amend=lambda home, _: self._keep(home, tmp_path / "home"))
+        stage = Bench(drivers.load_driver(name), agent(name), tmp_path / "cache")
+        self.run = stage.play(scenario, hooks=stage.hooks_for_all_events, change_home=lambda home, _: self._keep(home, tmp_path / "home"))
         self._home = tmp_path / "home"
         self.events = [one["event"] for one in self.asked("events", "--json").documents()]
         self.native = [one for one in self.events if "derived_from" not in one and "transcript" not in self._via(one)]
@@ -46,7 +46,7 @@ class Recorded:
 
     def requests(self, *, tools):
         """What the model was asked: with tools on offer by an agent at work, without them on the side."""
-        return [one for one in self.run.requests if one.talk is not None and bool(one.talk.tools) is tools]
+        return [one for one in self.run.requests if one.conversation is not None and bool(one.conversation.tools) is tools]
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,10 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from hookonce.journeys.looking import take_up
-from hookonce.service.start import lock_file
+from hookonce.journeys.looking import ingest_spool
+from hookonce.service.start import lock_path
 from hookonce.store import aside, audit, database, reader, spool
-from hookonce.store.entry import entry
+from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 from tests.cli.command import run
 from tests.handlers.processes import eventually
@@ -34,7 +34,7 @@ def busy(home):
     home.hooks(NO)
     home.warm()
     with home.inside(), Writer() as writer:
-        writer.append([entry(stored(number, session="before")) for number in range(300)])
+        writer.append([build_entry(stored(number, session="before")) for number in range(300)])
     return home
 
 
@@ -53,8 +53,8 @@ def told(home, *prefixes):
     assert eventually(lambda: not unread(home), _LONG)
     settle(home)
     with home.inside():
-        take_up(lambda _: None)
-        with closing(reader.opened()) as connection:
+        ingest_spool(lambda _: None)
+        with closing(reader.open_reader()) as connection:
             rows = connection.execute(
                 "SELECT coalesce(session, id), count(*) FROM events WHERE type LIKE '%_tool_execute' GROUP BY 1"
             ).fetchall()
@@ -68,7 +68,7 @@ def settle(home):
 
 
 def is_sound(home):
-    with home.inside(), closing(reader.opened()) as connection:
+    with home.inside(), closing(reader.open_reader()) as connection:
         found = audit.verify(connection)
     assert found.ok, [one.what for one in found.flaws]
     return True
@@ -113,7 +113,7 @@ def test_a_full_disk(home):
         calls += are_right(home, "full", 6)
         calls += are_right(home, "cold", 2, env=home.cold_env)
         with home.inside():
-            lost = spool.lost()
+            lost = spool.lost_record_count()
             status = cli(home, "status")
         (data / "filler").unlink()
         home.kill()
@@ -121,7 +121,7 @@ def test_a_full_disk(home):
         calls += are_right(home, "after")
         found = told(home, "before", "full", "cold", "after")
         with home.inside():
-            lost = max(lost, spool.lost())
+            lost = max(lost, spool.lost_record_count())
         assert is_sound(home)
         assert calls <= found + lost, (calls, found, lost)
         assert lost == 0 or f"{lost} record" in status.out + cli(home, "status").out
@@ -142,11 +142,11 @@ def test_a_home_that_cannot_be_written(home):
         subprocess.run(["mount", "-o", "remount,ro,bind", home.home], check=True)
         calls = are_right(home, "cold", 2, env=home.cold_env)
         with home.inside():
-            assert calls == spool.lost()
+            assert calls == spool.lost_record_count()
         calls += are_right(home, "warm", 2)
         home.kill()
         with home.inside():
-            assert calls == spool.lost()
+            assert calls == spool.lost_record_count()
         seen = cli(home, "status")
         events = cli(home, "events")
     assert f"{calls} records could not be written" in seen.out
@@ -161,7 +161,7 @@ def test_a_database_that_somebody_holds_for_ten_seconds(busy):
     """
     Nobody waits for it, nothing is lost, and the newest events are shown all the same.
     """
-    with busy.inside(), closing(sqlite3.connect(database.file(), isolation_level=None)) as holder:
+    with busy.inside(), closing(sqlite3.connect(database.database_file(), isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")
         until = time.monotonic() + 10
         calls = are_right(busy, "held") + are_right(busy, "cold", 1, env=busy.cold_env)
@@ -186,7 +186,7 @@ def test_a_damaged_page(busy):
     Calls are answered and wait in the spool; doctor says what to do; after it the record goes on, with a gap that is told.
     """
     with busy.inside():
-        take_up(lambda _: None)
+        ingest_spool(lambda _: None)
     busy.kill()
     damage(busy)
     calls = are_right(busy, "damaged") + are_right(busy, "cold", 1, env=busy.cold_env)
@@ -200,12 +200,12 @@ def test_a_damaged_page(busy):
         assert "internal error" not in ran.err
 
     with busy.inside():
-        made = aside.put_aside("a test")
+        made = aside.quarantine_database("a test")
     assert made.taken > 250
     assert eventually(lambda: busy.status()["store"]["problem"] is None, _LONG)
     assert calls == told(busy, "damaged", "cold")
     assert is_sound(busy)
-    told_of = cli(busy, "events", "--type", aside.TYPE, "--json").out
+    told_of = cli(busy, "events", "--type", aside.QUARANTINE_EVENT, "--json").out
     assert f"{made.taken} of {made.rows} records were taken over" in told_of
     assert "damaged" not in cli(busy, "doctor").out
     assert calls == told(busy, "damaged", "cold")
@@ -213,7 +213,7 @@ def test_a_damaged_page(busy):
 
 def damage(home):
     """Write nonsense over the last page that holds rows."""
-    with home.inside(), closing(sqlite3.connect(database.file())) as connection:
+    with home.inside(), closing(sqlite3.connect(database.database_file())) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     file = home.bin.parent / "events.db"
     with file.open("r+b") as pages:
@@ -229,14 +229,14 @@ def test_no_database_at_all(busy):
     """
     busy.kill()
     with busy.inside():
-        database.file().write_bytes(b"something else entirely" * 1000)
+        database.database_file().write_bytes(b"something else entirely" * 1000)
         for suffix in ("-wal", "-shm"):
-            database.file().with_name(f"events.db{suffix}").unlink(missing_ok=True)
+            database.database_file().with_name(f"events.db{suffix}").unlink(missing_ok=True)
     calls = are_right(busy, "nothing", 2)
     assert "Next: hookonce doctor" in cli(busy, "events").err
     assert "hookonce audit set-aside" in cli(busy, "doctor").out
     with busy.inside():
-        assert 0 == aside.put_aside("a test").taken
+        assert 0 == aside.quarantine_database("a test").taken
     assert eventually(lambda: busy.status()["store"]["problem"] is None, _LONG)
     assert calls == told(busy, "nothing")
     assert is_sound(busy)
@@ -247,21 +247,21 @@ def test_a_log_that_was_cut(busy, left):
     """
     Of the database's own log only a part is left: what is missing is named by the audit, and the record goes on.
     """
-    with busy.inside(), closing(sqlite3.connect(database.file())) as reading, Writer() as writer:
+    with busy.inside(), closing(sqlite3.connect(database.database_file())) as reading, Writer() as writer:
         reading.execute("SELECT count(*) FROM events").fetchall()
-        writer.append([entry(stored(number, session="before")) for number in range(50)])
-        copy = [one.read_bytes() for one in (database.file(), database.file().with_name("events.db-wal"))]
+        writer.append([build_entry(stored(number, session="before")) for number in range(50)])
+        copy = [one.read_bytes() for one in (database.database_file(), database.database_file().with_name("events.db-wal"))]
     busy.kill()
     assert eventually(lambda: not busy.daemons(), _LONG)
     with busy.inside():
         for name in ("events.db-shm", "events.db-wal"):
-            database.file().with_name(name).unlink(missing_ok=True)
-        database.file().write_bytes(copy[0])
-        database.file().with_name("events.db-wal").write_bytes(copy[1][:left])
+            database.database_file().with_name(name).unlink(missing_ok=True)
+        database.database_file().write_bytes(copy[0])
+        database.database_file().with_name("events.db-wal").write_bytes(copy[1][:left])
     calls = are_right(busy, "cut", 2)
     assert calls == told(busy, "cut")
     ran = cli(busy, "audit", "verify")
-    with busy.inside(), closing(reader.opened()) as connection:
+    with busy.inside(), closing(reader.open_reader()) as connection:
         rows = connection.execute("SELECT count(*) FROM events WHERE session = 'before'").fetchone()[0]
     assert rows == 350 or (ran.code == 1 and "was cut off" in ran.out), (rows, ran.out)
 
@@ -274,7 +274,7 @@ def test_a_database_that_was_taken_away(busy):
     told(busy, "old")
     with busy.inside():
         for suffix in ("", "-wal", "-shm"):
-            database.file().with_name(f"events.db{suffix}").unlink(missing_ok=True)
+            database.database_file().with_name(f"events.db{suffix}").unlink(missing_ok=True)
     calls = are_right(busy, "new", 2)
 
     assert calls == told(busy, "new")
@@ -306,8 +306,8 @@ def test_a_clock_that_is_set_back_a_day(home):
     for file in (home.bin.parent / "spool").glob("*.jsonl"):
         os.utime(file, (ahead, ahead))
     with home.inside():
-        take_up(lambda _: None)
-        assert [] == [file for file in spool.folder().glob("*.jsonl") if file.stat().st_size]
+        ingest_spool(lambda _: None)
+        assert [] == [file for file in spool.spool_dir().glob("*.jsonl") if file.stat().st_size]
     calls += are_right(home, "tomorrow-then", 2)
     assert calls == told(home, "tomorrow")
     assert is_sound(home)
@@ -323,7 +323,7 @@ def test_two_daemons(busy):
     assert (0, 1) == (second.returncode, len(busy.daemons()))
 
     with busy.inside():
-        lock_file().unlink()  # somebody has cleaned up
+        lock_path().unlink()  # somebody has cleaned up
     other = subprocess.Popen(words, env=busy.env)
     try:
         calls = are_right(busy, "two", 6)

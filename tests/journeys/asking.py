@@ -7,13 +7,13 @@ from time import monotonic
 import pytest
 
 from hookonce import agents
-from hookonce.canon.merge import merged
-from hookonce.handlers.process import Ran
-from hookonce.journeys.chosen import Chosen
-from hookonce.journeys.respond import Call, answered, understand
-from hookonce.journeys.runs import Caller, run_hooks
+from hookonce.canon.merge import merge_decisions
+from hookonce.handlers.process import OperationResult
+from hookonce.journeys.chosen import SelectedHook
+from hookonce.journeys.respond import CallArguments, build_response, parse_request
+from hookonce.journeys.runs import CallerContext, run_hooks
 from hookonce.model import Handler, Hook
-from hookonce.runtime.twice import Decided
+from hookonce.runtime.twice import CallDecision
 from tests.shared import FOLDERS, ROOT, captures, native_event
 
 GOLDENS = sorted((ROOT / "tests" / "golden").glob("*/*.json"))
@@ -45,20 +45,20 @@ def shell_calls(*kinds):
 def asked(agent, native, payload, **more):
     """The call as it is understood."""
     raw = payload if type(payload) is bytes else json.dumps(payload).encode()
-    return understand(Call(agent=agent, event=native, **more), raw, PLAIN)
+    return parse_request(CallArguments(agent=agent, event=native, **more), raw, PLAIN)
 
 
 def hook(command="true", *, scope="user", may_allow=False, **more):
     """A hook that will run."""
     kept = {"name": "guard", "event": "before_tool_execute", "blocking": True} | more
     handler = {"type": "command", "command": command} | kept.pop("handler", {})
-    return Chosen(hook=Hook(handler=Handler(**handler), **kept), scope=scope, folder="/", may_allow=may_allow)
+    return SelectedHook(hook=Hook(handler=Handler(**handler), **kept), scope=scope, folder="/", may_allow=may_allow)
 
 
 def said(stdout="", stderr="", code=0, failure=None):
     """How a run went."""
     text = stdout if type(stdout) is str else json.dumps(stdout)
-    return Ran(code=None if failure else code, stdout=text.encode(), stderr=stderr.encode(), failure=failure)
+    return OperationResult(code=None if failure else code, stdout=text.encode(), stderr=stderr.encode(), failure=failure)
 
 
 def ask(one, hooks, runner=None, seconds=30):
@@ -66,8 +66,8 @@ def ask(one, hooks, runner=None, seconds=30):
 
     A runner stands for the shell: it is told the command, its stdin, its world and its seconds.
     """
-    caller = Caller(environment=PLAIN, cwd=str(Path.cwd()))
+    caller = CallerContext(environment=PLAIN, cwd=str(Path.cwd()))
     told = run_hooks(hooks, one.event, caller, monotonic() + seconds, **({"doer": lambda job: runner(job.command, job.given, job.world, job.timeout)} if runner else {}))
     runs, gaps = [each.run for each in told], [gap for each in told for gap in each.gaps]
-    made = answered(one, Decided(decision=merged(each.decision for each in told), runs=runs, gaps=gaps))
+    made = build_response(one, CallDecision(decision=merge_decisions(each.decision for each in told), runs=runs, gaps=gaps))
     return one.agent.read_reply(one.native, made.reply), made.record

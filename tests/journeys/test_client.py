@@ -19,6 +19,6 @@ def test_a_program_for_a_machine_is_a_native_client(monkeypatch, begin, told):
     """
     On Linux and macOS; everything else is a script.
     """
-    monkeypatch.setattr(client, "_made", lambda: begin)
+    monkeypatch.setattr(client, "_packaged_client", lambda: begin)
 
-    assert told == client.kind()
+    assert told == client.client_kind()

@@ -3,8 +3,8 @@
 import json
 
 from hookonce import agents, formats
-from hookonce.journeys.lines import Line
-from hookonce.journeys.translate import Plan, Translation
+from hookonce.journeys.lines import StreamLine
+from hookonce.journeys.translate import TranslationPlan, Translation
 
 GEMINI = {"session_id": "g", "cwd": "/w", "timestamp": "2026-01-01T00:00:00Z"}
 SHELL = {"tool_name": "run_shell_command", "tool_input": {"command": "ls"}}
@@ -14,8 +14,8 @@ WORKER = {"tool_name": "invoke_agent", "tool_input": {"agent_name": "helper", "p
 
 def events(agent, *payloads):
     """The events of a stream of one agent's payloads."""
-    walk = Translation(Plan(source=agents.load(agent), target=formats.load("canonical"), level="full"))
-    made = [walk.line(Line(number, json.dumps(payload).encode())) for number, payload in enumerate(payloads, 1)]
+    walk = Translation(TranslationPlan(source=agents.load(agent), target=formats.load("canonical"), level="full"))
+    made = [walk.translate_line(StreamLine(number, json.dumps(payload).encode())) for number, payload in enumerate(payloads, 1)]
     return [document["event"] for documents in made for document in documents]
 
 

@@ -125,7 +125,7 @@ def test_no_hook_is_dropped_without_a_gap(path, target):
     hooks, _ = source.config.parse(source, document)
     arrived, _ = agents.load(target).config.parse(agents.load(target), made.document)
     lost = {gap.where for gap in made.gaps if gap.effect == "lost"}
-    assert made.verified
+    assert made.is_verified
     assert len(hooks) == len(arrived) + len(lost)
 
 
@@ -226,7 +226,7 @@ def test_a_pattern_means_the_same_to_everybody(target, text):
     """
     hook = {"event": "before_tool_execute", "blocking": True, "matcher": {"pattern": text}, "handler": {"type": "command", "command": "./x.sh"}}
 
-    assert convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agents.load(target)).verified
+    assert convert({"spec": "hooks/1.0", "hooks": [hook]}, None, agents.load(target)).is_verified
 
 
 def test_provider_data_cannot_change_what_runs():

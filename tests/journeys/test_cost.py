@@ -2,10 +2,10 @@
 
 import pytest
 
-from hookonce.journeys.cost import cost, listed
+from hookonce.journeys.cost import build_cost_report, load_price_lookup
 from hookonce.model import Event, Stored, Usage
-from hookonce.store.entry import entry
-from hookonce.store.tally import Span
+from hookonce.store.entry import build_entry
+from hookonce.store.tally import RollupFilter
 from hookonce.store.writer import Writer
 
 
@@ -18,10 +18,10 @@ def home(tmp_path, monkeypatch):
 
 def bill(*told, by="agent", price=lambda one: sum(one.tokens)):
     """The bill of what agents have told: the type of an event, and more of it."""
-    entries = [entry(stored(number, *one)) for number, one in enumerate(told)]
+    entries = [build_entry(stored(number, *one)) for number, one in enumerate(told)]
     with Writer() as writer:
         writer.append(entries)
-        return cost(writer.connection, Span(), by, price)
+        return build_cost_report(writer.connection, RollupFilter(), by, price)
 
 
 def stored(number, kind, tokens, day="2026-11-15", **more):
@@ -67,7 +67,7 @@ def test_output_that_was_never_told_has_no_price():
     """
     An agent that tells only what went in has made something all the same.
     """
-    found = bill(("agent_stop", 5), price=listed())
+    found = bill(("agent_stop", 5), price=load_price_lookup())
 
     assert (None, ["gpt-5"]) == (found.total.micro_dollars, found.total.unpriced)
 
@@ -80,7 +80,7 @@ def test_a_sum_is_not_taken_for_one_long_request():
     with Writer() as writer:
         bills = []
         for number in range(2):
-            writer.append([entry(stored(number, "agent_stop", usage, model="gemini-2.5-pro"))])
-            bills.append(cost(writer.connection, Span(), "model", listed()).total.micro_dollars)
+            writer.append([build_entry(stored(number, "agent_stop", usage, model="gemini-2.5-pro"))])
+            bills.append(build_cost_report(writer.connection, RollupFilter(), "model", load_price_lookup()).total.micro_dollars)
 
     assert abs(bills[1] - 2 * bills[0]) <= 1

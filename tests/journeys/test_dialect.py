@@ -12,11 +12,11 @@ from msgspec.json import decode
 
 from hookonce import agents, formats
 from hookonce.agents import decode as understood
-from hookonce.agents import native_of, point_of
-from hookonce.handlers.walk import drive
-from hookonce.journeys.dialect import CANONICAL, Given, given, heard
-from hookonce.journeys.ground import cold
-from hookonce.journeys.respond import Call, respond, understand
+from hookonce.agents import config_event_of, point_of
+from hookonce.handlers.walk import run_blocking
+from hookonce.journeys.dialect import CANONICAL_DIALECT, HookInput, encode_input, decode_output
+from hookonce.journeys.ground import oneshot_context
+from hookonce.journeys.respond import CallArguments, process_request, parse_request
 from hookonce.model import Decision, Handler, Hook
 from tests.cli.command import environment
 from tests.journeys.asking import PLAIN, ask, asked, hook, said, shell_calls
@@ -97,7 +97,7 @@ def test_a_script_for_claude_code_judges_requests_for_permission_where_they_can_
     heard_of, record = ask(one, [hook(dialect="claude-code", event="permission_request")], in_process(JUDGE, one.event.tool.input["command"]))
 
     assert record.runs[0].outcome == "deny"
-    if "prevent" in point_of(one.agent, one.native).can:
+    if "prevent" in point_of(one.agent, one.native).capabilities:
         assert ("deny", "not this one") == (heard_of.outcome, heard_of.reason)
     else:
         assert "blocking" in {gap.capability for gap in record.gaps}
@@ -112,11 +112,11 @@ def test_the_script_runs_as_a_process_too(home, agent, native, payload):
     script.write_text(GUARD, encoding="utf-8")
     raw = json.dumps(payload).encode()
     command = asked(agent, native, payload).event.tool.input["command"]
-    call = Call(agent=agent, event=native, dialect="claude-code", run=f'exec {sys.executable} -I -S guard.py "$SECRET"', scope="user")
-    one = understand(call, raw, PLAIN)
+    call = CallArguments(agent=agent, event=native, dialect="claude-code", run=f'exec {sys.executable} -I -S guard.py "$SECRET"', scope="user")
+    one = parse_request(call, raw, PLAIN)
 
     with contextlib.chdir(home):
-        made = drive(respond(call, one, cold(PLAIN | {"SECRET": command})))
+        made = run_blocking(process_request(call, one, oneshot_context(PLAIN | {"SECRET": command})))
 
     found = one.agent.read_reply(one.native, made.reply)
     assert ("deny", "not this one") == (found.outcome, found.reason)
@@ -147,7 +147,7 @@ def test_what_claude_code_has_and_the_agent_lacks_is_made_up_and_listed(agent, n
     A script may rely on the transcript's path and the call's id; where they are not real, the record says so.
     """
     one = asked(agent, native, payload)
-    stdin, gaps = given("claude-code", one.event, hook().hook)
+    stdin, gaps = encode_input("claude-code", one.event, hook().hook)
     told = json.loads(stdin)
 
     assert {"session_id", "transcript_path", "cwd", "hook_event_name", "tool_name", "tool_input", "tool_use_id"} <= told.keys()
@@ -168,7 +168,7 @@ def test_new_input_said_in_claude_code_s_words_arrives_in_the_agent_s_own_or_is_
     heard_of, record = ask(one, [hook(dialect="claude-code")], in_process(REWRITE))
 
     assert record.runs[0].failure is None
-    again = agents.rewritten(one.agent, one.event.tool, one.event.tool.input | {"command": "ls -l"})
+    again = agents.rewrite_input(one.agent, one.event.tool, one.event.tool.input | {"command": "ls -l"})
     if heard_of.outcome == "deny":
         assert "input_rewrite" in {gap.capability for gap in record.gaps}
         assert point_of(one.agent, one.native).rewrite is None or again is None
@@ -188,22 +188,22 @@ def test_every_agent_s_words_are_a_dialect(agent, native, payload, dialect):
     A hook is given what that agent would send, and its refusal and rewrite in that agent's form are heard.
     """
     one, spoken_to = asked(agent, native, payload), agents.load(dialect)
-    name = native_of(spoken_to, "before_tool_execute")
-    stdin, _ = given(dialect, one.event, hook().hook)
+    name = config_event_of(spoken_to, "before_tool_execute")
+    stdin, _ = encode_input(dialect, one.event, hook().hook)
     shown = understood(spoken_to, json.loads(stdin), name)
 
     assert ("before_tool_execute", "shell", one.event.tool.input["command"]) == (shown.type, shown.tool.name, shown.tool.input["command"])
     deny = spoken_to.reply(name, Decision(outcome="deny", reason="not this one"), None)
-    found = heard(dialect, one.event, said(deny.stdout, deny.stderr, deny.code))
+    found = decode_output(dialect, one.event, said(deny.stdout, deny.stderr, deny.code))
     assert ("deny", "not this one") == (found.outcome, found.reason)
 
-    new = agents.rewritten(spoken_to, shown.tool, shown.tool.input | {"command": "ls -l"})
+    new = agents.rewrite_input(spoken_to, shown.tool, shown.tool.input | {"command": "ls -l"})
     if point_of(spoken_to, name).rewrite is None or new is None:
         return
     other = spoken_to.reply(name, Decision(updated_input=new.input), new.native_input)
-    found = heard(dialect, one.event, said(other.stdout, other.stderr, other.code))
+    found = decode_output(dialect, one.event, said(other.stdout, other.stderr, other.code))
     assert found.updated_input == one.event.tool.input | {"command": "ls -l"} or agent == "cline"
-    settled = agents.rewritten(one.agent, one.event.tool, found.updated_input)
+    settled = agents.rewrite_input(one.agent, one.event.tool, found.updated_input)
     assert settled is None or settled.input["command"] == "ls -l"
 
 
@@ -215,7 +215,7 @@ def test_every_agent_s_words_are_a_dialect(agent, native, payload, dialect):
         ("cursor", {"updated_input": {"command": "ls"}}, {"command": "ls", "description": "d", "more": 1}),
         ("claude-code", {"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "ls"}}}, {"command": "ls"}),
         ("cline", {"overrideInput": {"commands": ["ls"]}}, {"command": "ls", "description": "d", "more": 1}),
-        (CANONICAL, {"updated_input": {"command": "ls"}}, {"command": "ls"}),
+        (CANONICAL_DIALECT, {"updated_input": {"command": "ls"}}, {"command": "ls"}),
     ],
 )
 def test_what_a_merging_agent_s_hook_leaves_out_stays(dialect, said_in_it, expected):
@@ -225,7 +225,7 @@ def test_what_a_merging_agent_s_hook_leaves_out_stays(dialect, said_in_it, expec
     """
     payload = {"session_id": "s", "transcript_path": "/h/.claude/x", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm", "description": "d", "more": 1}}
 
-    found = heard(dialect, asked("claude-code", "PreToolUse", payload).event, said(said_in_it))
+    found = decode_output(dialect, asked("claude-code", "PreToolUse", payload).event, said(said_in_it))
 
     assert expected == found.updated_input
 
@@ -236,7 +236,7 @@ def test_an_agent_s_own_hook_gets_the_payload_as_it_came():
     """
     for one in FIRST:
         agent, native, payload = one.values
-        stdin, gaps = given(agent, asked(agent, native, payload).event, hook().hook)
+        stdin, gaps = encode_input(agent, asked(agent, native, payload).event, hook().hook)
         assert (payload, []) == (json.loads(stdin), gaps)
 
 
@@ -248,13 +248,13 @@ def test_a_canonical_hook_gets_the_event_and_its_own_name(agent, native, payload
     one = asked(agent, native, payload)
     schema = json.loads((ROOT / "schemas" / "hook-input.json").read_text(encoding="utf-8"))
 
-    stdin, gaps = given(CANONICAL, one.event, Hook(event="before_tool_execute", name="guard", handler=Handler(type="command")))
+    stdin, gaps = encode_input(CANONICAL_DIALECT, one.event, Hook(event="before_tool_execute", name="guard", handler=Handler(type="command")))
     told = json.loads(stdin)
 
     assert [] == gaps
     assert [] == list(Draft202012Validator(schema).iter_errors(told))
     assert {"name": "guard", "event": "before_tool_execute"} == told["hook"]
-    assert one.event.tool == decode(stdin, type=Given).tool
+    assert one.event.tool == decode(stdin, type=HookInput).tool
     assert None not in told.values()
 
 
@@ -267,10 +267,10 @@ def test_a_hook_may_be_told_in_an_open_format(agent, native, payload, name):
     """
     one = asked(agent, native, payload)
 
-    stdin, _ = given(name, one.event, hook().hook)
+    stdin, _ = encode_input(name, one.event, hook().hook)
 
     assert formats.load(name).is_mine(json.loads(stdin))
-    assert Decision() == heard(name, one.event, said({"decision": "deny"}))
+    assert Decision() == decode_output(name, one.event, said({"decision": "deny"}))
 
 
 def test_a_hook_whose_dialect_has_no_word_for_an_event_has_failed_or_is_left_out():

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from hookonce import agents
-from hookonce.agents import native_of, point_of
-from hookonce.journeys.dialect import given, variables
+from hookonce.agents import config_event_of, point_of
+from hookonce.journeys.dialect import encode_input, dialect_variables
 from hookonce.model import Decision
 from tests.journeys.asking import ask, asked, hook, said, shell_calls
 from tests.journeys.dialects import ROWS
@@ -14,7 +14,7 @@ from tests.journeys.dialects import ROWS
 
 def _is_plain(agent, native, payload):
     tool = agents.decode(agents.load(agent), payload, native).tool
-    return agents.rewritten(agents.load(agent), tool, tool.input | {"command": "ls -l"}) is not None
+    return agents.rewrite_input(agents.load(agent), tool, tool.input | {"command": "ls -l"}) is not None
 
 
 # A call of each agent, one whose command can be told in other words if there is such a call.
@@ -45,7 +45,7 @@ def test_the_table_is_complete():
     """
     assert sorted(agents.AGENTS) == sorted(ROWS) == sorted(BEHIND)
     for name, row in ROWS.items():
-        assert ("context" in can(name).can, can(name).rewrite is not None) == (row.context is not None, row.rewrite is not None), name
+        assert ("context" in can(name).capabilities, can(name).rewrite is not None) == (row.context is not None, row.rewrite is not None), name
 
 
 @DIALECTS
@@ -77,7 +77,7 @@ def test_context_reaches_the_model_where_it_can(dialect):
     for agent in BEHIND:
         decision, record = heard(dialect, agent, ROWS[dialect].context)
         lost = "context" in {gap.capability for gap in record.gaps}
-        fits = "context" in can(agent).can
+        fits = "context" in can(agent).capabilities
         assert (None, None) == (decision.outcome, record.runs[0].failure), agent
         assert ("mind the gap" if fits else None, not fits) == (decision.context, lost), agent
 
@@ -89,9 +89,9 @@ def test_new_input_arrives_or_nothing_runs(dialect):
     """
     spoken = agents.load(dialect)
     for agent, one in BEHIND.items():
-        stdin, _ = given(dialect, one.event, hook().hook)
-        shown = agents.decode(spoken, json.loads(stdin), native_of(spoken, "before_tool_execute")).tool
-        new = agents.rewritten(spoken, shown, shown.input | {"command": "ls -l"})
+        stdin, _ = encode_input(dialect, one.event, hook().hook)
+        shown = agents.decode(spoken, json.loads(stdin), config_event_of(spoken, "before_tool_execute")).tool
+        new = agents.rewrite_input(spoken, shown, shown.input | {"command": "ls -l"})
 
         decision, record = heard(dialect, agent, ROWS[dialect].rewrite(new.native_input))
 
@@ -101,7 +101,7 @@ def test_new_input_arrives_or_nothing_runs(dialect):
             continue
         is_whole = can(agent).rewrite == "whole"
         made = decision.updated_input if is_whole else one.event.tool.native_input | decision.updated_input
-        wanted = agents.rewritten(one.agent, one.event.tool, one.event.tool.input | {"command": "ls -l"})
+        wanted = agents.rewrite_input(one.agent, one.event.tool, one.event.tool.input | {"command": "ls -l"})
         assert ("ls -l", None) == (wanted.input["command"], decision.outcome), agent
         assert wanted.native_input == made, agent
 
@@ -139,7 +139,7 @@ def test_a_script_finds_the_variables_of_its_agent(dialect):
     """
     known = agents.load(dialect).variables
     for agent, one in BEHIND.items():
-        found = variables(dialect, one.event, "/somewhere")
+        found = dialect_variables(dialect, one.event, "/somewhere")
         assert {name for name, slot in known.items() if slot != "session"} <= found.keys() <= known.keys(), agent
         assert all(found.values()), agent
 

@@ -7,11 +7,11 @@ import subprocess
 import pytest
 
 from hookonce import agents
-from hookonce.agents import native_of
-from hookonce.handlers.walk import drive
-from hookonce.journeys.ground import cold
-from hookonce.journeys.respond import Call, respond, understand
-from hookonce.journeys.trial import sample
+from hookonce.agents import config_event_of
+from hookonce.handlers.walk import run_blocking
+from hookonce.journeys.ground import oneshot_context
+from hookonce.journeys.respond import CallArguments, process_request, parse_request
+from hookonce.journeys.trial import sample_event
 from hookonce.model import Decision
 from tests.journeys.asking import PLAIN
 from tests.journeys.scripts import SCRIPTS
@@ -35,12 +35,12 @@ def home(tmp_path, monkeypatch):
 def answer(home, agent, dialect, command):
     """What an agent hears when it is about to run a command, from a script for another agent."""
     known = agents.load(agent)
-    event = sample(known, "before_tool_execute", "shell", {"command": command})
+    event = sample_event(known, "before_tool_execute", "shell", {"command": command})
     run = f"'{home}/my scripts/{dialect}/{SCRIPTS[dialect][0]}'"
-    call = Call(agent=agent, event=native_of(known, "before_tool_execute"), dialect=dialect, run=run, scope="project", timeout=30)
-    one = understand(call, json.dumps(event.native).encode(), PLAIN)
+    call = CallArguments(agent=agent, event=config_event_of(known, "before_tool_execute"), dialect=dialect, run=run, scope="project", timeout=30)
+    one = parse_request(call, json.dumps(event.native).encode(), PLAIN)
     with contextlib.chdir(home):
-        made = drive(respond(call, one, cold(PLAIN)))
+        made = run_blocking(process_request(call, one, oneshot_context(PLAIN)))
     return known.read_reply(one.native, made.reply), made.record
 
 

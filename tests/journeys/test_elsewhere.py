@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from hookonce.journeys.behind import behind
-from hookonce.journeys.chosen import Chosen
-from hookonce.journeys.errands import known_by
-from hookonce.journeys.runs import Caller, run_hooks
+from hookonce.journeys.behind import find_hook_source
+from hookonce.journeys.chosen import SelectedHook
+from hookonce.journeys.errands import digest_content
+from hookonce.journeys.runs import CallerContext, run_hooks
 from hookonce.model import Decision, Gap, Handler, Hook
 from hookonce.store import log
 from tests.handlers.processes import eventually
@@ -48,7 +48,7 @@ def hook(may_allow=False, **handler):
     """A hook that is no command."""
     more = {key: handler.pop(key) for key in ("on_failure", "dialect", "blocking", "event") if key in handler}
     kept = {"name": "guard", "event": "before_tool_execute", "blocking": True} | more
-    return Chosen(hook=Hook(handler=Handler(**{"type": "http", "timeout": 5} | handler), **kept), scope="user", folder="/", may_allow=may_allow)
+    return SelectedHook(hook=Hook(handler=Handler(**{"type": "http", "timeout": 5} | handler), **kept), scope="user", folder="/", may_allow=may_allow)
 
 
 def told(one, seconds=30, **options):
@@ -151,10 +151,10 @@ def test_what_ran_is_known_again_by_everything_that_it_says(there, home):
     put(home / ".config/hookonce/hooks.json", {"spec": "hooks/1.0", "hooks": [{"name": "guard", "event": "before_tool_execute", "blocking": True, "handler": {"type": "http", "timeout": 5, "url": there.url("/deny"), "headers": {"X-Team": "a"}}}]})
     _, record = told(once)
 
-    assert sha256(known_by(once)).hexdigest() == record.runs[0].digest
-    assert f"POST {there.url('/deny')}" == behind(record.runs[0], Path("/")).command
+    assert sha256(digest_content(once)).hexdigest() == record.runs[0].digest
+    assert f"POST {there.url('/deny')}" == find_hook_source(record.runs[0], Path("/")).command
     other = told(None, url=there.url("/deny"), headers={"X-Team": "b"})[1]
-    assert None is behind(other.runs[0], Path("/"))
+    assert None is find_hook_source(other.runs[0], Path("/"))
 
 
 @pytest.mark.covers("HIF-10")
@@ -239,7 +239,7 @@ def test_below_another_hook_no_model_is_asked(configured):
     An agent that judges would be judged by an agent.
     """
     configured("command = 'exit 1'")
-    caller = Caller(environment=PLAIN, cwd="/", depth=1)
+    caller = CallerContext(environment=PLAIN, cwd="/", depth=1)
 
     (one,) = run_hooks([hook(type="prompt", prompt="p")], asked("claude-code", "PreToolUse", CLAUDE).event, caller, 1e18)
 

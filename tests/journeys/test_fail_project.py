@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from hookonce.handlers.walk import drive
+from hookonce.handlers.walk import run_blocking
 from hookonce.journeys import ground, on
-from hookonce.journeys.trusting import pin, proposals
+from hookonce.journeys.trusting import trust_proposals, list_proposals
 
 HOOK = {
     "event": "before_tool_execute",
@@ -25,17 +25,17 @@ def project(tmp_path, monkeypatch):
     found = tmp_path / "work"
     (found / ".hookonce").mkdir(parents=True)
     (found / ".hookonce" / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [HOOK]}))
-    pin(found, proposals(found))
+    trust_proposals(found, list_proposals(found))
     return found
 
 
 @pytest.mark.parametrize("raw", [b'{"hook_event_name":"Pre', b"", b"[]"], ids=["half", "nothing", "a list"])
 def test_a_call_that_cannot_be_understood_is_refused_there(project, raw):
-    where = ground.Ground(**{**as_dict(ground.cold({})), "cwd": str(project)})
+    where = ground.CallContext(**{**as_dict(ground.oneshot_context({})), "cwd": str(project)})
 
-    assert "deny" in drive(on.walk(WORDS, raw, where, "an-id")).stdout
-    assert "deny" in on.late(WORDS, raw, where).stdout
-    assert "" == drive(on.walk(WORDS, raw, ground.cold({}), "another-id")).stdout
+    assert "deny" in run_blocking(on.handle_call(WORDS, raw, where, "an-id")).stdout
+    assert "deny" in on.timeout_reply(WORDS, raw, where).stdout
+    assert "" == run_blocking(on.handle_call(WORDS, raw, ground.oneshot_context({}), "another-id")).stdout
 
 
 def as_dict(where):

@@ -7,7 +7,7 @@ import pytest
 from hookonce.config import paths
 from hookonce.journeys import failmode, on
 from hookonce.manifest import good, watched
-from hookonce.manifest.discover import sources
+from hookonce.manifest.discover import find_sources
 from hookonce.store import spool
 from tests.cli.command import run
 
@@ -21,10 +21,10 @@ def home(tmp_path, monkeypatch):
     """A home with a client and a hook that refuses."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(watched, "_FRESH", 0)
-    paths.client().parent.mkdir(parents=True)
-    paths.client().touch()
-    paths.configuration().mkdir(parents=True)
+    monkeypatch.setattr(watched, "_SETTLE_NS", 0)
+    paths.client_path().parent.mkdir(parents=True)
+    paths.client_path().touch()
+    paths.config_dir().mkdir(parents=True)
     write(manifest("echo no >&2; exit 2"))
     return tmp_path
 
@@ -35,11 +35,11 @@ def manifest(command, **more):
 
 
 def write(text):
-    (paths.configuration() / "hooks.json").write_text(text, encoding="utf-8")
+    (paths.config_dir() / "hooks.json").write_text(text, encoding="utf-8")
 
 
 def said():
-    return on.answer(["claude-code", "PreToolUse"], json.dumps(CALL).encode(), PLAIN).stdout
+    return on.answer_call(["claude-code", "PreToolUse"], json.dumps(CALL).encode(), PLAIN).stdout
 
 
 @pytest.mark.parametrize("text", BROKEN)
@@ -48,7 +48,7 @@ def test_the_last_good_version_counts(home, text):
     write(text)
 
     assert "deny" in said()
-    last = list(spool.records())[-1]
+    last = list(spool.load_records())[-1]
     assert ["manifest"] == [gap.capability for gap in last.gaps if gap.where == "$.decision"]
     assert "hooks.json" in run("status", HOME=str(home)).out
 
@@ -59,7 +59,7 @@ def test_whoever_takes_all_hooks_out_has_none(home):
     write('{"spec":"hooks/1.0","hooks":[]}')
 
     assert "" == said()
-    assert "" == on.answer(["claude-code", "PreToolUse"], b"{", PLAIN).stdout
+    assert "" == on.answer_call(["claude-code", "PreToolUse"], b"{", PLAIN).stdout
 
 
 def test_the_next_good_version_takes_its_place(home):
@@ -81,21 +81,21 @@ def test_hooks_that_have_to_be_asked_are_not_taken_for_asked(home):
     assert "" == said()
     write("{")
 
-    assert failmode.REASON in said()
+    assert failmode.FAIL_CLOSED_REASON in said()
 
 
 def test_a_project_s_broken_file_has_no_past(home):
     project = home / "work"
     (project / ".hookonce").mkdir(parents=True)
     (project / ".hookonce" / "hooks.json").write_text("{", encoding="utf-8")
-    (source, *_) = sources(project)
+    (source, *_) = find_sources(project)
 
     assert "project" == source.scope
-    assert good.last(source) is None
+    assert good.load_last_good(source) is None
 
 
 def test_nothing_is_kept_where_nobody_calls_us(home):
-    paths.client().unlink()
+    paths.client_path().unlink()
     said()
 
-    assert not (paths.data() / "good").exists()
+    assert not (paths.data_dir() / "good").exists()

@@ -6,7 +6,7 @@ import pytest
 
 from hookonce import ids
 from hookonce.config import paths
-from hookonce.journeys.hook_error import errors_of
+from hookonce.journeys.hook_error import hook_error_records
 from hookonce.model import HookRun, Record
 from hookonce.store import spool
 from hookonce.store.redact import redact
@@ -33,15 +33,15 @@ def settle(*hooks, kind="before_tool_execute"):
         more = dict(given)
         handler = {"type": "command", "command": more.pop("command"), "async": more.pop("async", False)}
         listed.append({"event": kind, "handler": handler} | more)
-    paths.configuration().mkdir(parents=True)
-    (paths.configuration() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": listed}))
+    paths.config_dir().mkdir(parents=True)
+    (paths.config_dir() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": listed}))
 
 
 def call(home, payload=CALL):
     """One call through the command; what was kept of it, and the errors that were derived."""
     told = run("on", "claude-code", payload["hook_event_name"], given=lines(payload), HOME=str(home))
     assert (0, "") == (told.code, told.err)
-    kept = list(spool.records())
+    kept = list(spool.load_records())
     (parent,) = [one for one in kept if one.event.derived_from is None]
     return parent, sorted((one for one in kept if one is not parent), key=lambda one: one.event.data["index"])
 
@@ -67,7 +67,7 @@ def test_every_hook_that_failed_is_an_error_of_the_same_moment(home):
     for one in errors:
         event = one.event
         assert ("error_occurred", parent.event.id) == (event.type, event.derived_from)
-        assert ids.derive(parent.event.id, "error_occurred", str(event.data["index"])) == event.id
+        assert ids.derive_id(parent.event.id, "error_occurred", str(event.data["index"])) == event.id
         for name in ("agent", "session", "cwd", "time", "received"):
             assert getattr(parent.event, name) == getattr(event, name)
         assert ("HookError", "before_tool_execute") == (event.data["error_type"], event.data["origin_event"])
@@ -150,7 +150,7 @@ def test_of_why_a_hook_failed_only_our_own_words_are_kept(failure, kept):
     """
     At the level at which no text is.
     """
-    (error,) = errors_of(Record(event=event(), runs=[HookRun(hook="a", failure=failure)]))
+    (error,) = hook_error_records(Record(event=event(), runs=[HookRun(hook="a", failure=failure)]))
 
     found = redact(error, "minimal").event.data["error"]
 
@@ -165,6 +165,6 @@ def test_errors_have_ids_of_their_own_and_the_same_ones_each_time():
     runs = [HookRun(hook="a", failure="timeout"), HookRun(hook="b"), HookRun(hook="a", failure="timeout")]
     record = Record(event=event(), runs=runs)
 
-    found = [one.event.id for one in errors_of(record)]
+    found = [one.event.id for one in hook_error_records(record)]
 
-    assert (2, found) == (len(set(found)), [one.event.id for one in errors_of(record)])
+    assert (2, found) == (len(set(found)), [one.event.id for one in hook_error_records(record)])

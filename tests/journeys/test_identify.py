@@ -3,12 +3,12 @@
 import pytest
 
 from hookonce import agents, formats
-from hookonce.journeys.identify import event_of, identify
+from hookonce.journeys.identify import payload_event, identify
 from tests.cli.command import PAYLOAD
 from tests.formats.material import documents, payloads, records
 
 PAYLOADS = list(payloads())
-MARKS = {mark: name for name in agents.AGENTS for mark in agents.load(name).marks}
+MARKS = {mark: name for name in agents.AGENTS for mark in agents.load(name).env_markers}
 
 
 def test_nobody_is_named_wrongly():
@@ -102,7 +102,7 @@ def test_candidates_are_those_who_have_such_an_event():
     knowing = [
         name
         for name in agents.AGENTS
-        if event_of(agents.load(name), {"hook_event_name": "PermissionDenied"})
+        if payload_event(agents.load(name), {"hook_event_name": "PermissionDenied"})
         and "PermissionDenied" in agents.load(name).events
     ]
     assert ("unknown", None) == (found.kind, found.name)

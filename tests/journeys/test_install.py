@@ -10,10 +10,10 @@ from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.config import paths
 from hookonce.errors import HookonceError
-from hookonce.journeys.change import make
-from hookonce.journeys.doors import doors, is_ours
-from hookonce.journeys.install import plan, plan_removal
-from hookonce.journeys.places import Place, document_of, written
+from hookonce.journeys.change import apply_change
+from hookonce.journeys.doors import build_entries, is_own_entry
+from hookonce.journeys.install import plan_install, plan_removal
+from hookonce.journeys.places import ConfigRoots, document_of, target_file
 from hookonce.model import Handler, Hook
 
 ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
@@ -26,7 +26,7 @@ def place(tmp_path, monkeypatch):
     home = tmp_path / "home"
     (home / "project").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(home))
-    return Place(home, home / "project")
+    return ConfigRoots(home, home / "project")
 
 
 def bare(hook, _):
@@ -36,7 +36,7 @@ def bare(hook, _):
 
 def foreign(agent):
     """Thirty hooks of somebody else, as the agent's file has them."""
-    kinds = [kind for kind in dict.fromkeys(agents.natives(agent).values()) if not kind.startswith("vendor.")]
+    kinds = [kind for kind in dict.fromkeys(agents.config_events(agent).values()) if not kind.startswith("vendor.")]
     hooks = [
         Hook(event=kinds[number % len(kinds)], handler=Handler(type="command", command=f"/opt/other/{number}.sh --x"))
         for number in range(30)
@@ -58,17 +58,17 @@ STYLES = {
 
 def install(agent, place, scope="user"):
     """Plan and write; the changes that were made."""
-    changes = plan(agent, scope, place, str(paths.client()))
+    changes = plan_install(agent, scope, place, str(paths.client_path()))
     for change in changes:
-        make(change)
+        apply_change(change)
     return changes
 
 
 def uninstall(agent, place, scope="user"):
     """Plan and write; the changes that were made."""
-    changes = plan_removal(agent, scope, place, str(paths.client()))
+    changes = plan_removal(agent, scope, place, str(paths.client_path()))
     for change in changes:
-        make(change, leaving=True)
+        apply_change(change, is_removal=True)
     return changes
 
 
@@ -79,7 +79,7 @@ def test_a_file_of_others_comes_back_byte_for_byte(name, style, place):
     Thirty foreign hooks in any handwriting: install, install again, uninstall gives the same bytes.
     """
     agent = agents.load(name)
-    path = written(agent, "user", place)
+    path = target_file(agent, "user", place)
     path.parent.mkdir(parents=True, exist_ok=True)
     before = STYLES[style](foreign(agent))
     path.write_bytes(before)
@@ -99,10 +99,10 @@ def test_foreign_hooks_stay_in_order_and_ours_come_out_of_a_changed_file(name, p
     Whoever adds a hook after us finds all theirs as they left them, and so do we when we leave.
     """
     agent = agents.load(name)
-    path = written(agent, "user", place)
+    path = target_file(agent, "user", place)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(STYLES["comments"](foreign(agent)))
-    client = str(paths.client())
+    client = str(paths.client_path())
 
     install(agent, place)
     path.write_bytes(path.read_bytes() + b"\n// and I was here")
@@ -110,8 +110,8 @@ def test_foreign_hooks_stay_in_order_and_ours_come_out_of_a_changed_file(name, p
     uninstall(agent, place)
     without = parsed(agent, path)
 
-    assert without == [hook for hook in with_us if not is_ours(hook.handler.command, client)]
-    assert len(with_us) - len(without) == len(doors(agent, "user", client))
+    assert without == [hook for hook in with_us if not is_own_entry(hook.handler.command, client)]
+    assert len(with_us) - len(without) == len(build_entries(agent, "user", client))
     assert client.encode() not in path.read_bytes()
     assert path.read_bytes().endswith(b"\n// and I was here")
 
@@ -130,14 +130,14 @@ def test_where_there_was_nothing_nothing_is_left(name, scope, place):
     agent = agents.load(name)
     if scope not in config_of(agent).files:
         pytest.skip(f"{agent.title} has no {scope} configuration")
-    client = str(paths.client())
+    client = str(paths.client_path())
 
     changes = install(agent, place, scope)
     hooks = [hook for change in changes for hook in parsed(agent, change.path)]
     again = install(agent, place, scope)
     uninstall(agent, place, scope)
 
-    assert sorted(hook.handler.command for hook in doors(agent, scope, client)) == sorted(hook.handler.command for hook in hooks)
+    assert sorted(hook.handler.command for hook in build_entries(agent, scope, client)) == sorted(hook.handler.command for hook in hooks)
     assert [] == again
     assert [] == [change.path for change in changes if change.path.exists()]
 
@@ -148,8 +148,8 @@ def test_an_event_that_must_not_be_taken_is_not(name):
     The default set leaves out what comes too often, and no set takes an event whose hook replaces the agent's own work.
     """
     agent = agents.load(name)
-    default, every = ({split(hook.handler.command)[2] for hook in doors(agent, "user", "/c", events)} for events in ("default", "all"))
-    points = {native: agents.point_of(agent, native) for native in agents.natives(agent)}
+    default, every = ({split(hook.handler.command)[2] for hook in build_entries(agent, "user", "/c", events)} for events in ("default", "all"))
+    points = {native: agents.point_of(agent, native) for native in agents.config_events(agent)}
 
     assert default == {native for native, point in points.items() if point.install == "default"}
     assert every == {native for native, point in points.items() if point.install != "never"}
@@ -178,12 +178,12 @@ def test_a_broken_file_is_left_alone(name, fault, place):
     What cannot be understood is refused in one sentence that names the file.
     """
     agent = agents.load(name)
-    path = written(agent, "user", place)
+    path = target_file(agent, "user", place)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(BROKEN[fault])
 
     with pytest.raises(HookonceError) as caught:
-        plan(agent, "user", place, str(paths.client()))
+        plan_install(agent, "user", place, str(paths.client_path()))
 
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
@@ -201,7 +201,7 @@ def test_a_link_that_leads_out_of_the_home_is_not_followed(place, tmp_path):
     path.symlink_to(outside)
 
     with pytest.raises(HookonceError, match="outside of your home"):
-        plan(agents.load("claude-code"), "project", place, "/c/hookonce-on")
+        plan_install(agents.load("claude-code"), "project", place, "/c/hookonce-on")
 
     assert b"{}" == outside.read_bytes()
 
@@ -212,20 +212,20 @@ def test_a_read_only_file_is_left_alone(name, place):
     Somebody has locked it for a reason.
     """
     agent = agents.load(name)
-    path = written(agent, "user", place)
+    path = target_file(agent, "user", place)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"{}")
     path.chmod(0o444)
 
     with pytest.raises(HookonceError, match="is read-only"):
-        plan(agent, "user", place, "/c/hookonce-on")
+        plan_install(agent, "user", place, "/c/hookonce-on")
 
 
 def test_the_installed_command_is_the_same_for_ever(place):
     """
     Byte for byte: an agent that trusts commands by their hash would forget us otherwise.
     """
-    (hook, *_) = doors(agents.load("codex"), "user", "/home/dev/.local/share/hookonce/bin/hookonce-on")
+    (hook, *_) = build_entries(agents.load("codex"), "user", "/home/dev/.local/share/hookonce/bin/hookonce-on")
 
     assert "/home/dev/.local/share/hookonce/bin/hookonce-on codex PreToolUse --via codex/user" == hook.handler.command
     assert 60 == hook.handler.timeout

@@ -4,9 +4,9 @@ import pytest
 
 from hookonce import agents
 from hookonce.config import paths
-from hookonce.journeys.change import make
-from hookonce.journeys.install import plan, plan_removal
-from hookonce.journeys.places import Place
+from hookonce.journeys.change import apply_change
+from hookonce.journeys.install import plan_install, plan_removal
+from hookonce.journeys.places import ConfigRoots
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def place(tmp_path, monkeypatch):
     """A home and a project of our own."""
     (tmp_path / "project").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path))
-    return Place(tmp_path, tmp_path / "project")
+    return ConfigRoots(tmp_path, tmp_path / "project")
 
 
 def test_a_script_of_somebody_else_stays_and_ours_takes_a_name_beside_it(place):
@@ -24,14 +24,14 @@ def test_a_script_of_somebody_else_stays_and_ours_takes_a_name_beside_it(place):
     theirs = place.project / ".clinerules" / "hooks" / "PreToolUse"
     theirs.parent.mkdir(parents=True)
     theirs.write_text("#!/bin/sh\necho '{}'\n")
-    agent, client = agents.load("cline"), str(paths.client())
+    agent, client = agents.load("cline"), str(paths.client_path())
 
-    for change in plan(agent, "project", place, client):
-        make(change)
+    for change in plan_install(agent, "project", place, client):
+        apply_change(change)
     names = sorted(path.name for path in theirs.parent.iterdir())
-    again = plan(agent, "project", place, client)
+    again = plan_install(agent, "project", place, client)
     for change in plan_removal(agent, "project", place, client):
-        make(change, leaving=True)
+        apply_change(change, is_removal=True)
 
     assert {"PreToolUse", "PreToolUse.sh"} <= set(names)
     assert [] == again

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.journeys.lines import MAX_LINE, BadJson, Line, documents, duplicate_keys, parse
+from hookonce.journeys.lines import MAX_LINE_BYTES, JsonSyntaxError, StreamLine, read_documents, duplicate_keys, parse_json
 from tests.laws.strategies import json_values
 
 MARK = b"\xef\xbb\xbf"
@@ -16,7 +16,7 @@ MARK = b"\xef\xbb\xbf"
 
 def numbered(text, **options):
     """Number and bytes of each document, or its fault."""
-    return [(line.number, line.fault or line.raw) for line in documents(BytesIO(text), **options)]
+    return [(line.number, line.fault or line.raw) for line in read_documents(BytesIO(text), **options)]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_bad_first_line_takes_no_other_with_it(text):
     """
     A first line that is cut off or broken does not swallow the documents after it.
     """
-    found = [line.raw.strip() for line in documents(BytesIO(text))]
+    found = [line.raw.strip() for line in read_documents(BytesIO(text))]
 
     assert [b'{"b":2}', b'{"c":3}'] == found[-2:]
     assert 3 == len(found)
@@ -86,7 +86,7 @@ def test_a_live_stream_is_not_read_ahead(first):
     """
     stream = Watched(first + b'\n{"b":2}\n{"c":3}\n' + b'{"d":4}\n' * 100)
 
-    assert first == next(documents(stream)).raw
+    assert first == next(read_documents(stream)).raw
     assert stream.read_so_far <= 40
 
 
@@ -96,10 +96,10 @@ def test_a_broken_long_document_is_one_fault():
     """
     text = json.dumps({"a": [1, 2, {"b": 3}], "c": "x"}, indent=1).replace("3", "NaN").encode()
 
-    (line,) = documents(BytesIO(text))
+    (line,) = read_documents(BytesIO(text))
 
-    with pytest.raises(BadJson, match="NaN is no JSON number"):
-        parse(line.raw)
+    with pytest.raises(JsonSyntaxError, match="NaN is no JSON number"):
+        parse_json(line.raw)
 
 
 def test_documents_after_a_long_one_are_told():
@@ -108,10 +108,10 @@ def test_documents_after_a_long_one_are_told():
     """
     text = json.dumps({"a": 1}, indent=1).encode() * 2
 
-    (line,) = documents(BytesIO(text))
+    (line,) = read_documents(BytesIO(text))
 
-    with pytest.raises(BadJson, match="line 3 column 2; several documents must stand one on a line each"):
-        parse(line.raw)
+    with pytest.raises(JsonSyntaxError, match="line 3 column 2; several documents must stand one on a line each"):
+        parse_json(line.raw)
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
@@ -143,10 +143,10 @@ def test_the_limit_is_eight_mebibytes():
     """
     Without --max-line a line may have 8 MiB.
     """
-    assert MAX_LINE == 8 * 2**20
-    fits = b'"' + b"x" * (MAX_LINE - 2) + b'"'
-    assert [Line(1, fits)] == list(documents(BytesIO(fits + b"\n")))
-    assert next(documents(BytesIO(b" " + fits))).fault
+    assert MAX_LINE_BYTES == 8 * 2**20
+    fits = b'"' + b"x" * (MAX_LINE_BYTES - 2) + b'"'
+    assert [StreamLine(1, fits)] == list(read_documents(BytesIO(fits + b"\n")))
+    assert next(read_documents(BytesIO(b" " + fits))).fault
 
 
 @given(st.lists(json_values, min_size=1, max_size=6), st.sampled_from([b"\n", b"\r\n", b"\n\n"]))
@@ -156,7 +156,7 @@ def test_any_lines_come_back(values, end):
     """
     stream = BytesIO(end.join(json.dumps(value).encode() for value in values))
 
-    assert values == [parse(line.raw) for line in documents(stream)]
+    assert values == [parse_json(line.raw) for line in read_documents(stream)]
 
 
 @given(json_values, st.integers(0, 8))
@@ -164,9 +164,9 @@ def test_any_pretty_document_comes_back(value, indent):
     """
     Whatever JSON is pretty-printed is read as one document.
     """
-    lines = list(documents(BytesIO(json.dumps(value, indent=indent).encode())))
+    lines = list(read_documents(BytesIO(json.dumps(value, indent=indent).encode())))
 
-    assert [value] == [parse(line.raw) for line in lines]
+    assert [value] == [parse_json(line.raw) for line in lines]
 
 
 @given(st.binary(max_size=60))
@@ -174,9 +174,9 @@ def test_any_bytes_are_documents_or_faults(raw):
     """
     No bytes at all lead to anything but a document or a BadJson.
     """
-    for line in documents(BytesIO(raw), limit=30):
-        with suppress(BadJson):
-            parse(line.raw)
+    for line in read_documents(BytesIO(raw), limit=30):
+        with suppress(JsonSyntaxError):
+            parse_json(line.raw)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_what_json_can_say_is_read(raw, value):
     """
     Lone surrogates and large integers are kept; the last of duplicate keys wins.
     """
-    assert value == parse(raw)
+    assert value == parse_json(raw)
 
 
 @pytest.mark.parametrize(
@@ -221,8 +221,8 @@ def test_what_is_no_json_is_told(raw, told):
     """
     Each fault has its own sentence, with the place where there is one.
     """
-    with pytest.raises(BadJson, match=told.replace("(", r"\(")):
-        parse(raw)
+    with pytest.raises(JsonSyntaxError, match=told.replace("(", r"\(")):
+        parse_json(raw)
 
 
 def test_duplicate_keys_are_found_at_any_depth():

@@ -5,11 +5,11 @@ import json
 import pytest
 
 from hookonce import agents
-from hookonce.journeys.convert import Adapt, convert
-from hookonce.manifest.problems import problems_of
+from hookonce.journeys.convert import WrapperOptions, convert
+from hookonce.manifest.problems import find_problems
 from tests.cases import cases
 
-ADAPT = Adapt("/home/dev/.local/share/hookonce/bin/hookonce-on")
+ADAPT = WrapperOptions("/home/dev/.local/share/hookonce/bin/hookonce-on")
 ENTRY = {"type": "command", "command": "./guard.sh"}
 SETTINGS = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [ENTRY]}]}}
 SWITCHES = [(name, keys, value) for name in agents.AGENTS for _, keys, value in agents.load(name).config.switches]
@@ -99,7 +99,7 @@ def test_a_closed_hook_that_is_opened_says_so(target, adapt):
 
     made = convert(manifest(blocking=True, on_failure="closed"), None, agent, adapt=adapt)
 
-    stays = adapt is None and (agent.config.closed or agent.config.language == "code" or (agent.config.crash, agent.config.late) == ("closed", "closed"))
+    stays = adapt is None and (agent.config.fail_closed_key or agent.config.language == "code" or (agent.config.crash, agent.config.on_timeout) == ("closed", "closed"))
     assert ([] if stays else ["observes"]) == told(made, "on_failure")
     assert adapt is not None or not any("client" in gap.note or "wrapper" in gap.note for gap in made.gaps)
 
@@ -110,7 +110,7 @@ def test_the_agents_own_switch_is_kept_around_the_wrapper():
     """
     made = convert(manifest(blocking=True, on_failure="closed"), None, agents.load("claude-code"), adapt=ADAPT)
 
-    key, value = agents.load("claude-code").config.closed
+    key, value = agents.load("claude-code").config.fail_closed_key
     assert value == made.document["hooks"]["PreToolUse"][0]["hooks"][0][key]
 
 
@@ -159,8 +159,8 @@ def test_a_manifest_that_comes_out_is_one(entry):
 
     made = convert(document, agents.load("claude-code"), None)
 
-    assert [] == problems_of(made.document)[0]
-    assert made.verified
+    assert [] == find_problems(made.document)[0]
+    assert made.is_verified
 
 
 def test_a_matcher_that_a_manifest_cannot_hold_is_told_with_its_fault():
@@ -171,7 +171,7 @@ def test_a_matcher_that_a_manifest_cannot_hold_is_told_with_its_fault():
 
     made = convert(document, agents.load("claude-code"), None)
 
-    assert (["lost"], False, 0) == ([gap.effect for gap in made.gaps], made.verified, made.hooks)
+    assert (["lost"], False, 0) == ([gap.effect for gap in made.gaps], made.is_verified, made.hooks)
 
 
 STRANGE = [
@@ -199,7 +199,7 @@ def test_values_of_strange_types_break_nothing(entry, source, target):
     else:
         groups[0] |= entry
 
-    assert convert(document, agent, agents.load(target), adapt=ADAPT).verified
+    assert convert(document, agent, agents.load(target), adapt=ADAPT).is_verified
 
 
 def test_one_hook_has_one_effect():

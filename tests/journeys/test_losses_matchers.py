@@ -138,7 +138,7 @@ def test_a_name_with_signs_of_patterns_is_no_fault_of_ours(name, target):
     """
     hook = {"event": "before_tool_execute", "blocking": True, "matcher": name, "handler": {"type": "command", "command": "./x.sh"}}
 
-    assert convert({"spec": "hooks/0.1", "hooks": [hook]}, None, agents.load(target)).verified
+    assert convert({"spec": "hooks/0.1", "hooks": [hook]}, None, agents.load(target)).is_verified
 
 
 @pytest.mark.parametrize(

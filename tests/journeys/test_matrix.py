@@ -8,10 +8,10 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents.proven import PROVEN
+from hookonce.agents.proven import CERTIFICATES
 from hookonce.canon.capabilities import CAPABILITIES
-from hookonce.formats._schema import schema
-from hookonce.journeys.matrix import grouped, sheet
+from hookonce.formats._schema import load_schema
+from hookonce.journeys.matrix import group_rows, build_sheet
 from hookonce.model import Point
 
 NAMES = list(agents.AGENTS)
@@ -43,11 +43,11 @@ def test_every_configured_event_has_one_row(name):
     agent = agents.load(name)
     points = {} if agent.config is None else agent.config.points
 
-    rows = sheet(agent).points
+    rows = build_sheet(agent).points
 
     assert len(rows) == len({row.event for row in rows})
-    assert {row.event for row in rows} == {*agents.natives(agent), *points}
-    assert all(row.canonical == agents.kind_of(agent, row.event) for row in rows)
+    assert {row.event for row in rows} == {*agents.config_events(agent), *points}
+    assert all(row.canonical == agents.canonical_event_of(agent, row.event) for row in rows)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -56,12 +56,12 @@ def test_every_row_bears_the_mark_of_its_table_unless_it_is_proven(name):
     No row claims more than the agent's table and its certificate do, and a proven one names the version.
     """
     agent = agents.load(name)
-    found = sheet(agent)
+    found = build_sheet(agent)
 
-    assert {agent.proof} == {row.proof for row in sheet(agent, proven={}).points}
-    assert (name in PROVEN) == (found.certificate is not None)
+    assert {agent.proof} == {row.proof for row in build_sheet(agent, proofs={}).points}
+    assert (name in CERTIFICATES) == (found.certificate is not None)
     for row in found.points:
-        version = PROVEN[name].version if row.proof == "proven" else None
+        version = CERTIFICATES[name].version if row.proof == "proven" else None
         assert (version, True) == (row.proven_on, row.proof in ("proven", agent.proof))
 
 
@@ -70,7 +70,7 @@ def test_a_row_says_what_its_point_says(point):
     """
     Nothing of a point is left out or made stronger; one without powers observes.
     """
-    (row,) = sheet(changed("claude-code", points={"Stop": point}), "agent_stop").points
+    (row,) = build_sheet(changed("claude-code", points={"Stop": point}), "agent_stop").points
 
     assert [WORDS[word] for word in WORDS if word in point.can] == [word for word in row.powers if word != "observes"]
     assert ("observes" in row.powers) == (not point.can)
@@ -83,8 +83,8 @@ def test_only_tool_calls_are_said_to_fail_closed(crash, late, can):
     """
     The tables speak of tool calls: elsewhere a killed hook counts as open, and where no hook has a say nothing is told.
     """
-    points = {"PreToolUse": Point(can=can), "Stop": Point(can=can)}
-    made = sheet(changed("claude-code", points=points, crash=crash, late=late))
+    points = {"PreToolUse": Point(capabilities=can), "Stop": Point(capabilities=can)}
+    made = build_sheet(changed("claude-code", points=points, crash=crash, late=late))
     rows = {row.event: row for row in made.points}
     told = bool(can & {"prevent", "retry"})
 
@@ -98,7 +98,7 @@ def test_an_agent_without_a_configuration_is_unknown_not_harmless():
     """
     Of an agent whose configuration is not converted, events are known and powers are not.
     """
-    made = sheet(replace(agents.load("gemini-cli"), config=None))
+    made = build_sheet(replace(agents.load("gemini-cli"), config=None))
 
     assert made.config is None
     assert {"BeforeTool", "BeforeModel"} <= {row.event for row in made.points}
@@ -113,7 +113,7 @@ def test_every_capability_is_answered(name):
     """
     agent = agents.load(name)
 
-    found = sheet(agent).config.capabilities
+    found = build_sheet(agent).config.capabilities
 
     assert list(CAPABILITIES) == list(found)
     assert agent.config.capabilities == {one for one, there in found.items() if there}
@@ -127,7 +127,7 @@ def test_timeouts_name_their_unit(name, unit, least):
     """
     A timeout is in seconds or milliseconds, or an entry cannot have one.
     """
-    timeouts = sheet(agents.load(name)).config.timeouts
+    timeouts = build_sheet(agents.load(name)).config.timeouts
 
     assert (unit, least) == (timeouts.unit, timeouts.least)
 
@@ -137,11 +137,11 @@ def test_a_sheet_is_what_its_schema_says(name):
     """
     The sheet of every agent, converted or not, is valid under the published schema, and no key is optional.
     """
-    published = schema("agents")
+    published = load_schema("agents")
     agent = agents.load(name)
 
     for one in (agent, replace(agent, config=None)):
-        assert [] == list(Draft202012Validator(published).iter_errors(to_builtins(sheet(one))))
+        assert [] == list(Draft202012Validator(published).iter_errors(to_builtins(build_sheet(one))))
     for shape in published["$defs"].values():
         assert sorted(shape["properties"]) == sorted(shape["required"])
 
@@ -151,8 +151,8 @@ def test_rows_of_one_kind_become_one(name):
     """
     Grouping keeps every native name once, and puts together only rows that say the same.
     """
-    rows = sheet(agents.load(name)).points
-    groups = grouped(rows)
+    rows = build_sheet(agents.load(name)).points
+    groups = group_rows(rows)
 
     assert sorted(row.event for row in rows) == sorted(native for group in groups for native in group.natives)
     for natives, row in groups:
@@ -163,8 +163,8 @@ def test_points_that_differ_stay_apart():
     """
     Two native events of one canonical kind are one group only while a hook can do the same at both.
     """
-    same = {"pre_read_code": Point(can=frozenset({"prevent"})), "pre_write_code": Point(can=frozenset({"prevent"}))}
-    other = same | {"pre_write_code": Point(can=frozenset({"prevent"}), ask="native")}
+    same = {"pre_read_code": Point(capabilities=frozenset({"prevent"})), "pre_write_code": Point(capabilities=frozenset({"prevent"}))}
+    other = same | {"pre_write_code": Point(capabilities=frozenset({"prevent"}), ask="native")}
 
     for points, expected in ((same, 2), (other, 3)):
-        assert expected == len(grouped(sheet(changed("windsurf", points=points), "before_tool_execute").points))
+        assert expected == len(group_rows(build_sheet(changed("windsurf", points=points), "before_tool_execute").points))

@@ -5,13 +5,13 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 from hookonce import agents
-from hookonce.journeys.convert import Adapt, convert
-from hookonce.manifest.load import dump
+from hookonce.journeys.convert import WrapperOptions, convert
+from hookonce.manifest.load import dump_manifest
 from hookonce.model import Handler, Hook, Manifest
 from tests.cases import cases
 from tests.manifest.manifests import matchers
 
-ADAPT = Adapt("/home/dev/.local/share/hookonce/bin/hookonce-on")
+ADAPT = WrapperOptions("/home/dev/.local/share/hookonce/bin/hookonce-on")
 NAMES = list(agents.AGENTS)
 EVENTS = ["before_tool_execute", "after_tool_execute", "before_prompt", "agent_stop", "session_start", "session_end", "permission_request", "before_model", "file_saved"]
 
@@ -58,7 +58,7 @@ def test_every_pair_gives_a_verified_output_or_named_gaps(source, target, adapt)
     hooks, _ = agent.config.parse(agent, document)
     arrived, _ = other.config.parse(other, made.document)
     lost = {gap.where for gap in made.gaps if gap.effect == "lost" and gap.where.endswith("]")}
-    assert made.verified
+    assert made.is_verified
     assert len(hooks) == len(arrived) + len(lost)
     assert {gap.effect for gap in made.gaps} <= {"prevents", "observes", "later", "lost"}
     assert all(gap.note for gap in made.gaps)
@@ -76,10 +76,10 @@ def test_a_script_for_claude_code_comes_back_unwrapped(target):
     (hook,) = other.config.parse(other, there.document)[0]
     back = convert(there.document, other, claude, adapt=ADAPT)
 
-    assert there.wrapped
+    assert there.needs_client
     assert ("./a b.sh 'c'", "claude-code") == (hook.handler.command, hook.dialect)
     assert "./a b.sh 'c'" == back.document["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
-    assert not back.wrapped
+    assert not back.needs_client
 
 
 texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1)
@@ -92,8 +92,8 @@ def test_any_manifest_becomes_any_agents_configuration(made):
     """
     Whatever the commands and matchers are.
     """
-    document = dump(Manifest(spec="hooks/0.1", hooks=made))
+    document = dump_manifest(Manifest(spec="hooks/0.1", hooks=made))
 
     for target in NAMES:
         note(target)
-        assert convert(document, None, agents.load(target), adapt=ADAPT).verified
+        assert convert(document, None, agents.load(target), adapt=ADAPT).is_verified

@@ -11,15 +11,15 @@ from hookonce.agents import _http
 from hookonce.errors import HookonceError
 from hookonce.invocation import Invocation
 from hookonce.journeys import posting
-from hookonce.journeys.convert import read
-from hookonce.journeys.doors import called, doors, is_ours
-from hookonce.journeys.install import plan, plan_removal
-from hookonce.journeys.places import Place
+from hookonce.journeys.convert import read_manifest
+from hookonce.journeys.doors import call_target, build_entries, is_own_entry
+from hookonce.journeys.install import plan_install, plan_removal
+from hookonce.journeys.places import ConfigRoots
 from hookonce.runtime import address
-from hookonce.runtime.address import Address
+from hookonce.runtime.address import HttpAddress
 
 CLIENT = "/home/dev/.local/share/hookonce/bin/hookonce-on"
-HERE = Address(20001, "secret")
+HERE = HttpAddress(20001, "secret")
 FOREIGN = [
     "http://127.0.0.1:20001/on/claude-code/PreToolUse",
     "http://127.0.0.1:20001/on/claude-code/PreToolUse?via=claude-code/user&more=1",
@@ -35,20 +35,20 @@ def place(tmp_path, monkeypatch):
     """A home that nobody has used."""
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "project").mkdir()
-    return Place(tmp_path, tmp_path / "project")
+    return ConfigRoots(tmp_path, tmp_path / "project")
 
 
-@given(st.integers(1, 65535), st.sampled_from(sorted(_http.COMMANDS)), st.sampled_from(["PreToolUse", "Stop"]))
+@given(st.integers(1, 65535), st.sampled_from(sorted(_http.COMMAND_EVENTS)), st.sampled_from(["PreToolUse", "Stop"]))
 def test_an_address_says_what_a_command_says(port, agent, native):
     """
     It is read as it was written, and known as ours.
     """
-    call = Invocation(Address(port, "").base, agent, native, via=f"{agent}/user")
-    text = invocation.write(call)
-    assert call == invocation.read(text)
-    assert is_ours(text, CLIENT)
-    assert is_ours(text, CLIENT, agents.load(agent))
-    assert not is_ours(text, CLIENT, agents.load("codex"))
+    call = Invocation(HttpAddress(port, "").base, agent, native, via=f"{agent}/user")
+    text = invocation.format_command(call)
+    assert call == invocation.parse_command(text)
+    assert is_own_entry(text, CLIENT)
+    assert is_own_entry(text, CLIENT, agents.load(agent))
+    assert not is_own_entry(text, CLIENT, agents.load("codex"))
 
 
 @pytest.mark.parametrize("url", FOREIGN)
@@ -56,40 +56,40 @@ def test_any_other_address_is_somebody_else_s(url):
     """
     Whatever it looks like.
     """
-    assert not is_ours(url, CLIENT)
+    assert not is_own_entry(url, CLIENT)
 
 
-@pytest.mark.parametrize("name", sorted(_http.COMMANDS))
+@pytest.mark.parametrize("name", sorted(_http.COMMAND_EVENTS))
 def test_what_wakes_the_daemon_and_what_cannot_be_posted_stays_a_command(name):
     """
     Everything else is posted, with the token and the same patience.
     """
     agent = agents.load(name)
-    plain, posted = (doors(agent, "user", CLIENT, "all", one) for one in (None, HERE))
-    kinds = {invocation.read(called(hook.handler)).event: hook.handler.type for hook in posted}
+    plain, posted = (build_entries(agent, "user", CLIENT, "all", one) for one in (None, HERE))
+    kinds = {invocation.parse_command(call_target(hook.handler)).event: hook.handler.type for hook in posted}
 
     assert [(hook.event, hook.handler.timeout, hook.blocking) for hook in plain] == [
         (hook.event, hook.handler.timeout, hook.blocking) for hook in posted
     ]
-    assert {"command"} == {kinds[native] for native in _http.COMMANDS[name] | {"SessionStart", "UserPromptSubmit"} if native in kinds}
+    assert {"command"} == {kinds[native] for native in _http.COMMAND_EVENTS[name] | {"SessionStart", "UserPromptSubmit"} if native in kinds}
     assert ("http", "http") == (kinds["PreToolUse"], kinds["PostToolUse"])
     assert all(hook.handler.headers == {"Authorization": "Bearer secret"} for hook in posted if hook.handler.type == "http")
 
 
-@pytest.mark.parametrize("name", sorted(_http.COMMANDS))
+@pytest.mark.parametrize("name", sorted(_http.COMMAND_EVENTS))
 def test_our_addresses_stand_beside_those_of_others_and_go_alone(place, name):
     """
     A foreign hook that is posted somewhere else is never touched; a new file is for its owner alone.
     """
     agent = agents.load(name)
     path = place.home / agents.config_of(agent).files["user"].removeprefix("~/")
-    (made,) = plan(agent, "user", place, CLIENT, http=HERE)
+    (made,) = plan_install(agent, "user", place, CLIENT, http=HERE)
     path.parent.mkdir()
     entries = [{"hooks": [{"type": "http", "url": url}]} for url in FOREIGN]
     old = json.dumps({"hooks": {"PreToolUse": entries}, "url": "x", "mcpServers": {"a": {"url": FOREIGN[0]}}}).encode()
     path.write_bytes(old)
     path.chmod(0o600)
-    (change,) = plan(agent, "user", place, CLIENT, http=HERE)
+    (change,) = plan_install(agent, "user", place, CLIENT, http=HERE)
     path.write_bytes(change.new)
     (back,) = plan_removal(agent, "user", place, CLIENT)
 
@@ -103,18 +103,18 @@ def test_what_is_posted_stays_posted_while_that_is_possible(place):
     A plain install keeps the addresses if they are ours still, and else writes commands.
     """
     agent = agents.load("claude-code")
-    (change,) = plan(agent, "user", place, CLIENT, http=HERE)
+    (change,) = plan_install(agent, "user", place, CLIENT, http=HERE)
     change.path.parent.mkdir()
     change.path.write_bytes(change.new)
     change.path.chmod(0o600)
 
-    address.keep(HERE)
-    assert [] == plan(agent, "user", place, CLIENT)
-    address.keep(Address(20002, "other"))
-    (moved,) = plan(agent, "user", place, CLIENT)
+    address.save_http_address(HERE)
+    assert [] == plan_install(agent, "user", place, CLIENT)
+    address.save_http_address(HttpAddress(20002, "other"))
+    (moved,) = plan_install(agent, "user", place, CLIENT)
     assert (0, True) == (moved.new.count(b":20001/"), b":20002/" in moved.new)
-    address.forget()
-    (commands,) = plan(agent, "user", place, CLIENT)
+    address.remove_http_address()
+    (commands,) = plan_install(agent, "user", place, CLIENT)
     assert b"http://" not in commands.new
 
 
@@ -123,8 +123,8 @@ def test_our_own_addresses_are_not_converted(place):
     They call us for whatever the manifests say, as our commands do.
     """
     agent = agents.load("claude-code")
-    (change,) = plan(agent, "user", place, CLIENT, http=HERE)
-    manifest, gaps = read(json.loads(change.new), agent, adapt=True)
+    (change,) = plan_install(agent, "user", place, CLIENT, http=HERE)
+    manifest, gaps = read_manifest(json.loads(change.new), agent, adapt=True)
     assert [] == manifest.hooks
     assert "hookonce's own entries" in gaps[-1].note
 
@@ -135,7 +135,7 @@ def test_who_cannot_post_is_refused(place, name, scope):
     In one sentence.
     """
     with pytest.raises(HookonceError, match=r"cannot post its events|token of the HTTP door"):
-        plan(agents.load(name), scope, place, CLIENT, http=HERE)
+        plan_install(agents.load(name), scope, place, CLIENT, http=HERE)
 
 
 def test_a_forbidden_door_is_refused_by_name(place):
@@ -146,21 +146,21 @@ def test_a_forbidden_door_is_refused_by_name(place):
     folder.mkdir(parents=True)
     for text, told in (("http = false", "`http = false`"), ("http = ", "cannot be read")):
         (folder / "config.toml").write_text(text)
-        assert told in posting.shut(None)
+        assert told in posting.listener_obstacle(None)
     (folder / "config.toml").write_text("http = true")
-    assert posting.shut(None) is None
+    assert posting.listener_obstacle(None) is None
 
 
 def test_addresses_are_drawn_where_no_program_is_lent_a_port(place):
     """
     Kept for us alone, and known again.
     """
-    one, other = address.drawn(), address.drawn()
+    one, other = address.new_http_address(), address.new_http_address()
     assert one.token != other.token
     assert all(20_000 <= each.port < 32_768 for each in (one, other))
-    assert address.known() is None
-    address.keep(one)
-    assert one == address.known()
+    assert address.load_http_address() is None
+    address.save_http_address(one)
+    assert one == address.load_http_address()
     assert "0o600" == oct((place.home / ".local/share/hookonce/http.json").stat().st_mode & 0o777)
     (place.home / ".local/share/hookonce/http.json").write_bytes(b"{}")
-    assert address.known() is None
+    assert address.load_http_address() is None

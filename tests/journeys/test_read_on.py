@@ -7,33 +7,33 @@ from contextlib import closing, suppress
 import pytest
 
 from hookonce.journeys import read_on as walk
-from hookonce.journeys.read_on import keep, read_on
+from hookonce.journeys.read_on import store_chunk, read_chunk
 from hookonce.journeys.record import Recorder
-from hookonce.journeys.transcribe import Whose
+from hookonce.journeys.transcribe import TranscriptOwner
 from hookonce.store import audit, cursors, database
-from hookonce.store.query import Wanted, records
+from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.writer import Writer
 from tests.journeys.test_transcribe import kept
 from tests.transcripts.material import GOLDEN, golden, lines, reader_of
 
 ROUNDS = int(os.environ.get("HOOKONCE_KILLS", "12"))
-WHOSE = Whose(agent="claude-code", session="s")
+WHOSE = TranscriptOwner(agent="claude-code", session="s")
 CLAUDE = reader_of(GOLDEN / "claude-code")
 
 
 @pytest.fixture(autouse=True)
 def _home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(walk, "PIECE", 4096)
+    monkeypatch.setattr(walk, "CHUNK_BYTES", 4096)
 
 
 def through(recorder, file):
     """Read a file to its end, piece by piece; how many pieces there were."""
     pieces, more = 0, True
     while more:
-        piece = read_on(recorder, reader_of(file) if file.is_relative_to(GOLDEN) else CLAUDE, file, last=True)
-        keep(recorder, piece, WHOSE)
-        pieces, more = pieces + 1, piece.more
+        piece = read_chunk(recorder, reader_of(file) if file.is_relative_to(GOLDEN) else CLAUDE, file, is_last=True)
+        store_chunk(recorder, piece, WHOSE)
+        pieces, more = pieces + 1, piece.has_more
     return pieces
 
 
@@ -60,10 +60,10 @@ def test_only_what_is_new_is_read(tmp_path):
     with file.open("ab") as rest:
         rest.write(whole[half:])
     with Writer() as writer:
-        piece = read_on(Recorder(writer), CLAUDE, file)
+        piece = read_chunk(Recorder(writer), CLAUDE, file)
         through(Recorder(writer), file)
 
-    assert half == piece.before.offset < piece.cursor.offset
+    assert half == piece.previous.offset < piece.cursor.offset
     assert 9 == len(kept(type="after_model"))
 
 
@@ -79,9 +79,9 @@ def test_rows_that_cannot_be_kept_leave_the_cursor_where_it_was(monkeypatch):
     with Writer() as writer:
         recorder = Recorder(writer)
         with monkeypatch.context() as patch, suppress(OSError):
-            patch.setattr(cursors, "write", broken)
+            patch.setattr(cursors, "save_cursor", broken)
             through(recorder, file)
-        nothing = (kept(), cursors.read(writer.connection, file))
+        nothing = (kept(), cursors.load_cursor(writer.connection, file))
         through(recorder, file)
 
     assert ([], None) == nothing
@@ -101,8 +101,8 @@ def test_who_is_killed_between_any_two_statements_loses_and_doubles_nothing():
         assert (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL) or os.WEXITSTATUS(status) == 0
     with Writer() as writer:
         through(Recorder(writer), file)
-    with closing(database.reading()) as connection:
-        found = [one.event.data["model_call_id"] for one in records(connection, Wanted(type="after_model"))]
+    with closing(database.connect_reader()) as connection:
+        found = [one.event.data["model_call_id"] for one in find_records(connection, RecordFilter(type="after_model"))]
         verdict = audit.verify(connection)
 
     assert 9 == len(found) == len(set(found))
@@ -148,10 +148,10 @@ def test_no_secret_is_kept_in_the_name_of_a_file(tmp_path):
     file = tmp_path / f"{key}.jsonl"
     file.write_bytes(lines({"type": "user", "sessionId": "s"}))
     with Writer() as writer:
-        piece = read_on(Recorder(writer), CLAUDE, file)
-        keep(Recorder(writer), piece, WHOSE)
+        piece = read_chunk(Recorder(writer), CLAUDE, file)
+        store_chunk(Recorder(writer), piece, WHOSE)
         dumped = "\n".join(writer.connection.iterdump())
 
-        assert cursors.read(writer.connection, file) is not None
-        assert [] == cursors.since(writer.connection, "2000", 9)
+        assert cursors.load_cursor(writer.connection, file) is not None
+        assert [] == cursors.list_transcripts(writer.connection, "2000", 9)
     assert key not in dumped

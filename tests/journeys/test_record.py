@@ -8,8 +8,8 @@ from hookonce.journeys import record as recording
 from hookonce.journeys.record import Recorder
 from hookonce.model import Tool, Usage
 from hookonce.store import spool
-from hookonce.store.entry import entry
-from hookonce.store.query import Wanted, records
+from hookonce.store.entry import build_entry
+from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.writer import Writer
 from tests.store.rows import stored
 
@@ -24,7 +24,7 @@ def writer(tmp_path, monkeypatch):
 
 
 def kinds(writer, **wanted):
-    return [one.event.type for one in records(writer.connection, Wanted(**wanted))]
+    return [one.event.type for one in find_records(writer.connection, RecordFilter(**wanted))]
 
 
 # No session
@@ -32,7 +32,7 @@ def kinds(writer, **wanted):
 
 def call(number, kind="before_tool_execute", **more):
     tool = Tool(name="shell", native="Bash", input={"command": "make"}, call_id=f"c{number}")
-    return entry(stored(number, type=kind, agent="amplifier", session=None, tool=tool, **more))
+    return build_entry(stored(number, type=kind, agent="amplifier", session=None, tool=tool, **more))
 
 
 def test_what_is_of_no_session_begins_none(writer):
@@ -41,10 +41,10 @@ def test_what_is_of_no_session_begins_none(writer):
     """
     told = [call(number, kind) for number in range(40) for kind in ("before_tool_execute", "after_tool_execute")]
     recorder = Recorder(writer)
-    recorder.keep(told)
-    recorder.keep([entry(stored(50, type=kind, agent="amplifier", session=None, tool=None)) for kind in ("before_prompt",) * 2])
-    recorder.keep([entry(stored(51, type="session_end", agent="amplifier", session=None, tool=None, model=None))])
-    found = list(records(writer.connection, Wanted(agent="amplifier")))
+    recorder.record(told)
+    recorder.record([build_entry(stored(50, type=kind, agent="amplifier", session=None, tool=None)) for kind in ("before_prompt",) * 2])
+    recorder.record([build_entry(stored(51, type="session_end", agent="amplifier", session=None, tool=None, model=None))])
+    found = list(find_records(writer.connection, RecordFilter(agent="amplifier")))
 
     assert {"policy_blocked"} == {one.event.type for one in found if one.event.derived_from is not None}
     assert all("is_followup" not in one.event.data and "total_actions" not in one.event.data for one in found)
@@ -55,13 +55,13 @@ def test_what_is_of_no_session_begins_none(writer):
 
 
 def long_session(writer, many):
-    told = [entry(stored(0, type="before_prompt", session="s", tool=None))]
+    told = [build_entry(stored(0, type="before_prompt", session="s", tool=None))]
     told += [
-        entry(stored(number, type=kind, session="s", usage=usage))
+        build_entry(stored(number, type=kind, session="s", usage=usage))
         for number in range(many)
         for kind, usage in (("before_tool_execute", None), ("agent_stop", Usage(input_tokens=5, output_tokens=2)))
     ]
-    Recorder(writer).keep(told)
+    Recorder(writer).record(told)
 
 
 @pytest.mark.parametrize("many", [3, 40])
@@ -69,13 +69,13 @@ def test_whoever_begins_anew_knows_what_a_session_has_come_to(writer, monkeypatc
     """
     Also if only its last records are read again.
     """
-    monkeypatch.setattr(recording, "_READ", 20)
+    monkeypatch.setattr(recording, "_MAX_REPLAY_RECORDS", 20)
     long_session(writer, many)
     anew = Recorder(writer)
-    anew.keep([entry(stored(59, type="before_prompt", session="s", tool=None))])
-    assert (True, 1) == anew.end(("codex", "s"), now=NOBODY, gone=True, tells=False)
-    prompts = [one.event for one in records(writer.connection, Wanted(type="before_prompt"))]
-    (end,) = (one.event for one in records(writer.connection, Wanted(type="session_abort")))
+    anew.record([build_entry(stored(59, type="before_prompt", session="s", tool=None))])
+    assert (True, 1) == anew.end_session(("codex", "s"), now=NOBODY, is_gone=True, tells_end=False)
+    prompts = [one.event for one in find_records(writer.connection, RecordFilter(type="before_prompt"))]
+    (end,) = (one.event for one in find_records(writer.connection, RecordFilter(type="session_abort")))
 
     assert [False, True] == sorted(event.data["is_followup"] for event in prompts)
     assert (many, 5 * many, 2 * many) == (end.data["total_actions"], end.usage.input_tokens, end.usage.output_tokens)
@@ -90,4 +90,4 @@ def test_what_a_makers_agent_tells_is_not_kept_where_nothing_is(writer, monkeypa
     with Emitter("mine", session="s") as voice:
         voice.prompt("hello")
 
-    assert [] == list(spool.records())
+    assert [] == list(spool.load_records())

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.agents import point_of
-from hookonce.canon.weaken import NEEDS_APPROVAL, weaken
+from hookonce.canon.weaken import APPROVAL_PREFIX, weaken
 from hookonce.config import settings as configured
-from hookonce.journeys.budget import budget, share
+from hookonce.journeys.budget import call_budget_s, hook_timeout_s
 from hookonce.model import Decision, Handler, Hook
 from hookonce.runtime import terminal
 from tests.handlers.test_verdict import TABLE
@@ -222,7 +222,7 @@ def test_a_question_goes_out_only_to_somebody(monkeypatch, agent, seated):
     """
     Where the agent puts it to its user; on Gemini CLI, which a question ends without one, only at a terminal.
     """
-    monkeypatch.setattr(terminal, "is_there", lambda *_: seated)
+    monkeypatch.setattr(terminal, "has_terminal", lambda *_: seated)
     one = asked(*CALLS[agent])
     ways = point_of(one.agent, one.native).ask
 
@@ -231,7 +231,7 @@ def test_a_question_goes_out_only_to_somebody(monkeypatch, agent, seated):
     if ways in {"native", "denies_headless"} or (ways == "fatal" and seated):
         assert ("ask", "sure?") == (heard.outcome, heard.reason)
     else:
-        assert ("deny", f"{NEEDS_APPROVAL}sure?") == (heard.outcome, heard.reason)
+        assert ("deny", f"{APPROVAL_PREFIX}sure?") == (heard.outcome, heard.reason)
         assert "ask" in {gap.capability for gap in record.gaps}
     assert (ways == "fatal") == (agent == "gemini-cli")
 
@@ -252,7 +252,7 @@ def test_context_is_cut_at_its_limit_and_told(home):
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text("context_limit = 15000\n")
     assert (15_000, ["context"]) == length()
-    assert 15_000 == configured.setting("context_limit")
+    assert 15_000 == configured.get_setting("context_limit")
 
 
 @pytest.mark.covers("HIF-15", "HIF-74")
@@ -262,23 +262,23 @@ def test_time_is_what_the_agent_waits_less_a_margin():
     """
     claude, copilot, cline = (agents.load(name) for name in ("claude-code", "copilot-cli", "cline"))
 
-    assert 54 == budget(claude, "PreToolUse", None)
-    assert 4.5 == budget(claude, "PreToolUse", 5)
-    assert 9 == budget(claude, "PreToolUse", 10)
-    assert 0.5 == budget(claude, "PreToolUse", 1)
-    assert 0 == budget(claude, "PreToolUse", 0.2)
-    assert 4.5 == budget(claude, "Notification", None)
-    assert 54 == budget(claude, "SessionEnd", 600)  # its cap is 60
-    assert 0.5 == budget(copilot, "sessionEnd", 60)
-    assert 108 == budget(cline, "PreToolUse", 600)
+    assert 54 == call_budget_s(claude, "PreToolUse", None)
+    assert 4.5 == call_budget_s(claude, "PreToolUse", 5)
+    assert 9 == call_budget_s(claude, "PreToolUse", 10)
+    assert 0.5 == call_budget_s(claude, "PreToolUse", 1)
+    assert 0 == call_budget_s(claude, "PreToolUse", 0.2)
+    assert 4.5 == call_budget_s(claude, "Notification", None)
+    assert 54 == call_budget_s(claude, "SessionEnd", 600)  # its cap is 60
+    assert 0.5 == call_budget_s(copilot, "sessionEnd", 60)
+    assert 108 == call_budget_s(cline, "PreToolUse", 600)
     for odd in (0, -1, float("nan"), float("inf")):
-        assert 54 == budget(claude, "PreToolUse", odd)
+        assert 54 == call_budget_s(claude, "PreToolUse", odd)
     for agent in map(agents.load, agents.AGENTS):
         default = agent.config.timeout
-        for native in agents.natives(agent):
-            known = [limit for limit in (default or budget(agent, native, None), point_of(agent, native).cap, agent.config.longest) if limit]
+        for native in agents.config_events(agent):
+            known = [limit for limit in (default or call_budget_s(agent, native, None), point_of(agent, native).hard_timeout_s, agent.config.longest) if limit]
             if default:
-                assert pytest.approx(min(known) - max(0.5, min(known) / 10)) == budget(agent, native, None, wraps=True)
+                assert pytest.approx(min(known) - max(0.5, min(known) / 10)) == call_budget_s(agent, native, None, is_wrapper=True)
 
 
 @pytest.mark.covers("HIF-15", "HIF-74")
@@ -290,7 +290,7 @@ def test_hooks_share_the_time_in_order():
     def timed(seconds):
         return Hook(event="x", handler=Handler(type="command", timeout=seconds))
 
-    assert [30, 30, 7, 2] == [share(timed(seconds), 100 if seconds != 9 else 2) for seconds in (None, 0, 7, 9)]
+    assert [30, 30, 7, 2] == [hook_timeout_s(timed(seconds), 100 if seconds != 9 else 2) for seconds in (None, 0, 7, 9)]
     one, given_time = asked("claude-code", "PreToolUse", CLAUDE), []
 
     def runner(command, stdin, world, seconds):
@@ -390,7 +390,7 @@ def test_evidence_is_stronger_than_the_entry_that_was_used(agent):
 
     assert (agent, "claude-code PreToolUse") == (one.agent.name, one.event.data["called_through"])
     assert ("deny", "no") == (heard.outcome, heard.reason)
-    assert agents.kind_of(one.agent, native) == agents.kind_of(one.agent, one.native)
+    assert agents.canonical_event_of(one.agent, native) == agents.canonical_event_of(one.agent, one.native)
 
 
 LIKENESSES = [

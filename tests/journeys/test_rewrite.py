@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.journeys.rewrite import settled
+from hookonce.journeys.rewrite import apply_rewrite
 from hookonce.model import Decision
 from tests.journeys.asking import asked, goldens, recorded
 
@@ -28,14 +28,14 @@ def test_each_argument_is_changed_alone_or_not_at_all(agent, native, payload):
     for key in [key for key, value in one.event.tool.input.items() if type(value) is str]:
         new = one.event.tool.input | {key: "something else"}
 
-        decision, event, gaps = settled(Decision(updated_input=new), one.event)
+        decision, event, gaps = apply_rewrite(Decision(updated_input=new), one.event)
 
         if decision.outcome == "deny":
             assert (one.event, ["input_rewrite"]) == (event, [gap.capability for gap in gaps])
             continue
         assert decision.updated_input == event.tool.input
         assert event.tool.input[key] == "something else"
-        again = agents.rewritten(one.agent, event.tool, event.tool.input)
+        again = agents.rewrite_input(one.agent, event.tool, event.tool.input)
         assert again == event.tool
         assert agents.decode(one.agent, event.native, native).tool.input == event.tool.input
 
@@ -49,7 +49,7 @@ def changed(agent, tool, given, **new):
     }
     one = agents.decode(agents.load(agent), shapes[agent], None)
     kept = {key: value for key, value in one.tool.input.items() if new.get(key, value) is not None}
-    found = agents.rewritten(agents.load(agent), one.tool, kept | {key: value for key, value in new.items() if value is not None})
+    found = agents.rewrite_input(agents.load(agent), one.tool, kept | {key: value for key, value in new.items() if value is not None})
     return found and found.native_input
 
 
@@ -101,10 +101,10 @@ def test_arguments_that_came_as_a_text_cannot_be_changed():
     payload = {"sessionId": "s", "timestamp": 1, "cwd": "/", "toolName": "bash", "toolArgs": json.dumps({"command": "rm"})}
     one = asked("copilot-cli", "preToolUse", payload)
 
-    decision, _, _ = settled(Decision(updated_input={"command": "ls"}), one.event)
+    decision, _, _ = apply_rewrite(Decision(updated_input={"command": "ls"}), one.event)
 
     assert "deny" == decision.outcome
-    assert Decision(updated_input={"command": "rm"}) == settled(Decision(updated_input={"command": "rm"}), one.event)[0]
+    assert Decision(updated_input={"command": "rm"}) == apply_rewrite(Decision(updated_input={"command": "rm"}), one.event)[0]
 
 
 def test_a_prompt_is_changed_by_its_name():
@@ -114,10 +114,10 @@ def test_a_prompt_is_changed_by_its_name():
     payload = {"sessionId": "s", "timestamp": 1, "cwd": "/", "prompt": "old"}
     one = asked("copilot-cli", "userPromptSubmitted", payload)
 
-    decision, event, _ = settled(Decision(updated_input={"prompt": "new"}), one.event)
+    decision, event, _ = apply_rewrite(Decision(updated_input={"prompt": "new"}), one.event)
 
     assert ({"prompt": "new"}, "new", payload | {"prompt": "new"}) == (decision.updated_input, event.prompt, event.native)
-    assert "deny" == settled(Decision(updated_input={"text": "new"}), one.event)[0].outcome
+    assert "deny" == apply_rewrite(Decision(updated_input={"text": "new"}), one.event)[0].outcome
 
 
 def test_a_refused_rewrite_changes_nothing_for_the_next_hook():
@@ -126,7 +126,7 @@ def test_a_refused_rewrite_changes_nothing_for_the_next_hook():
     """
     one = asked("codex", "PreToolUse", {"hook_event_name": "PreToolUse", "turn_id": "t", "model": "m", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "rm"}})
 
-    decision, event, _ = settled(Decision(outcome="deny", updated_input={"command": "ls"}), one.event)
+    decision, event, _ = apply_rewrite(Decision(outcome="deny", updated_input={"command": "ls"}), one.event)
 
     assert (Decision(outcome="deny"), one.event) == (decision, event)
 
@@ -138,7 +138,7 @@ def test_new_output_is_what_the_next_hook_sees():
     payload = {"hook_event_name": "PostToolUse", "turn_id": "t", "model": "m", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "secret"}
     one = asked("codex", "PostToolUse", payload)
 
-    _, event, _ = settled(Decision(updated_output="nothing"), one.event)
+    _, event, _ = apply_rewrite(Decision(updated_output="nothing"), one.event)
 
     assert "nothing" == event.tool.result.output
     assert replace(event, tool=one.event.tool) == one.event

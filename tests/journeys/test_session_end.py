@@ -23,17 +23,17 @@ PAYLOADS = {"gemini-cli": GEMINI, "factory-droid": DROID}
 def home(tmp_path, monkeypatch):
     """A home with a hook at the end of a session, which leaves a line each time that it runs."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    paths.configuration().mkdir(parents=True)
+    paths.config_dir().mkdir(parents=True)
     handler = {"type": "command", "command": f"echo run >> {tmp_path}/runs"}
     hook = {"name": "tidy", "event": "session_end", "handler": handler}
-    (paths.configuration() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
+    (paths.config_dir() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
     return tmp_path
 
 
 def ends(agent, payload, via="user", native="SessionEnd"):
     """The agent tells it; an empty payload is nothing on stdin."""
     raw = json.dumps(payload).encode() if payload else b""
-    return on.answer([agent, native, "--via", f"{agent}/{via}"], raw, PLAIN)
+    return on.answer_call([agent, native, "--via", f"{agent}/{via}"], raw, PLAIN)
 
 
 def runs(home):
@@ -56,11 +56,11 @@ def test_an_end_that_is_told_twice_is_one_record_and_one_run(home, agent, via, s
     answers = [ends(agent, payload), ends(agent, again, via)]
 
     assert answers[0] == answers[1]
-    (record,) = spool.records()
+    (record,) = spool.load_records()
     assert ("session_end", "s1", "/") == (record.event.type, record.event.session, record.event.cwd)
     assert (["tidy"], list(dict.fromkeys([f"{agent}/user", f"{agent}/{via}"]))) == ([one.hook for one in record.runs], record.event.origin.via)
     assert 1 == runs(home)
-    assert not paths.log().exists() or "Error" not in paths.log().read_text()
+    assert not paths.log_path().exists() or "Error" not in paths.log_path().read_text()
 
 
 def test_an_end_without_a_word_is_no_error_even_if_nothing_is_known_of_it(home):
@@ -70,7 +70,7 @@ def test_an_end_without_a_word_is_no_error_even_if_nothing_is_known_of_it(home):
     told = run("on", "factory-droid", "SessionEnd", "--via", "factory-droid/user", given=b"", HOME=str(home))
 
     assert (0, "", "") == (told.code, told.out, told.err)
-    (record,) = spool.records()
+    (record,) = spool.load_records()
     assert ("factory-droid", "session_end", None) == (record.event.agent, record.event.type, record.event.session)
 
 
@@ -85,11 +85,11 @@ def test_whoever_comes_second_finishes_what_the_first_could_not(home, monkeypatc
         ends("factory-droid", DROID)
         os._exit(1)
     assert 0 == os.waitpid(gone, 0)[1]
-    (first,) = spool.records()
+    (first,) = spool.load_records()
 
     ends("factory-droid", again)
 
-    (record,) = spool.records()
+    (record,) = spool.load_records()
     assert (first.event.id, "s1", ["tidy"], 1) == (record.event.id, record.event.session, [one.hook for one in record.runs], runs(home))
 
 
@@ -102,7 +102,7 @@ def test_two_sessions_end_for_themselves(home):
     ends("gemini-cli", {}, "project")
 
     doors = ["gemini-cli/user", "gemini-cli/project"]
-    assert [("s1", doors[:1]), ("s2", doors)] == [(one.event.session, one.event.origin.via) for one in spool.records()]
+    assert [("s1", doors[:1]), ("s2", doors)] == [(one.event.session, one.event.origin.via) for one in spool.load_records()]
     assert 2 == runs(home)
 
 
@@ -115,7 +115,7 @@ def test_a_session_that_begins_again_ends_again(home):
     ends("gemini-cli", begins, native="SessionStart")
     ends("gemini-cli", GEMINI)
 
-    assert ["session_end", "session_start", "session_end"] == [one.event.type for one in spool.records()]
+    assert ["session_end", "session_start", "session_end"] == [one.event.type for one in spool.load_records()]
 
 
 def test_after_a_while_it_is_another_end(home, monkeypatch):
@@ -123,10 +123,10 @@ def test_after_a_while_it_is_another_end(home, monkeypatch):
     Nobody waits a minute with the second word.
     """
     ends("gemini-cli", GEMINI)
-    monkeypatch.setattr(twice, "_ENDS", -1)
+    monkeypatch.setattr(twice, "_SESSION_END_WINDOW_S", -1)
     ends("gemini-cli", GEMINI)
 
-    assert 2 == len(list(spool.records()))
+    assert 2 == len(list(spool.load_records()))
 
 
 def test_the_real_command_tells_it_once(home):
@@ -137,5 +137,5 @@ def test_the_real_command_tells_it_once(home):
         told = run("on", "factory-droid", "SessionEnd", "--via", "factory-droid/user", given=given, HOME=str(home))
         assert (0, "", "") == (told.code, told.out, told.err)
 
-    (record,) = spool.records()
+    (record,) = spool.load_records()
     assert ("s1", 1) == (record.event.session, runs(home))

@@ -7,13 +7,13 @@ import pytest
 
 from hookonce import agents, times
 from hookonce.journeys import ledger, silence
-from hookonce.journeys.change import make
-from hookonce.journeys.install import plan
-from hookonce.journeys.places import Place
-from hookonce.journeys.survey import standing
+from hookonce.journeys.change import apply_change
+from hookonce.journeys.install import plan_install
+from hookonce.journeys.places import ConfigRoots
+from hookonce.journeys.survey import install_status
 from hookonce.model import SCHEMA, Event, Origin, Stored
 from hookonce.store import spool
-from hookonce.store.entry import entry
+from hookonce.store.entry import build_entry
 from hookonce.store.writer import Writer
 
 CLIENT = "/opt/hookonce/hookonce-on"
@@ -26,10 +26,10 @@ def place(tmp_path, monkeypatch):
     """A home in which Claude Code has called us since yesterday."""
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".claude").mkdir()
-    found = Place(tmp_path, tmp_path / "project")
+    found = ConfigRoots(tmp_path, tmp_path / "project")
     monkeypatch.setattr(ledger.times, "now", lambda: times.from_seconds(LONG_AGO))
-    for change in plan(agents.load("claude-code"), "user", found, CLIENT):
-        make(change)
+    for change in plan_install(agents.load("claude-code"), "user", found, CLIENT):
+        apply_change(change)
     monkeypatch.undo()
     monkeypatch.setenv("HOME", str(tmp_path))
     return found
@@ -37,7 +37,7 @@ def place(tmp_path, monkeypatch):
 
 def asked(place, environment=None, name="claude-code"):
     agent = agents.load(name)
-    return silence.silence(agent, standing(agent, place, CLIENT), place, environment or {})
+    return silence.detect_silence(agent, install_status(agent, place, CLIENT), place, environment or {})
 
 
 def grow(place, at=NOON, name=".claude/projects/-w/s.jsonl"):
@@ -57,7 +57,7 @@ def record(at, **more):
 
 def keep(*records):
     with Writer() as writer:
-        writer.append([entry(one) for one in records])
+        writer.append([build_entry(one) for one in records])
 
 
 def test_an_agent_that_grows_a_transcript_and_tells_nothing_is_silent(place):
@@ -71,7 +71,7 @@ def test_an_agent_that_grows_a_transcript_and_tells_nothing_is_silent(place):
 
     assert (times.from_seconds(LONG_AGO), path) == (never.since, never.path)
     assert times.from_seconds(NOON - 3600) == found.since
-    assert "hookonce prove claude-code --only here" in silence.told(found)
+    assert "hookonce prove claude-code --only here" in silence.describe_silence(found)
 
 
 @pytest.mark.parametrize("call", [NOON - 200, NOON + 10])
@@ -119,7 +119,7 @@ def test_of_very_many_files_the_newest_folders_are_looked_at(place, monkeypatch)
     """
     One look takes its time, and no more.
     """
-    monkeypatch.setattr(silence, "_MOST", 6)
+    monkeypatch.setattr(silence, "_MAX_ENTRIES", 6)
     for number in range(20):
         grow(place, NOON - 1000 - number, name=f".claude/projects/old{number % 2}/{number}.jsonl")
     path = grow(place, name=".claude/projects/new/s.jsonl")
@@ -134,8 +134,8 @@ def test_the_ledger_remembers_when_it_began(place):
     Writing once more changes nothing about that.
     """
     path = place.home / ".claude/settings.json"
-    before = ledger.since(path)
-    ledger.note(path, b"old", b"new", None)
+    before = ledger.first_written_at(path)
+    ledger.record_change(path, b"old", b"new", None)
 
-    assert times.from_seconds(LONG_AGO) == before == ledger.since(path) == ledger.since(path.parent)
-    assert ledger.since(Path("/elsewhere")) is None
+    assert times.from_seconds(LONG_AGO) == before == ledger.first_written_at(path) == ledger.first_written_at(path.parent)
+    assert ledger.first_written_at(Path("/elsewhere")) is None

@@ -12,7 +12,7 @@ import pytest
 from hookonce import agents, ids, light, wire
 from hookonce.config import build, paths
 from hookonce.journeys import on, silent
-from hookonce.journeys.failmode import bytes_of
+from hookonce.journeys.failmode import encode_reply
 from hookonce.manifest import watched
 from hookonce.store import spool
 from tests.journeys.asking import PLAIN, goldens, recorded
@@ -31,17 +31,17 @@ def home(tmp_path, monkeypatch):
     """A home with a client and no hooks."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(watched, "_FRESH", 0)
-    paths.client().parent.mkdir(parents=True)
-    paths.client().touch()
-    spool.folder().mkdir()
-    silent.refresh()
+    monkeypatch.setattr(watched, "_SETTLE_NS", 0)
+    paths.client_path().parent.mkdir(parents=True)
+    paths.client_path().touch()
+    spool.spool_dir().mkdir()
+    silent.refresh_table()
     return tmp_path
 
 
 def hook(home, *kinds):
     """Hooks for some kinds of events."""
-    file = paths.configuration() / "hooks.json"
+    file = paths.config_dir() / "hooks.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     hooks = [{"event": kind, "handler": {"type": "command", "command": "true"}} for kind in kinds]
     file.write_text(json.dumps({"spec": "hooks/0.1", "hooks": hooks}), encoding="utf-8")
@@ -54,8 +54,8 @@ def said(home, agent, event, payload, *, more=(), cwd=None, env=None, call=None)
     world = [b"HOME=" + bytes(home), *(f"{name}={value}".encode() for name, value in (env or PLAIN).items())]
     fields = [
         wire.VERSION,
-        build.build().encode(),
-        (call or ids.fresh()).encode(),
+        build.running_build_id().encode(),
+        (call or ids.new_id()).encode(),
         b"".join(word.encode() + b"\0" for word in words),
         b"".join(entry + b"\0" for entry in world),
         os.fsencode(cwd or home),
@@ -64,7 +64,7 @@ def said(home, agent, event, payload, *, more=(), cwd=None, env=None, call=None)
         b"",
         b"",
     ]
-    return light.answer(str(paths.client().parent), wire.frame(fields))
+    return light.answer_silently(str(paths.client_path().parent), wire.encode_frame(fields))
 
 
 def payloads():
@@ -85,7 +85,7 @@ def test_without_hooks_everybody_hears_what_the_long_way_says(home):
         if heard is not None:
             short += 1
             words = [agent, native, "--via", f"{agent}/user"]
-            assert heard == bytes_of(on.answer(words, json.dumps(payload).encode(), PLAIN))
+            assert heard == encode_reply(on.answer_call(words, json.dumps(payload).encode(), PLAIN))
     assert short > len(known) / 2
 
 
@@ -99,7 +99,7 @@ def test_a_call_that_concerns_a_hook_is_never_taken_for_one_that_does_not(home):
             kinds[kind].append((agent, native, payload))
     for kind, known in kinds.items():
         hook(home, "after_tool_execute" if kind == "tool_use_failure" else kind)
-        silent.refresh()
+        silent.refresh_table()
         for agent, native, payload in known:
             assert said(home, agent, native, payload) is None, (agent, native, kind)
 
@@ -111,7 +111,7 @@ def test_a_prompt_concerns_whoever_may_refuse_the_next_stop(home):
     prompt = {"session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit", "prompt": "go"}
     assert b"" == said(home, "claude-code", "UserPromptSubmit", prompt)
     hook(home, "agent_stop")
-    silent.refresh()
+    silent.refresh_table()
 
     assert said(home, "claude-code", "UserPromptSubmit", prompt) is None
     assert b"" == said(home, "claude-code", "PreToolUse", CLAUDE)
@@ -119,7 +119,7 @@ def test_a_prompt_concerns_whoever_may_refuse_the_next_stop(home):
 
 def test_a_hook_for_something_else_changes_nothing(home):
     hook(home, "session_end")
-    silent.refresh()
+    silent.refresh_table()
 
     assert b"" == said(home, "claude-code", "PreToolUse", CLAUDE)
     assert said(home, "claude-code", "SessionEnd", {"hook_event_name": "SessionEnd"}) is None
@@ -142,7 +142,7 @@ def test_a_hook_for_something_else_changes_nothing(home):
 )
 def test_whatever_is_not_plain_goes_the_long_way(home, payload, more):
     hook(home, "session_end")
-    silent.refresh()
+    silent.refresh_table()
 
     assert said(home, "claude-code", "PreToolUse", payload, **more) is None
 
@@ -151,14 +151,14 @@ def test_whatever_is_not_plain_goes_the_long_way(home, payload, more):
     "change",
     [
         lambda home: hook(home, "before_tool_execute"),
-        lambda _: (paths.configuration() / "policy.json").write_text("{}"),
-        lambda _: (paths.configuration() / "config.toml").write_text(""),
-        lambda _: paths.paused().write_text("1"),
+        lambda _: (paths.config_dir() / "policy.json").write_text("{}"),
+        lambda _: (paths.config_dir() / "config.toml").write_text(""),
+        lambda _: paths.pause_path().write_text("1"),
         lambda home: (home / ".hookonce").mkdir(),
         lambda home: (home / ".openhook.json").write_text("{}"),
-        lambda _: silent.file().unlink(),
-        lambda _: silent.file().write_bytes(b"\xff"),
-        lambda _: silent.file().write_bytes(b"N"),
+        lambda _: silent.table_file().unlink(),
+        lambda _: silent.table_file().write_bytes(b"\xff"),
+        lambda _: silent.table_file().write_bytes(b"N"),
     ],
     ids=["a hook", "a policy", "settings", "a pause", "a project", "an observer", "no table", "no table of ours", "nothing"],
 )
@@ -166,8 +166,8 @@ def test_whatever_changes_is_noticed(home, change):
     """
     Before anybody has made the table anew.
     """
-    paths.configuration().mkdir(parents=True)
-    silent.refresh()
+    paths.config_dir().mkdir(parents=True)
+    silent.refresh_table()
     assert b"" == said(home, "claude-code", "PreToolUse", CLAUDE)
     change(home)
 
@@ -188,23 +188,23 @@ def test_another_home_has_another_table(home):
 
 
 def test_our_own_trial_is_no_event(home):
-    assert said(home, "claude-code", "PreToolUse", on.TRIAL) is None
-    assert [] == list(spool.records())
+    assert said(home, "claude-code", "PreToolUse", on.TRIAL_PAYLOAD) is None
+    assert [] == list(spool.load_records())
 
 
 def test_a_pause_that_is_over_is_over(home):
     """
     Its file stays; the table made after it is as good as any.
     """
-    paths.paused().write_text(str(time() + 1000))
-    silent.refresh()
+    paths.pause_path().write_text(str(time() + 1000))
+    silent.refresh_table()
     assert said(home, "claude-code", "PreToolUse", CLAUDE) is None
-    assert {} == silent.current()
-    paths.paused().write_text("1")
-    silent.refresh()
+    assert {} == silent.current_table()
+    paths.pause_path().write_text("1")
+    silent.refresh_table()
 
     assert b"" == said(home, "claude-code", "PreToolUse", CLAUDE)
-    assert silent.current()["agents"]
+    assert silent.current_table()["agents"]
 
 
 @pytest.mark.parametrize("kind", ["after_tool_execute", "tool_use_failure", "tool_batch"])
@@ -213,7 +213,7 @@ def test_what_only_a_payload_tells_is_asked_of_it(home, kind):
     Kiro tells of several tools at once under the name of one.
     """
     hook(home, kind)
-    silent.refresh()
+    silent.refresh_table()
 
     assert said(home, "kiro", "postToolUse", {"hook_event_name": "postToolUse", "hook_events": [{}]}) is None
 
@@ -226,27 +226,27 @@ def test_a_place_that_is_told_from_where_the_caller_is_counts_too(home):
 
 def test_hooks_that_cannot_be_read_may_be_about_anything(home):
     hook(home, "session_end")
-    (paths.configuration() / "hooks.json").write_text("{")
-    silent.refresh()
+    (paths.config_dir() / "hooks.json").write_text("{")
+    silent.refresh_table()
 
     assert said(home, "claude-code", "PreToolUse", CLAUDE) is None
 
 
 def test_it_is_noted_that_it_happened_before_it_is_answered(home):
-    call = ids.fresh()
+    call = ids.new_id()
     said(home, "claude-code", "PreToolUse", CLAUDE, call=call)
-    (record,) = spool.records()
+    (record,) = spool.load_records()
 
     assert (call, "before_tool_execute", "claude-code") == (record.event.id, record.event.type, record.event.agent)
     assert ["later"] == [gap.strategy for gap in record.gaps]
 
-    on.note(["claude-code", "PreToolUse", "--via", "claude-code/user"], json.dumps(CLAUDE).encode(), PLAIN, call)
-    (record,) = spool.records()
+    on.record_call(["claude-code", "PreToolUse", "--via", "claude-code/user"], json.dumps(CLAUDE).encode(), PLAIN, call)
+    (record,) = spool.load_records()
     assert ("shell", call) == (record.event.tool.name, record.event.id)
 
 
 def test_what_cannot_be_noted_is_not_answered_so(home):
-    spool.folder().rmdir()
+    spool.spool_dir().rmdir()
 
     assert said(home, "claude-code", "PreToolUse", CLAUDE) is None
 

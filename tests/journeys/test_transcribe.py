@@ -5,17 +5,17 @@ from contextlib import closing
 import pytest
 
 from hookonce.formats import load
-from hookonce.journeys.cost import cost, listed
-from hookonce.journeys.read_on import keep, read_on
+from hookonce.journeys.cost import build_cost_report, load_price_lookup
+from hookonce.journeys.read_on import store_chunk, read_chunk
 from hookonce.journeys.record import Recorder
-from hookonce.journeys.sessions import sessions
-from hookonce.journeys.timeline import timeline
-from hookonce.journeys.transcribe import Whose, events, transcribe
+from hookonce.journeys.sessions import list_sessions
+from hookonce.journeys.timeline import build_timeline
+from hookonce.journeys.transcribe import TranscriptOwner, transcript_events, transcript_entries
 from hookonce.model import Usage
 from hookonce.store import database
-from hookonce.store.entry import entry
-from hookonce.store.query import Wanted, records
-from hookonce.store.tally import Span
+from hookonce.store.entry import build_entry
+from hookonce.store.query import RecordFilter, find_records
+from hookonce.store.tally import RollupFilter
 from hookonce.store.writer import Writer
 from tests.store.rows import stored
 from tests.transcripts.material import FILES, GOLDEN, agent_of, golden, reader_of, session
@@ -37,16 +37,16 @@ def read(recorder, file, session="s", **more):
     reader, left, spawns, done = reader_of(file), [file], {}, set()
     while left:
         path = left.pop(0)
-        piece = read_on(recorder, reader, path, last=True)
+        piece = read_chunk(recorder, reader, path, is_last=True)
         spawns |= {one.id: one for one in piece.cursor.memory.spawned}
-        keep(recorder, piece, Whose(agent=reader.agent, session=session, spawns=spawns, cwd="/w", **more))
-        done |= set() if piece.more else {path}
-        left += [path] if piece.more else [one for one in reader.nested(path, piece.cursor.memory.spawned) if one not in done]
+        store_chunk(recorder, piece, TranscriptOwner(agent=reader.agent, session=session, spawns=spawns, cwd="/w", **more))
+        done |= set() if piece.has_more else {path}
+        left += [path] if piece.has_more else [one for one in reader.find_subagent_files(path, piece.cursor.memory.spawned) if one not in done]
 
 
 def kept(**wanted):
-    with closing(database.reading()) as connection:
-        return list(records(connection, Wanted(**wanted)))
+    with closing(database.connect_reader()) as connection:
+        return list(find_records(connection, RecordFilter(**wanted)))
 
 
 def answers(**wanted):
@@ -63,13 +63,13 @@ def test_what_is_kept_of_a_session_is_what_the_model_has_told(recorder, agent, s
     number, (given, made) = requests(agent, scenario), counted(agent)
     sums = (number * given, number * made)
     found = answers()
-    with closing(database.reading()) as connection:
-        (short,) = sessions(connection, Wanted())
-        spent = cost(connection, Span(), "model", listed()).total
+    with closing(database.connect_reader()) as connection:
+        (short,) = list_sessions(connection, RecordFilter())
+        spent = build_cost_report(connection, RollupFilter(), "model", load_price_lookup()).total
 
     assert sums == (sum(e.usage.input_tokens for e in found), sum(e.usage.output_tokens for e in found))
     assert sums == (short.input_tokens, short.output_tokens) == (spent.input_tokens, spent.output_tokens)
-    assert Usage(input_tokens=sums[0], output_tokens=sums[1], total_tokens=sum(sums)) == _short(timeline(kept()).usage)
+    assert Usage(input_tokens=sums[0], output_tokens=sums[1], total_tokens=sum(sums)) == _short(build_timeline(kept()).usage)
     assert ({"s"}, {"/w"}, {("transcript",)}) == (
         {e.session for e in found},
         {e.cwd for e in found},
@@ -140,7 +140,7 @@ def test_an_answer_is_written_with_model_tokens_time_and_retries(recorder):
     """
     reading = session(golden("claude-code", "pair"))
     reading = type(reading)(calls=tuple(type(one)(**{**_fields(one), "retries": 2}) for one in reading.calls))
-    document = load("agent-hooks").write(transcribe(reading, Whose(agent="claude-code", session="s"))[0].record)[0]
+    document = load("agent-hooks").write(transcript_entries(reading, TranscriptOwner(agent="claude-code", session="s"))[0].record)[0]
 
     assert "Model.Responded" == document["event_type"]
     assert document["data"].keys() == {"model_id", "input_tokens", "output_tokens", "latency_ms", "retry_count"}
@@ -158,7 +158,7 @@ def test_a_compaction_that_hooks_have_told_is_completed_and_not_told_again(recor
     """
     file = GOLDEN / "claude-code" / "compact.jsonl"
     native = stored(0, type="after_compact", agent="claude-code", session="s", tool=None, time="2026-11-15T12:32:19.400Z")
-    recorder.keep([entry(native)])
+    recorder.keep([build_entry(native)])
     read(recorder, file)
     found = next(one for one in kept(type="after_compact") if one.event.id != native.event.id)
 
@@ -183,7 +183,7 @@ def test_late_lines_leave_a_session_that_has_ended_at_its_end(recorder):
     An agent writes its last lines after it has said that all is over: nothing has begun again.
     """
     rest = {"agent": "claude-code", "session": "s", "tool": None}
-    recorder.keep([entry(stored(0, type=kind, **rest)) for kind in ("session_start", "before_prompt", "agent_stop", "session_end")])
+    recorder.keep([build_entry(stored(0, type=kind, **rest)) for kind in ("session_start", "before_prompt", "agent_stop", "session_end")])
     read(recorder, golden("claude-code", "pair"))
     turns = recorder.states["claude-code", "s"].turns
 
@@ -213,7 +213,7 @@ def test_events_are_in_the_order_of_their_times():
     However compactions and answers lie in the file.
     """
     reading = session(GOLDEN / "claude-code" / "compact.jsonl")
-    times = [event.time for event in events(reading, Whose(agent="claude-code"))]
+    times = [event.time for event in transcript_events(reading, TranscriptOwner(agent="claude-code"))]
 
     assert sorted(times) == times
-    assert {"after_model", "after_compact"} == {event.type for event in events(reading, Whose(agent="claude-code"))}
+    assert {"after_model", "after_compact"} == {event.type for event in transcript_events(reading, TranscriptOwner(agent="claude-code"))}

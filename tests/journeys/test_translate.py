@@ -6,8 +6,8 @@ import pytest
 
 from hookonce import agents, formats
 from hookonce.ids import StreamIds
-from hookonce.journeys.lines import TOO_DEEP, Line
-from hookonce.journeys.translate import Fault, Plan, Translation
+from hookonce.journeys.lines import TOO_DEEP, StreamLine
+from hookonce.journeys.translate import LineFault, TranslationPlan, Translation
 from tests.cli.command import PAYLOAD, tagged
 from tests.formats.material import payloads
 from tests.shared import captures
@@ -17,16 +17,16 @@ READABLE = [name for name in formats.FORMATS if formats.load(name).read]
 
 def translated(given, target="canonical", **plan):
     """The documents and faults of a stream, and the translation with what it counted."""
-    walk = Translation(Plan(target=formats.load(target), **plan))
+    walk = Translation(TranslationPlan(target=formats.load(target), **plan))
     made = []
-    for outcome in walk.texts(numbered(given)):
-        made += [outcome] if isinstance(outcome, Fault) else map(json.loads, outcome.splitlines())
+    for outcome in walk.json_lines(numbered(given)):
+        made += [outcome] if isinstance(outcome, LineFault) else map(json.loads, outcome.splitlines())
     return made, walk
 
 
 def numbered(given):
     """Payloads as lines; bytes stay as they are."""
-    return [Line(n, one if type(one) is bytes else json.dumps(one).encode()) for n, one in enumerate(given, 1)]
+    return [StreamLine(n, one if type(one) is bytes else json.dumps(one).encode()) for n, one in enumerate(given, 1)]
 
 
 def claude():
@@ -50,13 +50,13 @@ def test_everything_is_counted():
     Lines read, events written, events left out by type and faults add up.
     """
     given = [PAYLOAD, b"oops", PAYLOAD | {"hook_event_name": "CwdChanged"}, PAYLOAD | {"hook_event_name": "New"}, {"a": 1}]
-    walk = Translation(Plan(target=formats.load("openhook")))
-    made = list(walk.run(numbered(given)))
+    walk = Translation(TranslationPlan(target=formats.load("openhook")))
+    made = list(walk.translate_lines(numbered(given)))
 
-    assert [1, Fault, 0, 0, Fault] == [Fault if isinstance(one, Fault) else len(one) for one in made]
-    assert (4, 1) == (walk.read, walk.written)
-    assert {"cwd_changed": 1, "vendor.claude-code.New": 1} == dict(walk.left_out)
-    assert [2, 5] == [one.line for one in made if isinstance(one, Fault)]
+    assert [1, LineFault, 0, 0, LineFault] == [LineFault if isinstance(one, LineFault) else len(one) for one in made]
+    assert (4, 1) == (walk.read_count, walk.written_count)
+    assert {"cwd_changed": 1, "vendor.claude-code.New": 1} == dict(walk.unwritten_types)
+    assert [2, 5] == [one.line for one in made if isinstance(one, LineFault)]
 
 
 def test_a_named_source_is_not_questioned():
@@ -77,10 +77,10 @@ def test_all_captures_pass_in_one_stream():
 
     made, walk = translated([payload for _, payload in given], level="full")
 
-    nameless = [one for one in made if isinstance(one, Fault) and "names no event" in one.message]
-    assert [] == [one for one in made if isinstance(one, Fault) and one not in nameless]
+    nameless = [one for one in made if isinstance(one, LineFault) and "names no event" in one.message]
+    assert [] == [one for one in made if isinstance(one, LineFault) and one not in nameless]
     assert {agent for agent, _ in given} == {one["event"]["agent"] for one in made if isinstance(one, dict)}
-    assert len({one["event"]["id"] for one in made if isinstance(one, dict)}) == walk.written
+    assert len({one["event"]["id"] for one in made if isinstance(one, dict)}) == walk.written_count
 
 
 def test_the_shape_tells_an_event_that_is_not_named():
@@ -104,15 +104,15 @@ def test_depth_is_carried_or_told(depth, target, level):
     However deep a payload is, each format carries it or says that it is too deep, and carries the next.
     """
     deep = json.dumps(PAYLOAD)[:-1].encode() + b', "x": ' + b"[" * depth + b"]" * depth + b"}"
-    walk = Translation(Plan(target=formats.load(target), source=claude(), level=level))
+    walk = Translation(TranslationPlan(target=formats.load(target), source=claude(), level=level))
     writes = tagged(2) | {"tool_name": "Write", "tool_input": {"file_path": "/a", "content": "b"}, "hook_event_name": "PostToolUse"}
 
-    first, second = walk.texts([Line(1, deep), Line(2, json.dumps(writes).encode())])
+    first, second = walk.json_lines([StreamLine(1, deep), StreamLine(2, json.dumps(writes).encode())])
 
-    assert isinstance(first, bytes) or first == Fault(line=1, message=TOO_DEEP)
+    assert isinstance(first, bytes) or first == LineFault(line=1, message=TOO_DEEP)
     assert b"s2" in second or target == "agent-trace"
     assert depth > 10 or isinstance(first, bytes)
-    assert depth < 5000 or isinstance(first, Fault)
+    assert depth < 5000 or isinstance(first, LineFault)
 
 
 def test_depth_is_not_counted_as_written():
@@ -120,11 +120,11 @@ def test_depth_is_not_counted_as_written():
     An event that turns out to be too deep when it is written is a fault alone.
     """
     deep = json.dumps(PAYLOAD)[:-1].encode() + b', "x": ' + b'{"a":' * 300 + b"1" + b"}" * 301
-    walk = Translation(Plan(target=formats.load("otel"), source=claude(), level="full"))
+    walk = Translation(TranslationPlan(target=formats.load("otel"), source=claude(), level="full"))
 
-    outcomes = list(walk.texts([Line(1, deep)]))
+    outcomes = list(walk.json_lines([StreamLine(1, deep)]))
 
-    assert (isinstance(outcomes[0], Fault), walk.written) in {(True, 0), (False, 1)}
+    assert (isinstance(outcomes[0], LineFault), walk.written_count) in {(True, 0), (False, 1)}
 
 
 @pytest.mark.parametrize("target", READABLE)
@@ -165,7 +165,7 @@ def test_documents_of_a_format_pass_unchanged_through_themselves(name):
     again, folded = translated(first, name, source=formats.load(name), level="full")
 
     assert first == again
-    assert len(first) == walk.written == folded.written
+    assert len(first) == walk.written_count == folded.written_count
 
 
 def test_a_strict_plan_refuses_repeated_keys():
@@ -178,7 +178,7 @@ def test_a_strict_plan_refuses_repeated_keys():
     (strict,), _ = translated([twice], source=claude(), strict=True)
 
     assert "b" == lenient["event"]["session"]
-    assert Fault(line=1, message="duplicate key 'session_id'") == strict
+    assert LineFault(line=1, message="duplicate key 'session_id'") == strict
 
 
 @pytest.mark.parametrize("source", ["ocsf", "agent-trace"])
@@ -196,8 +196,8 @@ def test_a_transcript_of_another_agent_is_named():
     A payload read as one agent's whose transcript lies in another's directory is read as told, and said so.
     """
     payload = {"session_id": "s", "hook_event_name": "SessionEnd", "transcript_path": "/home/u/.claude/projects/x.jsonl"}
-    walk = Translation(Plan(source=agents.load("gemini-cli"), target=formats.load("openhook")))
+    walk = Translation(TranslationPlan(source=agents.load("gemini-cli"), target=formats.load("openhook")))
 
-    walk.line(Line(1, json.dumps(payload).encode()))
+    walk.translate_line(StreamLine(1, json.dumps(payload).encode()))
 
     assert ["read as Gemini CLI, though the transcript lies in .claude"] == list(walk.notes)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from hookonce import agents
-from hookonce.agents import kind_of, point_of
+from hookonce.agents import canonical_event_of, point_of
 from hookonce.config import settings as configured
 from hookonce.journeys import on, trusting
 from hookonce.model import Reply
@@ -49,14 +49,14 @@ def runs(home):
 
 def told(payload, *words):
     """The agent's answer to a call, as whoever really called reads it."""
-    said = on.answer(list(words), json.dumps(payload).encode(), PLAIN)
+    said = on.answer_call(list(words), json.dumps(payload).encode(), PLAIN)
     one = asked(words[0], words[1], payload)
     return one.agent.read_reply(one.native, said)
 
 
 def records():
     """What was kept, with the doors of each call."""
-    return [(one, one.event.origin.via if one.event.origin else []) for one in spool.records()]
+    return [(one, one.event.origin.via if one.event.origin else []) for one in spool.load_records()]
 
 
 def test_user_and_project_install_together_are_one_call(home):
@@ -169,7 +169,7 @@ def test_a_first_door_that_fails_leaves_the_call_to_the_second(home, monkeypatch
 STOPS = {
     (agent, native): payload
     for agent, native, payload, _ in goldens()
-    if kind_of(agents.load(agent), native) in {"agent_stop", "subagent_stop"} and "retry" in point_of(agents.load(agent), native).can
+    if canonical_event_of(agents.load(agent), native) in {"agent_stop", "subagent_stop"} and "retry" in point_of(agents.load(agent), native).capabilities
 }
 
 
@@ -178,14 +178,14 @@ def test_a_stop_hook_that_always_refuses_ends_after_five(home, agent, native):
     """
     On every agent that can be kept from stopping: five times it goes on, then it may stop, and the record says why.
     """
-    kind = kind_of(agents.load(agent), native)
+    kind = canonical_event_of(agents.load(agent), native)
     manifest(home, "echo finish the tests >&2; exit 2", event=kind)
 
     heard = [told(STOPS[agent, native], agent, native, "--via", f"{agent}/user") for _ in range(7)]
 
     assert ["deny"] * 5 + [None] * 2 == [one.outcome for one in heard]
     assert "finish the tests" in heard[0].reason
-    last = [*spool.records()][-1]
+    last = [*spool.load_records()][-1]
     assert "stop" in {gap.capability for gap in last.gaps}
 
 
@@ -248,7 +248,7 @@ def test_a_depth_that_a_repository_sets_counts_for_nothing(home):
     manifest(home, "echo $HOOKONCE_DEPTH >&2; exit 2")
     fake = PLAIN | {"HOOKONCE_DEPTH": "7", "HOOKONCE_PARENT": "0123456789abcdef", "HOOKONCE_OTHER": "x"}
 
-    said = on.answer(["claude-code", "PreToolUse"], json.dumps(CLAUDE).encode(), fake)
+    said = on.answer_call(["claude-code", "PreToolUse"], json.dumps(CLAUDE).encode(), fake)
 
     assert "1" == agents.load("claude-code").read_reply("PreToolUse", said).reason
 
@@ -263,7 +263,7 @@ def test_what_asks_a_model_does_not_run_below_a_hook(home, monkeypatch):
     heard = told(CLAUDE, "claude-code", "PreToolUse")
 
     assert heard.outcome is None
-    assert "does not run below another hook" in " ".join(gap.note or "" for gap in next(spool.records()).gaps)
+    assert "does not run below another hook" in " ".join(gap.note or "" for gap in next(spool.load_records()).gaps)
 
 
 def test_hooks_of_an_ending_session_hold_nobody_up(home):
@@ -273,10 +273,10 @@ def test_hooks_of_an_ending_session_hold_nobody_up(home):
     manifest(home, f"sleep 0.3; echo done >> {home}/done", event="session_end")
     payload = {"session_id": "s1", "transcript_path": "/h/.claude/x", "cwd": "/", "hook_event_name": "SessionEnd", "reason": "other"}
 
-    said = on.answer(["claude-code", "SessionEnd"], json.dumps(payload).encode(), PLAIN)
+    said = on.answer_call(["claude-code", "SessionEnd"], json.dumps(payload).encode(), PLAIN)
 
     assert (Reply(), False) == (said, (home / "done").exists())
-    assert ["guard"] == [run.hook for run in next(spool.records()).runs]
+    assert ["guard"] == [run.hook for run in next(spool.load_records()).runs]
     for _ in range(100):
         if (home / "done").exists():
             return
@@ -302,7 +302,7 @@ def test_a_question_is_about_what_would_happen(home):
         return heard.outcome, heard.updated_input
 
     assert ("deny", None) == answered()
-    assert approvals.approve(approvals.code_of(next(spool.records()).event.id))
+    assert approvals.approve(approvals.find_code(next(spool.load_records()).event.id))
     target.write_text("pwd")
     assert ("deny", None) == answered()
     target.write_text("ls")
@@ -327,7 +327,7 @@ def test_higher_scopes_judge_what_a_project_has_rewritten(home, monkeypatch):
         told_of = f"cat >> {home}/{scope}.seen; echo '{json.dumps(answer)}'"
         hook = {"name": scope, "event": "before_tool_execute", "may_allow": scope != "user", "handler": {"type": "command", "command": told_of}}
         (folder / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}))
-    trusting.pin(project, trusting.proposals(project))
+    trusting.trust_proposals(project, trusting.list_proposals(project))
 
     def asked_of(*scopes):
         for scope, folder in files.items():
@@ -339,7 +339,7 @@ def test_higher_scopes_judge_what_a_project_has_rewritten(home, monkeypatch):
     assert ("allow", {"command": "system"}) == (heard.outcome, heard.updated_input)
     seen = [json.loads((home / f"{scope}.seen").read_text())["tool"]["input"]["command"] for scope in files]
     assert ["git push", "project", "user", "organisation"] == seen
-    assert list(files) == [run.scope for run in next(spool.records()).runs]
+    assert list(files) == [run.scope for run in next(spool.load_records()).runs]
     heard = asked_of("project", "user")
     assert (None, {"command": "user"}) == (heard.outcome, heard.updated_input)
     assert (None, {"command": "project"}) == ((heard := asked_of("project")).outcome, heard.updated_input)

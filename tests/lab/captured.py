@@ -5,15 +5,15 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from hookonce import agents
-from hookonce.lab.found import Found
-from hookonce.lab.goldens import Take, gathered
-from hookonce.lab.model import Request
-from hookonce.lab.run import Heard, Run
-from hookonce.lab.scrub import HOME, PROJECT, Owner, Scrub
-from hookonce.lab.talk import Offer, Said, Talk
+from hookonce.lab.found import AgentProgram
+from hookonce.lab.goldens import CaptureRun, build_capture
+from hookonce.lab.model import ModelRequest
+from hookonce.lab.run import ObservedEvent, AgentRun
+from hookonce.lab.scrub import HOME, PROJECT, MachineOwner, Scrubber
+from hookonce.lab.talk import ToolOffer, ChatMessage, Conversation
 
 AGENT = agents.load("claude-code")
-ALICE = Owner(frozenset({"/home/alice"}), frozenset({"alice"}), frozenset({"workshop"}))
+ALICE = MachineOwner(frozenset({"/home/alice"}), frozenset({"alice"}), frozenset({"workshop"}))
 LAB = "/tmp/hookonce-lab-0123456789abcdef"
 PLACES = {f"{LAB}/project": PROJECT, f"{LAB}/home": HOME, LAB: f"{HOME}/lab"}
 
@@ -31,21 +31,21 @@ def shell(event="PreToolUse", command="ls", **more):
 def heard(given, number=0, hook="witness", agent=AGENT):
     """What the lab's hook is told of a payload: the event, and the payload in it."""
     event = agents.decode(agent, given, id=f"e{number}", received=f"2026-11-15T12:00:{number:02}Z")
-    return Heard(hook, to_builtins(event))
+    return ObservedEvent(hook, to_builtins(event))
 
 
 def run(*events, scenario="tour", tools=()):
-    talk = Talk(said=[Said("user", "go on")], tools={name: Offer() for name in tools})
-    asked = Request(at=0.0, method="POST", path="/v1/messages", talk=talk)
-    return Run(scenario=scenario, code=0, out="", err="", seconds=1.0, files={}, requests=[asked], heard=list(events))
+    talk = Conversation(messages=[ChatMessage("user", "go on")], tools={name: ToolOffer() for name in tools})
+    asked = ModelRequest(at=0.0, method="POST", path="/v1/messages", conversation=talk)
+    return AgentRun(scenario=scenario, code=0, out="", err="", seconds=1.0, files={}, requests=[asked], hook_events=list(events))
 
 
 def found(version="2.1.325", agent="claude-code"):
-    return Found(agent=agent, version=version, program=Path("/nowhere"), node=None, origin="cache")
+    return AgentProgram(agent=agent, version=version, program=Path("/nowhere"), node=None, origin="cache")
 
 
 def capture(*payloads, version="2.1.325", tools=("Bash",), scenario="tour"):
     """A capture of payloads that came one after the other."""
     events = [heard(one, number) for number, one in enumerate(payloads)]
     made = run(*events, tools=tools, scenario=scenario)
-    return gathered(found(version), [Take(scenario, made, Scrub(PLACES, ALICE))])
+    return build_capture(found(version), [CaptureRun(scenario, made, Scrubber(PLACES, ALICE))])

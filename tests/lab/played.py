@@ -7,18 +7,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import native_of, point_of
+from hookonce.agents import config_event_of, point_of
 from hookonce.lab import drivers, mark, no_removal, witness
-from hookonce.lab.found import Found
-from hookonce.lab.model import Request
-from hookonce.lab.run import Heard, Run
+from hookonce.lab.found import AgentProgram
+from hookonce.lab.model import ModelRequest
+from hookonce.lab.run import ObservedEvent, AgentRun
 from hookonce.lab.scenarios import SCENARIOS
-from hookonce.lab.stage import Stage
-from hookonce.lab.talk import Offer, Said, Talk
-from hookonce.runtime.stops import MOST
+from hookonce.lab.stage import Bench
+from hookonce.lab.talk import ToolOffer, ChatMessage, Conversation
+from hookonce.runtime.stops import MAX_REFUSALS
 
 FOLDER = "/lab/project"
-TOOLS = {"Bash": Offer(properties=("command",))}
+TOOLS = {"Bash": ToolOffer(properties=("command",))}
 _MADE = re.compile(r"echo (\w+) > (\w+\.txt)")
 _FAILURES = ("crash", "late", "garbage", "death")
 
@@ -41,13 +41,13 @@ class Errand:
         self.rules, self.hooks = rules, hooks
         self.files, self.called, self.killed = dict(SCENARIOS[scenario].files), [], []
         self.heard, self.requests = [], []
-        self.said = [Said("user", mark.prompt(scenario, agent.name, FOLDER))]
+        self.said = [ChatMessage("user", mark.scenario_prompt(scenario, agent.name, FOLDER))]
 
     def run(self):
         """Play it to its end."""
         if not self.refuses({"type": "before_prompt", "prompt": self.said[0].text}):
             self.turns()
-        return Run(
+        return AgentRun(
             scenario=self.scenario,
             code=0,
             out="",
@@ -55,31 +55,31 @@ class Errand:
             seconds=1.0,
             files=self.files,
             requests=self.requests,
-            heard=self.heard,
-            called=self.called,
-            killed=self.killed,
+            hook_events=self.heard,
+            mcp_calls=self.called,
+            killed_pids=self.killed,
         )
 
     def turns(self):
         """Every turn of the model, what comes of it, and the stop at the end."""
         for number, steps in enumerate(SCENARIOS[self.scenario].turns):
             self.ask_model()
-            self.said.append(Said("assistant", f"Step {number + 1}."))
+            self.said.append(ChatMessage("assistant", f"Step {number + 1}."))
             made = [self.step(one) for one in steps]
             if not all(made) and not self.ways.goes_on:
                 return
         self.ask_model()
-        for _ in range(MOST):
+        for _ in range(MAX_REFUSALS):
             if not (reason := self.refuses({"type": "agent_stop"})):
                 return
-            self.said += [Said("assistant", "All done."), Said("user", reason if self.ways.tells else "Go on.")]
+            self.said += [ChatMessage("assistant", "All done."), ChatMessage("user", reason if self.ways.tells else "Go on.")]
             self.ask_model()
         self.refuses({"type": "agent_stop"})  # one too many, which hookonce lets pass
 
     def ask_model(self):
         """Send the conversation so far."""
-        talk = Talk(said=list(self.said), tools=TOOLS)
-        self.requests.append(Request(at=float(len(self.requests)), method="POST", path="/v1", talk=talk))
+        talk = Conversation(messages=list(self.said), tools=TOOLS)
+        self.requests.append(ModelRequest(at=float(len(self.requests)), method="POST", path="/v1", conversation=talk))
 
     def step(self, one):
         """Make a call unless a hook says otherwise; whether it was made."""
@@ -87,14 +87,14 @@ class Errand:
         event = {"type": "before_tool_execute", "tool": {"name": one.tool, "input": given}}
         reason = self.refuses(event)
         if reason:
-            self.said.append(Said("tool", reason if self.ways.tells else "It was not done."))
+            self.said.append(ChatMessage("tool", reason if self.ways.tells else "It was not done."))
             return False
-        self.said.append(Said("tool", self.made({**given, **self.changed(event)})))
+        self.said.append(ChatMessage("tool", self.made({**given, **self.changed(event)})))
         return True
 
     def filled(self, text):
         """A text of a scenario, as the model words it."""
-        return text.replace("{dir}", FOLDER).replace("{mark:sub}", mark.prompt("sub", self.agent.name, FOLDER))
+        return text.replace("{dir}", FOLDER).replace("{mark:sub}", mark.scenario_prompt("sub", self.agent.name, FOLDER))
 
     def refuses(self, event):
         """Ask the hooks that there are; why they refuse, None if they do not or nobody minds them."""
@@ -106,7 +106,7 @@ class Errand:
         """Why a hook refuses."""
         if "dialect" in hook:
             return no_removal.REASON if "rm -rf" in str(event) else None
-        self.heard.append(Heard(hook["name"], event))
+        self.heard.append(ObservedEvent(hook["name"], event))
         rule = self.rule(event)
         if rule.get("do") == "death":
             self.killed.append(1)
@@ -117,7 +117,7 @@ class Errand:
         return rule.get("say", {}).get("reason")
 
     def rule(self, event):
-        return next((one for one in self.rules if witness.fits(one, "witness", event)), {})
+        return next((one for one in self.rules if witness.matches(one, "witness", event)), {})
 
     def changed(self, event):
         """The new input of a call, where hooks are asked and minded."""
@@ -145,7 +145,7 @@ class Errand:
 
 
 def can_rewrite(agent):
-    return "rewrite" in point_of(agent, native_of(agent, "before_tool_execute")).can
+    return "rewrite" in point_of(agent, config_event_of(agent, "before_tool_execute")).capabilities
 
 
 class Standing:
@@ -153,12 +153,12 @@ class Standing:
 
     def __init__(self, agent="claude-code", ways=None, spoil=None, *, fragile=False):
         """An agent of that name, that behaves so."""
-        self.driver = replace(drivers.load(agent), fragile=fragile, lacks={}, unreachable={})
+        self.driver = replace(drivers.load_driver(agent), ends_on_refusal=fragile, missing_steps={}, unreachable={})
         self.agent, self.found = agents.load(agent), found(agent)
         self.ways, self.spoil = ways or Ways(), spoil or (lambda run: run)
         self.events, self.extra, self.is_stuck = "default", [], False
 
-    hook, kinds, everywhere, timed = Stage.hook, Stage.kinds, Stage.everywhere, Stage.timed
+    hook, kinds, everywhere, timed = Bench.build_hook, Bench.installed_types, Bench.hooks_for_all_events, Bench.add_timing
 
     def play(self, scenario, *, rules=None, hooks=None, bare=False, **_more):
         """A run of that scenario; without hookonce every agent does well."""
@@ -170,7 +170,7 @@ class Standing:
 
 def found(agent, version="1.2.3"):
     """A program that nobody has."""
-    return Found(
+    return AgentProgram(
         agent=agent, version=version, program=Path("/nowhere/agent"), node=None, origin="machine"
     )
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.lab.apis import APIS, api_of
-from hookonce.lab.model import _event
-from hookonce.lab.talk import Call, Offer, Talk, Turn
+from hookonce.lab.apis import API_MODULES, find_api
+from hookonce.lab.model import _encode_event
+from hookonce.lab.talk import ModelToolCall, ToolOffer, Conversation, ModelTurn
 from tests.lab.tongues import TONGUES, sse
 
 PARAMETERS = pytest.mark.parametrize("name", TONGUES)
@@ -16,9 +16,9 @@ NAMES = st.sampled_from(["run", "mcp__lab__echo", "apply_patch"])
 LEAVES = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=20)
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3))
 OBJECTS = st.dictionaries(st.text(max_size=8), VALUES, max_size=4)
-CALLS = st.builds(Call, NAMES, OBJECTS)
+CALLS = st.builds(ModelToolCall, NAMES, OBJECTS)
 TURNS = st.builds(
-    Turn, text=st.text(max_size=60), calls=st.lists(CALLS, max_size=3), number=st.integers(0, 99), scenario=st.just("tour")
+    ModelTurn, text=st.text(max_size=60), calls=st.lists(CALLS, max_size=3), number=st.integers(0, 99), scenario=st.just("tour")
 )
 
 
@@ -29,17 +29,17 @@ def bare(path):
 
 def api(name):
     """One of the APIs."""
-    return api_of(bare(TONGUES[name].path))
+    return find_api(bare(TONGUES[name].path))
 
 
 def read(name, body):
     """What a request says."""
-    return api(name).read(body, bare(TONGUES[name].path))
+    return api(name).read_request(body, bare(TONGUES[name].path))
 
 
 def streamed(name, turn, talk):
     """A turn as it comes over the wire, read again."""
-    return TONGUES[name].stream(sse(b"".join(map(_event, api(name).pieces(turn, talk)))))
+    return TONGUES[name].stream(sse(b"".join(map(_encode_event, api(name).build_stream(turn, talk)))))
 
 
 def made(calls):
@@ -54,7 +54,7 @@ def test_a_request_is_read_with_everything_in_it(name):
     """
     tongue = TONGUES[name]
     talk = read(name, tongue.body)
-    assert (tongue.said, tongue.tools) == (talk.said, talk.tools)
+    assert (tongue.said, tongue.tools) == (talk.messages, talk.tools)
     assert (tongue.model, True, False) == (talk.model, talk.streams, talk.wants_json)
 
 
@@ -62,7 +62,7 @@ def test_every_api_is_read_in_these_tests():
     """
     So that a new one is not forgotten.
     """
-    assert set(APIS.values()) == set(TONGUES)
+    assert set(API_MODULES.values()) == set(TONGUES)
 
 
 @PARAMETERS
@@ -71,7 +71,7 @@ def test_a_request_with_nothing_in_it_is_an_empty_conversation(name):
     No text, no tools, and no complaint.
     """
     talk = read(name, {})
-    assert ([], {}) == ([said for said in talk.said if said.text], talk.tools)
+    assert ([], {}) == ([said for said in talk.messages if said.text], talk.tools)
 
 
 @PARAMETERS
@@ -80,7 +80,7 @@ def test_whoever_does_not_want_a_stream_is_known(name):
     By a field of the body, or by the path.
     """
     path, body = TONGUES[name].asks("x", streams=False)
-    assert not api_of(path).read(body, path).streams
+    assert not find_api(path).read_request(body, path).streams
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_a_prompt_may_be_a_mere_text():
     """
     Two APIs allow it.
     """
-    assert "Hello." == read("responses", {"input": "Hello."}).said[-1].text
+    assert "Hello." == read("responses", {"input": "Hello."}).messages[-1].text
     talk = read("anthropic", {"system": "Be brief.", "messages": [{"role": "user", "content": "Hello."}]})
-    assert ["Be brief.", "Hello."] == [said.text for said in talk.said]
+    assert ["Be brief.", "Hello."] == [said.text for said in talk.messages]
 
 
 @PARAMETERS
@@ -132,8 +132,8 @@ def test_a_turn_is_the_same_whole_and_in_pieces(name, turn):
     """
     The same text, the same calls, the same ids; as the turn has them.
     """
-    tongue, talk = TONGUES[name], Talk(said=[], model="m")
-    whole = tongue.whole(json.loads(json.dumps(api(name).whole(turn, talk))))
+    tongue, talk = TONGUES[name], Conversation(messages=[], model="m")
+    whole = tongue.whole(json.loads(json.dumps(api(name).build_response(turn, talk))))
     assert whole == streamed(name, turn, talk)
     assert (turn.text, made(turn.calls)) == whole[:2]
     assert len(whole[2]) == len(set(whole[2]))
@@ -144,24 +144,24 @@ def test_a_tool_that_takes_a_text_is_called_with_one(text):
     """
     As patches are, whatever stands in them.
     """
-    talk = Talk(said=[], tools={"apply_patch": Offer(free=True)})
-    turn = Turn(text="Step 1.", calls=[Call("apply_patch", text)])
+    talk = Conversation(messages=[], tools={"apply_patch": ToolOffer(takes_text=True)})
+    turn = ModelTurn(text="Step 1.", calls=[ModelToolCall("apply_patch", text)])
     assert [("apply_patch", text)] == streamed("responses", turn, talk)[1]
 
 
 @pytest.mark.parametrize(
     ("call", "group"),
     [
-        (Call("echo", {}), "mcp__lab"),
-        (Call("spawn_agent", {}, "multi_agent_v1"), "multi_agent_v1"),
-        (Call("run", {}), None),
+        (ModelToolCall("echo", {}), "mcp__lab"),
+        (ModelToolCall("spawn_agent", {}, "multi_agent_v1"), "multi_agent_v1"),
+        (ModelToolCall("run", {}), None),
     ],
 )
 def test_a_call_names_the_group_of_its_tool(call, group):
     """
     The one that the tool was offered in, or the one that whoever calls it knows.
     """
-    item = api("responses").whole(Turn(text="", calls=[call]), read("responses", TONGUES["responses"].body))["output"][1]
+    item = api("responses").build_response(ModelTurn(text="", calls=[call]), read("responses", TONGUES["responses"].body))["output"][1]
     assert group == item.get("namespace")
 
 
@@ -171,11 +171,11 @@ def test_no_two_calls_of_a_conversation_have_the_same_id(name):
     However many turns it has, and in whichever of its sub-agents.
     """
     turns = [
-        Turn(text="", calls=[Call("run", {}), Call("run", {})], number=number, scenario=scenario)
+        ModelTurn(text="", calls=[ModelToolCall("run", {}), ModelToolCall("run", {})], number=number, scenario=scenario)
         for number in range(12)
         for scenario in ("tour", "sub")
     ]
-    known = [one for turn in turns for one in streamed(name, turn, Talk(said=[]))[2]]
+    known = [one for turn in turns for one in streamed(name, turn, Conversation(messages=[]))[2]]
     assert 48 == len(known) == len(set(known))
 
 
@@ -184,7 +184,7 @@ def test_a_refusal_says_why(name):
     """
     In the place where clients of that API look for it.
     """
-    body = api(name).error(400, "no such thing")
+    body = api(name).build_error(400, "no such thing")
     assert "no such thing" == body["error"]["message"]
     assert {"anthropic": "error"}.get(name) == body.get("type")
     assert {"anthropic": None, "gemini": 400}.get(name, "400") == body["error"].get("code")
@@ -195,4 +195,4 @@ def test_other_paths_speak_no_api(path):
     """
     They may be something else, but no conversation.
     """
-    assert api_of(path) is None
+    assert find_api(path) is None

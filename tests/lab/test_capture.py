@@ -8,11 +8,11 @@ import pytest
 
 from hookonce import agents
 from hookonce.errors import HookonceError
-from hookonce.journeys.places import Place
+from hookonce.journeys.places import ConfigRoots
 from hookonce.lab import capture as capturing
 from hookonce.lab import provenance
-from hookonce.lab.goldens import Take, gathered
-from hookonce.lab.scrub import Scrub
+from hookonce.lab.goldens import CaptureRun, build_capture
+from hookonce.lab.scrub import Scrubber
 from tests.cli.command import run as command
 from tests.lab.captured import AGENT, ALICE, LAB, PLACES, capture, found, heard, payload, run, shell
 
@@ -22,7 +22,7 @@ def names(made):
 
 
 def take(*events, name="tour"):
-    return Take(name, run(*events), Scrub(PLACES, ALICE))
+    return CaptureRun(name, run(*events), Scrubber(PLACES, ALICE))
 
 
 def test_a_file_is_named_after_event_tool_and_number():
@@ -53,7 +53,7 @@ def test_a_golden_reads_as_what_was_heard():
 
 def test_what_two_hooks_hear_is_one_golden():
     one = heard(shell(), 1)
-    made = gathered(found(), [take(one, heard(shell(), 1, hook="other"), heard(shell(), 2))])
+    made = build_capture(found(), [take(one, heard(shell(), 1, hook="other"), heard(shell(), 2))])
 
     assert ["PreToolUse-shell-1.json"] == names(made)
 
@@ -71,7 +71,7 @@ def test_of_one_shape_three_are_kept_for_each_event_and_tool():
 
 def test_what_hookonce_made_of_another_event_is_no_payload():
     event = heard(shell(), 1).event | {"id": "e2", "derived_from": "e1"}
-    made = gathered(found(), [take(heard(shell(), 1), type(heard(shell()))("witness", event))])
+    made = build_capture(found(), [take(heard(shell(), 1), type(heard(shell()))("witness", event))])
 
     assert ["PreToolUse-shell-1.json"] == names(made)
 
@@ -92,8 +92,8 @@ def test_a_payload_that_reads_otherwise_after_scrubbing_is_a_gap():
     A machine with the name of a tool takes that name out of the payload.
     """
     event = heard(shell(), 1)
-    scrub = Scrub(PLACES, type(ALICE)(hosts=frozenset({"Bash"})))
-    made = gathered(found(), [Take("tour", run(event), scrub)])
+    scrub = Scrubber(PLACES, type(ALICE)(hosts=frozenset({"Bash"})))
+    made = build_capture(found(), [CaptureRun("tour", run(event), scrub)])
 
     assert [] == names(made)
     (gap,) = made.provenance.gaps
@@ -119,7 +119,7 @@ def test_provenance_says_what_was_offered_what_came_and_what_did_not():
 
 def test_the_order_is_the_tours_alone_and_by_time():
     late, early = heard(shell("PostToolUse", tool_response="x"), 2), heard(shell(), 1)
-    made = gathered(found(), [take(late, early), take(early, name="pair")])
+    made = build_capture(found(), [take(late, early), take(early, name="pair")])
 
     assert [["PreToolUse shell", "PostToolUse shell"]] == made.provenance.order
 
@@ -127,20 +127,20 @@ def test_the_order_is_the_tours_alone_and_by_time():
 def test_files_have_the_checksums_that_provenance_tells(tmp_path):
     made = capture(shell(), payload("Stop", stop_hook_active=False))
 
-    folder = provenance.save(made, tmp_path)
+    folder = provenance.save_capture(made, tmp_path)
 
     assert tmp_path / "claude-code-2.1.325" == folder
-    assert made == provenance.read(folder)
+    assert made == provenance.load_capture(folder)
     for one in made.provenance.files:
         assert one.sha256 == sha256((folder / one.file).read_bytes()).hexdigest()
 
 
 def test_a_new_capture_takes_the_place_of_an_old_one(tmp_path):
-    folder = provenance.save(capture(shell(), payload("Stop", stop_hook_active=False)), tmp_path)
+    folder = provenance.save_capture(capture(shell(), payload("Stop", stop_hook_active=False)), tmp_path)
     (folder / "Stop-1.json").unlink()
     (folder / "mine.txt").write_text("kept", encoding="utf-8")
 
-    provenance.save(capture(payload("SessionEnd", reason="other")), tmp_path)
+    provenance.save_capture(capture(payload("SessionEnd", reason="other")), tmp_path)
 
     assert {"SessionEnd-1.json", "mine.txt", "provenance.json"} == {path.name for path in folder.iterdir()}
 
@@ -152,19 +152,19 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path, text):
     (folder / "provenance.json").write_text(text, encoding="utf-8")
 
     with pytest.raises(HookonceError, match="was left alone"):
-        provenance.save(capture(shell()), tmp_path)
+        provenance.save_capture(capture(shell()), tmp_path)
     with pytest.raises(HookonceError, match="is no capture that can be read"):
-        provenance.read(folder)
+        provenance.load_capture(folder)
 
 
 def test_a_capture_that_names_files_elsewhere_is_not_believed(tmp_path):
-    folder = provenance.save(capture(shell()), tmp_path)
+    folder = provenance.save_capture(capture(shell()), tmp_path)
     told = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
     told["files"][0]["file"] = "../PreToolUse-shell-1.json"
     (folder / "provenance.json").write_text(json.dumps(told), encoding="utf-8")
 
     with pytest.raises(HookonceError, match="does not lie beside it"):
-        provenance.read(folder)
+        provenance.load_capture(folder)
 
 
 class Double:
@@ -177,7 +177,7 @@ class Double:
 
     def play(self, scenario, *, rules, amend, **_more):
         PLAYED.append((scenario, bool(rules), self.events))
-        amend(None, Place(home=Path(LAB, "home"), project=Path(LAB, "project")))
+        amend(None, ConfigRoots(home=Path(LAB, "home"), project=Path(LAB, "project")))
         return run(heard(shell(), 1), scenario=scenario)
 
 
@@ -187,7 +187,7 @@ PLAYED = []
 @pytest.fixture
 def played(monkeypatch):
     """What was played on that stage."""
-    monkeypatch.setattr(capturing, "Stage", Double)
+    monkeypatch.setattr(capturing, "Bench", Double)
     PLAYED.clear()
     return PLAYED
 
@@ -195,7 +195,7 @@ def played(monkeypatch):
 def test_by_default_an_agent_is_taken_through_the_usual_scenarios_and_its_own_trips(played):
     told = []
 
-    made = capturing.capture(found(), [], told.append)
+    made = capturing.capture_agent(found(), [], told.append)
 
     usual = [("tour", False), ("pair", False), ("error", False), ("long", False), ("refuse-shell", True)]
     assert [(*one, "all") for one in usual] == played[:5]
@@ -205,7 +205,7 @@ def test_by_default_an_agent_is_taken_through_the_usual_scenarios_and_its_own_tr
 
 
 def test_scenarios_that_are_named_are_all_that_is_played(played):
-    made = capturing.capture(found(), ["fetch"], lambda _text: None)
+    made = capturing.capture_agent(found(), ["fetch"], lambda _text: None)
 
     assert [("fetch", False, "all")] == played
     assert ["fetch"] == made.provenance.scenarios
@@ -215,7 +215,7 @@ def test_an_agent_that_calls_no_hook_is_an_error(played, monkeypatch):
     monkeypatch.setattr(Double, "play", lambda *_words, **_more: run())
 
     with pytest.raises(HookonceError, match="called no hook at all"):
-        capturing.capture(found(), ["tour"], lambda _text: None)
+        capturing.capture_agent(found(), ["tour"], lambda _text: None)
 
 
 @pytest.mark.parametrize(

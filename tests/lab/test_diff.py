@@ -11,7 +11,7 @@ from hookonce.errors import HookonceError
 from hookonce.lab import provenance
 from hookonce.lab.certificate import Certificate
 from hookonce.lab.claim import Claim
-from hookonce.lab.diff import Names, compare, count, verdicts
+from hookonce.lab.diff import NameChanges, compare_captures, count_changes, compare_claims
 from hookonce.texts import dump
 from tests.cli.command import run as command
 from tests.lab.captured import capture, payload, shell
@@ -34,22 +34,22 @@ def test_other_values_are_no_difference():
     old = capture(START, shell(command="ls"), version="1.0.0")
     new = capture(START | {"session_id": "s2"}, shell(command="pwd") | {"session_id": "s2"}, version="2.0.0")
 
-    assert 0 == count(compare(old, new))
+    assert 0 == count_changes(compare_captures(old, new))
 
 
 def test_events_of_one_version_only_are_named():
-    found = compare(capture(START, shell()), capture(shell(), STOP))
+    found = compare_captures(capture(START, shell()), capture(shell(), STOP))
 
-    assert Names(added=["Stop"], removed=["SessionStart"]) == found.events
+    assert NameChanges(added=["Stop"], removed=["SessionStart"]) == found.events
     assert [] == found.order  # what comes in one of them only is told once
-    assert 2 == count(found)
+    assert 2 == count_changes(found)
 
 
 def test_an_event_that_comes_in_some_runs_only_is_a_note():
     shown = payload("MessageDisplay", delta="x")
-    found = compare(capture(shell()), capture(shell(), shown))
+    found = compare_captures(capture(shell()), capture(shell(), shown))
 
-    assert 0 == count(found)
+    assert 0 == count_changes(found)
     assert ["MessageDisplay came only in the new one, but comes in some runs only"] == found.notes
 
 
@@ -58,20 +58,20 @@ def test_an_event_that_the_agent_does_not_wait_for_is_different_with_a_doubt():
     It counts; that it may have been missed is said beside it. An event with an answer is beyond doubt.
     """
     failed = payload("PostCompact", trigger="auto")
-    found = compare(capture(shell(), failed, STOP), capture(shell()))
+    found = compare_captures(capture(shell(), failed, STOP), capture(shell()))
 
-    assert Names(removed=["PostCompact", "Stop"]) == found.events
-    assert 2 == count(found)
+    assert NameChanges(removed=["PostCompact", "Stop"]) == found.events
+    assert 2 == count_changes(found)
     (note,) = found.notes
     assert note.startswith("the agent does not wait for PostCompact")
 
 
 def test_a_tool_at_an_event_that_both_have_is_named():
     read = payload(tool_name="Read", tool_input={"file_path": "/x"})
-    found = compare(capture(shell()), capture(shell(), read))
+    found = compare_captures(capture(shell()), capture(shell(), read))
 
-    assert Names(added=["PreToolUse file_read"]) == found.calls
-    assert Names() == found.events
+    assert NameChanges(added=["PreToolUse file_read"]) == found.calls
+    assert NameChanges() == found.events
 
 
 def test_keys_are_added_removed_or_of_another_type():
@@ -82,12 +82,12 @@ def test_keys_are_added_removed_or_of_another_type():
         ("removed", "$.gone", ["object"], []),
         ("added", "$.more", [], ["object"]),
         ("type", "$.one", ["number"], ["string"]),
-    ] == of(compare(old, new))
+    ] == of(compare_captures(old, new))
 
 
 def test_keys_are_told_apart_by_tool():
     read = payload(tool_name="Read", tool_input={"file_path": "/x"})
-    found = compare(capture(shell(), read), capture(shell(), read | {"new": 1}))
+    found = compare_captures(capture(shell(), read), capture(shell(), read | {"new": 1}))
 
     assert [("PreToolUse", "file_read", "$.new")] == [(one.event, one.tool, one.path) for one in found.keys]
 
@@ -95,7 +95,7 @@ def test_keys_are_told_apart_by_tool():
 def test_a_key_that_only_some_payloads_have_is_there():
     old = capture(shell(), shell(extra=1), shell(command="pwd"))
 
-    assert [] == of(compare(old, capture(shell(extra=2))))
+    assert [] == of(compare_captures(old, capture(shell(extra=2))))
 
 
 def test_lists_and_odd_keys_have_parents():
@@ -103,19 +103,19 @@ def test_lists_and_odd_keys_have_parents():
     new = capture(shell(some=[{"a": 1, "b": 2}], odd={}))
 
     assert [("removed", '$.odd["x.y"]', ["number"], []), ("added", "$.some[].b", [], ["number"])] == of(
-        compare(old, new)
+        compare_captures(old, new)
     )
 
 
 def test_tools_that_are_offered_are_compared():
-    found = compare(capture(shell(), tools=("Bash", "Old")), capture(shell(), tools=("Bash", "New")))
+    found = compare_captures(capture(shell(), tools=("Bash", "Old")), capture(shell(), tools=("Bash", "New")))
 
-    assert Names(added=["New"], removed=["Old"]) == found.tools
+    assert NameChanges(added=["New"], removed=["Old"]) == found.tools
 
 
 def test_another_order_is_told_with_its_place():
     prompt = payload("UserPromptSubmit", prompt="go")
-    (turn, back) = compare(capture(START, prompt, shell()), capture(prompt, START, shell())).order
+    (turn, back) = compare_captures(capture(START, prompt, shell()), capture(prompt, START, shell())).order
 
     assert (0, None, [], ["UserPromptSubmit"]) == (turn.thread, turn.after, turn.old, turn.new)
     assert ("SessionStart", ["UserPromptSubmit"], []) == (back.after, back.old, back.new)
@@ -126,11 +126,11 @@ def test_two_agents_are_not_compared():
     other = replace(old, provenance=replace(old.provenance, agent="codex"))
 
     with pytest.raises(HookonceError, match="two agents"):
-        compare(old, other)
+        compare_captures(old, other)
 
 
 def test_payloads_that_were_not_kept_and_other_scenarios_are_notes():
-    found = compare(capture(shell()), capture(shell(), shell(command="cat /home/alice/x", odd=1), scenario="pair"))
+    found = compare_captures(capture(shell()), capture(shell(), shell(command="cat /home/alice/x", odd=1), scenario="pair"))
 
     assert ["other scenarios: tour; pair", "payloads of the new one that were not kept: 1"] == found.notes
 
@@ -140,7 +140,7 @@ def test_from_the_other_side_everything_is_the_other_way_round(one, other):
     old, new = capture(shell(more=one)), capture(shell(more=other))
     turned = {"added": "removed", "removed": "added", "type": "type"}
 
-    there, back = of(compare(old, new)), of(compare(new, old))
+    there, back = of(compare_captures(old, new)), of(compare_captures(new, old))
 
     assert there == [(turned[change], path, now, was) for change, path, was, now in back]
     assert bool(there) == ({key: type(value) for key, value in one.items()} != {k: type(v) for k, v in other.items()})
@@ -148,7 +148,7 @@ def test_from_the_other_side_everything_is_the_other_way_round(one, other):
 
 @given(keys)
 def test_a_capture_is_the_same_as_itself(one):
-    assert 0 == count(compare(capture(START, shell(more=one), STOP), capture(START, shell(more=one), STOP)))
+    assert 0 == count_changes(compare_captures(capture(START, shell(more=one), STOP), capture(START, shell(more=one), STOP)))
 
 
 def test_claims_in_another_state_are_named():
@@ -156,15 +156,15 @@ def test_claims_in_another_state_are_named():
     new = certificate("2", fires="held", deny="contradicted", more="untried")
 
     assert [("deny", "held", "contradicted"), ("more", None, "untried"), ("gone", "held", None)] == [
-        (one.claim, one.old, one.new) for one in verdicts(old, new)
+        (one.claim, one.old, one.new) for one in compare_claims(old, new)
     ]
 
 
 @pytest.fixture
 def folders(tmp_path):
     """Two captures, the second with something new, and certificates of both."""
-    old = provenance.save(capture(START, shell(), version="1.0.0"), tmp_path)
-    new = provenance.save(capture(START, shell(new=1), STOP, version="2.0.0", tools=("Bash", "Web")), tmp_path)
+    old = provenance.save_capture(capture(START, shell(), version="1.0.0"), tmp_path)
+    new = provenance.save_capture(capture(START, shell(new=1), STOP, version="2.0.0", tools=("Bash", "Web")), tmp_path)
     for made in (certificate("1.0.0", deny="held"), certificate("2.0.0", deny="contradicted")):
         (tmp_path / f"claude-code-{made.version}.json").write_bytes(dump(made))
     return old, new

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from hookonce import agents
-from hookonce.agents import natives
+from hookonce.agents import config_events
 from hookonce.errors import UnknownName
 from hookonce.lab import drivers, pins
-from hookonce.lab.driver import Stand
-from hookonce.lab.found import Found
-from hookonce.lab.prove import names_of
-from hookonce.lab.scenarios import SCENARIOS, STEPS
+from hookonce.lab.driver import RunEnv
+from hookonce.lab.found import AgentProgram
+from hookonce.lab.prove import claim_names_of
+from hookonce.lab.scenarios import SCENARIOS, DENIABLE_STEPS
 
-EVERY = pytest.mark.parametrize("name", drivers.DRIVERS)
+EVERY = pytest.mark.parametrize("name", drivers.DRIVER_MODULES)
 URL = "http://127.0.0.1:1"
 
 
@@ -22,7 +22,7 @@ def stand(tmp_path):
     """Where an agent would be run."""
     for name in ("home", "project", "cache"):
         (tmp_path / name).mkdir()
-    return Stand(
+    return RunEnv(
         home=tmp_path / "home",
         project=tmp_path / "project",
         program=Path("/programs/bin/agent"),
@@ -36,7 +36,7 @@ def stand(tmp_path):
 
 def claims(name):
     """Everything that is claimed about an agent."""
-    return set(names_of(Found(agent=name, version="1", program=Path("/x"), node=None, origin="cache")))
+    return set(claim_names_of(AgentProgram(agent=name, version="1", program=Path("/x"), node=None, origin="cache")))
 
 
 @EVERY
@@ -44,9 +44,9 @@ def test_a_driver_is_of_the_agent_that_it_is_listed_under(name):
     """
     In a version that can be fetched.
     """
-    driver = drivers.load(name)
+    driver = drivers.load_driver(name)
     assert name == driver.agent == agents.load(name).name
-    assert driver.version in pins.versions(name)
+    assert driver.version in pins.pinned_versions(name)
 
 
 @EVERY
@@ -54,7 +54,7 @@ def test_what_cannot_be_tried_would_be_claimed(name):
     """
     A reason for something that nobody claims is a slip of the pen.
     """
-    assert set() == drivers.load(name).unreachable.keys() - claims(name)
+    assert set() == drivers.load_driver(name).unreachable.keys() - claims(name)
 
 
 @EVERY
@@ -62,10 +62,10 @@ def test_steps_events_and_scenarios_that_a_driver_names_exist(name):
     """
     What it lacks is a step; what comes and goes is an event; its trips are scenarios.
     """
-    driver = drivers.load(name)
-    assert set() == driver.lacks.keys() - STEPS.keys()
-    assert set() == driver.comes_and_goes - set(natives(agents.load(name)))
-    assert set() == {trip.scenario for trip in driver.trips} - SCENARIOS.keys()
+    driver = drivers.load_driver(name)
+    assert set() == driver.missing_steps.keys() - DENIABLE_STEPS.keys()
+    assert set() == driver.unsteady_events - set(config_events(agents.load(name)))
+    assert set() == {trip.scenario for trip in driver.extra_runs} - SCENARIOS.keys()
 
 
 @EVERY
@@ -73,9 +73,9 @@ def test_an_agent_is_prepared_in_its_home_alone(name, stand):
     """
     Nothing is written anywhere else, and all that it needs is told it: the model's address, the server, the prompt.
     """
-    driver = drivers.load(name)
+    driver = drivers.load_driver(name)
     driver.prepare(stand)
-    words, environment = driver.words(stand), driver.environment(stand)
+    words, environment = driver.command(stand), driver.environment(stand)
     written = [path.read_text(encoding="utf-8") for path in stand.home.rglob("*") if path.is_file()]
     told = "\n".join([*written, *words, *environment.values()])
     assert [] == [*stand.project.iterdir(), *stand.cache.iterdir()]
@@ -88,8 +88,8 @@ def test_every_trip_can_be_called(name, stand):
     """
     With words of its own where it has some.
     """
-    driver = drivers.load(name)
-    calls = [(trip.words or driver.words)(stand) for trip in driver.trips]
+    driver = drivers.load_driver(name)
+    calls = [(trip.command or driver.command)(stand) for trip in driver.extra_runs]
     assert all(str(stand.program) in words[:2] for words in calls)
 
 
@@ -98,11 +98,11 @@ def test_an_agent_that_the_lab_cannot_run_is_named():
     With those that it can.
     """
     with pytest.raises(UnknownName, match=r"cursor.*claude-code"):
-        drivers.load("cursor")
+        drivers.load_driver("cursor")
 
 
 def test_other_names_of_an_agent_are_known():
     """
     As everywhere.
     """
-    assert drivers.load("qwen-code") is drivers.load("qwen")
+    assert drivers.load_driver("qwen-code") is drivers.load_driver("qwen")

@@ -6,11 +6,11 @@ from tempfile import gettempdir
 import pytest
 
 from hookonce.lab import prove as proving
-from hookonce.lab.claim import untried
-from hookonce.lab.evidence import impersonal
+from hookonce.lab.claim import untried_claim
+from hookonce.lab.evidence import remove_paths
 from hookonce.lab.experiment import Experiment
-from hookonce.lab.found import Found
-from hookonce.lab.run import Run, summary
+from hookonce.lab.found import AgentProgram
+from hookonce.lab.run import AgentRun, summarize_run
 
 STAGE = f"{gettempdir()}/hookonce-lab-0123456789abcdef"
 
@@ -42,8 +42,8 @@ def test_folders_of_the_machine_are_left_out(told, expected):
     """
     What lies in the run's folder or in the home is told from there, other files by their name.
     """
-    assert expected == impersonal(told)
-    assert expected == impersonal(expected)
+    assert expected == remove_paths(told)
+    assert expected == remove_paths(expected)
 
 
 @pytest.mark.usefixtures("_home")
@@ -52,10 +52,10 @@ def test_last_words_are_cut_after_folders_are_left_out():
     No half of a path is left where an agent's words are cut.
     """
     words = f"{STAGE}/project/{'x' * 150} failed"
-    run = Run(scenario="talk", code=1, out="", err=words, seconds=0.0, files={}, requests=[])
+    run = AgentRun(scenario="talk", code=1, out="", err=words, seconds=0.0, files={}, requests=[])
 
-    assert "hookonce-lab" not in summary(run)
-    assert gettempdir() not in summary(run)
+    assert "hookonce-lab" not in summarize_run(run)
+    assert gettempdir() not in summarize_run(run)
 
 
 @pytest.mark.usefixtures("_home")
@@ -68,12 +68,12 @@ def test_every_claim_of_a_certificate_is_impersonal(monkeypatch):
         raise OSError(2, "No such file", f"{STAGE}/home")
 
     experiments = (
-        Experiment("says", lambda _stage: ["one"], lambda _stage: [untried("one", f"{STAGE}/project")]),
+        Experiment("says", lambda _stage: ["one"], lambda _stage: [untried_claim("one", f"{STAGE}/project")]),
         Experiment("fails", lambda _stage: ["two"], fails),
     )
     monkeypatch.setattr(proving, "EXPERIMENTS", experiments)
-    found = Found(agent="codex", version="1.0.0", program=Path("codex"), node=None, origin="cache")
+    found = AgentProgram(agent="codex", version="1.0.0", program=Path("codex"), node=None, origin="cache")
 
-    made = proving.prove(found, 1, lambda _text: None)
+    made = proving.prove_agent(found, 1, lambda _text: None)
 
     assert ["LAB/project", "the experiment failed: [Errno 2] No such file: 'LAB/home'"] == [one.evidence for one in made.claims]

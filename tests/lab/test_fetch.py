@@ -17,7 +17,7 @@ from tests.cli.command import environment, run
 
 CODEX = ("codex", "0.166.0")
 OPENCODE = ("opencode", "1.18.33")
-REAL = found.folder()  # before any test has a home of its own
+REAL = found.cache_folder()  # before any test has a home of its own
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def cache(tmp_path, monkeypatch):
     names = {"PATH": bin_folder, "HOME": tmp_path, "HOOKONCE_AGENTS": tmp_path / "agents", "NPM_DOUBLE_LOG": tmp_path / "npm.log"}
     for name, value in names.items():
         monkeypatch.setenv(name, str(value))
-    monkeypatch.setattr(found, "platform", lambda: pins.PROVEN)
+    monkeypatch.setattr(found, "npm_platform", lambda: pins.CHECKSUM_PLATFORM)
     return tmp_path / "agents"
 
 
@@ -48,7 +48,7 @@ def unfinished(cache):
 def test_what_is_fetched_lies_where_it_is_looked_for_and_is_told_before_and_after(cache):
     told = []
 
-    fetch.fetch(["codex"], [], told.append)
+    fetch.fetch_agents(["codex"], [], told.append)
 
     assert (cache / "codex/0.166.0/node_modules/@openai/codex-linux-x64/package.json").is_file()
     assert found.is_complete(*CODEX)
@@ -64,9 +64,9 @@ def test_npm_runs_no_scripts_and_is_given_every_version_and_checksum(cache, monk
         given.update(words=words, lock=json.loads((folder / "package-lock.json").read_text(encoding="utf-8")))
         raise npm.Unavailable("seen")
 
-    monkeypatch.setattr(npm, "_run", note)
+    monkeypatch.setattr(npm, "_run_npm", note)
     with pytest.raises(fetch.Unavailable, match="seen"):
-        fetch.fetch(["codex"])
+        fetch.fetch_agents(["codex"])
 
     row = given["lock"]["packages"]["node_modules/@openai/codex-linux-x64"]
     integrity = next(iter(pins.PINS[CODEX].packages.values()))
@@ -75,19 +75,19 @@ def test_npm_runs_no_scripts_and_is_given_every_version_and_checksum(cache, monk
 
 
 def test_what_is_there_is_not_fetched_again(cache):
-    fetch.fetch(["codex"])
-    fetch.fetch(["codex"])
+    fetch.fetch_agents(["codex"])
+    fetch.fetch_agents(["codex"])
 
     assert 1 == asked(cache)
 
 
 def test_what_somebody_else_has_downloaded_is_checked_and_marked_without_npm(cache):
-    fetch.fetch(["codex"])
+    fetch.fetch_agents(["codex"])
     (cache / "codex/0.166.0/.complete").unlink()
     told = []
-    assert "unchecked" == fetch.plan(["codex"])[0].state
+    assert "unchecked" == fetch.plan_downloads(["codex"])[0].state
 
-    fetch.fetch(["codex"], [], told.append)
+    fetch.fetch_agents(["codex"], [], told.append)
 
     assert 1 == asked(cache)
     assert found.is_complete(*CODEX)
@@ -96,7 +96,7 @@ def test_what_somebody_else_has_downloaded_is_checked_and_marked_without_npm(cac
 
 @pytest.mark.parametrize("damage", ["version", "integrity", "list", "package"])
 def test_a_download_that_differs_is_replaced(cache, damage):
-    fetch.fetch(["codex"])
+    fetch.fetch_agents(["codex"])
     modules = cache / "codex/0.166.0/node_modules"
     (cache / "codex/0.166.0/.complete").unlink()
     listed = modules / ".package-lock.json"
@@ -109,10 +109,10 @@ def test_a_download_that_differs_is_replaced(cache, damage):
         rows["packages"]["node_modules/@openai/codex-linux-x64"][damage] = "another"
         listed.write_text(json.dumps(rows), encoding="utf-8")
 
-    fetch.fetch(["codex"])
+    fetch.fetch_agents(["codex"])
 
     assert 2 == asked(cache)
-    assert [] == npm.faults(modules.parent, pins.packages(pins.PINS[CODEX].packages, pins.PROVEN))
+    assert [] == npm.find_faults(modules.parent, pins.resolve_packages(pins.PINS[CODEX].packages, pins.CHECKSUM_PLATFORM))
     assert [] == unfinished(cache)
 
 
@@ -130,7 +130,7 @@ def test_what_goes_wrong_is_said_and_leaves_nothing(cache, monkeypatch, wrong, w
     monkeypatch.setenv("NPM_DOUBLE", wrong)
 
     with pytest.raises(fetch.Unavailable, match=words):
-        fetch.fetch(["codex"])
+        fetch.fetch_agents(["codex"])
 
     assert not found.is_complete(*CODEX)
     assert not (cache / "codex").exists()
@@ -142,7 +142,7 @@ def test_one_that_cannot_be_had_does_not_keep_the_others_away(cache, monkeypatch
     monkeypatch.setenv("NPM_DOUBLE_ONLY", "codex")
 
     with pytest.raises(fetch.Unavailable, match="@openai/codex"):
-        fetch.fetch(["codex", "claude-code"])
+        fetch.fetch_agents(["codex", "claude-code"])
 
     assert found.is_complete("claude-code", "2.1.325")
 
@@ -151,7 +151,7 @@ def test_without_a_network_nobody_else_is_tried(cache, monkeypatch):
     monkeypatch.setenv("NPM_DOUBLE", "offline")
 
     with pytest.raises(fetch.Unavailable, match="try again with a network"):
-        fetch.fetch(["codex", "claude-code"])
+        fetch.fetch_agents(["codex", "claude-code"])
 
     assert 1 == asked(cache)
 
@@ -161,7 +161,7 @@ def test_without_npm_it_is_said_what_to_do(cache, monkeypatch):
     told = []
 
     with pytest.raises(fetch.Unavailable, match=r"npm is not on the path.*install Node\.js"):
-        fetch.fetch(["codex"], [], told.append)
+        fetch.fetch_agents(["codex"], [], told.append)
 
     assert [] == told
 
@@ -174,8 +174,8 @@ def test_a_killed_fetch_looks_like_none_and_the_next_one_cleans_up(cache, monkey
 
     assert -9 == died.returncode
     assert 1 == len(unfinished(cache))
-    assert "missing" == fetch.plan(["codex"])[0].state
-    fetch.fetch(["codex"])
+    assert "missing" == fetch.plan_downloads(["codex"])[0].state
+    fetch.fetch_agents(["codex"])
     assert [] == unfinished(cache)
     assert found.is_complete(*CODEX)
 
@@ -190,7 +190,7 @@ def test_two_fetches_take_turns(cache):
             told.append(text)
             fcntl.flock(lock, fcntl.LOCK_UN)
 
-        second = Thread(target=fetch.fetch, args=(["codex"], [], tell))
+        second = Thread(target=fetch.fetch_agents, args=(["codex"], [], tell))
         second.start()
         second.join()
 
@@ -202,7 +202,7 @@ def test_nothing_is_begun_that_the_disk_cannot_hold(cache, monkeypatch):
     monkeypatch.setattr(fetch, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5 * 2**20))
 
     with pytest.raises(fetch.Unavailable, match="needs about 654 MB of disk, and 5 MB are free"):
-        fetch.fetch(["codex"])
+        fetch.fetch_agents(["codex"])
 
     assert 0 == asked(cache)
 
@@ -211,20 +211,20 @@ def test_a_cache_that_cannot_be_written_is_said_as_such(cache, monkeypatch):
     monkeypatch.setenv("HOOKONCE_AGENTS", "/dev/null/agents")
 
     with pytest.raises(fetch.Unavailable, match="HOOKONCE_AGENTS names another"):
-        fetch.fetch(["codex"])
+        fetch.fetch_agents(["codex"])
 
 
 def test_node_comes_with_an_agent_that_needs_a_newer_one(cache):
-    assert {"qwen-code", "node"} == {one.agent for one in fetch.plan(["qwen-code"])}
-    assert {"codex"} == {one.agent for one in fetch.plan(["codex"])}
+    assert {"qwen-code", "node"} == {one.agent for one in fetch.plan_downloads(["qwen-code"])}
+    assert {"codex"} == {one.agent for one in fetch.plan_downloads(["codex"])}
 
 
 def test_a_version_that_is_not_pinned_is_fetched_on_the_word_of_the_registry(cache):
     told = []
 
-    fetch.fetch(["codex"], ["0.170.1"], told.append)
+    fetch.fetch_agents(["codex"], ["0.170.1"], told.append)
 
-    rows = pins.packages(pins.download("codex", "0.170.1").packages, pins.PROVEN)
+    rows = pins.resolve_packages(pins.find_download("codex", "0.170.1").packages, pins.CHECKSUM_PLATFORM)
     assert [("@openai/codex", "0.170.1-linux-x64", None)] == [(one.real, one.version, one.integrity) for one in rows]
     assert found.is_complete("codex", "0.170.1")
     assert "not pinned" in told[-1]
@@ -233,12 +233,12 @@ def test_a_version_that_is_not_pinned_is_fetched_on_the_word_of_the_registry(cac
 @pytest.mark.parametrize("version", ["../../elsewhere", "latest", "1.2", "", "^1.2.3"])
 def test_a_version_is_an_exact_one(cache, version):
     with pytest.raises(UsageError, match="no exact version"):
-        fetch.fetch(["codex"], [version])
+        fetch.fetch_agents(["codex"], [version])
 
 
 def test_an_agent_that_nobody_has_pinned_is_named_with_those_that_are(cache):
     with pytest.raises(UnknownName, match="claude-code, codex"):
-        fetch.fetch(["kiro"])
+        fetch.fetch_agents(["kiro"])
 
 
 def test_a_dry_run_tells_sizes_and_states_and_fetches_nothing(tmp_path):
@@ -246,7 +246,7 @@ def test_a_dry_run_tells_sizes_and_states_and_fetches_nothing(tmp_path):
 
     rows = {one["agent"]: one for one in ran.documents()}
     assert 0 == ran.code, ran.err
-    assert set(pins.agents()) <= set(rows)
+    assert set(pins.pinned_agents()) <= set(rows)
     assert {"missing"} == {one["state"] for one in rows.values()}
     assert all(one["megabytes"] > 0 for one in rows.values())
     assert not (tmp_path / "agents").exists()
@@ -266,25 +266,25 @@ def test_every_checksum_is_one():
 @pytest.mark.parametrize("platform", ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64"])
 def test_every_package_has_a_name_on_every_platform_and_a_checksum_where_it_is_the_same_file(platform):
     for made in pins.PINS.values():
-        for one, row in zip(pins.packages(made.packages, platform), made.packages, strict=True):
+        for one, row in zip(pins.resolve_packages(made.packages, platform), made.packages, strict=True):
             assert "{" not in f"{one.name} {one.real} {one.version}"
-            assert (one.integrity is not None) == (platform == pins.PROVEN or "{platform}" not in row)
+            assert (one.integrity is not None) == (platform == pins.CHECKSUM_PLATFORM or "{platform}" not in row)
 
 
-@pytest.mark.parametrize("name", list(drivers.DRIVERS))
+@pytest.mark.parametrize("name", list(drivers.DRIVER_MODULES))
 def test_a_driver_runs_what_is_pinned(name):
-    driver = drivers.load(name)
-    packages = pins.packages(pins.PINS[name, driver.version].packages, pins.PROVEN)
+    driver = drivers.load_driver(name)
+    packages = pins.resolve_packages(pins.PINS[name, driver.version].packages, pins.CHECKSUM_PLATFORM)
 
-    assert driver.version == pins.versions(name)[0]
-    assert any(driver.program.format(platform=pins.PROVEN).startswith(f"{one.name}/") for one in packages)
+    assert driver.version == pins.pinned_versions(name)[0]
+    assert any(driver.program.format(platform=pins.CHECKSUM_PLATFORM).startswith(f"{one.name}/") for one in packages)
 
 
 @pytest.mark.integration
 @pytest.mark.parametrize(("name", "version"), list(pins.PINS))
 def test_what_lies_in_the_real_cache_is_what_is_pinned(name, version):
-    if found.platform() != pins.PROVEN or not (REAL / name / version / found.MARKER).exists():
+    if found.npm_platform() != pins.CHECKSUM_PLATFORM or not (REAL / name / version / found.MARKER).exists():
         pytest.skip(f"{name} {version} was not fetched here")
 
     made = pins.PINS[name, version]
-    assert [] == npm.faults(REAL / name / version, pins.packages(made.packages, pins.PROVEN))
+    assert [] == npm.find_faults(REAL / name / version, pins.resolve_packages(made.packages, pins.CHECKSUM_PLATFORM))

@@ -11,7 +11,7 @@ from hookonce.journeys import spoken
 from hookonce.lab import drivers, found, pins
 from hookonce.lab.npm import Unavailable
 
-REAL = found.folder()  # before any test has a home of its own
+REAL = found.cache_folder()  # before any test has a home of its own
 
 
 @pytest.fixture
@@ -33,31 +33,31 @@ def program(path, *lines, reader="/bin/sh"):
 
 def fetched(name, version=None, *, marked=True):
     """A version in the cache, as fetch would leave it."""
-    driver = drivers.load(name)
+    driver = drivers.load_driver(name)
     version = version or driver.version
-    place = found.place(name, version)
-    made = program(place / "node_modules" / driver.program.format(platform=found.platform()).replace("*", "here"))
+    place = found.version_folder(name, version)
+    made = program(place / "node_modules" / driver.program.format(platform=found.npm_platform()).replace("*", "here"))
     if marked:
-        (place / found.MARKER).write_text(found.mark(name, version), encoding="utf-8")
+        (place / found.MARKER).write_text(found.marker_text(name, version), encoding="utf-8")
     return made
 
 
 def fetched_node():
     name, version = pins.NODE
-    package = pins.packages(pins.PINS[pins.NODE].packages, found.platform())[0].name
-    made = program(found.place(name, version) / "node_modules" / package / "bin/node")
-    (found.place(name, version) / found.MARKER).write_text(found.mark(name, version), encoding="utf-8")
+    package = pins.resolve_packages(pins.PINS[pins.NODE].packages, found.npm_platform())[0].name
+    made = program(found.version_folder(name, version) / "node_modules" / package / "bin/node")
+    (found.version_folder(name, version) / found.MARKER).write_text(found.marker_text(name, version), encoding="utf-8")
     return made
 
 
 def test_nothing_is_found_where_nothing_is(machine):
-    assert found.find("codex") is None
+    assert found.find_program("codex") is None
 
 
 def test_the_users_own_program_comes_first(machine):
     own, cached = program(machine / "bin/codex", "echo codex-cli 1.2.3"), fetched("codex")
 
-    first = found.find("codex")
+    first = found.find_program("codex")
 
     assert ("codex", "1.2.3", own, None, "machine") == (
         first.agent,
@@ -72,34 +72,34 @@ def test_the_users_own_program_comes_first(machine):
 @pytest.mark.parametrize("wanted", [{"pinned": True}, {"version": "0.166.0"}])
 def test_a_version_that_is_asked_for_comes_from_the_cache_alone(machine, wanted):
     program(machine / "bin/codex", "echo codex-cli 0.166.0")
-    assert found.find("codex", **wanted) is None
+    assert found.find_program("codex", **wanted) is None
 
     made = fetched("codex")
 
-    one = found.find("codex", **wanted)
+    one = found.find_program("codex", **wanted)
     assert (made, "0.166.0", "cache") == (one.program, one.version, one.origin)
 
 
 def test_another_version_lies_beside_the_pinned_one(machine):
     made = fetched("claude-code", "2.1.197")
 
-    assert made == found.find("claude", "2.1.197").program
-    assert found.find("claude-code", pinned=True) is None
+    assert made == found.find_program("claude", "2.1.197").program
+    assert found.find_program("claude-code", use_pinned=True) is None
 
 
 def test_what_has_no_mark_or_another_one_was_not_fetched(machine):
     fetched("codex", marked=False)
-    assert found.find("codex") is None
+    assert found.find_program("codex") is None
 
-    (found.place("codex", "0.166.0") / found.MARKER).write_text("@openai/codex@0.166.0 sha512-AAAA\n", encoding="utf-8")
+    (found.version_folder("codex", "0.166.0") / found.MARKER).write_text("@openai/codex@0.166.0 sha512-AAAA\n", encoding="utf-8")
 
-    assert found.find("codex") is None
+    assert found.find_program("codex") is None
 
 
 def test_a_mark_without_its_program_counts_for_nothing(machine):
     fetched("codex").unlink()
 
-    assert found.find("codex") is None
+    assert found.find_program("codex") is None
 
 
 @pytest.mark.parametrize("says", ["echo unknown", "exit 1", "echo 1.2", "exec /nowhere/at/all"])
@@ -107,7 +107,7 @@ def test_a_program_that_does_not_tell_its_version_is_passed_over(machine, says):
     program(machine / "bin/codex", says)
     made = fetched("codex")
 
-    assert made == found.find("codex").program
+    assert made == found.find_program("codex").program
 
 
 def test_a_program_is_asked_in_a_clean_world(machine, monkeypatch):
@@ -115,7 +115,7 @@ def test_a_program_is_asked_in_a_clean_world(machine, monkeypatch):
     note = machine / "note"
     program(machine / "bin/codex", f'echo "$HOME|$PWD|$OPENAI_API_KEY" > {note}', "touch left; echo 1.2.3")
 
-    assert "1.2.3" == found.find("codex").version
+    assert "1.2.3" == found.find_program("codex").version
 
     home, folder, key = note.read_text(encoding="utf-8").strip().split("|")
     assert home == folder
@@ -136,7 +136,7 @@ def test_a_program_that_says_nothing_in_time_is_ended_with_all_that_it_started(m
 
     monkeypatch.setattr(spoken, "select", impatient)
 
-    assert spoken.version_of(str(own)) is None
+    assert spoken.probe_version(str(own)) is None
 
     assert not _runs(int(note.read_text(encoding="utf-8")))
 
@@ -154,7 +154,7 @@ def test_the_users_own_node_runs_the_agent_if_it_is_new_enough(machine):
     fetched("gemini-cli")
     fetched_node()
 
-    assert own == found.find("gemini-cli").node
+    assert own == found.find_program("gemini-cli").node
 
 
 def test_else_the_fetched_node_does(machine):
@@ -162,14 +162,14 @@ def test_else_the_fetched_node_does(machine):
     fetched("gemini-cli")
     made = fetched_node()
 
-    assert made == found.find("gemini-cli").node
+    assert made == found.find_program("gemini-cli").node
 
 
 def test_without_a_node_it_is_said_what_to_do(machine):
     fetched("gemini-cli")
 
     with pytest.raises(Unavailable, match=r"gemini-cli needs Node\.js 20 or newer: hookonce lab fetch gemini-cli"):
-        found.find("gemini-cli")
+        found.find_program("gemini-cli")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_the_users_own_program_is_run_by_node_only_if_it_is_a_script_for_it(mach
     program(machine / "bin/gemini", "echo 0.61.0", reader=reader)
     monkeypatch.setenv("PATH", f"{machine / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin")
 
-    one = found.on_machine(drivers.load("gemini-cli"))
+    one = found.find_on_machine(drivers.load_driver("gemini-cli"))
 
     assert (own if needs else None) == one.node
 
@@ -189,31 +189,31 @@ def test_the_cache_is_where_the_environment_says(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("HOOKONCE_AGENTS", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    assert tmp_path / ".cache/hookonce/agents" == found.folder()
+    assert tmp_path / ".cache/hookonce/agents" == found.cache_folder()
 
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert tmp_path / ".cache/hookonce/agents" == found.folder()
+    assert tmp_path / ".cache/hookonce/agents" == found.cache_folder()
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    assert tmp_path / "caches/hookonce/agents" == found.folder()
+    assert tmp_path / "caches/hookonce/agents" == found.cache_folder()
 
     monkeypatch.setenv("HOOKONCE_AGENTS", str(tmp_path / "mine"))
-    assert tmp_path / "mine" == found.folder()
+    assert tmp_path / "mine" == found.cache_folder()
 
 
 def test_an_agent_without_a_driver_is_unknown(machine):
     with pytest.raises(UnknownName, match="the lab cannot run 'kiro'"):
-        found.find("kiro")
+        found.find_program("kiro")
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("name", list(drivers.DRIVERS))
+@pytest.mark.parametrize("name", list(drivers.DRIVER_MODULES))
 def test_a_fetched_agent_tells_the_pinned_version(name, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("HOOKONCE_AGENTS", str(REAL))
-    one = found.find(name, pinned=True)
+    one = found.find_program(name, use_pinned=True)
     if one is None:
         pytest.skip(f"{name} was not fetched here")
 
     script = program(tmp_path / "agent", f'exec {one.node or ""} "{one.program}" "$@"')
-    assert one.version == spoken.version_of(str(script))
+    assert one.version == spoken.probe_version(str(script))

@@ -9,17 +9,17 @@ from hookonce.errors import HookonceError
 from hookonce.lab.claim import Claim
 from hookonce.lab.experiment import EXPERIMENTS
 from hookonce.lab.experiments import asked, denied, failing, here, prompt, rewritten, scripted, stops, transparent
-from hookonce.lab.model import Request
-from hookonce.lab.run import Heard
-from hookonce.lab.scenarios import SCENARIOS, SECRET, STEPS
-from hookonce.lab.talk import Said, Talk
-from hookonce.runtime.stops import MOST
+from hookonce.lab.model import ModelRequest
+from hookonce.lab.run import ObservedEvent
+from hookonce.lab.scenarios import SCENARIOS, FILE_SECRET, DENIABLE_STEPS
+from hookonce.lab.talk import ChatMessage, Conversation
+from hookonce.runtime.stops import MAX_REFUSALS
 from tests.lab.played import TOOLS, Standing, Ways
 
 JUDGES = (transparent, denied, asked, rewritten, prompt, stops, failing, scripted, here)
 OPEN = {f"open:{way}" for way in ("crash", "late", "garbage")}
 CLOSED = {f"closed:{way}" for way in ("crash", "late", "garbage")}
-DENIED = {f"deny:{word}" for word in STEPS}
+DENIED = {f"deny:{word}" for word in DENIABLE_STEPS}
 HERE = {"here:fires", "here:deny", "here:doctor"}
 SINGLE = {"transparent", "ask", "rewrite", "prompt", "stop", "daemon-death", "claude-script"}
 ALL = OPEN | CLOSED | DENIED | HERE | SINGLE
@@ -71,7 +71,7 @@ BEHAVIOUR = {
 def home(tmp_path, monkeypatch):
     """A home in which nothing is wrong."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(here, "_wrong", lambda *_: [])
+    monkeypatch.setattr(here, "_find_problems", lambda *_: [])
     return tmp_path
 
 
@@ -129,7 +129,7 @@ MADE = {
     "shell": {"files": {"shell.txt": "one"}},
     "write": {"files": {"written.txt": "alpha"}},
     "edit": {"files": {"edited.txt": "alpha\ngamma\n"}},
-    "read": {"said": SECRET},
+    "read": {"said": FILE_SECRET},
     "mcp": {"called": ["hello"]},
     "agent": {"files": {"sub.txt": "two"}},
 }
@@ -139,13 +139,13 @@ def with_made(word, run):
     """A run in which one call was made after all."""
     made = MADE[word]
     if "said" in made:
-        talk = Talk(said=[Said("tool", made["said"])], tools=TOOLS)
-        run = replace(run, requests=[*run.requests, Request(at=99.0, method="POST", path="/v1", talk=talk)])
+        talk = Conversation(messages=[ChatMessage("tool", made["said"])], tools=TOOLS)
+        run = replace(run, requests=[*run.requests, ModelRequest(at=99.0, method="POST", path="/v1", conversation=talk)])
     return replace(run, files=run.files | made.get("files", {}), called=run.called + made.get("called", []))
 
 
 @pytest.mark.parametrize("fragile", [False, True])
-@pytest.mark.parametrize("word", STEPS)
+@pytest.mark.parametrize("word", DENIABLE_STEPS)
 def test_one_call_that_is_made_after_all_costs_its_claim_and_no_other(word, fragile):
     def spoil(run):
         return with_made(word, run) if run.scenario in ("refuse", f"refuse-{word}") else run
@@ -155,10 +155,10 @@ def test_one_call_that_is_made_after_all_costs_its_claim_and_no_other(word, frag
     assert DENIED - {f"deny:{word}"} == found
 
 
-@pytest.mark.parametrize("word", STEPS)
+@pytest.mark.parametrize("word", DENIABLE_STEPS)
 def test_a_call_that_no_hook_was_asked_about_is_not_refused_by_one(word):
     def spoil(run):
-        kept = [one for one in run.heard if denied._KNOWN[word] not in str(one.event.get("tool"))]
+        kept = [one for one in run.heard if denied._INPUT_MARKERS[word] not in str(one.event.get("tool"))]
         return replace(run, heard=kept)
 
     assert DENIED - {f"deny:{word}"} == held(denied, Standing(spoil=spoil))
@@ -166,7 +166,7 @@ def test_a_call_that_no_hook_was_asked_about_is_not_refused_by_one(word):
 
 def test_what_an_agent_lacks_cannot_be_tried():
     stage = Standing()
-    stage.driver = replace(stage.driver, lacks={"agent": "there are none"})
+    stage.driver = replace(stage.driver, missing_steps={"agent": "there are none"})
 
     found = judged(denied, stage)
 
@@ -187,7 +187,7 @@ def test_an_event_that_tells_no_tool_is_no_question_about_one(module):
     """
     As a payload that is not understood becomes one.
     """
-    bare = [Heard("witness", {"type": "before_tool_execute"})]
+    bare = [ObservedEvent("witness", {"type": "before_tool_execute"})]
 
     found = held(module, Standing(spoil=lambda run: replace(run, heard=[*bare, *run.heard])))
 
@@ -212,8 +212,8 @@ def test_another_conversation_that_went_on_is_not_the_one():
     """
 
     def spoil(run):
-        said = [Said(one.role, one.text.replace("scenario=refuse", "scenario=sub")) for one in run.requests[-1].talk.said]
-        other = Request(at=99.0, method="POST", path="/v1", talk=Talk(said=said, tools=TOOLS))
+        said = [ChatMessage(one.role, one.text.replace("scenario=refuse", "scenario=sub")) for one in run.requests[-1].talk.said]
+        other = ModelRequest(at=99.0, method="POST", path="/v1", conversation=Conversation(messages=said, tools=TOOLS))
         return replace(run, requests=[*run.requests[:1], other])
 
     assert set() == held(denied, Standing(spoil=spoil))
@@ -269,7 +269,7 @@ def test_a_refused_prompt_may_end_in_any_code_that_the_agent_chose(code, holds):
     assert holds == bool(held(prompt, spoiled(code=code)))
 
 
-@pytest.mark.parametrize("count", [0, 1, MOST, MOST + 2])
+@pytest.mark.parametrize("count", [0, 1, MAX_REFUSALS, MAX_REFUSALS + 2])
 def test_a_stop_is_asked_about_as_often_as_it_is_refused_and_once_more(count):
     def spoil(run):
         stop = next(one for one in run.heard if one.event["type"] == "agent_stop")
@@ -349,7 +349,7 @@ def test_a_harmless_command_has_to_run(fragile):
 
 
 def test_what_doctor_says_stands_beside_what_was_seen(monkeypatch):
-    monkeypatch.setattr(here, "_wrong", lambda *_: ["the door is shut"])
+    monkeypatch.setattr(here, "_find_problems", lambda *_: ["the door is shut"])
 
     found = judged(here, Standing(ways=Ways(asks=False)))
 
@@ -372,4 +372,4 @@ def test_an_installation_that_cannot_be_brought_along_is_not_sound(problem):
 
 
 def test_where_hookonce_is_not_installed_nothing_is_claimed_of_it(home):
-    assert [] == here.claims(Standing())
+    assert [] == here.claim_names(Standing())

@@ -4,28 +4,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce.lab import drivers
-from hookonce.lab.mark import mark, marks, prompt
+from hookonce.lab.mark import scenario_marker, find_markers, scenario_prompt
 from hookonce.lab.scenarios import SCENARIOS
-from hookonce.lab.script import scene_of
-from hookonce.lab.talk import Said, Talk
+from hookonce.lab.script import find_position
+from hookonce.lab.talk import ChatMessage, Conversation
 
 SIGNS = st.text(st.sampled_from(" \t\n[]{}%+&=#?\"'\\äß漢🙂\u00a0\u2028"), min_size=1, max_size=12)
 NAMES = SIGNS | st.text(min_size=1, max_size=20)
 FOLDERS = st.lists(NAMES.map(lambda name: name.replace("/", "_").replace("\0", "_")), min_size=1, max_size=4).map(
     lambda names: "/" + "/".join(names)
 )
-PLAYED = st.tuples(st.sampled_from(sorted(SCENARIOS)), st.sampled_from(sorted(drivers.DRIVERS)), FOLDERS)
+PLAYED = st.tuples(st.sampled_from(sorted(SCENARIOS)), st.sampled_from(sorted(drivers.DRIVER_MODULES)), FOLDERS)
 AROUND = st.text(st.characters(exclude_characters="[]", exclude_categories=["Cs"]), max_size=20)
 
 
 @given(PLAYED, AROUND, AROUND)
 def test_a_mark_is_read_as_it_was_written_wherever_it_stands(played, before, after):
-    assert [played] == marks(f"{before}{mark(*played)}{after}")
+    assert [played] == find_markers(f"{before}{scenario_marker(*played)}{after}")
 
 
 @given(st.lists(PLAYED, max_size=4), AROUND)
 def test_several_marks_are_read_in_their_order(several, between):
-    assert several == marks(between.join(mark(*one) for one in several))
+    assert several == find_markers(between.join(scenario_marker(*one) for one in several))
 
 
 @given(PLAYED)
@@ -33,21 +33,21 @@ def test_a_mark_is_one_word_but_for_its_fields_and_survives_a_prompt_of_one_line
     """
     So no shell, quoting or wrapping that an agent does to a prompt takes the folder apart.
     """
-    told = mark(*played)
+    told = scenario_marker(*played)
 
     assert 4 == len(told.split())
     assert told.isascii()
-    assert [played] == marks(prompt(*played))
+    assert [played] == find_markers(scenario_prompt(*played))
 
 
 @given(PLAYED, st.integers(0, 5))
 def test_a_conversation_is_about_the_folder_that_its_prompt_names(played, turns):
-    said = [Said("user", prompt(*played)), *[Said("assistant", "Step."), Said("tool", "done")] * turns]
+    said = [ChatMessage("user", scenario_prompt(*played)), *[ChatMessage("assistant", "Step."), ChatMessage("tool", "done")] * turns]
 
-    assert (*played, turns) == scene_of(Talk(said=said))
+    assert (*played, turns) == find_position(Conversation(messages=said))
 
 
 @given(AROUND)
 def test_a_text_without_a_mark_has_none(text):
-    assert [] == marks(text)
-    assert scene_of(Talk(said=[Said("user", text)])) is None
+    assert [] == find_markers(text)
+    assert find_position(Conversation(messages=[ChatMessage("user", text)])) is None

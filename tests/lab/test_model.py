@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from hookonce.lab.mark import prompt
-from hookonce.lab.model import Model
+from hookonce.lab.mark import scenario_prompt
+from hookonce.lab.model import ModelServer
 from tests.lab.tongues import TONGUES, sse
 
 AGENTS = {"anthropic": "claude-code", "chat": "qwen-code", "responses": "codex", "gemini": "gemini-cli"}
@@ -22,7 +22,7 @@ _LONG = 20  # seconds that nothing takes, however busy the machine is
 @pytest.fixture
 def model():
     """A model that listens."""
-    with Model() as found:
+    with ModelServer() as found:
         yield found
 
 
@@ -46,7 +46,7 @@ def ask(model, method, path, body=None, **headers):
 
 def play(model, name, *, streams, scenario="pair", folder="/p", **more):
     """Ask for a scenario in the words of an API; the status, the text and the calls."""
-    path, body = TONGUES[name].asks(prompt(scenario, AGENTS[name], folder), streams=streams, **more)
+    path, body = TONGUES[name].asks(scenario_prompt(scenario, AGENTS[name], folder), streams=streams, **more)
     status, kind, data = ask(model, "POST", path, json.dumps(body))
     assert kind == ("text/event-stream" if streams else "application/json")
     found = TONGUES[name].stream(sse(data)) if streams else TONGUES[name].whole(json.loads(data))
@@ -76,7 +76,7 @@ def test_an_api_fails_in_its_own_words(model, name, streams):
     """
     Also where a stream was wanted.
     """
-    path, body = TONGUES[name].asks(prompt("error", AGENTS[name], "/p"), streams=streams)
+    path, body = TONGUES[name].asks(scenario_prompt("error", AGENTS[name], "/p"), streams=streams)
     status, kind, data = ask(model, "POST", path, json.dumps(body))
     assert (400, "application/json") == (status, kind)
     assert json.loads(data)["error"]["message"]
@@ -87,7 +87,7 @@ def test_a_request_may_come_in_chunks(model, cut):
     """
     Of any size.
     """
-    path, body = TONGUES["chat"].asks(prompt("talk", "qwen-code", "/p"), streams=False)
+    path, body = TONGUES["chat"].asks(scenario_prompt("talk", "qwen-code", "/p"), streams=False)
     data = json.dumps(body).encode()
     chunks = (data[at : at + cut] for at in range(0, len(data), cut))
     with line(model) as connection:
@@ -101,7 +101,7 @@ def test_what_is_no_json_is_refused(model, broken):
     """
     With a sentence; whoever sent it may ask again on the same connection.
     """
-    path, body = TONGUES["chat"].asks(prompt("talk", "qwen-code", "/p"), streams=False)
+    path, body = TONGUES["chat"].asks(scenario_prompt("talk", "qwen-code", "/p"), streams=False)
     with line(model) as connection:
         status, kind, data = said(connection, "POST", path, broken)
         assert (400, "application/json") == (status, kind)
@@ -150,7 +150,7 @@ def test_what_was_sent_is_kept_in_order(model):
     first, second, third = model.requests
     assert ("POST", "/v1/messages", "Anthropic Messages") == (first.method, first.path, first.api)
     assert ("GET", "/v1/models", None, None) == (second.method, second.path, second.api, second.talk)
-    assert prompt("talk", "gemini-cli", "/p") == third.talk.said[-1].text
+    assert scenario_prompt("talk", "gemini-cli", "/p") == third.talk.said[-1].text
     assert first.at <= second.at <= third.at
 
 
@@ -158,7 +158,7 @@ def test_a_connection_is_kept(model):
     """
     Agents ask many times on one.
     """
-    path, body = TONGUES["responses"].asks(prompt("talk", "codex", "/p"), streams=True)
+    path, body = TONGUES["responses"].asks(scenario_prompt("talk", "codex", "/p"), streams=True)
     with line(model) as connection:
         found = {said(connection, "POST", path, json.dumps(body)) for _ in range(5)}
     assert (1, 5) == (len(found), len(model.requests))
@@ -199,7 +199,7 @@ def test_nobody_listens_afterwards():
     """
     And nobody but this machine could ask before.
     """
-    with Model() as model:
+    with ModelServer() as model:
         place = urlsplit(model.url)
         assert "127.0.0.1" == place.hostname
     with pytest.raises(ConnectionRefusedError):
@@ -212,7 +212,7 @@ def test_a_request_of_the_wrong_shape_is_refused_and_kept(path, body):
     """
     Whoever writes a driver sees what the agent has sent.
     """
-    with Model() as model:
+    with ModelServer() as model:
         line = http.client.HTTPConnection("127.0.0.1", int(model.url.rpartition(":")[2]), timeout=10)
         line.request("POST", path, json.dumps(body))
         answer = line.getresponse()

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from hookonce.errors import HookonceError
 from hookonce.lab import claim, drivers, stage
 from hookonce.lab import prove as proving
-from hookonce.lab.claim import Claim, contradicted, held, unreachable, untried
+from hookonce.lab.claim import Claim, contradicted_claim, held_claim, unreachable_claim, untried_claim
 from hookonce.lab.experiment import EXPERIMENTS, Experiment
 from hookonce.lab.experiments import transparent
-from hookonce.lab.prove import names_of, prove
+from hookonce.lab.prove import claim_names_of, prove_agent
 from tests.lab.played import found
 from tests.lab.test_found import program
 
@@ -25,7 +25,7 @@ TRIES = st.lists(st.builds(Claim, st.just("deny:shell"), STATES, st.sampled_from
 def test_several_tries_hold_only_if_every_one_does(tries):
     states = {one.state for one in tries}
 
-    made = claim.together(tries)
+    made = claim.combine_tries(tries)
 
     assert "deny:shell" == made.claim
     assert (states == {"held"}) == (made.state == "held")
@@ -34,7 +34,7 @@ def test_several_tries_hold_only_if_every_one_does(tries):
 
 @given(TRIES)
 def test_a_try_that_is_contradicted_is_never_lost(tries):
-    made = claim.together(tries)
+    made = claim.combine_tries(tries)
 
     if "contradicted" in {one.state for one in tries} or len({one.state == "held" for one in tries}) > 1:
         assert "contradicted" == made.state
@@ -44,13 +44,13 @@ def test_a_try_that_is_contradicted_is_never_lost(tries):
 def test_the_order_of_tries_changes_nothing_about_the_state(tries, random):
     mixed = random.sample(tries, len(tries))
 
-    assert claim.together(tries).state == claim.together(mixed).state
+    assert claim.combine_tries(tries).state == claim.combine_tries(mixed).state
 
 
 def test_how_many_tries_held_is_told():
-    good, bad = held("ask", "it did"), contradicted("ask", "it did not")
+    good, bad = held_claim("ask", "it did"), contradicted_claim("ask", "it did not")
 
-    assert contradicted("ask", "flaky 2/3: it did not") == claim.together([good, bad, good])
+    assert contradicted_claim("ask", "flaky 2/3: it did not") == claim.combine_tries([good, bad, good])
 
 
 # Experiments
@@ -69,7 +69,7 @@ def proven(home, monkeypatch):
     def proven(tries=1, only=(), **experiments):
         made = [Experiment(name, lambda _stage: ["one", "two"], _run(list(runs))) for name, runs in experiments.items()]
         monkeypatch.setattr(proving, "EXPERIMENTS", tuple(made))
-        told = prove(found("codex"), tries, said.append, frozenset(only))
+        told = prove_agent(found("codex"), tries, said.append, frozenset(only))
         return {one.claim: one for one in told.claims}
 
     said = []
@@ -87,7 +87,7 @@ def _run(results):
     return run
 
 
-BOTH = [held("one", "seen"), held("two", "seen")]
+BOTH = [held_claim("one", "seen"), held_claim("two", "seen")]
 
 
 @pytest.mark.parametrize("problem", [HookonceError("no home"), OSError("no disk"), FileNotFoundError("no program")])
@@ -133,27 +133,27 @@ def test_what_is_not_asked_for_is_not_told(proven):
 
 
 def test_the_machine_is_not_told(proven, home):
-    found = proven(some=[[contradicted("one", f"{home}/.codex/x and {gettempdir()}/hookonce-lab-12ab/home/y")]])
+    found = proven(some=[[contradicted_claim("one", f"{home}/.codex/x and {gettempdir()}/hookonce-lab-12ab/home/y")]])
 
     assert "~/.codex/x and LAB/home/y" == found["one"].evidence
 
 
 @pytest.mark.parametrize(
     ("result", "state"),
-    [(contradicted, "unreachable"), (untried, "unreachable"), (unreachable, "unreachable"), (held, "held")],
+    [(contradicted_claim, "unreachable"), (untried_claim, "unreachable"), (unreachable_claim, "unreachable"), (held_claim, "held")],
 )
 def test_what_cannot_be_reached_is_said_to_be_unless_it_was(proven, monkeypatch, result, state):
-    driver = replace(drivers.load("codex"), unreachable={"two": "needs a terminal"})
-    monkeypatch.setattr(drivers, "load", lambda _name: driver)
+    driver = replace(drivers.load_driver("codex"), unreachable={"two": "needs a terminal"})
+    monkeypatch.setattr(drivers, "load_driver", lambda _name: driver)
 
-    found = proven(some=[[held("one", "seen"), result("two", "seen")]])
+    found = proven(some=[[held_claim("one", "seen"), result("two", "seen")]])
 
     assert state == found["two"].state
 
 
 def test_what_cannot_be_reached_at_all_is_not_run(proven, monkeypatch):
-    driver = replace(drivers.load("codex"), unreachable={"one": "so", "two": "so"})
-    monkeypatch.setattr(drivers, "load", lambda _name: driver)
+    driver = replace(drivers.load_driver("codex"), unreachable={"one": "so", "two": "so"})
+    monkeypatch.setattr(drivers, "load_driver", lambda _name: driver)
 
     assert {"unreachable"} == {one.state for one in proven(some=[]).values()}
 
@@ -166,10 +166,10 @@ def stuck(home, monkeypatch):
     """An agent that writes down each call, and never ends."""
     note = home / "calls"
     made = program(home / "bin/agent", f"echo called >> {note}", "exec /bin/sleep 600")
-    driver = replace(drivers.load("codex"), patience=0.2)
-    monkeypatch.setattr(drivers, "load", lambda _name: driver)
-    monkeypatch.setattr(stage, "Home", Bare)
-    monkeypatch.setattr(stage, "_AFTER", 0)
+    driver = replace(drivers.load_driver("codex"), timeout_s=0.2)
+    monkeypatch.setattr(drivers, "load_driver", lambda _name: driver)
+    monkeypatch.setattr(stage, "SandboxHome", Bare)
+    monkeypatch.setattr(stage, "_LATE_HOOK_WAIT_S", 0)
     return replace(found("codex"), program=made), note
 
 
@@ -188,11 +188,11 @@ def test_an_agent_that_does_not_end_without_us_is_given_up_on(stuck, monkeypatch
     Else every claim would cost its patience, and the user's.
     """
     one, note = stuck
-    other = Experiment("other", lambda _stage: ["other"], lambda stage: [held("other", stage.play("talk").scenario)])
-    first = Experiment("transparent", transparent.claims, transparent.run)
+    other = Experiment("other", lambda _stage: ["other"], lambda stage: [held_claim("other", stage.play("talk").scenario)])
+    first = Experiment("transparent", transparent.claim_names, transparent.run_experiment)
     monkeypatch.setattr(proving, "EXPERIMENTS", (first, other))
 
-    found = {claim.claim: claim for claim in prove(one, 1, lambda _text: None).claims}
+    found = {claim.claim: claim for claim in prove_agent(one, 1, lambda _text: None).claims}
 
     assert {"contradicted"} == {claim.state for claim in found.values()}
     assert "does not end by itself, even without hookonce" in found["other"].evidence
@@ -204,10 +204,10 @@ def test_an_agent_that_does_not_end_with_us_is_tried_on(stuck, monkeypatch):
     Which claims that costs is to be seen.
     """
     one, note = stuck
-    again = Experiment("again", lambda _stage: ["again"], lambda stage: [held("again", stage.play("talk").scenario)])
+    again = Experiment("again", lambda _stage: ["again"], lambda stage: [held_claim("again", stage.play("talk").scenario)])
     monkeypatch.setattr(proving, "EXPERIMENTS", (again, again))
 
-    prove(one, 1, lambda _text: None)
+    prove_agent(one, 1, lambda _text: None)
 
     assert 2 == len(note.read_text(encoding="utf-8").splitlines())
 
@@ -215,21 +215,21 @@ def test_an_agent_that_does_not_end_with_us_is_tried_on(stuck, monkeypatch):
 # Names
 
 
-@pytest.mark.parametrize("agent", drivers.DRIVERS)
+@pytest.mark.parametrize("agent", drivers.DRIVER_MODULES)
 def test_the_names_are_those_that_would_be_tried(home, agent):
-    whole = names_of(found(agent))
+    whole = claim_names_of(found(agent))
 
     assert len(whole) == len(set(whole))
     assert {"transparent", "deny:shell", "ask", "rewrite", "prompt", "stop", "daemon-death", "claude-script"} <= {*whole}
     assert not any(name.startswith("here:") for name in whole)
-    parts = [name for one in EXPERIMENTS for name in names_of(found(agent), frozenset({one.name}))]
+    parts = [name for one in EXPERIMENTS for name in claim_names_of(found(agent), frozenset({one.name}))]
     assert whole == parts
 
 
 def test_only_names_claims_and_experiments_alike(home):
     one = found("codex")
 
-    assert ["deny:shell"] == names_of(one, frozenset({"deny:shell"}))
-    assert [f"deny:{word}" for word in ("shell", "write", "edit", "read", "mcp", "agent")] == names_of(one, frozenset({"denied"}))
-    assert ["deny:shell", "stop"] == names_of(one, frozenset({"stop", "deny:shell"}))
-    assert [] == names_of(one, frozenset({"nothing"}))
+    assert ["deny:shell"] == claim_names_of(one, frozenset({"deny:shell"}))
+    assert [f"deny:{word}" for word in ("shell", "write", "edit", "read", "mcp", "agent")] == claim_names_of(one, frozenset({"denied"}))
+    assert ["deny:shell", "stop"] == claim_names_of(one, frozenset({"stop", "deny:shell"}))
+    assert [] == claim_names_of(one, frozenset({"nothing"}))

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce.lab import drivers
-from hookonce.lab.mark import mark, marks, prompt
-from hookonce.lab.scenarios import SCENARIOS, SECRET
-from hookonce.lab.script import error_of, scene_of, turn_of
-from hookonce.lab.talk import Offer, Said, Talk
+from hookonce.lab.mark import scenario_marker, find_markers, scenario_prompt
+from hookonce.lab.scenarios import SCENARIOS, FILE_SECRET
+from hookonce.lab.script import error_status, find_position, next_turn
+from hookonce.lab.talk import ToolOffer, ChatMessage, Conversation
 
 URL = "http://127.0.0.1:1"
-TOOLS = {"Bash": Offer(properties=("command",))}
-MARKS = st.builds(prompt, st.sampled_from(sorted(SCENARIOS)), st.sampled_from(sorted(drivers.DRIVERS)), st.just("/p"))
+TOOLS = {"Bash": ToolOffer(properties=("command",))}
+MARKS = st.builds(scenario_prompt, st.sampled_from(sorted(SCENARIOS)), st.sampled_from(sorted(drivers.DRIVER_MODULES)), st.just("/p"))
 ROLES = st.sampled_from(["system", "user", "assistant", "tool"])
-SAID = st.builds(Said, ROLES, MARKS | st.text(max_size=30) | st.builds("{} {}".format, MARKS, MARKS))
+SAID = st.builds(ChatMessage, ROLES, MARKS | st.text(max_size=30) | st.builds("{} {}".format, MARKS, MARKS))
 TALKS = st.builds(
-    Talk,
+    Conversation,
     said=st.lists(SAID, max_size=12),
     tools=st.sampled_from([{}, TOOLS]),
     streams=st.booleans(),
@@ -28,12 +28,12 @@ TALKS = st.builds(
 
 def talk(*said, tools=TOOLS, **more):
     """A conversation, written in short: who, and what."""
-    return Talk(said=[Said(*one) for one in said], tools=tools, **more)
+    return Conversation(messages=[ChatMessage(*one) for one in said], tools=tools, **more)
 
 
 def asked(scenario="tour", agent="claude-code"):
     """What a user says to have a scenario played."""
-    return "user", prompt(scenario, agent, "/p")
+    return "user", scenario_prompt(scenario, agent, "/p")
 
 
 def after(turns, scenario="tour", agent="claude-code"):
@@ -43,10 +43,10 @@ def after(turns, scenario="tour", agent="claude-code"):
 
 def played(scenario, agent):
     """All turns of a scenario, as an agent has them that does what it is told."""
-    turns, said = [], [Said(*asked(scenario, agent))]
+    turns, said = [], [ChatMessage(*asked(scenario, agent))]
     while not turns or turns[-1].calls:
-        turns.append(turn_of(Talk(said=said, tools=TOOLS), URL))
-        said += [Said("assistant", turns[-1].text), *[Said("tool", "done") for _ in turns[-1].calls]]
+        turns.append(next_turn(Conversation(messages=said, tools=TOOLS), URL))
+        said += [ChatMessage("assistant", turns[-1].text), *[ChatMessage("tool", "done") for _ in turns[-1].calls]]
     return turns
 
 
@@ -55,11 +55,11 @@ def test_a_mark_says_what_is_played_by_whom_and_where(folder):
     """
     Wherever it stands in a prompt.
     """
-    found = marks(f"before {mark('refuse-shell', 'claude-code', folder)} after")
+    found = find_markers(f"before {scenario_marker('refuse-shell', 'claude-code', folder)} after")
     assert [("refuse-shell", "claude-code", folder)] == found
 
 
-@pytest.mark.parametrize("agent", drivers.DRIVERS)
+@pytest.mark.parametrize("agent", drivers.DRIVER_MODULES)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_scenario_is_played_turn_by_turn_to_its_end(scenario, agent):
     """
@@ -78,8 +78,8 @@ def test_turns_are_counted_from_the_prompt_that_asks():
     What an agent puts before it, as some do, counts for nothing.
     """
     greeted = talk(("user", "Here is where we are."), ("assistant", "Thanks for the context!"), asked())
-    assert ("tour", "claude-code", "/p", 0) == scene_of(greeted)
-    assert 2 == scene_of(after(2))[3]
+    assert ("tour", "claude-code", "/p", 0) == find_position(greeted)
+    assert 2 == find_position(after(2))[3]
 
 
 def test_what_is_said_in_one_breath_is_one_turn():
@@ -87,23 +87,23 @@ def test_what_is_said_in_one_breath_is_one_turn():
     Some APIs send a thought, a text and each call as messages of their own.
     """
     pieces = [("assistant", ""), ("assistant", "Step 1."), ("assistant", '{"command":"ls"}'), ("tool", "a"), ("tool", "b")]
-    assert 1 == scene_of(talk(asked(), *pieces))[3]
-    assert 2 == scene_of(talk(asked(), *pieces, *pieces))[3]
+    assert 1 == find_position(talk(asked(), *pieces))[3]
+    assert 2 == find_position(talk(asked(), *pieces, *pieces))[3]
 
 
 def test_what_a_user_adds_does_not_begin_anew():
     """
     A reason to go on, or a reminder after a tool's result, is a turn like any other.
     """
-    assert 2 == scene_of(talk(asked(), ("assistant", "a"), ("user", "go on"), ("assistant", "b"), ("user", "go on")))[3]
+    assert 2 == find_position(talk(asked(), ("assistant", "a"), ("user", "go on"), ("assistant", "b"), ("user", "go on")))[3]
 
 
 def test_the_last_prompt_counts():
     """
     Also within one text, as where the first one is quoted.
     """
-    assert ("talk", 0) == scene_of(talk(asked("tour"), ("assistant", "x"), asked("talk")))[::3]
-    assert "talk" == scene_of(talk(("user", f"{prompt('tour', 'codex', '/p')} {prompt('talk', 'codex', '/p')}")))[0]
+    assert ("talk", 0) == find_position(talk(asked("tour"), ("assistant", "x"), asked("talk")))[::3]
+    assert "talk" == find_position(talk(("user", f"{scenario_prompt('tour', 'codex', '/p')} {scenario_prompt('talk', 'codex', '/p')}")))[0]
 
 
 @pytest.mark.parametrize("role", ["system", "assistant", "tool"])
@@ -111,19 +111,19 @@ def test_only_a_user_asks_for_a_scenario(role):
     """
     A file that was read, or a memory, may hold any text.
     """
-    assert scene_of(talk((role, asked()[1]))) is None
-    assert "talk" == scene_of(talk(asked("talk"), (role, asked("tour")[1])))[0]
+    assert find_position(talk((role, asked()[1]))) is None
+    assert "talk" == find_position(talk(asked("talk"), (role, asked("tour")[1])))[0]
 
 
-@pytest.mark.parametrize("agent", drivers.DRIVERS)
+@pytest.mark.parametrize("agent", drivers.DRIVER_MODULES)
 def test_a_sub_agent_is_given_a_mark_of_its_own(agent):
     """
     Its conversation begins with it, and plays the smaller scenario in the same place, whatever its parent is at.
     """
     task = next(call for turn in played("refuse-agent", agent) for call in turn.calls)
     (order,) = [value for value in task.input.values() if "hookonce scenario" in str(value)]
-    assert ("sub", agent, "/p", 0) == scene_of(talk(("system", "You are a helper."), ("user", order)))
-    (call,) = turn_of(talk(("user", order)), URL).calls
+    assert ("sub", agent, "/p", 0) == find_position(talk(("system", "You are a helper."), ("user", order)))
+    (call,) = next_turn(talk(("user", order)), URL).calls
     assert "sub.txt" in json.dumps(call.input)
 
 
@@ -131,44 +131,44 @@ def test_a_side_question_gets_a_short_answer():
     """
     Titles and summaries are asked for without tools, and with the whole conversation.
     """
-    aside = turn_of(talk(asked(), ("assistant", "Step."), ("user", "A title, please."), tools={}), URL)
+    aside = next_turn(talk(asked(), ("assistant", "Step."), ("user", "A title, please."), tools={}), URL)
     assert ("ok", []) == (aside.text, aside.calls)
-    assert "ok" == turn_of(talk(("user", "Hello.")), URL).text
+    assert "ok" == next_turn(talk(("user", "Hello.")), URL).text
 
 
 def test_a_request_for_json_gets_json():
     """
     An object that holds what agents look for there; those who do not ask get none.
     """
-    aside = turn_of(talk(asked(), tools={}, wants_json=True), URL)
+    aside = next_turn(talk(asked(), tools={}, wants_json=True), URL)
     assert {"title", "next_speaker", "reasoning"} <= json.loads(aside.text).keys()
-    assert turn_of(talk(asked(), wants_json=True), URL).calls
+    assert next_turn(talk(asked(), wants_json=True), URL).calls
 
 
 def test_an_unknown_scenario_is_named():
     """
     Nothing is called, and whoever looks at the run sees why.
     """
-    turn = turn_of(talk(asked("no-such")), URL)
+    turn = next_turn(talk(asked("no-such")), URL)
     assert ([], True) == (turn.calls, "no-such" in turn.text)
-    assert error_of(talk(asked("no-such"))) is None
+    assert error_status(talk(asked("no-such"))) is None
 
 
 def test_a_scenario_may_be_about_an_api_that_fails():
     """
     The others are not.
     """
-    assert 400 == error_of(talk(asked("error")))
-    assert [] == [name for name in SCENARIOS if name != "error" and error_of(talk(asked(name))) is not None]
-    assert error_of(talk(("user", "Hello."))) is None
+    assert 400 == error_status(talk(asked("error")))
+    assert [] == [name for name in SCENARIOS if name != "error" and error_status(talk(asked(name))) is not None]
+    assert error_status(talk(("user", "Hello."))) is None
 
 
 def test_the_secret_is_told_by_the_file_alone():
     """
     So that a model that was sent it has had the file read.
     """
-    told = [str(call.input) for agent in drivers.DRIVERS for turn in played("tour", agent) for call in turn.calls]
-    assert [] == [one for one in told if SECRET in one]
+    told = [str(call.input) for agent in drivers.DRIVER_MODULES for turn in played("tour", agent) for call in turn.calls]
+    assert [] == [one for one in told if FILE_SECRET in one]
 
 
 @given(st.lists(TALKS, min_size=1, max_size=4), st.data())
@@ -176,6 +176,6 @@ def test_the_same_request_gets_the_same_answer(talks, data):
     """
     Whatever was asked before, in whatever order, and however often.
     """
-    first = [(turn_of(one, URL), error_of(one)) for one in talks]
+    first = [(next_turn(one, URL), error_status(one)) for one in talks]
     order = data.draw(st.lists(st.integers(0, len(talks) - 1), max_size=8))
-    assert [first[at] for at in order] == [(turn_of(talks[at], URL), error_of(talks[at])) for at in order]
+    assert [first[at] for at in order] == [(next_turn(talks[at], URL), error_status(talks[at])) for at in order]

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce.guard.secrets import is_mask
-from hookonce.lab.scrub import Owner, Scrub, owner
-from hookonce.lab.shape import shape
+from hookonce.lab.scrub import MachineOwner, Scrubber, find_owner
+from hookonce.lab.shape import shape_of
 from tests.lab.captured import ALICE, LAB, PLACES
 
-SCRUB = Scrub(PLACES, ALICE)
+SCRUB = Scrubber(PLACES, ALICE)
 FOLDERS = (LAB, f"{LAB}/home", f"{LAB}/project")
 SPELLINGS = (
     lambda path: path,
@@ -39,31 +39,31 @@ ids = (
 
 @given(values)
 def test_no_folder_of_the_lab_is_left_in_any_spelling(value):
-    assert "hookonce-lab-" not in json.dumps(SCRUB.value(value))
+    assert "hookonce-lab-" not in json.dumps(SCRUB.scrub(value))
 
 
 @given(values)
 def test_scrubbing_what_was_scrubbed_changes_nothing(value):
-    once = SCRUB.value(value)
+    once = SCRUB.scrub(value)
 
-    assert once == SCRUB.value(once)
+    assert once == SCRUB.scrub(once)
 
 
 @given(values)
 def test_the_shape_of_a_payload_stays(value):
-    assert shape(value) == shape(SCRUB.value(value))
+    assert shape_of(value) == shape_of(SCRUB.scrub(value))
 
 
 @given(st.dictionaries(st.sampled_from("abcd"), ids | st.integers() | st.booleans() | st.none()))
 def test_ids_and_times_stay_as_they_are(value):
-    assert value == SCRUB.value(value)
-    assert SCRUB.left(value) is None
+    assert value == SCRUB.scrub(value)
+    assert SCRUB.find_leak(value) is None
 
 
 @given(plain)
 def test_an_id_that_carries_a_path_loses_only_the_path(rest):
-    assert SCRUB.value(f"{LAB}/home/x").endswith("/x")
-    assert "/home/dev/project/" in SCRUB.value(f"s1:{LAB}/project/{rest}")
+    assert SCRUB.scrub(f"{LAB}/home/x").endswith("/x")
+    assert "/home/dev/project/" in SCRUB.scrub(f"s1:{LAB}/project/{rest}")
 
 
 @pytest.mark.parametrize(
@@ -88,11 +88,11 @@ def test_an_id_that_carries_a_path_loses_only_the_path(rest):
     ],
 )
 def test_a_text_is_told_with_stand_ins(text, wanted):
-    assert wanted == SCRUB.value(text)
+    assert wanted == SCRUB.scrub(text)
 
 
 def test_what_is_called_a_key_or_a_password_is_a_secret():
-    found = SCRUB.value({"apiKey": "no-key", "headers": {"accept": "z"}, "input_tokens": 7, "password": "hunter22x"})
+    found = SCRUB.scrub({"apiKey": "no-key", "headers": {"accept": "z"}, "input_tokens": 7, "password": "hunter22x"})
 
     assert is_mask(found["apiKey"])
     assert is_mask(found["password"])
@@ -100,7 +100,7 @@ def test_what_is_called_a_key_or_a_password_is_a_secret():
 
 
 def test_keys_of_a_map_of_files_are_paths_as_well():
-    assert {"/home/dev/project/a": 1} == SCRUB.value({f"{LAB}/project/a": 1})
+    assert {"/home/dev/project/a": 1} == SCRUB.scrub({f"{LAB}/project/a": 1})
 
 
 @pytest.mark.parametrize(
@@ -116,31 +116,31 @@ def test_keys_of_a_map_of_files_are_paths_as_well():
     ],
 )
 def test_what_still_names_the_owner_or_the_lab_is_found(text, what):
-    assert what == SCRUB.left({"a": [{"b": text}]})
-    assert what == SCRUB.left({text: 1})
+    assert what == SCRUB.find_leak({"a": [{"b": text}]})
+    assert what == SCRUB.find_leak({text: 1})
 
 
 @pytest.mark.parametrize("text", ["/home/alices/a", "/home/dev/a", f"{LAB}/project/a", "hello alice", "/x/alice.txt"])
 def test_what_only_looks_like_it_is_no_reason_to_refuse(text):
-    assert SCRUB.left(text) is None
+    assert SCRUB.find_leak(text) is None
 
 
 def test_a_user_who_has_the_name_of_the_stand_in_can_capture_too():
-    scrub = Scrub(PLACES, Owner(frozenset({"/home/dev"}), frozenset({"dev"})))
+    scrub = Scrubber(PLACES, MachineOwner(frozenset({"/home/dev"}), frozenset({"dev"})))
 
-    assert scrub.left(f"{LAB}/project/a") is None
-    assert scrub.left("/home/dev/a") == "your home directory"
+    assert scrub.find_leak(f"{LAB}/project/a") is None
+    assert scrub.find_leak("/home/dev/a") == "your home directory"
 
 
 def test_root_is_nobodys_name_but_has_a_home():
-    scrub = Scrub(PLACES, Owner(frozenset({"/root"}), frozenset({"root"})))
+    scrub = Scrubber(PLACES, MachineOwner(frozenset({"/root"}), frozenset({"root"})))
 
-    assert scrub.left("at /$bunfs/root/chunk.js") is None
-    assert scrub.left("/root/.bashrc") == "your home directory"
+    assert scrub.find_leak("at /$bunfs/root/chunk.js") is None
+    assert scrub.find_leak("/root/.bashrc") == "your home directory"
 
 
 def test_the_owner_is_whoever_runs_this(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    assert str(tmp_path) in owner().homes
-    assert "/" not in owner().homes
+    assert str(tmp_path) in find_owner().homes
+    assert "/" not in find_owner().homes

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.lab.shape import joined, shape
+from hookonce.lab.shape import join_shapes, shape_of
 
 keys = st.from_regex(r"\A[a-z_]{1,6}\Z")
 values = st.recursive(
@@ -27,27 +27,27 @@ def test_a_shape_is_paths_and_types():
         "$.d[].e": {"boolean", "number"},
         '$["f.g"]': {"array"},
     }
-    assert wanted == shape(given)
+    assert wanted == shape_of(given)
 
 
 def test_keys_that_are_values_are_one():
     """
     Files, ids and times as keys vary from run to run.
     """
-    assert shape({"/tmp/a": 1, "01a1df18-8852-7805": 2, "12": 3}) == {"$": {"object"}, "$.*": {"number"}}
+    assert shape_of({"/tmp/a": 1, "01a1df18-8852-7805": 2, "12": 3}) == {"$": {"object"}, "$.*": {"number"}}
 
 
 @given(values)
 def test_values_are_no_part_of_a_shape(value):
-    assert shape(value) == shape(_other(value))
+    assert shape_of(value) == shape_of(_other(value))
 
 
 @given(st.lists(values, max_size=4))
 def test_shapes_together_hold_each_of_them_in_any_order(payloads):
-    shapes = [shape(one) for one in payloads]
-    whole = joined(shapes)
+    shapes = [shape_of(one) for one in payloads]
+    whole = join_shapes(shapes)
 
-    assert whole == joined(reversed(shapes))
+    assert whole == join_shapes(reversed(shapes))
     assert all(types <= whole[path] for one in shapes for path, types in one.items())
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.journeys.matrix import sheet
-from hookonce.lab.shown import shown
+from hookonce.journeys.matrix import build_sheet
+from hookonce.lab.shown import proven_events
 from hookonce.model import Point
 from tests.lab.certified import DENIALS, certificate
 
@@ -19,7 +19,7 @@ STATES = ("held", "contradicted", "unreachable", "untried")
 def row(made, event=NATIVE, agent=None):
     """The row of an event in the sheet of the agent that a certificate is about."""
     agent = agent or agents.load(made.agent)
-    points = sheet(agent, proven={made.agent: shown(made)}).points
+    points = build_sheet(agent, proofs={made.agent: proven_events(made)}).points
     return next(one for one in points if one.event == event)
 
 
@@ -89,9 +89,9 @@ def test_a_call_that_did_not_run_is_no_rewrite():
     """
     Where an agent cannot take new input the claim holds because nothing ran: that shows no power.
     """
-    assert ("prevents",) == shown(certificate("qwen-code", "1.0.0", *WHOLE)).held[NATIVE][:1]
-    assert "rewrites" not in shown(certificate("qwen-code", "1.0.0", *WHOLE)).held[NATIVE]
-    assert "rewrites" in shown(certificate("codex", "1.0.0", *WHOLE)).held[NATIVE]
+    assert ("prevents",) == proven_events(certificate("qwen-code", "1.0.0", *WHOLE)).capabilities_by_event[NATIVE][:1]
+    assert "rewrites" not in proven_events(certificate("qwen-code", "1.0.0", *WHOLE)).capabilities_by_event[NATIVE]
+    assert "rewrites" in proven_events(certificate("codex", "1.0.0", *WHOLE)).capabilities_by_event[NATIVE]
 
 
 @pytest.mark.parametrize("claim", ["ask", "closed:crash", "open:late", "daemon-death", "claude-script"])
@@ -110,7 +110,7 @@ def test_what_is_about_no_event_is_told_of_the_agent():
     """
     made = certificate("codex", "1.0.0", *WHOLE, contradicted=["transparent"])
 
-    assert ["transparent"] == sheet(agents.load("codex"), proven={"codex": shown(made)}).certificate.contradicted
+    assert ["transparent"] == build_sheet(agents.load("codex"), proofs={"codex": proven_events(made)}).certificate.contradicted
     assert ("proven", []) == (row(made).proof, row(made).contradicted)
 
 
@@ -135,7 +135,7 @@ def test_a_table_that_grows_loses_its_mark():
     """
     agent = agents.load("codex")
     made = certificate("codex", "1.0.0", "fires:SessionEnd")
-    more = {**agent.config.points, "SessionEnd": Point(can=frozenset({"prevent"}))}
+    more = {**agent.config.points, "SessionEnd": Point(capabilities=frozenset({"prevent"}))}
 
     assert "proven" == row(made, "SessionEnd").proof
     assert "captured" == row(made, "SessionEnd", replace(agent, config=replace(agent.config, points=more))).proof
@@ -146,6 +146,6 @@ def test_an_unknown_configuration_proves_nothing():
     Where nobody knows the powers, that an event came is not enough.
     """
     agent = replace(agents.load("codex"), config=None)
-    proven = {"codex": shown(certificate("codex", "1.0.0", *WHOLE))}
+    proven = {"codex": proven_events(certificate("codex", "1.0.0", *WHOLE))}
 
-    assert {"captured"} == {one.proof for one in sheet(agent, proven=proven).points}
+    assert {"captured"} == {one.proof for one in build_sheet(agent, proofs=proven).points}

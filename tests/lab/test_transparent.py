@@ -6,14 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce.lab.experiments import transparent
-from hookonce.lab.talk import Said, Talk
+from hookonce.lab.talk import ChatMessage, Conversation
 from tests.lab.played import TOOLS, Standing
 from tests.lab.test_judgements import dies, nothing, quits
 
 
 def other_request(run):
-    said = [*run.requests[-1].talk.said, Said("user", "by the way")]
-    return replace(run, requests=[*run.requests[:-1], replace(run.requests[-1], talk=Talk(said=said, tools=TOOLS))])
+    said = [*run.requests[-1].talk.said, ChatMessage("user", "by the way")]
+    return replace(run, requests=[*run.requests[:-1], replace(run.requests[-1], talk=Conversation(messages=said, tools=TOOLS))])
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def other_request(run):
     ],
 )
 def test_whatever_differs_is_told(change, told):
-    (claim,) = transparent.run(Standing(spoil=change))
+    (claim,) = transparent.run_experiment(Standing(spoil=change))
     assert "contradicted" == claim.state
     assert told in claim.evidence
 
@@ -41,7 +41,7 @@ def test_two_runs_that_are_alike_in_doing_nothing_show_nothing(behaviour):
     plays = stage.play
     stage.play = lambda *words, **more: behaviour(plays(*words, **more))
 
-    (claim,) = transparent.run(stage)
+    (claim,) = transparent.run_experiment(stage)
 
     assert "contradicted" == claim.state
     assert "even without hookonce" in claim.evidence
@@ -49,8 +49,8 @@ def test_two_runs_that_are_alike_in_doing_nothing_show_nothing(behaviour):
 
 def test_ids_folders_and_times_may_differ():
     def spoil(run):
-        said = [Said(one.role, f"{one.text} 0badc0ffee 12.5") for one in run.requests[0].talk.said]
-        return replace(run, requests=[replace(run.requests[0], talk=Talk(said=said, tools=TOOLS)), *run.requests[1:]])
+        said = [ChatMessage(one.role, f"{one.text} 0badc0ffee 12.5") for one in run.requests[0].talk.said]
+        return replace(run, requests=[replace(run.requests[0], talk=Conversation(messages=said, tools=TOOLS)), *run.requests[1:]])
 
     stage = Standing(spoil=spoil)
     plays = stage.play
@@ -60,11 +60,11 @@ def test_ids_folders_and_times_may_differ():
         return replace_numbers(spoil(run)) if more.get("bare") else run
 
     stage.play = both
-    assert ["held"] == [one.state for one in transparent.run(stage)]
+    assert ["held"] == [one.state for one in transparent.run_experiment(stage)]
 
 
 def replace_numbers(run):
     """The same run at another time, with other ids."""
     first = run.requests[0]
-    said = [Said(one.role, re.sub("0badc0ffee 12.5", "fade00fade 3", one.text)) for one in first.talk.said]
-    return replace(run, requests=[replace(first, talk=Talk(said=said, tools=TOOLS)), *run.requests[1:]])
+    said = [ChatMessage(one.role, re.sub("0badc0ffee 12.5", "fade00fade 3", one.text)) for one in first.talk.said]
+    return replace(run, requests=[replace(first, talk=Conversation(messages=said, tools=TOOLS)), *run.requests[1:]])

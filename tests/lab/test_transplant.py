@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from hookonce import agents, invocation
 from hookonce.config import paths
-from hookonce.journeys.doctor import examine
-from hookonce.journeys.install import plan
-from hookonce.journeys.places import Place
-from hookonce.journeys.review import reviewed
+from hookonce.journeys.doctor import check_agent
+from hookonce.journeys.install import plan_install
+from hookonce.journeys.places import ConfigRoots
+from hookonce.journeys.review import plan_review
 from hookonce.lab import drivers
-from hookonce.lab.driver import Stand
-from hookonce.lab.transplant import SCOPE, transplant
+from hookonce.lab.driver import RunEnv
+from hookonce.lab.transplant import SCOPE, copy_user_config
 
 # The user's file with our entries, and what else stands in the files of a user: switches that are not set, and secrets.
 FILES = {
@@ -86,7 +86,7 @@ class Two:
     def __init__(self, folder, monkeypatch, kind):
         """A home of each; what stands in them beside our entries comes later."""
         self.kind, self.agent = kind, agents.load(kind.partition(",")[0])
-        self.user, self.lab = Place(folder / "user", folder / "project"), Place(folder / "lab/home", folder / "lab/project")
+        self.user, self.lab = ConfigRoots(folder / "user", folder / "project"), ConfigRoots(folder / "lab/home", folder / "lab/project")
         for path in (self.user.home, self.user.project, self.lab.home, self.lab.project):
             path.mkdir(parents=True)
         self._monkeypatch = monkeypatch
@@ -95,9 +95,9 @@ class Two:
     def install(self, place, *words):
         """What `hookonce install` writes into an agent's files."""
         self._monkeypatch.setenv("HOME", str(place.home))
-        changes = plan(self.agent, SCOPE, place, str(paths.client()))
+        changes = plan_install(self.agent, SCOPE, place, str(paths.client_path()))
         if "--trust" in words:
-            changes += [reviewed(self.agent, one.path, one.new, place, str(paths.client())) for one in changes]
+            changes += [plan_review(self.agent, one.path, one.new, place, str(paths.client_path())) for one in changes]
         for one in changes:
             one.path.parent.mkdir(parents=True, exist_ok=True)
             one.path.write_bytes(one.new)
@@ -105,9 +105,9 @@ class Two:
 
     def prepared(self):
         """The lab's home as a run has it before anything comes along."""
-        driver = drivers.load(self.agent.name)
+        driver = drivers.load_driver(self.agent.name)
         program = self.lab.home / "agent"
-        stand = Stand(
+        stand = RunEnv(
             home=self.lab.home,
             project=self.lab.project,
             program=program,
@@ -123,7 +123,7 @@ class Two:
     def bring(self):
         """Bring along what is to come along; nothing of the user's is touched by that."""
         before = snapshot(self.user.home), snapshot(self.user.project)
-        transplant(self.agent, self.user, self.lab, str(paths.client()))
+        copy_user_config(self.agent, self.user, self.lab, str(paths.client_path()))
         assert before == (snapshot(self.user.home), snapshot(self.user.project))
 
     @property
@@ -169,7 +169,7 @@ def commands(value):
 
 
 def doors(value):
-    return sorted(text for text in commands(value) if (call := invocation.read(text)) is not None and call.via)
+    return sorted(text for text in commands(value) if (call := invocation.parse_command(text)) is not None and call.via)
 
 
 @pytest.fixture(params=FILES)
@@ -185,7 +185,7 @@ def two(request, tmp_path, monkeypatch):
         path.write_text(json.dumps(SECRETS), encoding="utf-8")
     else:
         made.user.home.joinpath(made.file.partition("/")[0], "config.toml").write_text(TOML, encoding="utf-8")
-    made.install(made.user, *drivers.load(made.agent.name).install)
+    made.install(made.user, *drivers.load_driver(made.agent.name).install)
     made.prepared()
     return made
 
@@ -318,7 +318,7 @@ def test_trust_comes_along_and_distrust_does(tmp_path, monkeypatch, trusted):
 
     two.bring()
 
-    found = {one.kind for one in examine(two.agent, two.lab, str(paths.client()))}
+    found = {one.kind for one in check_agent(two.agent, two.lab, str(paths.client_path()))}
     assert trusted == ("untrusted" not in found)
     assert doors(two.document(two.user)) == doors(two.document(two.lab))
 
@@ -393,5 +393,5 @@ def test_a_script_that_is_gone_is_gone_in_the_lab_too(scripts):
 def test_an_agent_without_a_file_of_the_users_is_left_alone(tmp_path):
     agent = agents.load("codex")
     bare = replace(agent, config=replace(agent.config, files={}))
-    transplant(bare, Place(tmp_path, tmp_path), Place(tmp_path / "lab", tmp_path), "client")
+    copy_user_config(bare, ConfigRoots(tmp_path, tmp_path), ConfigRoots(tmp_path / "lab", tmp_path), "client")
     assert [] == list(tmp_path.iterdir())

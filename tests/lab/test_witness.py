@@ -209,7 +209,7 @@ def test_where_no_daemon_is_none_is_found(tmp_path, monkeypatch):
     Which is noted as nought.
     """
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert 0 == witness.daemon()
+    assert 0 == witness.find_daemon()
 
 
 def test_hooks_that_run_at_once_do_not_mix_their_notes(folder):

@@ -5,18 +5,18 @@ import pytest
 from hookonce import agents
 from hookonce.agents import decode, encode, native_event
 from hookonce.lab import drivers
-from hookonce.lab.mark import prompt
-from hookonce.lab.scenarios import MCP, SCENARIOS, Step
-from hookonce.lab.script import turn_of
-from hookonce.lab.talk import Offer, Said, Talk
-from hookonce.lab.wording import call_of
+from hookonce.lab.mark import scenario_prompt
+from hookonce.lab.scenarios import MCP_TOOL, SCENARIOS, ScenarioStep
+from hookonce.lab.script import next_turn
+from hookonce.lab.talk import ToolOffer, ChatMessage, Conversation
+from hookonce.lab.wording import build_native_call
 from hookonce.model import Event, Tool
 from tests.cases import cases
 
 KIND = "before_tool_execute"
-CANON = ("shell", "file_write", "file_edit", "file_read", "web_fetch", "agent", MCP)
-NOBODY = Talk(said=[])
-OFFERED = {"codex": Talk(said=[], tools={"exec_command": Offer(), "apply_patch": Offer(free=True)})}
+CANON = ("shell", "file_write", "file_edit", "file_read", "web_fetch", "agent", MCP_TOOL)
+NOBODY = Conversation(messages=[])
+OFFERED = {"codex": Conversation(messages=[], tools={"exec_command": ToolOffer(), "apply_patch": ToolOffer(takes_text=True)})}
 
 # Hooks of Codex are not told what the model has called, but what that amounts to.
 AMOUNTS = {
@@ -29,15 +29,15 @@ OTHERWISE = {
     ("codex", "file_write"): ("file_write", ("path",)),
     ("codex", "file_edit"): ("file_edit", ("path",)),
     ("codex", "agent"): ("agent", ("prompt",)),
-    ("opencode", MCP): ("mcp:?/lab_echo", ("text",)),
+    ("opencode", MCP_TOOL): ("mcp:?/lab_echo", ("text",)),
 }
 STEPS = {str(step): step for scenario in SCENARIOS.values() for turn in scenario.turns for step in turn}
-EVERY_STEP = [(name, step) for name in drivers.DRIVERS for step in STEPS.values() if step.tool in CANON]
+EVERY_STEP = [(name, step) for name in drivers.DRIVER_MODULES for step in STEPS.values() if step.tool in CANON]
 
 
 def worded(name, step, talk=NOBODY):
     """A step in an agent's words."""
-    return call_of(agents.load(name), drivers.load(name), step, talk)
+    return build_native_call(agents.load(name), drivers.load_driver(name), step, talk)
 
 
 def heard(name, call):
@@ -74,15 +74,15 @@ def test_no_word_of_a_step_is_lost(name, step):
     assert [] == [word for word in words if word not in told]
 
 
-@pytest.mark.parametrize("name", drivers.DRIVERS)
+@pytest.mark.parametrize("name", drivers.DRIVER_MODULES)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_driver_words_every_scenario(name, scenario):
     """
     Each call has a name, and as its input an object, or a text for a tool that takes one.
     """
     for number in range(len(SCENARIOS[scenario].turns)):
-        said = [Said("user", prompt(scenario, name, "/p")), *[Said("assistant", ""), Said("tool", "")] * number]
-        turn = turn_of(Talk(said=said, tools={"x": Offer()}), "http://127.0.0.1:1")
+        said = [ChatMessage("user", scenario_prompt(scenario, name, "/p")), *[ChatMessage("assistant", ""), ChatMessage("tool", "")] * number]
+        turn = next_turn(Conversation(messages=said, tools={"x": ToolOffer()}), "http://127.0.0.1:1")
         assert len(SCENARIOS[scenario].turns[number]) == len(turn.calls)
         assert all(call.name and type(call.input) in {dict, str} for call in turn.calls)
 
@@ -91,20 +91,20 @@ def test_of_several_names_the_one_on_offer_is_called():
     """
     Agents rename their tools from one version to the next.
     """
-    step = Step("file_edit", {"path": "/p/a", "old_text": "x", "new_text": "y"})
+    step = ScenarioStep("file_edit", {"path": "/p/a", "old_text": "x", "new_text": "y"})
     assert "edit" == worded("qwen-code", step).name
-    assert "replace" == worded("qwen-code", step, Talk(said=[], tools={"replace": Offer()})).name
+    assert "replace" == worded("qwen-code", step, Conversation(messages=[], tools={"replace": ToolOffer()})).name
 
 
 def test_arguments_that_a_tool_does_not_have_are_left_out():
     """
     Unless it says nothing about them, or the driver knows that they are demanded.
     """
-    step = Step("agent", {"prompt": "x", "description": "y"})
-    offered = Talk(said=[], tools={"agent": Offer(properties=("prompt",))})
+    step = ScenarioStep("agent", {"prompt": "x", "description": "y"})
+    offered = Conversation(messages=[], tools={"agent": ToolOffer(properties=("prompt",))})
     demanded = {"subagent_type": "general-purpose", "run_in_background": False}
     assert {"prompt": "x"} | demanded == worded("qwen-code", step, offered).input
-    assert {**step.input, **demanded} == worded("qwen-code", step, Talk(said=[], tools={"agent": Offer()})).input
+    assert {**step.input, **demanded} == worded("qwen-code", step, Conversation(messages=[], tools={"agent": ToolOffer()})).input
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_codex_runs_commands_by_the_tool_that_its_model_has(tools, name, given):
     """
     The model's name decides which one that is.
     """
-    call = worded("codex", Step("shell", {"command": "ls"}), Talk(said=[], tools={tool: Offer() for tool in tools}))
+    call = worded("codex", ScenarioStep("shell", {"command": "ls"}), Conversation(messages=[], tools={tool: ToolOffer() for tool in tools}))
     assert (name, given) == (call.name, call.input)
 
 
@@ -128,6 +128,6 @@ def test_codex_patches_with_a_text_or_an_object(is_free):
     """
     As the tool is offered.
     """
-    step = Step("file_write", {"path": "/p/a", "content": "x\n"})
-    call = worded("codex", step, Talk(said=[], tools={"apply_patch": Offer(properties=("input",), free=is_free)}))
+    step = ScenarioStep("file_write", {"path": "/p/a", "content": "x\n"})
+    call = worded("codex", step, Conversation(messages=[], tools={"apply_patch": ToolOffer(properties=("input",), takes_text=is_free)}))
     assert "+x" in (call.input if is_free else call.input["input"])

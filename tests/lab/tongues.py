@@ -3,10 +3,10 @@
 import json
 from typing import NamedTuple
 
-from hookonce.lab.talk import Offer, Said
+from hookonce.lab.talk import ToolOffer, ChatMessage
 
 SCHEMA = {"type": "object", "properties": {"command": {"type": "string"}, "timeout": {"type": "number"}}}
-OFFER = Offer(properties=("command", "timeout"))
+OFFER = ToolOffer(properties=("command", "timeout"))
 BRIEF, LIST, LOOK, FOUND, ON = "Be brief.", "List the files.", "I look.", "a.txt", "Go on."
 GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": "start: line+"}
 CALL = {"name": "run", "arguments": '{"command":"ls"}'}
@@ -244,15 +244,15 @@ class Tongue(NamedTuple):
         return path, body | ({"tools": self.body["tools"]} if tools else {})
 
 
-_USUAL = [Said("system", BRIEF), Said("user", LIST), Said("assistant", LOOK), Said("tool", FOUND), Said("user", ON)]
-_REMINDER = Said("user", SNAPSHOT["text"])
+_USUAL = [ChatMessage("system", BRIEF), ChatMessage("user", LIST), ChatMessage("assistant", LOOK), ChatMessage("tool", FOUND), ChatMessage("user", ON)]
+_REMINDER = ChatMessage("user", SNAPSHOT["text"])
 _MODEL = "/v1beta/models/gemini-x:streamGenerateContent?alt=sse"
 TONGUES = {
     "anthropic": Tongue(
         "/v1/messages",
         MESSAGES,
         [_USUAL[0], _REMINDER, *_USUAL[1:]],
-        {"run": OFFER, "web_search": Offer()},
+        {"run": OFFER, "web_search": ToolOffer()},
         message_of,
         message_in,
         "claude-x",
@@ -261,15 +261,15 @@ TONGUES = {
         "/v1/chat/completions",
         COMPLETIONS,
         [
-            Said("system", BRIEF),
-            Said("system", BRIEF),
-            Said("user", f"{SNAPSHOT['text']}\n{LIST}"),
-            Said("assistant", ""),
-            Said("tool", FOUND),
-            Said("assistant", LOOK),
-            Said("user", ON),
+            ChatMessage("system", BRIEF),
+            ChatMessage("system", BRIEF),
+            ChatMessage("user", f"{SNAPSHOT['text']}\n{LIST}"),
+            ChatMessage("assistant", ""),
+            ChatMessage("tool", FOUND),
+            ChatMessage("assistant", LOOK),
+            ChatMessage("user", ON),
         ],
-        {"run": OFFER, "wait": Offer()},
+        {"run": OFFER, "wait": ToolOffer()},
         completion_of,
         completion_in,
         "chat-x",
@@ -278,22 +278,22 @@ TONGUES = {
         "/v1/responses",
         RESPONSES,
         [
-            Said("system", BRIEF),
-            Said("system", BRIEF),
-            Said("user", LIST),
-            Said("assistant", ""),
-            Said("assistant", LOOK),
-            Said("assistant", CALL["arguments"]),
-            Said("assistant", "*** Begin Patch"),
-            Said("tool", FOUND),
-            Said("tool", FOUND),
-            Said("user", ON),
+            ChatMessage("system", BRIEF),
+            ChatMessage("system", BRIEF),
+            ChatMessage("user", LIST),
+            ChatMessage("assistant", ""),
+            ChatMessage("assistant", LOOK),
+            ChatMessage("assistant", CALL["arguments"]),
+            ChatMessage("assistant", "*** Begin Patch"),
+            ChatMessage("tool", FOUND),
+            ChatMessage("tool", FOUND),
+            ChatMessage("user", ON),
         ],
         {
             "run": OFFER,
-            "patch": Offer(free=True),
-            "web_search": Offer(),
-            "echo": Offer(properties=("command", "timeout"), space="mcp__lab"),
+            "patch": ToolOffer(takes_text=True),
+            "web_search": ToolOffer(),
+            "echo": ToolOffer(properties=("command", "timeout"), namespace="mcp__lab"),
         },
         response_of,
         response_in,
@@ -302,7 +302,7 @@ TONGUES = {
     "gemini": Tongue(
         _MODEL,
         CONTENTS,
-        [*_USUAL[:2], Said("assistant", f"{LOOK}\n"), Said("tool", '{"name":"run","response":{"output":"a.txt"}}'), _USUAL[4]],
+        [*_USUAL[:2], ChatMessage("assistant", f"{LOOK}\n"), ChatMessage("tool", '{"name":"run","response":{"output":"a.txt"}}'), _USUAL[4]],
         {"run": OFFER, "ls": OFFER},
         content_of,
         content_in,

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from msgspec import to_builtins
 
-from hookonce.canon.arguments import ARGUMENTS, DATA
+from hookonce.canon.arguments import ARGUMENTS, DATA_FIELDS
 from tests.guard.material import DIGITS, HEX, LOWER, PUBLISHED, UPPER, some
 
 _NAME = "Qcanaryq"
@@ -131,7 +131,7 @@ def _class(path, tool):
         case ("tool", "input", name, *more):
             kind = ARGUMENTS.get(tool, {}).get(name, "text")
         case ("data", name, *more):
-            kind = DATA.get(name, "text")
+            kind = DATA_FIELDS.get(name, "text")
         case ("tool", name, *_) if name in NAMES_OF_TOOLS:
             return "name"
         case ("cwd",):

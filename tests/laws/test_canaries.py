@@ -11,18 +11,18 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce import agents, ids
-from hookonce.canon.events import ROWS
+from hookonce.canon.events import CANONICAL_EVENTS
 from hookonce.config import paths
 from hookonce.errors import PayloadError
-from hookonce.guard.secrets import beginning, masked
-from hookonce.handlers.process import Ran
-from hookonce.handlers.walk import drive
+from hookonce.guard.secrets import truncate_text, mask_secrets
+from hookonce.handlers.process import OperationResult
+from hookonce.handlers.walk import run_blocking
 from hookonce.journeys import ground, on
 from hookonce.journeys.record import Recorder
-from hookonce.journeys.respond import Call, understand
+from hookonce.journeys.respond import CallArguments, parse_request
 from hookonce.model import SCHEMA, Event, Record, Tool
 from hookonce.runtime import calls, folder
-from hookonce.store.journal import Journal
+from hookonce.store.journal import SpoolJournal
 from hookonce.store.redact import LEVELS, redact
 from hookonce.store.writer import Writer
 from hookonce.texts import dump
@@ -42,16 +42,16 @@ def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     monkeypatch.chdir(tmp_path)
-    paths.configuration().mkdir(parents=True)
+    paths.config_dir().mkdir(parents=True)
     return tmp_path
 
 
 def settle(level, name="guard"):
     """Have a hook for everything, and a level of privacy."""
     handler = {"type": "command", "command": name, "timeout": 5}
-    hooks = [{"name": name, "event": row.name, "blocking": True, "handler": handler} for row in ROWS]
-    (paths.configuration() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": hooks}))
-    (paths.configuration() / "config.toml").write_text(f'privacy = "{level}"\n')
+    hooks = [{"name": name, "event": row.name, "blocking": True, "handler": handler} for row in CANONICAL_EVENTS]
+    (paths.config_dir() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": hooks}))
+    (paths.config_dir() / "config.toml").write_text(f'privacy = "{level}"\n')
 
 
 class Hooks:
@@ -65,13 +65,13 @@ class Hooks:
         said = job.given.decode(errors="replace")
         why = said if self._reasons else "not here"
         ways = (
-            lambda: Ran(code=0),
-            lambda: Ran(code=1, stdout=job.given, stderr=job.given),
-            lambda: Ran(code=0, stdout=job.given + b"}"),
-            lambda: Ran(failure="timeout", stdout=job.given, stderr=job.given),
-            lambda: Ran(failure="ended by signal 11", stderr=job.given),
-            lambda: Ran(failure=f"raised ValueError: {said}"),
-            lambda: Ran(code=2, stderr=why.encode()),
+            lambda: OperationResult(code=0),
+            lambda: OperationResult(code=1, stdout=job.given, stderr=job.given),
+            lambda: OperationResult(code=0, stdout=job.given + b"}"),
+            lambda: OperationResult(failure="timeout", stdout=job.given, stderr=job.given),
+            lambda: OperationResult(failure="ended by signal 11", stderr=job.given),
+            lambda: OperationResult(failure=f"raised ValueError: {said}"),
+            lambda: OperationResult(code=2, stderr=why.encode()),
             lambda: _said(decision="deny", reason=why, context=said, system_message=said),
             lambda: _said(updated_input={"content": said, "note": said}, context=said),
             lambda: _said(decision="ask", reason=why),
@@ -82,7 +82,7 @@ class Hooks:
 
 
 def _said(**answer):
-    return Ran(code=0, stdout=json.dumps(answer).encode())
+    return OperationResult(code=0, stdout=json.dumps(answer).encode())
 
 
 def _crash(said):
@@ -91,16 +91,16 @@ def _crash(said):
 
 def call(agent, native, raw, hooks, where):
     """One call, from its words to its answer."""
-    name = ids.fresh()
-    drive(on.walk([agent, native, "--via", f"{agent}/user"], raw, where, name), hooks)
-    calls.forget(name)
+    name = ids.new_id()
+    run_blocking(on.handle_call([agent, native, "--via", f"{agent}/user"], raw, where, name), hooks)
+    calls.remove_claim(name)
 
 
 class Grounds:
     """Where calls are answered: in turn as a process of its own does, and as one that lives on."""
 
     def __enter__(self):
-        self._journal, self._turns = Journal(), itertools.count()
+        self._journal, self._turns = SpoolJournal(), itertools.count()
         return self
 
     def __exit__(self, *_):
@@ -108,21 +108,21 @@ class Grounds:
 
     def next(self):
         """The next one."""
-        found = ground.cold(ENV)
+        found = ground.oneshot_context(ENV)
         return replace(found, spool=self._journal) if next(self._turns) % 2 else found
 
 
 def fold():
     """Put all that lies in the spool into the store, whose newest rows are in its journal."""
     writer = Writer()
-    Recorder(writer).fold()
+    Recorder(writer).ingest_spool()
     return writer
 
 
 def written(home):
     """Every file that hookonce has written, by its place, but for those that the test wrote; and its runtime directory."""
-    mine = {paths.configuration() / name for name in ("hooks.json", "config.toml")}
-    for root in (home, folder.folder()):
+    mine = {paths.config_dir() / name for name in ("hooks.json", "config.toml")}
+    for root in (home, folder.find_runtime_dir()):
         for file in sorted(root.rglob("*")):
             if file.is_file() and file not in mine:
                 yield file.relative_to(root), file.read_bytes()
@@ -181,7 +181,7 @@ def test_texts_are_in_no_file_and_words_of_commands_and_paths_are_all_kept(home)
     canaries, hooks = Canaries(), Hooks(reasons=False)
     with Grounds() as grounds:
         for agent, native, raw, name in plant(canaries, WANTED, canaries.planted_in):
-            canaries.expect(understand(Call(agent=agent, event=native), raw, ENV).event, name)
+            canaries.expect(parse_request(CallArguments(agent=agent, event=native), raw, ENV).event, name)
             call(agent, native, raw, hooks, grounds.next())
         found, leaks, strange = _looked_through(home, canaries)
     writer = fold()
@@ -235,12 +235,12 @@ def test_what_is_under_way_goes_when_it_is_over(home):
     settle("minimal")
     canaries, hooks = Canaries(), Hooks(reasons=True)
     for agent, native, raw, _ in plant(canaries, 600, canaries.planted_in):
-        call(agent, native, raw, hooks, ground.cold(ENV))
-    place = folder.folder()
+        call(agent, native, raw, hooks, ground.oneshot_context(ENV))
+    place = folder.find_runtime_dir()
     before = [file for file in place.rglob("*") if file.is_file() and numbers(file.read_bytes())]
     for file in place.rglob("*"):
         os.utime(file, (0, 0))
-    folder.sweep()
+    folder.remove_stale_files()
 
     assert {"doors", "questions"} == {file.parent.name for file in before}
     assert {0o700} == {file.parent.stat().st_mode & 0o777 for file in before}
@@ -271,7 +271,7 @@ def test_half_a_secret_is_left_nowhere(number):
     """
     made = f"x {secret(number)} y"
 
-    cut = [masked(beginning(made, most))[0] for most in range(len(made) + 2)]
+    cut = [mask_secrets(truncate_text(made, most))[0] for most in range(len(made) + 2)]
 
-    assert all(one in f"x {masked(made)[0][2:]}" for one in cut)
-    assert masked(made)[0] == cut[-1]
+    assert all(one in f"x {mask_secrets(made)[0][2:]}" for one in cut)
+    assert mask_secrets(made)[0] == cut[-1]

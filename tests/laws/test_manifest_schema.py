@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from jsonschema import Draft202012Validator
 
-from hookonce.manifest.fields import HANDLER, HOOK, NEEDS
-from hookonce.manifest.problems import problems_of
-from hookonce.manifest.schema import REGISTRY, schema
+from hookonce.manifest.fields import HANDLER_FIELDS, HOOK_FIELDS, REQUIRED_FIELDS
+from hookonce.manifest.problems import find_problems
+from hookonce.manifest.schema import REGISTRY_EDITION, build_schema
 from tests.manifest.manifests import mutated, valid
 from tests.shared import ROOT, vector
 
@@ -59,7 +59,7 @@ def at(document, path):
 
 def left(document, beyond):
     """Our problems without those that only we can have."""
-    problems, _ = problems_of(document)
+    problems, _ = find_problems(document)
     return [(path, text) for path, text in problems if not any(re.fullmatch(where.replace("{hook}", r"\$\.hooks\[\d+\]"), path) and only(at(document, path)) for _, where, only in beyond)]
 
 
@@ -73,9 +73,9 @@ def present(document):
 def _present(hook):
     if not isinstance(hook, dict):
         return hook
-    said = {key: value for key, value in hook.items() if value is not None or key not in {*HOOK, "matcher"}}
+    said = {key: value for key, value in hook.items() if value is not None or key not in {*HOOK_FIELDS, "matcher"}}
     if isinstance(hook.get("handler"), dict):
-        said["handler"] = {key: value for key, value in hook["handler"].items() if value is not None or key not in HANDLER}
+        said["handler"] = {key: value for key, value in hook["handler"].items() if value is not None or key not in HANDLER_FIELDS}
     parts = said.get("matcher")
     if parts is not None:
         said["matcher"] = [_toolless(part) for part in parts] if isinstance(parts, list) else _toolless(parts)
@@ -94,7 +94,7 @@ def refused(validator, document):
     return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
 
 
-OURS = Draft202012Validator(schema())
+OURS = Draft202012Validator(build_schema())
 
 
 def theirs():
@@ -107,7 +107,7 @@ def test_a_manifest_without_faults_has_none_anywhere(document):
     """
     What we take for a manifest is one for both schemas.
     """
-    assert ([], [], []) == (problems_of(document)[0], refused(OURS, document), refused(theirs(), document))
+    assert ([], [], []) == (find_problems(document)[0], refused(OURS, document), refused(theirs(), document))
 
 
 def one(spec="hooks/1.0", **fields):
@@ -162,16 +162,16 @@ def test_every_exception_is_needed(beyond):
     }
     validator = theirs() if beyond is BEYOND_THEIRS else OURS
 
-    assert [] == [rule for rule, _, _ in beyond if not problems_of(cases[rule])[0] or refused(validator, cases[rule])]
+    assert [] == [rule for rule, _, _ in beyond if not find_problems(cases[rule])[0] or refused(validator, cases[rule])]
 
 
 def test_the_published_schema_is_this_one():
     """
     Both copies in the repository are what the table gives, and it is a schema.
     """
-    Draft202012Validator.check_schema(schema())
+    Draft202012Validator.check_schema(build_schema())
     for folder in (ROOT / "schemas", ROOT / "src" / "hookonce" / "schemas"):
-        assert schema() == json.loads((folder / "manifest.json").read_bytes())
+        assert build_schema() == json.loads((folder / "manifest.json").read_bytes())
 
 
 @pytest.mark.covers("HIF-96")
@@ -179,16 +179,16 @@ def test_the_edition_is_named():
     """
     The lists of the format are named by year and month.
     """
-    assert re.fullmatch(r"20\d\d\.(0[1-9]|1[0-2])", REGISTRY)
-    assert REGISTRY in schema()["description"]
+    assert re.fullmatch(r"20\d\d\.(0[1-9]|1[0-2])", REGISTRY_EDITION)
+    assert REGISTRY_EDITION in build_schema()["description"]
 
 
-@pytest.mark.parametrize(("noun", "names"), [("hook", ["event", "matcher", *HOOK]), ("handler", ["type", *HANDLER])])
+@pytest.mark.parametrize(("noun", "names"), [("hook", ["event", "matcher", *HOOK_FIELDS]), ("handler", ["type", *HANDLER_FIELDS])])
 def test_every_field_is_described(noun, names):
     """
     An editor that knows the schema can explain each field, and every type of handler is known to it.
     """
-    known = schema()["$defs"][noun]["properties"]
+    known = build_schema()["$defs"][noun]["properties"]
 
     assert [] == [name for name in names if not known[name]["description"].endswith(".")]
-    assert [*NEEDS] == schema()["$defs"]["handler"]["properties"]["type"]["enum"]
+    assert [*REQUIRED_FIELDS] == build_schema()["$defs"]["handler"]["properties"]["type"]["enum"]

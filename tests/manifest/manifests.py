@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.canon.capabilities import CAPABILITIES
 from hookonce.canon.events import EVENTS
-from hookonce.manifest.fields import SYSTEMS
+from hookonce.manifest.fields import PLATFORMS
 from tests.laws.strategies import json_values
 
 words = st.text("abcxyz_ $'\"é", max_size=6)
@@ -83,7 +83,7 @@ valid = st.fixed_dictionaries(
 WRONG = [None, True, 0, -1, 1.5, 10**12, "", "x", "closed", "block", "shell", "(?=a)", "hooks/2.0", "hooks/01.7", "hooks/1.0\n", [], ["x"], [1], {}, {"A": 1}]
 WRONG += [{"A": "x"}, {"A": {}}, {"A": "warn"}, {"pattern": "(?=a)"}, {"pattern": 1}, {"mcp": {}}, {"mcp": {"server": "s", "tool": None}}]
 WRONG += [{"pattern": "a", "mcp": {"server": "s"}}, {"pattern": 1, "mcp": {"server": "s"}}, {"type": "magic"}, {"type": "command"}, {"type": "http", "url": 5}]
-KEYS = ["spec", "hooks", "event", "matcher", "handler", *HOOK, "on_failure", "type", "command", "url", "prompt", "model", *COMMAND, *HTTP, *SYSTEMS]
+KEYS = ["spec", "hooks", "event", "matcher", "handler", *HOOK, "on_failure", "type", "command", "url", "prompt", "model", *COMMAND, *HTTP, *PLATFORMS]
 
 
 @st.composite

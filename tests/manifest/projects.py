@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hookonce.config import settings
-from hookonce.journeys.on import answer
-from hookonce.journeys.trusting import pin, proposals
-from hookonce.store.spool import records
+from hookonce.journeys.on import answer_call
+from hookonce.journeys.trusting import trust_proposals, list_proposals
+from hookonce.store.spool import load_records
 
 
 def house(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
@@ -68,11 +68,11 @@ class Project:
 
     def trust(self) -> None:
         """A person agrees to everything as it is, what cannot be pinned included."""
-        pin(self.folder, proposals(self.folder))
+        trust_proposals(self.folder, list_proposals(self.folder))
 
     def states(self) -> list[bool]:
         """Which of its files of hooks are trusted."""
-        return [one.known for one in proposals(self.folder)]
+        return [one.is_current for one in list_proposals(self.folder)]
 
     def ask(self, native: str = "PreToolUse", **more):
         """What Claude Code is answered about a tool call in the project."""
@@ -85,7 +85,7 @@ class Project:
             "tool_input": {"command": "ls"},
         }
         environment = more.pop("environment", None) or dict(os.environ)
-        return answer(["claude-code", native], json.dumps(payload | more).encode(), environment)
+        return answer_call(["claude-code", native], json.dumps(payload | more).encode(), environment)
 
     def denies(self, **more) -> bool:
         """Whether the tool call is refused."""
@@ -99,7 +99,7 @@ class Project:
 
 def notes() -> list[str]:
     """What was said of the last call."""
-    *_, last = records()
+    *_, last = load_records()
     return [gap.note for gap in last.gaps if gap.note and gap.strategy != "hashed"]
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from hookonce.config import paths, settings
 from hookonce.errors import HookonceError
-from hookonce.journeys.chosen import choose
-from hookonce.manifest.discover import project_of, sources
-from hookonce.manifest.observers import observers
+from hookonce.journeys.chosen import select_hooks
+from hookonce.manifest.discover import find_project, find_sources
+from hookonce.manifest.observers import load_openhook_file
 from tests.manifest.projects import Project, command, house, manifest, notes, put
 from tests.runtime.events import event
 
@@ -30,7 +30,7 @@ def test_hooks_of_all_scopes_are_found_in_the_order_in_which_they_run(home, tmp_
     project.observe({"command": "true", "events": ["tool.start"]})
     project.trust()
 
-    chosen = choose(event(cwd=str(project.folder)), project.folder).hooks
+    chosen = select_hooks(event(cwd=str(project.folder)), project.folder).hooks
 
     assert ["project", "observer 1", "user", "organisation", "system"] == [one.hook.name for one in chosen]
     assert ["project", "project", "user", "organisation", "system"] == [one.scope for one in chosen]
@@ -42,10 +42,10 @@ def test_yaml_is_read_too_and_two_manifests_of_one_scope_are_a_problem(home):
     """
     folder = home / ".config" / "hookonce"
     put(folder / "hooks.yaml", "spec: hooks/1.0\nhooks: [{event: agent_stop, handler: {type: command, command: 'true'}}]")
-    assert [None] == [source.problem for source in sources(None)]
+    assert [None] == [source.problem for source in find_sources(None)]
 
     put(folder / "hooks.json", manifest(command("true")))
-    assert ["hooks.json and hooks.yaml; keep one"] * 2 == [source.problem.partition(": ")[2] for source in sources(None)]
+    assert ["hooks.json and hooks.yaml; keep one"] * 2 == [source.problem.partition(": ")[2] for source in find_sources(None)]
 
 
 @pytest.mark.parametrize("name", [".hookonce/hooks.json", ".hookonce/hooks.yaml", ".hookonce/policy.json", ".openhook.json"])
@@ -83,7 +83,7 @@ def test_managed_files_count_only_if_the_machines_owner_alone_can_write_them(hom
     Whoever else can write the file, or the folder that it lies in, could speak for the machine.
     """
     file = put(tmp_path / folder / "hooks.json", manifest(command("true")))
-    assert [None] == [source.problem for source in sources(None)]
+    assert [None] == [source.problem for source in find_sources(None)]
 
     match who:
         case "a group":
@@ -95,7 +95,7 @@ def test_managed_files_count_only_if_the_machines_owner_alone_can_write_them(hom
         case "others in the folder":
             file.parent.chmod(0o777)
 
-    (source,) = sources(None)
+    (source,) = find_sources(None)
     assert "does not count" in source.problem
     assert b"" == source.data
 
@@ -136,7 +136,7 @@ def test_the_project_is_the_repository_else_the_nearest_folder_with_hooks(tmp_pa
         put(tmp_path / name, "")
     (tmp_path / "r" / "a" / "b").mkdir(parents=True, exist_ok=True)
 
-    assert tmp_path / expected == project_of(tmp_path / cwd)
+    assert tmp_path / expected == find_project(tmp_path / cwd)
 
 
 @pytest.mark.parametrize("cwd", ["/", "relative/path", "/a\0b", "/dev/null/x", "/" + "x" * 5000])
@@ -144,7 +144,7 @@ def test_any_directory_has_a_project(cwd):
     """
     A directory that cannot be is its own project, and no error.
     """
-    assert isinstance(project_of(Path(cwd)), Path)
+    assert isinstance(find_project(Path(cwd)), Path)
 
 
 @pytest.mark.parametrize("name", ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS", "HOOKONCE_HOME", "HOOKONCE_CONFIG"])
@@ -152,19 +152,19 @@ def test_variables_that_a_repository_can_set_move_none_of_our_files(home, tmp_pa
     """
     Hooks that lie where such a variable leads are nobody's.
     """
-    before = (paths.configuration(), paths.data(), paths.client(), paths.log())
+    before = (paths.config_dir(), paths.data_dir(), paths.client_path(), paths.log_path())
     put(tmp_path / "evil/hookonce/hooks.json", manifest(command("true")))
     monkeypatch.setenv(name, str(tmp_path / "evil"))
 
-    assert before == (paths.configuration(), paths.data(), paths.client(), paths.log())
-    assert [] == sources(None)
+    assert before == (paths.config_dir(), paths.data_dir(), paths.client_path(), paths.log_path())
+    assert [] == find_sources(None)
 
 
 def test_a_home_that_is_not_ours_or_belongs_to_a_repository_is_none(monkeypatch, tmp_path):
     """
     Whoever wrote a repository would otherwise write the user's own hooks, and what they trust.
     """
-    own = paths._registered(os.getuid())
+    own = paths._home_of_user(os.getuid())
     repository = Project(tmp_path / "r").folder
     (repository / "home").mkdir()
     for named in ("", ".", "relative", "/", "/nowhere", str(repository), str(repository / "home"), "/a\0b".replace("\0", "")):
@@ -248,7 +248,7 @@ def test_entries_that_are_none_are_left_out(text, commands):
     """
     One bad entry does not hide the others.
     """
-    assert commands == [hook.handler.command for hook in observers(text.encode()).hooks]
+    assert commands == [hook.handler.command for hook in load_openhook_file(text.encode()).hooks]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{}", '{"hooks": {}}', "{", "[" * 100_000, "NaN"])
@@ -257,4 +257,4 @@ def test_a_file_without_entries_says_so(text):
     Whatever stands there, it is an error with a sentence.
     """
     with pytest.raises(HookonceError, match=r"JSON|expected"):
-        observers(text.encode())
+        load_openhook_file(text.encode())

@@ -3,8 +3,8 @@
 import pytest
 
 from hookonce.manifest.degrade import degrade
-from hookonce.manifest.load import dump, manifest_of
-from hookonce.manifest.problems import problems_of
+from hookonce.manifest.load import dump_manifest, build_manifest
+from hookonce.manifest.problems import find_problems
 from tests.manifest.projects import Project, house, notes
 
 GUARD = "import os, sys\nfrom hookonce import deny, hook\n@hook\ndef guard(event):\n    return deny('no')\n"
@@ -33,7 +33,7 @@ def test_a_function_that_cannot_be_asked_is_a_problem(hook, path):
     """
     It needs a file, and speaks the canon.
     """
-    assert path in [place for place, _ in problems_of(document(hook))[0]]
+    assert path in [place for place, _ in find_problems(document(hook))[0]]
 
 
 def test_a_function_stays_what_it_is():
@@ -42,14 +42,14 @@ def test_a_function_stays_what_it_is():
     """
     given = document(function({"name": "guard"}, dialect="canonical"))
 
-    assert ([], given) == (problems_of(given)[0], dump(manifest_of(given)))
+    assert ([], given) == (find_problems(given)[0], dump_manifest(build_manifest(given)))
 
 
 def test_elsewhere_it_is_the_program_that_its_file_is_too():
     """
     No agent's own file can name a function; what is lost is told.
     """
-    degraded = degrade(manifest_of(document(function({"file": "my guard.py", "name": "no_rm"}))), frozenset({"structured_output"}))
+    degraded = degrade(build_manifest(document(function({"file": "my guard.py", "name": "no_rm"}))), frozenset({"structured_output"}))
     (_, hook), (gap,) = degraded.hooks[0], degraded.gaps
 
     assert ("command", "python3 'my guard.py'", None) == (hook.handler.type, hook.handler.command, hook.handler.file)

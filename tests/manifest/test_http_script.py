@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookonce.manifest.degrade import degrade
-from hookonce.manifest.http_script import command_of, fault_of_url, http_of, scripted, unscripted
+from hookonce.manifest.http_script import build_http_command, explain_url_fault, parse_http_command, to_command_handler, to_http_handler
 from hookonce.model import Handler, Hook, Manifest
 
 needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
@@ -86,7 +86,7 @@ def server(shared):
 
 def run(handler, env=None, command=None, **more):
     """The command of a handler as an agent would run it."""
-    words = ["sh", "-c", command or command_of(handler)]
+    words = ["sh", "-c", command or build_http_command(handler)]
     given_input = {} if "stdin" in more else {"input": EVENT}
     return subprocess.run(words, capture_output=True, check=False, timeout=30, env={**os.environ, **(env or {})}, **given_input, **more)
 
@@ -181,7 +181,7 @@ def test_urls_are_never_code(server, path, tmp_path):
     done = run(http(url), cwd=tmp_path)
 
     assert [] == list(tmp_path.iterdir())
-    assert (1 if fault_of_url(url) else 0) == done.returncode
+    assert (1 if explain_url_fault(url) else 0) == done.returncode
     assert [] == [call.path for call in server.calls if call.path != path]
 
 
@@ -240,7 +240,7 @@ def test_what_may_be_called(url):
     """
     Encrypted to anywhere, plain only to this machine.
     """
-    assert fault_of_url(url) is None
+    assert explain_url_fault(url) is None
 
 
 @needs_curl
@@ -305,7 +305,7 @@ def test_no_failure_looks_like_a_refusal(shell, tmp_path):
     for tool in ("printenv", "busybox"):
         if shutil.which(tool):
             (tmp_path / tool).symlink_to(shutil.which(tool))
-    command = command_of(http("http://127.0.0.1:1/", headers={"X": "$V"}, allowed_env=["V"]))
+    command = build_http_command(http("http://127.0.0.1:1/", headers={"X": "$V"}, allowed_env=["V"]))
 
     without_curl = run(None, command=command, env={"PATH": str(tmp_path)}, executable=shutil.which("sh"))
     without_server = run(None, command=command, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
@@ -333,7 +333,7 @@ def test_the_command_reads_back(handler):
     """
     http_of is the exact inverse of command_of.
     """
-    assert handler == http_of(command_of(handler))
+    assert handler == parse_http_command(build_http_command(handler))
 
 
 @given(handlers, st.data())
@@ -341,12 +341,12 @@ def test_only_the_very_command_reads_back(handler, data):
     """
     A command that was touched is somebody's own.
     """
-    command = command_of(handler)
+    command = build_http_command(handler)
     spot = data.draw(st.integers(0, len(command)))
     letter = data.draw(st.characters(codec="utf-8"))
 
-    found = http_of(command[:spot] + letter + command[spot:])
-    assert found is None or command_of(found) == command[:spot] + letter + command[spot:]
+    found = parse_http_command(command[:spot] + letter + command[spot:])
+    assert found is None or build_http_command(found) == command[:spot] + letter + command[spot:]
 
 
 @given(st.text() | st.lists(words, max_size=12).map(" ".join))
@@ -354,7 +354,7 @@ def test_no_other_command_is_taken_for_one(command):
     """
     Reading any text raises nothing and finds nothing.
     """
-    assert http_of(command) is None
+    assert parse_http_command(command) is None
 
 
 @given(handlers, st.none() | st.text(max_size=5), st.booleans())
@@ -364,11 +364,11 @@ def test_a_handler_comes_back_whole(handler, message, background):
     """
     whole = Handler(**{name: getattr(handler, name) for name in handler.__struct_fields__} | {"status_message": message, "background": background})
 
-    made = scripted(whole)
+    made = to_command_handler(whole)
 
     assert ("command", None, message, whole.timeout) == (made.type, made.url, made.status_message, made.timeout)
-    assert whole == unscripted(made)
-    assert whole == unscripted(whole)
+    assert whole == to_http_handler(made)
+    assert whole == to_http_handler(whole)
 
 
 @needs_curl
@@ -401,5 +401,5 @@ def test_an_agent_without_http_gets_a_command(server, strategy, kept):
     if strategy in {None, "warn"}:
         ((_, one),) = result.hooks
         assert json.loads(DENY) == json.loads(run(None, command=one.handler.command).stdout)
-        assert hook.handler == unscripted(one.handler)
+        assert hook.handler == to_http_handler(one.handler)
         assert "curl" in result.gaps[0].note

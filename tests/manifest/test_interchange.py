@@ -8,10 +8,10 @@ from hypothesis import given, note
 
 from hookonce import agents
 from hookonce.canon.capabilities import CAPABILITIES
-from hookonce.canon.events import ROWS
-from hookonce.journeys.convert import Refused, convert
+from hookonce.canon.events import CANONICAL_EVENTS
+from hookonce.journeys.convert import GuardRejection, convert
 from hookonce.manifest.degrade import capabilities_of, degrade, strategy_of
-from hookonce.manifest.load import manifest_of
+from hookonce.manifest.load import build_manifest
 from hookonce.model import Handler, Hook, Manifest
 from tests.manifest.manifests import valid
 
@@ -38,7 +38,7 @@ def test_nothing_disappears_in_silence(given_document):
 
         lost = {gap.where for gap in made.gaps if gap.effect == "lost"}
         arrived, _ = agent.config.parse(agent, made.document)
-        assert made.verified
+        assert made.is_verified
         assert lost <= {f"$.hooks[{index}]" for index in range(len(given_document["hooks"]))}
         assert len(given_document["hooks"]) == len(arrived) + len(lost)
 
@@ -49,7 +49,7 @@ def test_what_an_agent_lacks_is_told(given_document):
     """
     Each capability that a hook needs and an agent lacks has a gap, with the strategy that was chosen.
     """
-    manifest = manifest_of(given_document)
+    manifest = build_manifest(given_document)
     needed = [(f"$.hooks[{i}]", one, strategy_of(hook, one)) for i, hook in enumerate(manifest.hooks) for one in capabilities_of(hook)]
     for name in ABLE:
         note(name)
@@ -75,7 +75,7 @@ def test_a_guard_or_an_error():
 
     (hook,) = windsurf.config.parse(windsurf, made.document)[0]
     assert 2 == subprocess.run(["sh", "-c", hook.handler.command], capture_output=True, check=False).returncode
-    with pytest.raises(Refused):
+    with pytest.raises(GuardRejection):
         convert(rewriting, None, windsurf, on_block="error")
 
 
@@ -142,7 +142,7 @@ def test_gemini_can_rewrite_input():
 
 
 @pytest.mark.covers("HIF-64")
-@pytest.mark.parametrize("event", [row.name for row in ROWS if row.group == "exclusive"])
+@pytest.mark.parametrize("event", [row.name for row in CANONICAL_EVENTS if row.group == "exclusive"])
 def test_what_one_agent_alone_has_can_be_hooked_there(event):
     """
     Each event that the format gives to a single agent has a place in some agent's file, and comes back from there.

@@ -6,17 +6,17 @@ import pytest
 import yaml
 from hypothesis import given
 
-from hookonce.manifest.load import ManifestError, dump, load, manifest_of
-from hookonce.manifest.matcher import Subject, matches
-from hookonce.manifest.problems import problems_of
+from hookonce.manifest.load import ManifestError, dump_manifest, load_manifest, build_manifest
+from hookonce.manifest.matcher import MatchSubject, matches
+from hookonce.manifest.problems import find_problems
 from hookonce.texts import dump as as_json
 from tests.laws.strategies import json_values
 from tests.manifest.manifests import mutated, valid
 from tests.shared import vector
 
 HOOK = {"event": "before_tool_execute", "handler": {"type": "command", "command": "./check.sh"}}
-BASH = Subject("shell", "Bash")
-ISSUE = Subject("mcp:github/create_issue", "mcp__github__create_issue", "github", "create_issue")
+BASH = MatchSubject("shell", "Bash")
+ISSUE = MatchSubject("mcp:github/create_issue", "mcp__github__create_issue", "github", "create_issue")
 
 
 def manifest(**hook):
@@ -48,7 +48,7 @@ def test_third_party_manifests_come_back(path):
     """
     raw = vector(f"hif/test-vectors/{path}.json").read_bytes()
 
-    assert plain(json.loads(raw)) == dump(load(raw))
+    assert plain(json.loads(raw)) == dump_manifest(load_manifest(raw))
 
 
 @pytest.mark.covers("HIF-2", "HIF-3", "HIF-4", "HIF-6", "HIF-69")
@@ -58,7 +58,7 @@ def test_third_party_mistakes_are_refused(name):
     A published counter-example is refused with the path of its fault.
     """
     with pytest.raises(ManifestError) as refused:
-        load(vector(f"hif/test-vectors/invalid/{name}.json").read_bytes())
+        load_manifest(vector(f"hif/test-vectors/invalid/{name}.json").read_bytes())
 
     assert [MISTAKES[name]] == [place for place, _ in refused.value.problems]
 
@@ -76,11 +76,11 @@ def test_a_hook_only_looks_on_unless_it_says_otherwise():
     """
     blocking is false by default, and a default is not written.
     """
-    (silent,) = load(json.dumps(manifest()).encode()).hooks
-    (said,) = load(json.dumps(manifest(blocking=True)).encode()).hooks
+    (silent,) = load_manifest(json.dumps(manifest()).encode()).hooks
+    (said,) = load_manifest(json.dumps(manifest(blocking=True)).encode()).hooks
 
     assert (False, True) == (silent.blocking, said.blocking)
-    assert [HOOK] == dump(load(json.dumps(manifest(blocking=False)).encode()))["hooks"]
+    assert [HOOK] == dump_manifest(load_manifest(json.dumps(manifest(blocking=False)).encode()))["hooks"]
 
 
 @pytest.mark.covers("HIF-8")
@@ -90,10 +90,10 @@ def test_each_capability_may_have_a_strategy(strategy):
     Strategies are kept by capability, also for one that nobody knows yet; any other word is a fault.
     """
     chosen = {"http_handler": strategy, "x_future": strategy}
-    (hook,) = load(json.dumps(manifest(degradation=chosen)).encode()).hooks
+    (hook,) = load_manifest(json.dumps(manifest(degradation=chosen)).encode()).hooks
 
     assert chosen == hook.degradation
-    assert ["$.hooks[0].degradation.a"] == [path for path, _ in problems_of(manifest(degradation={"a": f"{strategy}s"}))[0]]
+    assert ["$.hooks[0].degradation.a"] == [path for path, _ in find_problems(manifest(degradation={"a": f"{strategy}s"}))[0]]
 
 
 @pytest.mark.covers("HIF-5")
@@ -104,8 +104,8 @@ def test_every_form_of_a_matcher_is_kept(matcher):
     """
     document = manifest(matcher=matcher)
 
-    assert [] == problems_of(document)[0]
-    assert document == dump(load(json.dumps(document).encode()))
+    assert [] == find_problems(document)[0]
+    assert document == dump_manifest(load_manifest(json.dumps(document).encode()))
 
 
 @pytest.mark.covers("HIF-68", "HIF-X1")
@@ -128,7 +128,7 @@ def test_versions(spec, problems, warnings):
     """
     Both known versions are read, their further ones with a warning; a newer one, or what is none, is refused.
     """
-    found = problems_of(manifest() | {"spec": spec})
+    found = find_problems(manifest() | {"spec": spec})
 
     assert (problems, warnings) == (len(found[0]), len(found[1]))
 
@@ -140,7 +140,7 @@ def test_yaml_and_json_are_the_same():
     """
     document = manifest(matcher=["shell", {"mcp": {"server": "github"}}], blocking=True)
 
-    assert load(json.dumps(document).encode()) == load(yaml.safe_dump(document).encode())
+    assert load_manifest(json.dumps(document).encode()) == load_manifest(yaml.safe_dump(document).encode())
 
 
 @pytest.mark.covers("HIF-67", "HIF-X1", "HIF-12", "HIF-73")
@@ -151,9 +151,9 @@ def test_unknown_fields_and_both_names_of_macos_are_kept():
     handler = HOOK["handler"] | {"platform": {"osx": "./mac.sh"}, "x_new": 1}
     document = manifest(handler=handler, x_team="a") | {"x_top": [1]}
 
-    assert document == dump(load(json.dumps(document).encode()))
+    assert document == dump_manifest(load_manifest(json.dumps(document).encode()))
     newer = document | {"spec": "hooks/0.1"}
-    assert {"darwin": "./mac.sh"} == dump(load(json.dumps(newer).encode()))["hooks"][0]["handler"]["platform"]
+    assert {"darwin": "./mac.sh"} == dump_manifest(load_manifest(json.dumps(newer).encode()))["hooks"][0]["handler"]["platform"]
 
 
 WRONG = {
@@ -189,7 +189,7 @@ def test_every_fault_has_its_place(path):
     """
     A wrong value is refused with its path.
     """
-    assert [path] == [place for place, _ in problems_of(WRONG[path])[0]]
+    assert [path] == [place for place, _ in find_problems(WRONG[path])[0]]
 
 
 @pytest.mark.covers("HIF-87")
@@ -197,7 +197,7 @@ def test_a_tool_of_nobodys_is_taken_literally():
     """
     An unknown name in a matcher is a warning, not a problem.
     """
-    problems, warnings = problems_of(manifest(matcher=["shell", "MyOwnTool"]))
+    problems, warnings = find_problems(manifest(matcher=["shell", "MyOwnTool"]))
 
     assert ([], ["$.hooks[0].matcher"]) == (problems, [path for path, _ in warnings])
 
@@ -208,7 +208,7 @@ def test_all_faults_are_told_at_once():
     """
     document = {"spec": "hooks/9.0", "hooks": [HOOK | {"blocking": 1}]}
 
-    assert ["$.spec", "$.hooks[0].blocking"] == [path for path, _ in problems_of(document)[0]]
+    assert ["$.spec", "$.hooks[0].blocking"] == [path for path, _ in find_problems(document)[0]]
 
 
 @pytest.mark.covers("HIF-28", "HIF-29", "HIF-30", "HIF-31", "HIF-32")
@@ -247,10 +247,10 @@ def test_any_manifest_comes_back(document):
     """
     Reading what was written gives the same manifest.
     """
-    meant = manifest_of(document)
+    meant = build_manifest(document)
 
-    assert meant == load(as_json(dump(meant)))
-    assert meant == manifest_of(dump(meant))
+    assert meant == load_manifest(as_json(dump_manifest(meant)))
+    assert meant == build_manifest(dump_manifest(meant))
 
 
 @given(mutated() | json_values)
@@ -258,11 +258,11 @@ def test_any_document_is_judged(document):
     """
     Whatever stands in a file is read or refused with paths; nothing else is raised.
     """
-    problems, warnings = problems_of(document)
+    problems, warnings = find_problems(document)
 
     assert all(path.startswith("$") and message for path, message in problems + warnings)
     if not problems:
-        assert len(manifest_of(document).hooks) == len(document["hooks"])
+        assert len(build_manifest(document).hooks) == len(document["hooks"])
 
 
 @pytest.mark.parametrize(("url", "warned"), [("https://a.example/", False), ("http://127.0.0.1:1/", False), ("http://a.example/", True), ("a.example", True)])
@@ -270,6 +270,6 @@ def test_a_url_that_will_not_be_called_is_named(url, warned):
     """
     A plain connection to another machine is no fault of the manifest, but worth a warning.
     """
-    problems, warnings = problems_of(manifest(handler={"type": "http", "url": url}))
+    problems, warnings = find_problems(manifest(handler={"type": "http", "url": url}))
 
     assert ([], ["$.hooks[0].handler.url"] if warned else []) == (problems, [path for path, _ in warnings])

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.journeys.chosen import choose
+from hookonce.journeys.chosen import select_hooks
 from hookonce.manifest.discover import SCOPES
-from hookonce.manifest.load import hook_of
-from hookonce.manifest.policy import Policy, policies, problems_of, refusal, warnings_of
+from hookonce.manifest.load import parse_hook
+from hookonce.manifest.policy import Policy, load_policies, find_policy_problems, find_refusal, find_policy_warnings
 from tests.manifest.projects import Project, command, house, manifest, notes, put
 from tests.runtime.events import event
 
@@ -28,7 +28,7 @@ def machine(monkeypatch, tmp_path):
 
 def running(machine):
     """The scopes whose hook is asked."""
-    return [one.hook.name for one in choose(event(), machine / "p").hooks]
+    return [one.hook.name for one in select_hooks(event(), machine / "p").hooks]
 
 
 def policy(machine, scope, **fields):
@@ -83,9 +83,9 @@ def test_a_capability_is_what_a_hook_needs_and_not_what_it_lists(hook, capabilit
     A hook that leaves a capability out of its list is forbidden all the same.
     """
     rules = [Policy(scope="system", path="/p", capability_restrictions={capability: "deny"})]
-    assert f"/p forbids hooks that need {capability}" == refusal(hook_of(hook), "user", hook["event"], rules).why
+    assert f"/p forbids hooks that need {capability}" == find_refusal(parse_hook(hook), "user", hook["event"], rules).why
     listed = command("x", capabilities=[capability])
-    assert refusal(hook_of(listed), "user", "before_tool_execute", rules) is None
+    assert find_refusal(parse_hook(listed), "user", "before_tool_execute", rules) is None
 
 
 @pytest.mark.covers("HIF-105")
@@ -93,7 +93,7 @@ def test_the_first_rule_that_forbids_is_named_in_the_order_of_the_specification(
     """
     All hooks, then managed ones, then events, then capabilities; and the highest scope before the others.
     """
-    hook = hook_of(command("x", blocking=True))
+    hook = parse_hook(command("x", blocking=True))
     fields = {
         "disable_all_hooks": True,
         "allow_managed_only": True,
@@ -102,12 +102,12 @@ def test_the_first_rule_that_forbids_is_named_in_the_order_of_the_specification(
     }
     told = []
     while fields:
-        told.append(refusal(hook, "user", hook.event, [Policy(scope="system", path="P", **fields)]).why)
+        told.append(find_refusal(hook, "user", hook.event, [Policy(scope="system", path="P", **fields)]).why)
         fields.pop(next(iter(fields)))
     assert ["P turns all hooks off", "P lets only managed hooks run", "P forbids hooks on before_tool_execute", "P forbids hooks that need structured_output"] == told
 
     both = [Policy(scope=scope, path=scope, disable_all_hooks=True) for scope in ("system", "user")]
-    assert "system turns all hooks off" == refusal(hook, "project", hook.event, both).why
+    assert "system turns all hooks off" == find_refusal(hook, "project", hook.event, both).why
 
 
 @pytest.mark.covers("HIF-105")
@@ -130,7 +130,7 @@ FIELDS = st.fixed_dictionaries(
 )
 POLICIES = st.lists(st.builds(lambda scope, fields: Policy(scope=scope, path=scope, **fields), st.sampled_from(SCOPES), FIELDS), max_size=4)
 HOOKS = st.builds(
-    lambda kind, blocking, env: hook_of(command("x", kind, blocking=blocking, handler={"env": env})),
+    lambda kind, blocking, env: parse_hook(command("x", kind, blocking=blocking, handler={"env": env})),
     st.sampled_from(["before_tool_execute", "agent_stop"]),
     st.booleans(),
     st.sampled_from([{}, {"A": "b"}]),
@@ -143,9 +143,9 @@ def test_a_further_policy_never_lets_more_run(hook, scope, some, more):
     """
     Whatever one policy forbids stays forbidden, whichever others there are.
     """
-    if refusal(hook, scope, hook.event, some) is not None:
-        assert refusal(hook, scope, hook.event, [*some, *more]) is not None
-        assert refusal(hook, scope, hook.event, [*more, *some]) is not None
+    if find_refusal(hook, scope, hook.event, some) is not None:
+        assert find_refusal(hook, scope, hook.event, [*some, *more]) is not None
+        assert find_refusal(hook, scope, hook.event, [*more, *some]) is not None
 
 
 @given(HOOKS, st.sampled_from(SCOPES), POLICIES)
@@ -154,7 +154,7 @@ def test_policies_of_lower_scopes_change_nothing_for_a_hook(hook, scope, found):
     A hook is judged by its own scope and those above.
     """
     above = [one for one in found if SCOPES.index(one.scope) >= SCOPES.index(scope)]
-    assert refusal(hook, scope, hook.event, above) == refusal(hook, scope, hook.event, found)
+    assert find_refusal(hook, scope, hook.event, above) == find_refusal(hook, scope, hook.event, found)
 
 
 def test_observers_of_all_events_and_failed_tools_are_under_the_rule_of_the_event(machine):
@@ -168,8 +168,8 @@ def test_observers_of_all_events_and_failed_tools_are_under_the_rule_of_the_even
     policy(machine, "system", event_restrictions={"before_tool_execute": "deny", "tool_use_failure": "deny"})
 
     assert [] == running(machine)
-    assert [] == choose(event("tool_use_failure"), project.folder).hooks
-    assert ["after", "observer 1"] == [one.hook.name for one in choose(event("after_tool_execute"), project.folder).hooks]
+    assert [] == select_hooks(event("tool_use_failure"), project.folder).hooks
+    assert ["after", "observer 1"] == [one.hook.name for one in select_hooks(event("after_tool_execute"), project.folder).hooks]
 
 
 @pytest.mark.parametrize(
@@ -182,10 +182,10 @@ def test_a_policy_that_cannot_be_used_lets_nothing_of_its_scope_and_below_run(ma
     Nobody knows what it would forbid; hooks above it are asked, and the record says why the others were not.
     """
     put(machine / FOLDERS["user"] / "policy.json", text)
-    found = choose(event(), machine / "p")
+    found = select_hooks(event(), machine / "p")
 
     assert ["organisation", "system"] == [one.hook.name for one in found.hooks]
-    assert found.broken
+    assert found.has_broken_source
     assert ["project did not run", "user did not run"] == [gap.note.partition(":")[0] for gap in found.gaps]
 
 
@@ -209,7 +209,7 @@ def test_a_managed_policy_that_others_can_write_is_told_and_forbids(machine):
     """
     policy(machine, "system")
     (machine / "etc/policy.json").chmod(0o666)
-    (found,) = policies(None)
+    (found,) = load_policies(None)
     assert "others than root can write it" == found.problem
     assert [] == running(machine)
 
@@ -229,5 +229,5 @@ def test_fields_that_nobody_knows_are_a_warning_and_no_problem():
     A policy of a later version still forbids what this one knows.
     """
     document = {"$schema": "x", "disable_all_hooks": True, "later": 1}
-    assert [] == problems_of(document)
-    assert [("$.later", "is no field of a policy")] == warnings_of(document)
+    assert [] == find_policy_problems(document)
+    assert [("$.later", "is no field of a policy")] == find_policy_warnings(document)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hookonce import agents
 from hookonce.journeys.convert import convert
 from hookonce.manifest.degrade import degrade
-from hookonce.manifest.load import dump, manifest_of
-from hookonce.manifest.problems import problems_of
+from hookonce.manifest.load import dump_manifest, build_manifest
+from hookonce.manifest.problems import find_problems
 from hookonce.texts import dump as as_json
 from tests.laws.strategies import json_values
 from tests.manifest.manifests import hooks
@@ -57,7 +57,7 @@ def test_rendering_bears_anything(one, other, data, more):
     for agent in map(agents.load, ABLE):
         note(agent.name)
         told = [with_data(one, agent.name, data), with_data(other, agent.name, more)]
-        manifest = manifest_of({"spec": "hooks/1.0", "hooks": told})
+        manifest = build_manifest({"spec": "hooks/1.0", "hooks": told})
 
         document, _ = agent.config.render(agent, degrade(manifest, agent.config.capabilities).hooks, bare)
 
@@ -93,8 +93,8 @@ def test_data_for_strangers_is_kept_and_written_nowhere(data):
     """
     document = {"spec": "hooks/0.1", "hooks": [{"event": "session_start", "handler": {"type": "command", "command": "./a.sh"}} | ({"provider_data": data} if data else {})]}
 
-    assert [] == problems_of(document)[0]
-    assert document == dump(manifest_of(document))
+    assert [] == find_problems(document)[0]
+    assert document == dump_manifest(build_manifest(document))
     bare_hook = {"event": "session_start", "handler": {"type": "command", "command": "./a.sh"}}
     for name in FILED:
         others = {slug: own for slug, own in data.items() if slug != name}
@@ -110,7 +110,7 @@ def test_data_that_is_no_object_is_refused(slug, wrong):
     """
     document = {"spec": "hooks/1.0", "hooks": [{"event": "x", "provider_data": {slug: wrong}, "handler": {"type": "command", "command": "x"}}]}
 
-    assert [(f"$.hooks[0].provider_data.{slug}", "expected an object")] == problems_of(document)[0]
+    assert [(f"$.hooks[0].provider_data.{slug}", "expected an object")] == find_problems(document)[0]
 
 
 @pytest.mark.covers("HIF-79")

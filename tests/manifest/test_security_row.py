@@ -19,12 +19,12 @@ def test_the_audit_trail_has_time_hook_event_exit_code_and_whether_it_blocked(tm
     """
     monkeypatch.setenv("HOME", str(tmp_path))
     listed = [{"name": name, "event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": command}} for name, command in SAYS.items()]
-    paths.configuration().mkdir(parents=True)
-    (paths.configuration() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": listed}))
+    paths.config_dir().mkdir(parents=True)
+    (paths.config_dir() / "hooks.json").write_text(json.dumps({"spec": "hooks/1.0", "hooks": listed}))
 
     run("on", "claude-code", "PreToolUse", given=lines(PAYLOAD), HOME=str(tmp_path))
 
-    (record,) = (one for one in spool.records() if one.runs)
+    (record,) = (one for one in spool.load_records() if one.runs)
     assert "before_tool_execute" == record.event.type
     assert [("pass", "user", 0, None), ("refuse", "user", 2, "deny"), ("break", "user", 7, None)] == [(one.hook, one.scope, one.exit, one.outcome) for one in record.runs]
     assert 3 == len({one.digest for one in record.runs})

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.manifest.shell import words
-from hookonce.manifest.tokens import Unclear
+from hookonce.manifest.shell import split_words
+from hookonce.manifest.tokens import UnclearCommand
 
 
 def roles(line, **known):
-    return [(word.text, word.role) for word in words(line, known)]
+    return [(word.text, word.role) for word in split_words(line, known)]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_every_word_has_its_part(line, expected):
     p program, a argument, s assignment, i input, o output, c code.
     """
     names = {"program": "p", "argument": "a", "assignment": "s", "input": "i", "output": "o", "code": "c"}
-    assert expected == "".join(names[word.role] for word in words(line))
+    assert expected == "".join(names[word.role] for word in split_words(line))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_word_is_plain_if_nothing_in_it_is_expanded(line, plain):
     """
     What only the shell knows when it runs is one word all the same.
     """
-    (word,) = words(line)
+    (word,) = split_words(line)
     assert (plain, line) == (word.plain, line[word.start : word.end])
 
 
@@ -90,15 +90,15 @@ def test_what_goes_beyond_plain_commands_is_not_guessed_at(line):
     """
     A line that is half understood would be half pinned.
     """
-    with pytest.raises(Unclear):
-        words(line)
+    with pytest.raises(UnclearCommand):
+        split_words(line)
 
 
 def test_a_variable_whose_value_is_certain_is_its_value():
     """
     In and out of double quotes, with and without braces; between single quotes it is a text.
     """
-    found = words('"$A/x" ${A}/y \'$A\' "${A}z" $AB', {"A": "/p q"})
+    found = split_words('"$A/x" ${A}/y \'$A\' "${A}z" $AB', {"A": "/p q"})
     assert ["/p q/x", "/p q/y", "$A", "/p qz", "$AB"] == [word.text for word in found]
     assert [True, True, True, True, False] == [word.plain for word in found]
 
@@ -112,7 +112,7 @@ def test_quoted_words_come_to_what_they_were(texts):
     Whatever shlex has quoted is read back, in its place.
     """
     line = shlex.join(["printf", *texts])
-    found = words(line)
+    found = split_words(line)
     assert ["printf", *texts] == [word.text for word in found]
     assert [True] * len(found) == [word.plain for word in found]
     assert line == " ".join(line[word.start : word.end] for word in found)
@@ -125,7 +125,7 @@ def test_the_shell_itself_takes_words_so(texts):
     """
     line = "printf '%s\\0' " + " ".join(text if text[0] != "#" else f"''{text}" for text in texts)
     said = subprocess.run(["/bin/sh", "-c", line], capture_output=True, check=True).stdout.decode()
-    assert said.split("\0")[:-1] == [word.text for word in words(line)[2:]]
+    assert said.split("\0")[:-1] == [word.text for word in split_words(line)[2:]]
 
 
 @given(st.text(alphabet="ab ./'\"\\$`(){};|&<>#=~*?[\n-", max_size=40))
@@ -134,8 +134,8 @@ def test_any_line_is_read_or_refused(line):
     No line ends in anything but words in their order, or a clear refusal.
     """
     try:
-        found = words(line)
-    except Unclear:
+        found = split_words(line)
+    except UnclearCommand:
         return
     places = [place for word in found for place in (word.start, word.end)]
     assert sorted(places) == places

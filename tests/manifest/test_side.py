@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.manifest.degrade import degrade
-from hookonce.manifest.http_script import unscripted
-from hookonce.manifest.load import manifest_of
-from hookonce.manifest.side import fields_without_place, restored, side
+from hookonce.manifest.http_script import to_http_handler
+from hookonce.manifest.load import build_manifest
+from hookonce.manifest.side import fields_without_place, restore_manifest, build_sidecar
 from hookonce.model import Handler, Hook, Manifest
 from hookonce.texts import dump
 from tests.laws.strategies import json_values
@@ -31,7 +31,7 @@ def written(agent, manifest):
     fitting = degrade(manifest, agent.config.capabilities)
     document, _ = agent.config.render(agent, fitting.hooks, bare)
     read, _ = agent.config.parse(agent, json.loads(dump(document)))
-    return Manifest(spec="hooks/0.1", hooks=read), json.loads(dump(side(manifest, fitting.hooks, read)))
+    return Manifest(spec="hooks/0.1", hooks=read), json.loads(dump(build_sidecar(manifest, fitting.hooks, read)))
 
 
 def manifest(*hooks):
@@ -50,12 +50,12 @@ def test_file_and_side_document_are_the_manifest(document):
     """
     What any agent reads, joined with what stands beside its file, is the manifest to the last field.
     """
-    meant = manifest_of(document)
+    meant = build_manifest(document)
     for name in ABLE:
         note(name)
         read, beside = written(agents.load(name), meant)
 
-        assert meant == restored(read, beside)
+        assert meant == restore_manifest(read, beside)
 
 
 @given(document=valid)
@@ -63,14 +63,14 @@ def test_it_does_not_matter_whether_http_is_a_command_yet(document):
     """
     A reader that has already made HTTP handlers of commands gets the same, from any agent's file.
     """
-    meant = manifest_of(document)
+    meant = build_manifest(document)
     for name in ABLE:
         note(name)
         read, beside = written(agents.load(name), meant)
 
-        hooks = [replace(one, handler=unscripted(one.handler)) for one in read.hooks]
+        hooks = [replace(one, handler=to_http_handler(one.handler)) for one in read.hooks]
 
-        assert meant == restored(replace(read, hooks=hooks), beside)
+        assert meant == restore_manifest(replace(read, hooks=hooks), beside)
 
 
 def test_only_what_the_file_cannot_say_is_beside_it():
@@ -105,7 +105,7 @@ def test_what_somebody_changed_in_the_file_stands():
     edited = replace(read.hooks[0], handler=replace(read.hooks[0].handler, timeout=60))
     added = hook("./new.sh")
 
-    found = restored(replace(read, hooks=[added, edited]), beside).hooks
+    found = restore_manifest(replace(read, hooks=[added, edited]), beside).hooks
 
     assert [("guard", 60), (None, 5)] == [(one.name, one.handler.timeout) for one in found]
     assert added == found[1]
@@ -120,8 +120,8 @@ def test_a_field_that_was_edited_since_is_not_overwritten():
     read, beside = written(codex, meant)
     edited = [replace(read.hooks[0], matcher="web_fetch")]
 
-    assert [] == restored(read, beside).hooks[0].matcher
-    (found,) = restored(replace(read, hooks=edited), beside).hooks
+    assert [] == restore_manifest(read, beside).hooks[0].matcher
+    (found,) = restore_manifest(replace(read, hooks=edited), beside).hooks
     assert ("web_fetch", "n") == (found.matcher, found.name)
 
 
@@ -135,7 +135,7 @@ def test_what_the_agent_cannot_hold_at_all_comes_back():
     read, beside = written(agents.load("windsurf"), meant)
 
     assert len(read.hooks) == 2
-    assert meant == restored(read, beside)
+    assert meant == restore_manifest(read, beside)
 
 
 def test_a_hook_that_became_two_is_one_again():
@@ -145,7 +145,7 @@ def test_a_hook_that_became_two_is_one_again():
     meant = manifest(hook(name="n"))
     read = [hook(), hook("./half.sh")]
 
-    assert meant == restored(Manifest(spec="hooks/0.1", hooks=read), side(meant, [(0, hook())], read))
+    assert meant == restore_manifest(Manifest(spec="hooks/0.1", hooks=read), build_sidecar(meant, [(0, hook())], read))
 
 
 @given(json_values | st.fixed_dictionaries({"hooks": st.lists(json_values)}))
@@ -155,7 +155,7 @@ def test_any_document_is_borne(beside):
     """
     read = manifest(hook(), hook("./b.sh"))
 
-    assert read.hooks == restored(read, beside).hooks
+    assert read.hooks == restore_manifest(read, beside).hooks
 
 
 @given(st.data())
@@ -171,6 +171,6 @@ def test_a_broken_document_makes_no_broken_hook(data):
         entry["index"] = data.draw(st.integers() | json_values)
         entry["lost"] = data.draw(json_values)
 
-    found = restored(read, beside)
+    found = restore_manifest(read, beside)
 
     assert all(type(one.event) is str and type(one.handler.command) is str for one in found.hooks)

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.journeys import respond
-from hookonce.journeys.on import answer
-from hookonce.journeys.trusting import pin, proposals
-from hookonce.manifest.load import hook_of
-from hookonce.manifest.named import named
-from hookonce.manifest.pin import keep, pin_of, shelf
-from hookonce.manifest.trust import Changed, agree, pins, revoke, root_of, safe, trusted
+from hookonce.journeys.on import answer_call
+from hookonce.journeys.trusting import trust_proposals, list_proposals
+from hookonce.manifest.load import parse_hook
+from hookonce.manifest.named import find_references
+from hookonce.manifest.pin import store_copies, build_pin, copies_dir
+from hookonce.manifest.trust import PinMismatch, add_pins, load_pins, revoke_pins, trust_root_of, verify_by_pins, find_trusted_hook
 from hookonce.model import Manifest
 from tests.journeys.asking import goldens
 from tests.manifest.projects import Project, command, git, house, notes, put
@@ -43,17 +43,17 @@ def project(home, tmp_path):
 
 def rewritten(project, text, **more):
     """A command as it runs after it was trusted, the copies' folder written as SHELF."""
-    hook = hook_of(command(text, **more))
-    found = pin_of(project.folder, b"x", Manifest(spec="hooks/1.0", hooks=[hook]))
-    agree(project.folder, [found])
-    made = trusted(project.folder, b"x", hook).handler.command
-    return made.replace(str(shelf(root_of(project.folder), found)), "SHELF")
+    hook = parse_hook(command(text, **more))
+    found = build_pin(project.folder, b"x", Manifest(spec="hooks/1.0", hooks=[hook]))
+    add_pins(project.folder, [found])
+    made = find_trusted_hook(project.folder, b"x", hook).handler.command
+    return made.replace(str(copies_dir(trust_root_of(project.folder), found)), "SHELF")
 
 
 def loose(project, text, **more):
     """What of a command cannot be pinned, and why."""
-    hook = hook_of(command(text, **more))
-    return pin_of(project.folder, b"x", Manifest(spec="hooks/1.0", hooks=[hook])).loose
+    hook = parse_hook(command(text, **more))
+    return build_pin(project.folder, b"x", Manifest(spec="hooks/1.0", hooks=[hook])).loose
 
 
 @pytest.mark.covers("OH-46")
@@ -65,11 +65,11 @@ def test_nothing_of_a_project_ever_runs_before_somebody_has_agreed(home, tmp_pat
     hooks = [command(f"echo {kind} >>ran", kind, blocking=True, on_failure="closed", may_allow=True) for kind in events]
     project = Project(tmp_path / "p", *hooks)
     project.observe({"command": "echo observer >>ran"}, {"command": "echo observer >>ran", "events": ["tool.start"], "async": True})
-    monkeypatch.setattr(respond, "project_of", lambda _: project.folder)
+    monkeypatch.setattr(respond, "find_project", lambda _: project.folder)
     known = list(goldens())
 
     for agent, native, payload, _ in known:
-        answer([agent, native, "--via", f"{agent}/user"], json.dumps(payload).encode(), dict(os.environ))
+        answer_call([agent, native, "--via", f"{agent}/user"], json.dumps(payload).encode(), dict(os.environ))
     assert "" == project.wrote()
 
     project.trust()
@@ -77,7 +77,7 @@ def test_nothing_of_a_project_ever_runs_before_somebody_has_agreed(home, tmp_pat
     for agent, native, payload, _ in known:
         some.setdefault(agent, (native, payload)) if "tool" in native.lower() else None
     for agent, (native, payload) in some.items():
-        answer([agent, native], json.dumps(payload).encode(), dict(os.environ))
+        answer_call([agent, native], json.dumps(payload).encode(), dict(os.environ))
     assert project.wrote().count("\n") >= len(some) > 8
 
 
@@ -106,7 +106,7 @@ def test_a_project_that_is_trusted_runs_from_read_only_copies_in_its_own_place(p
 
     where, told, script = project.wrote().splitlines()
     assert (str(project.folder), str(project.folder)) == (where, told)
-    assert script.startswith(str(paths.data() / "trusted"))
+    assert script.startswith(str(paths.data_dir() / "trusted"))
     assert 0o555 == stat.S_IMODE(Path(script).stat().st_mode)
 
 
@@ -148,7 +148,7 @@ def test_several_states_may_be_trusted_at_once(project):
     assert project.denies()
 
     assert "branch\nran\n" == project.wrote()
-    assert 2 == len(pins(project.folder))
+    assert 2 == len(load_pins(project.folder))
 
 
 def test_revoking_forgets_all_of_it_and_the_copies_too(project):
@@ -156,10 +156,10 @@ def test_revoking_forgets_all_of_it_and_the_copies_too(project):
     Nothing runs afterwards, and nothing is left of it.
     """
     project.trust()
-    assert 1 == revoke(project.folder)
-    assert 0 == revoke(project.folder)
+    assert 1 == revoke_pins(project.folder)
+    assert 0 == revoke_pins(project.folder)
     assert not project.denies()
-    assert [] == list((paths.data() / "trusted").iterdir())
+    assert [] == list((paths.data_dir() / "trusted").iterdir())
 
 
 def test_a_file_that_is_exchanged_between_check_and_run_does_not_run(project, monkeypatch):
@@ -169,13 +169,13 @@ def test_a_file_that_is_exchanged_between_check_and_run_does_not_run(project, mo
     project.trust()
     evil = project.put("evil.sh", "#!/bin/sh\necho evil >>ran\n")
 
-    def exchange(*arguments, real=respond.asking):
+    def exchange(*arguments, real=respond.hooks_task):
         guard = project.folder / "guard.sh"
         guard.unlink()
         guard.symlink_to(evil)
         return real(*arguments)
 
-    monkeypatch.setattr(respond, "asking", exchange)
+    monkeypatch.setattr(respond, "hooks_task", exchange)
     assert project.denies()
     assert "ran\n" == project.wrote()
     assert not project.denies()
@@ -190,7 +190,7 @@ def test_links_are_pinned_by_what_they_lead_to_and_never_lead_out(project, tmp_p
     (project.folder / "guard.sh").unlink()
     (project.folder / "guard.sh").symlink_to(target)
 
-    (found,) = proposals(project.folder)
+    (found,) = list_proposals(project.folder)
     assert ({}, {"guard.sh": "no ordinary file of the project"})[where == "outside"] == found.pin.loose
     if where == "outside":
         return
@@ -208,7 +208,7 @@ def test_a_damaged_copy_does_not_run(project):
     Neither one that was written over nor one that is gone; trust puts it back.
     """
     project.trust()
-    copy = shelf(root_of(project.folder), pins(project.folder)[0]) / "guard.sh"
+    copy = copies_dir(trust_root_of(project.folder), load_pins(project.folder)[0]) / "guard.sh"
     copy.chmod(0o755)
     copy.write_text("#!/bin/sh\necho evil >>ran\n", encoding="utf-8")
     assert not project.denies()
@@ -219,7 +219,7 @@ def test_a_damaged_copy_does_not_run(project):
     project.trust()
     assert project.denies()
     assert "ran\n" == project.wrote()
-    assert 1 == len(pins(project.folder))
+    assert 1 == len(load_pins(project.folder))
 
 
 def test_scripts_find_what_lies_beside_them_if_it_is_pinned(project):
@@ -301,11 +301,11 @@ def test_the_command_of_this_system_is_the_one_that_is_pinned_and_runs(project):
     """
     Commands for other systems are nobody's business here.
     """
-    hook = hook_of(command("nobody", handler={"platform": {"linux": "./guard.sh", "windows": "evil.exe"}}))
-    found = pin_of(project.folder, b"x", Manifest(spec="hooks/1.0", hooks=[hook]))
+    hook = parse_hook(command("nobody", handler={"platform": {"linux": "./guard.sh", "windows": "evil.exe"}}))
+    found = build_pin(project.folder, b"x", Manifest(spec="hooks/1.0", hooks=[hook]))
     assert (["guard.sh"], {}) == (list(found.files), found.loose)
-    agree(project.folder, [found])
-    safe_one = trusted(project.folder, b"x", hook)
+    add_pins(project.folder, [found])
+    safe_one = find_trusted_hook(project.folder, b"x", hook)
     assert ({}, True) == (safe_one.handler.platform, safe_one.handler.command.endswith("/guard.sh"))
 
 
@@ -407,8 +407,8 @@ def test_trust_belongs_to_a_repository_and_its_worktrees_share_it(home, tmp_path
 
     other = [tmp_path / name for name in ("tree", "clone")]
     assert [True, False] == ['"deny"' in Project.ask(_at(folder)).stdout for folder in other]
-    assert root_of(project.folder) == root_of(other[0]) == str(project.folder / ".git")
-    assert [str(project.folder)] == [root_of(folder) for folder in [_without_git(project.folder)]]
+    assert trust_root_of(project.folder) == trust_root_of(other[0]) == str(project.folder / ".git")
+    assert [str(project.folder)] == [trust_root_of(folder) for folder in [_without_git(project.folder)]]
 
 
 def _at(folder):
@@ -446,8 +446,8 @@ def test_a_repository_that_claims_to_be_another_one_shares_nothing(project, tmp_
             put(git_folder / "worktrees/x/gitdir", f"{tmp_path}/tree/.git\n")
             put(evil / ".git", f"gitdir: {git_folder}/worktrees/x\n")
 
-    assert root_of(project.folder) != root_of(evil)
-    assert root_of(evil).startswith(str(evil))
+    assert trust_root_of(project.folder) != trust_root_of(evil)
+    assert trust_root_of(evil).startswith(str(evil))
 
 
 @pytest.mark.parametrize("name", ["GIT_DIR", "GIT_COMMON_DIR", "GIT_WORK_TREE", "HOOKONCE_TRUST", "HOOKONCE_HOOK_DIR", "XDG_DATA_HOME", "AGENT_HOOKS_LOG", "PYTHONPATH", "PYTHONSTARTUP", "PWD"])
@@ -458,7 +458,7 @@ def test_no_variable_makes_an_untrusted_hook_run(home, tmp_path, monkeypatch, na
     good = Project(tmp_path / "good", command(DENY, blocking=True))
     good.trust()
     evil = Project(tmp_path / "evil", command(DENY, blocking=True))
-    put(evil.folder / "hookonce/trust.json", (paths.data() / "trust.json").read_bytes())
+    put(evil.folder / "hookonce/trust.json", (paths.data_dir() / "trust.json").read_bytes())
     for value in (good.folder / ".git", good.folder, evil.folder, "1"):
         monkeypatch.setenv(name, str(value))
         assert not evil.denies()
@@ -471,7 +471,7 @@ def test_a_missing_or_damaged_list_of_pins_trusts_nothing_and_is_not_written_ove
     What cannot be read is somebody's, and a person decides about it.
     """
     project.trust()
-    file = paths.data() / "trust.json"
+    file = paths.data_dir() / "trust.json"
     good = file.read_bytes()
     for data in (b"", b"{", b"[]", b'{"x": 1}', b"\xff"):
         file.write_bytes(data)
@@ -488,31 +488,31 @@ def test_a_file_that_changes_while_a_person_reads_is_not_trusted(project):
     """
     What was shown is what is kept, or nothing is.
     """
-    found = proposals(project.folder)
+    found = list_proposals(project.folder)
     project.put("guard.sh", "#!/bin/sh\necho evil >>ran\n")
     with pytest.raises(HookonceError, match=r"nothing was trusted: guard\.sh has changed meanwhile"):
-        pin(project.folder, found)
-    assert [] == pins(project.folder)
-    assert [] == list((paths.data() / "trusted").iterdir())
+        trust_proposals(project.folder, found)
+    assert [] == load_pins(project.folder)
+    assert [] == list((paths.data_dir() / "trusted").iterdir())
 
 
 def test_a_hook_without_a_pin_says_why(project):
     """
     The sentence goes to the record.
     """
-    with pytest.raises(Changed, match="nobody has agreed to it"):
-        safe(project.folder, hook_of(command("true")), [])
+    with pytest.raises(PinMismatch, match="nobody has agreed to it"):
+        verify_by_pins(project.folder, parse_hook(command("true")), [])
 
 
 def test_no_name_leads_a_copy_out_of_its_folder(project, tmp_path):
     """
     Whatever way to a file of the project a hook writes down, the copy lies with the others.
     """
-    hook = hook_of(command("./../p/guard.sh", files=["../p/./guard.sh", f"{project.folder}/guard.sh"]))
-    found = pin_of(project.folder, b"x", Manifest(spec="hooks/1.0", hooks=[hook]))
+    hook = parse_hook(command("./../p/guard.sh", files=["../p/./guard.sh", f"{project.folder}/guard.sh"]))
+    found = build_pin(project.folder, b"x", Manifest(spec="hooks/1.0", hooks=[hook]))
     assert ["guard.sh"] == list(found.files)
-    keep(project.folder, "root", found)
-    assert ["guard.sh"] == [path.name for path in shelf("root", found).rglob("*")]
+    store_copies(project.folder, "root", found)
+    assert ["guard.sh"] == [path.name for path in copies_dir("root", found).rglob("*")]
 
 
 WORDS = st.lists(st.sampled_from(["./x.sh", "x.sh", "'my file'", "my\\ file", "--f=./x.sh", "A=x.sh", "python3", "sh", "-c", "&&", ";", "|", ">out", "<x.sh", "$X", '"$HOOKONCE_HOOK_DIR/x.sh"', "sub/x.sh", "x.sh2", "(", ")", "if", "then", "cd", "env"]), max_size=7)
@@ -527,15 +527,15 @@ def test_a_line_with_copies_has_the_same_words_but_for_the_copies(project, texts
     for name in ("x.sh", "my file", "sub/x.sh"):
         project.put(name, "")
     line = " ".join(texts)
-    hook = hook_of(command(line or "true"))
-    found = pin_of(project.folder, line.encode(), Manifest(spec="hooks/1.0", hooks=[hook]))
-    agree(project.folder, [found])
-    made = trusted(project.folder, line.encode(), hook)
-    place = str(shelf(root_of(project.folder), found))
+    hook = parse_hook(command(line or "true"))
+    found = build_pin(project.folder, line.encode(), Manifest(spec="hooks/1.0", hooks=[hook]))
+    add_pins(project.folder, [found])
+    made = find_trusted_hook(project.folder, line.encode(), hook)
+    place = str(copies_dir(trust_root_of(project.folder), found))
 
     assert made is not None
-    before, after = named(project.folder, hook), made.handler.command
-    assert all(name in found.files or name in found.loose or not (project.folder / name).exists() for name in before.mentioned)
+    before, after = find_references(project.folder, hook), made.handler.command
+    assert all(name in found.files or name in found.loose or not (project.folder / name).exists() for name in before.mentions)
     if "(" not in line and ")" not in line:
         old, new = (shlex.split(text, comments=True) for text in (line or "true", after))
         assert len(old) == len(new)
@@ -557,11 +557,11 @@ def test_a_real_shell_runs_nothing_but_the_copies(project, parts):
     put(project.folder / "x.sh", "#!/bin/sh\necho good >>ran\n")
     (project.folder / "sub").mkdir(exist_ok=True)
     line = " ".join(parts)
-    hook = hook_of(command(line))
-    found = pin_of(project.folder, line.encode(), Manifest(spec="hooks/1.0", hooks=[hook]))
+    hook = parse_hook(command(line))
+    found = build_pin(project.folder, line.encode(), Manifest(spec="hooks/1.0", hooks=[hook]))
     assume(set(found.loose) <= {"sh", "env", "cat"})
-    agree(project.folder, [found])
-    made = trusted(project.folder, line.encode(), hook)
+    add_pins(project.folder, [found])
+    made = find_trusted_hook(project.folder, line.encode(), hook)
     put(project.folder / "x.sh", "#!/bin/sh\necho evil >>ran\n")
     world = {"PATH": os.environ["PATH"], "HOOKONCE_HOOK_DIR": str(project.folder)}
     subprocess.run(["/bin/sh", "-c", made.handler.command], cwd=project.folder, env=world, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=20)
@@ -578,7 +578,7 @@ def test_pinning_takes_a_handful_of_milliseconds(project):
     project.write(*(command(f"./guard.sh --number {number}", blocking=True) for number in range(20)))
     project.trust()
     data = (project.folder / ".hookonce/hooks.json").read_bytes()
-    hooks = [hook_of(one) for one in json.loads(data)["hooks"]]
-    agreed = pins(project.folder, data)
-    best = min(repeat(lambda: [safe(project.folder, hook, agreed) for hook in hooks], number=1, repeat=5))
+    hooks = [parse_hook(one) for one in json.loads(data)["hooks"]]
+    agreed = load_pins(project.folder, data)
+    best = min(repeat(lambda: [verify_by_pins(project.folder, hook, agreed) for hook in hooks], number=1, repeat=5))
     assert best / len(hooks) < 0.005

@@ -10,9 +10,9 @@ from pathlib import Path
 from time import monotonic
 from urllib.parse import urlsplit
 
-from hookonce.modules.http import Http
-from hookonce.modules.process import Process
-from hookonce.modules.stdio import Stdio
+from hookonce.modules.http import HttpLink
+from hookonce.modules.process import ModuleProcess
+from hookonce.modules.stdio import StdioLink
 from tests.modules import subject
 from tests.shared import ROOT
 
@@ -48,10 +48,10 @@ def linked(transport):
     if transport == "in process":
         yield subject.m
     elif transport == "stdio":
-        with Stdio([sys.executable, SUBJECT], env=environment()) as link:
+        with StdioLink([sys.executable, SUBJECT], env=environment()) as link:
             yield link
     else:
-        with listening() as url, Http(url) as link:
+        with listening() as url, HttpLink(url) as link:
             yield link
 
 
@@ -61,13 +61,13 @@ def wired(transport):
     if transport == "in process":
         yield subject.m.answer
     elif transport == "stdio":
-        process = Process([sys.executable, SUBJECT], env=environment())
+        process = ModuleProcess([sys.executable, SUBJECT], env=environment())
         try:
             yield lambda document: _line(process, document)
         finally:
-            process.finish()
+            process.close_stdin()
             process.stop()
-            process.shut()
+            process.close_pipes()
     else:
         with listening() as url:
             yield lambda document: posted(url, "/invoke", document)[1]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from hookonce.errors import HookonceError
-from hookonce.journeys.check import check
-from hookonce.journeys.lines import Line
+from hookonce.journeys.check import check_documents
+from hookonce.journeys.lines import StreamLine
 from hookonce.modules.client import connect
-from hookonce.modules.descriptor import DescriptorError, descriptor_of, document_of, load, unmountable
-from hookonce.modules.descriptor_rules import KINDS, TRANSPORTS, V1_KINDS, problems_of, schema
+from hookonce.modules.descriptor import DescriptorError, parse_descriptor, descriptor_document, load_descriptor, mount_problems
+from hookonce.modules.descriptor_rules import MODULE_KINDS, TRANSPORTS, V1_MODULE_KINDS, find_problems, descriptor_schema
 from hookonce.modules.protocol import Fault
 from tests.shared import ROOT, seed_text
 
@@ -39,7 +39,7 @@ def theirs():
 
 
 def paths(document, *, strict=False):
-    return [path for path, _ in problems_of(document, strict=strict)[0]]
+    return [path for path, _ in find_problems(document, strict=strict)[0]]
 
 
 @pytest.mark.covers("AMP-1", "AMP-2", "AMP-3", "AMP-4")
@@ -47,10 +47,10 @@ def test_a_descriptor_is_read():
     """
     Its fields become a value, and the value its document again.
     """
-    found = descriptor_of(GOOD)
+    found = parse_descriptor(GOOD)
     assert (found.name, found.kind, found.capabilities, found.version) == ("hello", "tool", ["fs.read"], "1.0.0")
     assert (found.transport.type, found.transport.command, found.transport.url) == ("stdio", ["hello", "--now"], None)
-    assert document_of(found) == GOOD
+    assert descriptor_document(found) == GOOD
 
 
 FAULTS = {
@@ -79,9 +79,9 @@ def test_a_fault_is_named_by_its_place(name):
     """
     change, path = FAULTS[name]
     assert [path] == paths(GOOD | change)
-    assert not Draft202012Validator(schema()).is_valid(GOOD | change)
+    assert not Draft202012Validator(descriptor_schema()).is_valid(GOOD | change)
     with pytest.raises(DescriptorError) as caught:
-        descriptor_of(GOOD | change)
+        parse_descriptor(GOOD | change)
     assert [path] == [where for where, _ in caught.value.problems]
 
 
@@ -99,13 +99,13 @@ def test_kinds_of_both_generations_are_known_and_strict_is_version_one():
     """
     The six kinds are those of the specification; a later one is a warning, strictly a problem.
     """
-    assert list(V1_KINDS) == theirs()["properties"]["kind"]["enum"]
+    assert list(V1_MODULE_KINDS) == theirs()["properties"]["kind"]["enum"]
     assert list(TRANSPORTS) == theirs()["properties"]["transport"]["properties"]["type"]["enum"]
-    for kind in KINDS:
-        problems, warnings = problems_of(GOOD | {"kind": kind})
+    for kind in MODULE_KINDS:
+        problems, warnings = find_problems(GOOD | {"kind": kind})
         assert [] == problems
-        assert (kind not in V1_KINDS) == ("$.kind" in dict(warnings))
-        assert (kind not in V1_KINDS) == (paths(GOOD | {"kind": kind}, strict=True) == ["$.kind"])
+        assert (kind not in V1_MODULE_KINDS) == ("$.kind" in dict(warnings))
+        assert (kind not in V1_MODULE_KINDS) == (paths(GOOD | {"kind": kind}, strict=True) == ["$.kind"])
 
 
 @pytest.mark.covers("AMP-X1")
@@ -124,10 +124,10 @@ def test_what_is_missing_to_reach_a_module_is_an_error_when_it_is_mounted(transp
     The document can be read, with a warning; connecting to it is what fails.
     """
     document = GOOD | {"transport": transport}
-    problems, warnings = problems_of(document)
+    problems, warnings = find_problems(document)
     assert ([], True) == (problems, path in dict(warnings))
-    found = descriptor_of(document)
-    assert [path] == [where for where, _ in unmountable(found)]
+    found = parse_descriptor(document)
+    assert [path] == [where for where, _ in mount_problems(found)]
     with pytest.raises(Fault) as caught:
         connect(found)
     assert caught.value.error.details["problems"][0][0] == path
@@ -139,8 +139,8 @@ def test_a_missing_version_is_zero():
     It is optional, and 0.0.0 where nobody says it.
     """
     bare = {key: value for key, value in GOOD.items() if key != "version"}
-    assert descriptor_of(bare).version == "0.0.0"
-    assert "$.version" in dict(problems_of(bare)[1])
+    assert parse_descriptor(bare).version == "0.0.0"
+    assert "$.version" in dict(find_problems(bare)[1])
 
 
 @pytest.mark.covers("AMP-33")
@@ -149,8 +149,8 @@ def test_unknown_fields_are_kept():
     What a later version adds comes through.
     """
     more = GOOD | {"inputs": {}, "transport": GOOD["transport"] | {"cwd": "/"}, "x": [1]}
-    assert document_of(descriptor_of(more)) == more
-    assert ([], []) == problems_of(more)
+    assert descriptor_document(parse_descriptor(more)) == more
+    assert ([], []) == find_problems(more)
 
 
 @given(JSON | st.fixed_dictionaries({}, optional={key: JSON | st.just(value) for key, value in GOOD.items()}))
@@ -158,14 +158,14 @@ def test_any_document_is_read_or_refused_as_the_schema_says(document):
     """
     Nothing raises anything but the one error, and rules and schema agree.
     """
-    good = Draft202012Validator(schema()).is_valid(document)
+    good = Draft202012Validator(descriptor_schema()).is_valid(document)
     assert good == (paths(document) == [])
     if good:
-        assert descriptor_of(document_of(descriptor_of(document))) == descriptor_of(document)
+        assert parse_descriptor(descriptor_document(parse_descriptor(document))) == parse_descriptor(document)
         Draft202012Validator(theirs()).validate(document | {"kind": "tool"})
     else:
         with pytest.raises(DescriptorError):
-            descriptor_of(document)
+            parse_descriptor(document)
 
 
 def test_a_file_is_read_with_its_folder(tmp_path):
@@ -174,13 +174,13 @@ def test_a_file_is_read_with_its_folder(tmp_path):
     """
     file = tmp_path / "module.json"
     file.write_text("\ufeff" + json.dumps(GOOD), encoding="utf-8")
-    assert load(file).folder == str(tmp_path)
+    assert load_descriptor(file).folder == str(tmp_path)
     for text, why in (("{", "expected a JSON document"), ("[" * 100_000, "expected a JSON"), (" " * 2**21, "more than")):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(HookonceError, match=why):
-            load(file)
+            load_descriptor(file)
     with pytest.raises(HookonceError, match="cannot be read: No such file"):
-        load(tmp_path / "other.json")
+        load_descriptor(tmp_path / "other.json")
 
 
 def test_a_name_that_leads_to_no_ordinary_file_keeps_nobody_waiting(tmp_path):
@@ -192,11 +192,11 @@ def test_a_name_that_leads_to_no_ordinary_file_keeps_nobody_waiting(tmp_path):
     (tmp_path / "folder.json").mkdir()
     for name in ("pipe.json", "endless.json", "folder.json"):
         with pytest.raises(HookonceError, match=r"cannot be read: (it is no ordinary file|Is a directory)"):
-            load(tmp_path / name)
+            load_descriptor(tmp_path / name)
     (tmp_path / "real").mkdir()
     (tmp_path / "real/module.json").write_text(json.dumps(GOOD), encoding="utf-8")
     (tmp_path / "link.json").symlink_to(tmp_path / "real/module.json")
-    assert str(tmp_path / "real") == load(tmp_path / "link.json").folder
+    assert str(tmp_path / "real") == load_descriptor(tmp_path / "link.json").folder
 
 
 @pytest.mark.covers("AMP-1")
@@ -206,7 +206,7 @@ def test_check_knows_descriptors():
     """
     for change, ok in (({}, True), ({"kind": "thing"}, False)):
         document = {key: value for key, value in (GOOD | change).items() if key != "capabilities" or ok}
-        found = check("x.json", [Line(1, json.dumps(document).encode())], strict=False)
+        found = check_documents("x.json", [StreamLine(1, json.dumps(document).encode())], strict=False)
         assert ("module-descriptor", ok) == (found.kind, found.ok)
 
 
@@ -215,4 +215,4 @@ def test_the_published_schema_is_made_from_the_tables():
     Both copies are what the code says.
     """
     for folder in ("schemas", "src/hookonce/schemas"):
-        assert schema() == json.loads((ROOT / folder / "module-descriptor.json").read_text(encoding="utf-8"))
+        assert descriptor_schema() == json.loads((ROOT / folder / "module-descriptor.json").read_text(encoding="utf-8"))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.journeys.check import check
-from hookonce.journeys.lines import Line
+from hookonce.journeys.check import check_documents
+from hookonce.journeys.lines import StreamLine
 from hookonce.modules.client import connect, describe, health, invoke
-from hookonce.modules.descriptor import load
-from hookonce.modules.http import Http
+from hookonce.modules.descriptor import load_descriptor
+from hookonce.modules.http import HttpLink
 from hookonce.modules.protocol import Request
 from tests.shared import ROOT
 
@@ -37,7 +37,7 @@ def example(request):
     if shutil.which(NEEDS[request.param]) is None:
         pytest.skip(f"there is no {NEEDS[request.param]} here")
     file = EXAMPLES / request.param / "module.json"
-    with connect(load(file), env=environment()) as link:
+    with connect(load_descriptor(file), env=environment()) as link:
         yield request.param, link
 
 
@@ -50,7 +50,7 @@ def test_an_example_does_what_a_module_has_to_do(example):
     op, args, result = ASKED[name]
     assert health(link, timeout=10).ok
     told = describe(link).result
-    descriptor = load(EXAMPLES / name / "module.json")
+    descriptor = load_descriptor(EXAMPLES / name / "module.json")
     assert (told["name"], told["version"], told["kind"]) == (descriptor.name, descriptor.version, descriptor.kind)
     assert invoke(link, op, args).result == result
     assert invoke(link, "on_event", {"event": {"event": "session:start"}}).result == {"accepted": True}
@@ -83,7 +83,7 @@ def test_the_example_in_node_speaks_http():
     command = ["node", EXAMPLES / "node" / "module.mjs", "--http", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
-            with Http(process.stderr.readline().split()[-1]) as link:
+            with HttpLink(process.stderr.readline().split()[-1]) as link:
                 assert health(link, timeout=10).ok
                 assert invoke(link, *ASKED["node"][:2]).result == ASKED["node"][2]
                 assert invoke(link, "no_such_op").error.code == "unsupported_op"
@@ -98,5 +98,5 @@ def test_the_descriptor_of_an_example_is_right(name):
     `check --strict` finds nothing.
     """
     file = Path(EXAMPLES / name / "module.json")
-    found = check(str(file), [Line(1, file.read_bytes())], strict=True)
+    found = check_documents(str(file), [StreamLine(1, file.read_bytes())], strict=True)
     assert ("module-descriptor", True, [], []) == (found.kind, found.ok, found.problems, found.warnings)

@@ -12,10 +12,10 @@ import pytest
 from hookonce.errors import UsageError
 from hookonce.modules import module
 from hookonce.modules.client import connect, health, invoke
-from hookonce.modules.descriptor import descriptor_of
-from hookonce.modules.http import Http
+from hookonce.modules.descriptor import parse_descriptor
+from hookonce.modules.http import HttpLink
 from hookonce.modules.protocol import Fault
-from hookonce.modules.serve_http import Server
+from hookonce.modules.serve_http import ModuleHttpServer
 from tests.modules.subject import m
 from tests.modules.talking import listening, posted
 
@@ -79,7 +79,7 @@ def _request(end):
 
 
 def called(*pieces, timeout=5.0, **more):
-    with canned(*pieces, **more) as (url, _), Http(url, limit=100_000) as link:
+    with canned(*pieces, **more) as (url, _), HttpLink(url, limit=100_000) as link:
         return invoke(link, "do", timeout=timeout)
 
 
@@ -130,10 +130,10 @@ def test_a_connection_is_kept_and_a_lost_one_is_noticed():
     """
     Many calls need one connection; when the other side has hung up meanwhile, there is simply a new one.
     """
-    with canned(answered(FINE)) as (url, calls), Http(url) as link:
+    with canned(answered(FINE)) as (url, calls), HttpLink(url) as link:
         assert [1] * 5 == [invoke(link, "do").result for _ in range(5)]
         assert calls == ["connection"] + ["request"] * 5
-    with canned(answered(FINE), once=True) as (url, calls), Http(url) as link:
+    with canned(answered(FINE), once=True) as (url, calls), HttpLink(url) as link:
         for _ in range(3):
             assert invoke(link, "do").result == 1
             time.sleep(0.1)
@@ -146,9 +146,9 @@ def test_nobody_there_is_unreachable():
     """
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    answer = invoke(Http(f"http://127.0.0.1:{port}"), "do")
+    answer = invoke(HttpLink(f"http://127.0.0.1:{port}"), "do")
     assert (answer.error.code, answer.error.details) == ("unreachable", {"retryable": True})
-    link = Http(f"http://127.0.0.1:{port}")
+    link = HttpLink(f"http://127.0.0.1:{port}")
     link.close()
     assert invoke(link, "do").error.message == "the link to the module is closed"
 
@@ -157,7 +157,7 @@ def test_a_server_that_cannot_prove_who_it_is_is_unreachable():
     """
     What answers https in the clear gets no request.
     """
-    with canned(answered(FINE)) as (url, calls), Http(url.replace("http:", "https:")) as link:
+    with canned(answered(FINE)) as (url, calls), HttpLink(url.replace("http:", "https:")) as link:
         answer = invoke(link, "do", timeout=2)
         assert answer.error.code in {"unreachable", "timeout"}
         assert "request" not in calls
@@ -171,7 +171,7 @@ def test_only_https_or_this_machine_is_called(url):
     """
     told = {"name": "x", "kind": "tool", "transport": {"type": "http", "url": url}, "capabilities": []}
     with pytest.raises(Fault, match=r"\$\.transport\.url") as caught:
-        connect(descriptor_of(told))
+        connect(parse_descriptor(told))
     assert caught.value.error.code == "bad_request"
 
 
@@ -182,16 +182,16 @@ def test_a_token_is_asked_for_and_comes_from_the_environment():
     with listening("--token-env", "SECRET", env={"SECRET": "abc"}) as url:
         told = {"name": "x", "kind": "tool", "capabilities": []}
         told["transport"] = {"type": "http", "url": url, "token_env": "SECRET"}
-        assert health(connect(descriptor_of(told), env={"SECRET": "abc"})).ok
-        assert health(connect(descriptor_of(told), env={"SECRET": "abd"})).error.code == "forbidden"
-        assert health(connect(descriptor_of(told), env={"SECRET": "a\nb"})).error.code == "forbidden"
-        assert "SECRET" in health(connect(descriptor_of(told), env={})).error.message
+        assert health(connect(parse_descriptor(told), env={"SECRET": "abc"})).ok
+        assert health(connect(parse_descriptor(told), env={"SECRET": "abd"})).error.code == "forbidden"
+        assert health(connect(parse_descriptor(told), env={"SECRET": "a\nb"})).error.code == "forbidden"
+        assert "SECRET" in health(connect(parse_descriptor(told), env={})).error.message
         assert posted(url, "/health", {})[0] == 401
 
 
 @pytest.fixture(scope="module")
 def server():
-    with Server(m, 0, limit=10_000) as found:
+    with ModuleHttpServer(m, 0, limit=10_000) as found:
         thread = threading.Thread(target=found.serve_forever, daemon=True)
         thread.start()
         yield found.url
@@ -255,8 +255,8 @@ def test_a_server_that_others_can_reach_needs_a_token():
     It refuses to start, and says what to do.
     """
     with pytest.raises(UsageError, match="--token-env"):
-        Server(m, 0, host="0.0.0.0")  # noqa: S104
-    Server(m, 0, host="0.0.0.0", token="abc").server_close()  # noqa: S104
+        ModuleHttpServer(m, 0, host="0.0.0.0")  # noqa: S104
+    ModuleHttpServer(m, 0, host="0.0.0.0", token="abc").server_close()  # noqa: S104
 
 
 def test_a_server_answers_timeout_when_the_work_takes_too_long():
@@ -265,7 +265,7 @@ def test_a_server_answers_timeout_when_the_work_takes_too_long():
     """
     slow = module(name="slow", kind="tool")
     slow.op("wait")(lambda: time.sleep(0.5))
-    with Server(slow, 0, deadline=0.05) as found:
+    with ModuleHttpServer(slow, 0, deadline=0.05) as found:
         threading.Thread(target=found.serve_forever, daemon=True).start()
         assert posted(found.url, "/invoke", {"op": "wait", "id": 1})[1]["error"]["code"] == "timeout"
         found.shutdown()

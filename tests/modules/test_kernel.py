@@ -10,10 +10,10 @@ import pytest
 from hookonce.formats import amplifier
 from hookonce.modules import module
 from hookonce.modules.descriptor import Descriptor, Transport
-from hookonce.modules.gate import CAPABILITIES, listed
+from hookonce.modules.gate import CAPABILITIES, policy_from_grants
 from hookonce.modules.kernel import Kernel
-from hookonce.modules.mounts import PATHS
-from hookonce.modules.protocol import CODES, Fault
+from hookonce.modules.mounts import MOUNT_PATHS
+from hookonce.modules.protocol import ERROR_CODES, Fault
 from tests.shared import vector
 
 PLAN = {"goal": "see that it works", "inputs": {}}
@@ -61,7 +61,7 @@ class World:
         self.kernel = Kernel(
             policies,
             log=self.events.append,
-            connecting=lambda descriptor: self.modules[descriptor.name],
+            connect_link=lambda descriptor: self.modules[descriptor.name],
             mint=lambda: f"id-{next(numbers)}",
             clock=lambda: 1.0,
         )
@@ -106,7 +106,7 @@ def test_every_call_of_the_kernel_is_told():
 
 @pytest.mark.covers("AMP-19", "AMP-14")
 def test_what_is_told_is_an_event_with_everything_that_its_name_demands():
-    world = World({"all": listed({"*": CAPABILITIES})}, echo=echoing())
+    world = World({"all": policy_from_grants({"*": CAPABILITIES})}, echo=echoing())
     kernel = world.kernel
     session = kernel.session_create(PLAN)
     kernel.mount("/mnt/tools", described("echo", "tool", "fs.read"))
@@ -131,7 +131,7 @@ def test_what_is_told_is_an_event_with_everything_that_its_name_demands():
 
 @pytest.mark.covers("AMP-23")
 def test_ids_tell_what_belongs_together():
-    world = World({"all": listed({"*": CAPABILITIES})}, echo=echoing())
+    world = World({"all": policy_from_grants({"*": CAPABILITIES})}, echo=echoing())
     session = world.kernel.session_create(PLAN)
     world.kernel.mount("/mnt/tools", described("echo", "tool", "fs.read"))
     for _ in range(2):
@@ -164,7 +164,7 @@ def test_the_registered_capabilities_are_the_published_ones():
 @pytest.mark.covers("AMP-28")
 @pytest.mark.parametrize("capability", [*CAPABILITIES, "our.own"])
 def test_what_a_policy_grants_works_for_that_module_alone(capability):
-    world = World({"table": listed({"echo": [capability]})}, echo=echoing(), other=echoing("other"))
+    world = World({"table": policy_from_grants({"echo": [capability]})}, echo=echoing(), other=echoing("other"))
     for name in ("echo", "other"):
         world.kernel.mount("/mnt/tools", described(name, "tool", capability))
     assert world.kernel.invoke_module("echo", "echo", {})["ok"]
@@ -224,7 +224,7 @@ def test_a_call_that_fails_does_so_with_an_error_of_the_protocol(call):
     world.kernel.mount("/mnt/tools", described("twice"))
     with pytest.raises(Fault) as caught:
         call(world.kernel)
-    assert caught.value.error.code in CODES
+    assert caught.value.error.code in ERROR_CODES
     failed = [one for one in world.told() if one.get("status") == "error"]
     assert failed == [] or failed[0]["error"]["code"] == caught.value.error.code
 
@@ -306,15 +306,15 @@ def test_a_descriptor_is_checked_when_it_is_mounted(change, place):
 @pytest.mark.covers("AMP-30")
 def test_several_modules_share_each_of_six_paths():
     world = World(one=echoing("one"), two=echoing("two"))
-    for path in PATHS:
+    for path in MOUNT_PATHS:
         for name in ("one", "two"):
             world.kernel.mount(path, described(name))
-    assert 6 == len(PATHS)
-    assert ["one", "two"] == [mount.descriptor.name for mount in world.kernel.mounts.at("/mnt/agents")]
+    assert 6 == len(MOUNT_PATHS)
+    assert ["one", "two"] == [mount.descriptor.name for mount in world.kernel.mounts.list_mounts("/mnt/agents")]
     assert world.kernel.invoke_module("/mnt/agents/two", "echo", {})["ok"]
     world.kernel.unmount("/mnt/agents")
-    assert [] == world.kernel.mounts.at("/mnt/agents")
-    assert 10 == len(world.kernel.mounts.at())
+    assert [] == world.kernel.mounts.list_mounts("/mnt/agents")
+    assert 10 == len(world.kernel.mounts.list_mounts())
 
 
 @pytest.mark.covers("AMP-X1")
@@ -346,17 +346,17 @@ def test_an_observer_that_fails_hangs_or_is_slow_disturbs_nobody():
     assert numbers == [one["data"]["number"] for one in seen if one["event"] == "mine"]
     assert numbers == [one["data"]["number"] for one in heard]
     assert numbers == [one["data"]["number"] for one in world.events if one["event"] == "mine"]
-    assert (posts["broken"].failures >= 200, posts["broken"].problem) == (True, "RuntimeError: as always")
+    assert (posts["broken"].failures >= 200, posts["broken"].last_error) == (True, "RuntimeError: as always")
 
 
 def test_what_an_observer_never_got_is_counted():
     stuck = Event()
     with Kernel() as kernel:
-        kernel.bus.observe("stuck", lambda _: stuck.wait(), behind=5)
+        kernel.bus.observe("stuck", lambda _: stuck.wait(), max_queued=5)
         for _ in range(100):
             kernel.emit("mine")
-        (post,) = kernel.bus.posts()
-        assert post.missed >= 94
+        (post,) = kernel.bus.list_queues()
+        assert post.drop_count >= 94
         stuck.set()
 
 

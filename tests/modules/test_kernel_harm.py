@@ -7,17 +7,17 @@ from time import monotonic
 import pytest
 
 from hookonce.modules import bus
-from hookonce.modules.bus import Bus
+from hookonce.modules.bus import EventBus
 from hookonce.modules.descriptor import Descriptor, Transport
 from hookonce.modules.kernel import Kernel
-from hookonce.modules.protocol import CODES, Fault
+from hookonce.modules.protocol import ERROR_CODES, Fault
 from tests.handlers.processes import eventually
 from tests.modules.test_kernel import PLAN, World, described, echoing, listening
 
 
 @pytest.mark.covers("AMP-27")
 def test_an_observer_that_hangs_at_the_end_costs_the_log_nothing(monkeypatch):
-    monkeypatch.setattr(bus, "_PATIENCE", 0.3)
+    monkeypatch.setattr(bus, "_CLOSE_TIMEOUT_S", 0.3)
     stuck, slow = Event(), []
 
     def log(event):
@@ -31,7 +31,7 @@ def test_an_observer_that_hangs_at_the_end_costs_the_log_nothing(monkeypatch):
     posts = {post.name: post for post in kernel.close()}
     stuck.set()
     assert 15 == len([one for one in slow if one["event"] == "mine"])
-    assert posts["stuck"].missed >= 14
+    assert posts["stuck"].drop_count >= 14
 
 
 @pytest.mark.covers("AMP-27")
@@ -72,21 +72,21 @@ def test_a_hook_may_leave_while_it_hears():
             ends[0]()
 
         ends.append(kernel.register_hook("mine", once))
-        (post,) = kernel.bus.posts()
+        (post,) = kernel.bus.list_queues()
         kernel.emit("mine")
-        assert eventually(lambda: not kernel.bus.posts())
+        assert eventually(lambda: not kernel.bus.list_queues())
         kernel.emit("mine")
-    assert (1, 0, None) == (len(heard), post.failures, post.problem)
+    assert (1, 0, None) == (len(heard), post.failures, post.last_error)
 
 
 def test_an_observer_that_hangs_is_left_even_while_others_go_on_telling(monkeypatch):
-    monkeypatch.setattr(bus, "_PATIENCE", 0.1)
-    stuck, over, told = Event(), Event(), Bus()
-    told.observe("stuck", lambda _: stuck.wait(), behind=1)
+    monkeypatch.setattr(bus, "_CLOSE_TIMEOUT_S", 0.1)
+    stuck, over, told = Event(), Event(), EventBus()
+    told.observe("stuck", lambda _: stuck.wait(), max_queued=1)
 
     def tell():
         while not over.is_set():
-            told.tell(lambda: {"event": "x"})
+            told.publish(lambda: {"event": "x"})
 
     threads = [Thread(target=tell) for _ in range(4)]
     for thread in threads:
@@ -181,7 +181,7 @@ def test_whatever_is_said_to_a_kernel_it_fails_with_an_error_of_the_protocol_and
     session = world.kernel.session_create(PLAN)
     with pytest.raises(Fault) as caught:
         call(world.kernel, session)
-    assert caught.value.error.code in CODES
+    assert caught.value.error.code in ERROR_CODES
     assert world.kernel.emit("mine", {"a": 1})
     assert 1 == len(world.told("mine"))
 
@@ -232,7 +232,7 @@ def test_a_closed_kernel_starts_nothing():
 def test_a_session_that_ends_while_the_kernel_is_closed_disturbs_nobody():
     kernel = Kernel()
     session = kernel.session_create(PLAN)
-    real = kernel._sessions.all
-    kernel._sessions.all = lambda: [*real(), "gone meanwhile"]
+    real = kernel._sessions.list_ids
+    kernel._sessions.list_ids = lambda: [*real(), "gone meanwhile"]
     kernel.close()
     assert session not in real()

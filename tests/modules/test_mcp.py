@@ -6,8 +6,8 @@ from io import BytesIO
 import pytest
 
 from hookonce.modules import module
-from hookonce.modules.mcp import VERSIONS, serve
-from hookonce.modules.protocol import LIMIT
+from hookonce.modules.mcp import PROTOCOL_VERSIONS, serve_mcp
+from hookonce.modules.protocol import MAX_MESSAGE_BYTES
 
 
 def greeter():
@@ -29,7 +29,7 @@ def told(*messages):
     """What is said to these lines."""
     lines = [one if type(one) is bytes else json.dumps(one).encode() for one in messages]
     sink = BytesIO()
-    serve(greeter(), BytesIO(b"".join(line + b"\n" for line in lines)), sink)
+    serve_mcp(greeter(), BytesIO(b"".join(line + b"\n" for line in lines)), sink)
     return [json.loads(line) for line in sink.getvalue().splitlines()]
 
 
@@ -57,7 +57,7 @@ def test_an_agent_finds_and_calls_the_operations_of_a_module():
 
 def test_a_version_that_we_do_not_know_is_answered_with_our_own():
     (begun,) = told(call(1, "initialize", protocolVersion="1999-01-01"))
-    assert VERSIONS[0] == begun["result"]["protocolVersion"]
+    assert PROTOCOL_VERSIONS[0] == begun["result"]["protocolVersion"]
 
 
 def test_a_tool_that_fails_says_so_in_its_result():
@@ -88,7 +88,7 @@ def test_results_that_are_no_text_are_json():
 
 def test_a_line_that_is_too_long_is_one_mistake_and_not_two_messages():
     hidden = json.dumps(call(9, "ping")).encode()
-    wrong, right = told(b" " * (LIMIT + 1) + hidden, call(2, "ping"))
+    wrong, right = told(b" " * (MAX_MESSAGE_BYTES + 1) + hidden, call(2, "ping"))
     assert (-32700, 2) == (wrong["error"]["code"], right["id"])
 
 
@@ -125,6 +125,6 @@ def test_a_result_that_cannot_be_written_is_told_as_one():
     made.op("odd")(lambda: {"a": {(1, 2): 3}})
     sink = BytesIO()
     line = json.dumps(call(1, "tools/call", name="odd")).encode() + b"\n"
-    serve(made, BytesIO(line + json.dumps(call(2, "ping")).encode()), sink)
+    serve_mcp(made, BytesIO(line + json.dumps(call(2, "ping")).encode()), sink)
     first, second = (json.loads(one) for one in sink.getvalue().splitlines())
     assert (1, True, 2) == (first["id"], first["result"]["isError"], second["id"])

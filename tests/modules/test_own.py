@@ -14,12 +14,12 @@ from hookonce.errors import UsageError
 from hookonce.modules import Fault, Module, Request, module
 from hookonce.modules.bridge import Bridge
 from hookonce.modules.client import connect, describe, health, invoke
-from hookonce.modules.descriptor import descriptor_of
-from hookonce.modules.later import Later
+from hookonce.modules.descriptor import parse_descriptor
+from hookonce.modules.later import JobQueue
 from hookonce.modules.operation import Operation
-from hookonce.modules.serve_http import Server
-from hookonce.modules.serve_stdio import Desk
-from hookonce.modules.stdio import Stdio
+from hookonce.modules.serve_http import ModuleHttpServer
+from hookonce.modules.serve_stdio import StdioServer
+from hookonce.modules.stdio import StdioLink
 from tests.modules.subject import m
 from tests.modules.talking import SUBJECT, environment, posted, program
 
@@ -44,7 +44,7 @@ def test_ten_lines_are_a_module(tmp_path):
     file = tmp_path / "greeter.py"
     file.write_text(TEN_LINES, encoding="utf-8")
     printed = subprocess.run([sys.executable, file, "--descriptor"], env=environment(), capture_output=True, check=True)
-    with connect(descriptor_of(json.loads(printed.stdout)), env=environment()) as link:
+    with connect(parse_descriptor(json.loads(printed.stdout)), env=environment()) as link:
         assert describe(link).result["capabilities"] == ["fs.read"]
         assert invoke(link, "greet", {"name": "you"}).result == "hello you"
 
@@ -92,7 +92,7 @@ def test_a_queue_of_events_has_an_end(monkeypatch):
     When too many wait, the next is refused with a code and a hint.
     """
     monkeypatch.setattr("hookonce.modules.later._MOST", 2)
-    later = Later(Operation("on_event", lambda seconds: time.sleep(seconds or 0)))
+    later = JobQueue(Operation("on_event", lambda seconds: time.sleep(seconds or 0)))
     request = Request("on_event", {"seconds": 0.2})
     with pytest.raises(Fault) as caught:
         list(map(later, [request] * 4))
@@ -109,7 +109,7 @@ def test_what_was_acknowledged_is_done_before_the_module_leaves(tmp_path):
         "@m.on_event\ndef seen(event: dict):\n    time.sleep(0.05)\n"
         f"    with open({str(tmp_path / 'seen')!r}, 'a') as f: f.write(event['event'] + '\\n')\nm.run()\n"
     )
-    with Stdio([sys.executable, "-c", text], env=environment()) as link:
+    with StdioLink([sys.executable, "-c", text], env=environment()) as link:
         for number in range(5):
             assert invoke(link, "on_event", {"event": {"event": str(number)}}).ok
     assert (tmp_path / "seen").read_text(encoding="utf-8").split() == list("01234")
@@ -122,7 +122,7 @@ def test_on_stdio_slow_work_is_answered_with_timeout_and_its_result_is_dropped()
     into, out = os.pipe(), os.pipe()
     slow = module(name="slow", kind="tool")
     slow.op("wait")(lambda: time.sleep(0.3))
-    desk = Desk(slow, into[0], out[1], threads=2, deadline=0.05, limit=1000)
+    desk = StdioServer(slow, into[0], out[1], threads=2, deadline=0.05, limit=1000)
     desk.start()
     os.write(into[1], b'{"op":"wait","id":1}\n{"op":"health","id":2}\n')
     heard = b""
@@ -136,7 +136,7 @@ def test_on_stdio_slow_work_is_answered_with_timeout_and_its_result_is_dropped()
     while heard.count(b"\n") < 4:
         heard += os.read(out[0], 1 << 16)
     os.close(into[1])
-    desk.over.wait(10)
+    desk.stop_event.wait(10)
     told = [json.loads(line) for line in heard.splitlines()]
     assert sorted(one["id"] for one in told if "id" in one) == [1, 2, 3]
     assert next(one for one in told if one.get("id") == 1)["error"]["code"] == "timeout"
@@ -151,7 +151,7 @@ def test_a_module_on_stdio_can_be_offered_over_http():
     A bridge passes on what is asked and answered, under the caller's own ids; what is no request stays here.
     """
     echo = "say({'status': 'ok', 'id': r['id']} if r['op'] == 'health' else {'ok': True, 'result': r['args'], 'id': r['id']})"
-    with Stdio(program(echo)) as link, Server(Bridge(link), 0) as server:
+    with StdioLink(program(echo)) as link, ModuleHttpServer(Bridge(link), 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         assert posted(server.url, "/health", b"")[1] == {"status": "ok"}
         found = posted(server.url, "/invoke", {"op": "do", "args": {"n": 1}, "id": "mine"})[1]
@@ -196,4 +196,4 @@ def test_arguments_that_there_are_not_are_refused_and_named():
     assert {"code": "bad_request", "message": "greet has no argument nam; did you mean name?", "details": {"args": ["name"]}} == said["error"]
     assert {"nam": "x"} == made.answer({"op": "echo", "args": {"nam": "x"}})["result"]
     assert [{"nam": "x"}, "you"] == made.answer({"op": "both", "args": {"nam": "x"}})["result"]
-    assert made.described()["inputs"]["allOf"][0]["then"]["properties"]["args"]["additionalProperties"] is False
+    assert made.describe()["inputs"]["allOf"][0]["then"]["properties"]["args"]["additionalProperties"] is False

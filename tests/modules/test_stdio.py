@@ -12,7 +12,7 @@ import pytest
 
 from hookonce.modules.client import invoke
 from hookonce.modules.protocol import Request
-from hookonce.modules.stdio import Stdio
+from hookonce.modules.stdio import StdioLink
 from tests.handlers.processes import eventually, running, word
 from tests.modules.talking import PYTHON, READ, SUBJECT, environment, program
 
@@ -40,7 +40,7 @@ def gone(pid):
 
 def said(text, timeout=0.5):
     """What a call of a module comes to."""
-    with Stdio(program(text)) as link:
+    with StdioLink(program(text)) as link:
         return invoke(link, "do", {"x": 1}, timeout=timeout)
 
 
@@ -94,10 +94,10 @@ def test_what_cannot_be_started_is_unreachable():
     """
     The error names the program and the reason, and what to type is in the details.
     """
-    answer = invoke(Stdio(["no-such-program-anywhere"]), "do")
+    answer = invoke(StdioLink(["no-such-program-anywhere"]), "do")
     assert answer.error.code == "unreachable"
     assert answer.error.message == "no-such-program-anywhere cannot be started: No such file or directory"
-    assert invoke(Stdio(["a\0b"]), "do").error.code == "unreachable"
+    assert invoke(StdioLink(["a\0b"]), "do").error.code == "unreachable"
 
 
 @pytest.mark.covers("AMP-25")
@@ -105,7 +105,7 @@ def test_the_limit_is_said_in_both_directions():
     """
     A request beyond the limit is not sent; an answer beyond it ends the module, which is started again.
     """
-    with Stdio(program("say({'ok': True, 'result': 'x' * r['args']['n'], 'id': r['id']})"), limit=100_000) as link:
+    with StdioLink(program("say({'ok': True, 'result': 'x' * r['args']['n'], 'id': r['id']})"), limit=100_000) as link:
         assert invoke(link, "do", {"text": "x" * 100_000, "n": 1}).error.code == "bad_request"
         answer = invoke(link, "do", {"n": 200_000})
         assert answer.error.code == "internal"
@@ -119,7 +119,7 @@ def test_both_sides_may_write_much_at_the_same_time():
     While a request goes out for which there is no room, answers are read: nobody waits for the other for ever.
     """
     text = "say({'ok': True, 'result': 'y' * 500_000, 'id': r['id']})"
-    with Stdio(program(text)) as link:
+    with StdioLink(program(text)) as link:
         assert invoke(link, "do", timeout=20).ok
         oks = []
         threads = [
@@ -136,7 +136,7 @@ def test_a_killed_module_fails_all_calls_under_way_and_answers_the_next():
     """
     Everybody who waits is told at once that it is gone; then it is started again, and works.
     """
-    with Stdio([sys.executable, SUBJECT], env=environment()) as link:
+    with StdioLink([sys.executable, SUBJECT], env=environment()) as link:
         first = invoke(link, "pid").result
         answers = []
         threads = [threading.Thread(target=lambda: answers.append(invoke(link, "hold", timeout=60))) for _ in range(5)]
@@ -150,18 +150,18 @@ def test_a_killed_module_fails_all_calls_under_way_and_answers_the_next():
             thread.join()
         assert ["unreachable"] * 5 == [answer.error.code for answer in answers]
         assert invoke(link, "pid").result != first
-        assert link.starts == 2
+        assert link.start_count == 2
 
 
 def test_a_module_that_ended_between_two_calls_costs_nobody_an_answer():
     """
     It is started again before the next call, which does not notice.
     """
-    with Stdio(program(ECHO + "; sys.exit(0)")) as link:
+    with StdioLink(program(ECHO + "; sys.exit(0)")) as link:
         for number in range(3):
             assert invoke(link, "do", {"n": number}).result == {"n": number}
             assert link.pid is None or gone(link.pid)
-        assert link.starts == 3
+        assert link.start_count == 3
 
 
 @pytest.mark.covers("AMP-X9")
@@ -169,7 +169,7 @@ def test_a_module_that_fails_again_and_again_rests_longer_and_longer():
     """
     The first restart costs nothing; after that calls are refused for a while, and told for how long.
     """
-    with Stdio(program("sys.exit(1)")) as link:
+    with StdioLink(program("sys.exit(1)")) as link:
         assert ["the module ended with code 1"] * 2 == [invoke(link, "do").error.message for _ in range(2)]
         waits = []
         for _ in range(2):
@@ -179,14 +179,14 @@ def test_a_module_that_fails_again_and_again_rests_longer_and_longer():
             time.sleep(waits[-1] + 0.01)
             assert invoke(link, "do").error.message == "the module ended with code 1"
         assert 0 < waits[0] <= 0.1 < waits[1] <= 0.2
-        assert link.starts == 4
+        assert link.start_count == 4
 
 
 def test_without_ids_calls_are_made_one_at_a_time():
     """
     A module that does not echo ids gets its next request after its answer, so nobody gets another's.
     """
-    with Stdio(program("time.sleep(0.005); " + NUMBERLESS)) as link:
+    with StdioLink(program("time.sleep(0.005); " + NUMBERLESS)) as link:
         wrong = []
 
         def talk(number):
@@ -204,33 +204,33 @@ def test_without_ids_a_late_answer_is_never_taken_for_another():
     """
     After a timeout such a module is started again.
     """
-    with Stdio(program("time.sleep(r['args'].get('s', 0)); " + NUMBERLESS)) as link:
+    with StdioLink(program("time.sleep(r['args'].get('s', 0)); " + NUMBERLESS)) as link:
         assert invoke(link, "do", {"n": 1}).result == {"n": 1}
         assert invoke(link, "do", {"n": 2, "s": 0.3}, timeout=0.1).error.code == "timeout"
         assert invoke(link, "do", {"n": 3}).result == {"n": 3}
-        assert link.starts == 2
+        assert link.start_count == 2
 
 
 def test_without_ids_an_answer_too_many_ends_the_module():
     """
     Nobody knows which of two answers is the right one; the next call has a new module.
     """
-    with Stdio(program(NUMBERLESS + "; time.sleep(0.05); " + NUMBERLESS)) as link:
+    with StdioLink(program(NUMBERLESS + "; time.sleep(0.05); " + NUMBERLESS)) as link:
         for number in range(3):
             assert invoke(link, "do", {"n": number}).result == {"n": number}
             time.sleep(0.2)
-        assert link.starts == 3
+        assert link.start_count == 3
 
 
 def test_with_ids_late_and_double_answers_disturb_nobody():
     """
     What nobody waits for any more is noted in the log and dropped.
     """
-    with Stdio(program("time.sleep(r['args'].get('s', 0)); " + ECHO + "; " + ECHO)) as link:
+    with StdioLink(program("time.sleep(r['args'].get('s', 0)); " + ECHO + "; " + ECHO)) as link:
         assert invoke(link, "do", {"n": 1}).result == {"n": 1}
         assert invoke(link, "do", {"n": 2, "s": 0.3}, timeout=0.1).error.code == "timeout"
         assert invoke(link, "do", {"n": 3}).result == {"n": 3}
-        assert link.starts == 1
+        assert link.start_count == 1
         assert "an answer that nobody waits for any more" in link.log
 
 
@@ -244,7 +244,7 @@ def test_answers_may_come_in_any_order():
         "        for one in reversed(held): say({'ok': True, 'result': one['args']['n'] if 'args' in one else 0, 'id': str(one['id'])})\n"
         "        held = []\n"
     )
-    with Stdio([*PYTHON, text]) as link:
+    with StdioLink([*PYTHON, text]) as link:
         link.ask(Request("health"), 10)
         results = {}
         threads = [
@@ -261,7 +261,7 @@ def test_stderr_is_kept_as_a_log_and_never_in_the_way():
     """
     Megabytes on stderr do not stop a module, and the end of them can be read.
     """
-    with Stdio(program("sys.stderr.write('x' * 5_000_000 + '\\nthe end\\n'); sys.stderr.flush(); " + ECHO)) as link:
+    with StdioLink(program("sys.stderr.write('x' * 5_000_000 + '\\nthe end\\n'); sys.stderr.flush(); " + ECHO)) as link:
         assert invoke(link, "do", {"n": 1}, timeout=30).ok
     assert len(link.log) <= 64 << 10
     assert "the end" in link.log
@@ -278,7 +278,7 @@ def test_closing_ends_the_module_and_everything_it_started(tmp_path):
         f"import subprocess; p = subprocess.Popen([sys.executable, '-c', {child!r}]); "
         f"open({str(note)!r}, 'w').write(str(p.pid)); " + ECHO
     )
-    link = Stdio(program(text))
+    link = StdioLink(program(text))
     assert invoke(link, "do", timeout=20).ok
     pid = link.pid
     link.close()
@@ -294,7 +294,7 @@ def test_a_module_that_does_not_leave_is_made_to(word):
     One that ignores the end of its stdin is asked to end, and one that ignores that is killed.
     """
     text = f"import signal; {word}\nfor line in sys.stdin:\n    r = json.loads(line); {ECHO}\nwhile True: time.sleep(60)\n"
-    link = Stdio([*PYTHON, READ + text])
+    link = StdioLink([*PYTHON, READ + text])
     assert invoke(link, "do").ok
     pid = link.pid
     link.close(grace=0.1)
@@ -316,7 +316,7 @@ def test_no_descriptor_stays_open():
     """
     before = len(list(OPEN.iterdir()))
     for text in (ECHO, "sys.exit(1)", "os.close(0); time.sleep(60)", "time.sleep(60)", NUMBERLESS):
-        with Stdio(program(text)) as link:
+        with StdioLink(program(text)) as link:
             for _ in range(3):
                 invoke(link, "do", timeout=0.2)
     for _ in range(100):  # threads that read stderr close it themselves
@@ -331,7 +331,7 @@ def test_everything_that_goes_over_the_wire_can_be_watched():
     A transcript has what was sent, what was heard, and what was said beside it.
     """
     heard = []
-    with Stdio(program("print('aside', file=sys.stderr, flush=True); " + ECHO), watch=lambda *one: heard.append(one)) as link:
+    with StdioLink(program("print('aside', file=sys.stderr, flush=True); " + ECHO), watch=lambda *one: heard.append(one)) as link:
         invoke(link, "do", {"n": 1})
     assert ("sent", b'{"op":"do","args":{"n":1},"id":1}\n') in heard
     assert ("heard", b'{"ok": true, "result": {"n": 1}, "id": 1}') in heard
@@ -348,7 +348,7 @@ def test_an_answer_to_somebody_else_is_no_answer(number):
     """
     An id that no request has is said at once, and nothing is taken for the answer.
     """
-    with Stdio(program(f"say({{'ok': True, 'result': 1, 'id': {number}}})")) as link:
+    with StdioLink(program(f"say({{'ok': True, 'result': 1, 'id': {number}}})")) as link:
         answer = invoke(link, "do", timeout=20)
     assert ("internal", True) == (answer.error.code, "which no request has" in answer.error.message)
 
@@ -358,7 +358,7 @@ def test_a_failure_quotes_only_what_was_said_since_its_call_began():
     What went wrong in an earlier call explains nothing.
     """
     text = "if r['op'] == 'bad': os._exit(7)\n    print('boom!', file=sys.stderr, flush=True); " + ECHO
-    with Stdio(program(text)) as link:
+    with StdioLink(program(text)) as link:
         invoke(link, "good", {}, timeout=5)
         while "boom!" not in link.log:
             time.sleep(0.01)

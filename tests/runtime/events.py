@@ -8,7 +8,7 @@ def event(kind="before_tool_execute", command="ls", call_id=None, **more):
     """An event of an agent; one on a tool calls a shell."""
     tool = Tool(name="shell", native="Bash", input={"command": command}, native_input={"command": command}, call_id=call_id)
     known = {
-        "id": ids.fresh(),
+        "id": ids.new_id(),
         "schema": SCHEMA,
         "type": kind,
         "agent": "claude-code",

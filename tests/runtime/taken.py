@@ -4,13 +4,13 @@ import os
 import shutil
 from contextlib import contextmanager, suppress
 
-from hookonce.runtime.folder import house, places
+from hookonce.runtime.folder import runtime_dir_name, shared_locations
 
 
 @contextmanager
 def taken(home):
     """Let there be, in each place that homes share, a directory by this home's name that others can look into."""
-    spots = [place / house(home, home / ".local/share/hookonce") for place in places(os.getuid())]
+    spots = [place / runtime_dir_name(home, home / ".local/share/hookonce") for place in shared_locations(os.getuid())]
     try:
         for spot in spots:
             with suppress(FileNotFoundError):  # nor can Python make it where there is no directory for it

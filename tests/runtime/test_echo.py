@@ -8,11 +8,11 @@ import time
 import pytest
 
 from hookonce import wire
-from hookonce.runtime.echo import SAID
+from hookonce.runtime.echo import ECHO_ANSWER
 from tests.shared import ROOT
 
 PROGRAM = "import sys; from hookonce.runtime.echo import serve; serve(sys.argv[1])"
-FRAME = wire.frame([b"x" * 1000] * wire.FIELDS)
+FRAME = wire.encode_frame([b"x" * 1000] * wire.FIELD_COUNT)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def echo(tmp_path):
 
 
 def heard(line):
-    (only,), rest = wire.replies(b"".join(iter(lambda: line.recv(1 << 16), b"")))
+    (only,), rest = wire.decode_replies(b"".join(iter(lambda: line.recv(1 << 16), b"")))
     assert b"" == rest
     return only
 
@@ -53,19 +53,19 @@ def test_a_frame_is_answered_with_what_is_always_said(echo):
     with dial(echo[0]) as line:
         line.sendall(FRAME)
 
-        assert (wire.ANSWER, 0, 0, SAID, b"") == heard(line)
+        assert (wire.ANSWER, 0, 0, ECHO_ANSWER, b"") == heard(line)
 
 
 def test_a_frame_in_pieces_is_answered_once_it_is_whole_and_others_do_not_wait_for_it(echo):
     with dial(echo[0]) as slow, dial(echo[0]) as quick:
         slow.sendall(FRAME[:5])
         quick.sendall(FRAME)
-        assert SAID == heard(quick)[3]
+        assert ECHO_ANSWER == heard(quick)[3]
         slow.sendall(FRAME[5:3000])
         time.sleep(0.05)
         slow.sendall(FRAME[3000:])
 
-        assert SAID == heard(slow)[3]
+        assert ECHO_ANSWER == heard(slow)[3]
 
 
 def test_who_hangs_up_is_forgotten(echo):
@@ -75,4 +75,4 @@ def test_who_hangs_up_is_forgotten(echo):
     with dial(echo[0]) as line:
         line.sendall(FRAME)
 
-        assert SAID == heard(line)[3]
+        assert ECHO_ANSWER == heard(line)[3]

@@ -9,7 +9,7 @@ import pytest
 
 from hookonce.config import paths
 from hookonce.runtime import folder
-from hookonce.runtime.folder import at, change, create, house, put, sweep
+from hookonce.runtime.folder import runtime_file, update_locked, create_exclusive, runtime_dir_name, write_atomic, remove_stale_files
 from tests.runtime.taken import taken
 
 
@@ -24,12 +24,12 @@ def test_two_homes_never_meet(home, monkeypatch):
     """
     The directory is named after the home and the data directory, as FNV-1a has it.
     """
-    first = folder.folder()
+    first = folder.find_runtime_dir()
     (home / "other").mkdir()
     monkeypatch.setenv("HOME", str(home / "other"))
 
-    assert first != folder.folder()
-    assert first.name == house(home, home / ".local/share/hookonce")
+    assert first != folder.find_runtime_dir()
+    assert first.name == runtime_dir_name(home, home / ".local/share/hookonce")
 
 
 def test_the_name_is_that_of_the_published_hash(monkeypatch):
@@ -40,7 +40,7 @@ def test_the_name_is_that_of_the_published_hash(monkeypatch):
     for byte in b"a\0b":
         found = (found ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
 
-    assert f"{found:016x}" == house(paths.Path("a"), paths.Path("b")) == "e5d29919042666b2"
+    assert f"{found:016x}" == runtime_dir_name(paths.Path("a"), paths.Path("b")) == "e5d29919042666b2"
 
 
 @pytest.mark.parametrize("name", ["XDG_RUNTIME_DIR", "TMPDIR", "HOOKONCE_RUNTIME"])
@@ -48,10 +48,10 @@ def test_no_variable_moves_the_directory(home, monkeypatch, name):
     """
     A repository can set variables, and would begin every count anew.
     """
-    before = folder.folder()
+    before = folder.find_runtime_dir()
     monkeypatch.setenv(name, str(home))
 
-    assert before == folder.folder()
+    assert before == folder.find_runtime_dir()
 
 
 @pytest.mark.parametrize("kind", ["open", "link", "file"])
@@ -69,15 +69,15 @@ def test_a_place_that_others_can_reach_is_not_used(home, kind):
         place.mkdir()
         place.chmod(0o755)
 
-    assert not folder._usable(place, os.getuid())
+    assert not folder._ensure_private(place, os.getuid())
 
 
 def test_the_directory_is_closed_to_others():
     """
     0700 for rooms, 0600 for what lies in them.
     """
-    path = at("calls", "x")
-    put(path, b"1")
+    path = runtime_file("calls", "x")
+    write_atomic(path, b"1")
 
     assert 0o700 == stat.S_IMODE(path.parent.stat().st_mode) == stat.S_IMODE(path.parent.parent.stat().st_mode)
     assert 0o600 == stat.S_IMODE(path.stat().st_mode)
@@ -87,10 +87,10 @@ def test_only_one_of_many_makes_a_file():
     """
     And nobody who finds it sees half of it.
     """
-    path, text = at("calls", "race"), b"x" * 100_000
+    path, text = runtime_file("calls", "race"), b"x" * 100_000
 
     def attempt(_):
-        first = create(path, text)
+        first = create_exclusive(path, text)
         return first, path.read_bytes() == text
 
     with ThreadPoolExecutor(8) as pool:
@@ -105,29 +105,29 @@ def test_changes_of_one_file_wait_for_each_other():
     """
     Nobody's change is lost, also when the file is swept away in between.
     """
-    path = at("stops", "count")
+    path = runtime_file("stops", "count")
 
     def more(data):
         return str(int(data or b"0") + 1).encode()
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: change(path, more), range(200)))
+        list(pool.map(lambda _: update_locked(path, more), range(200)))
 
     assert b"200" == path.read_bytes()
     path.unlink()
-    assert b"1" == change(path, more)
+    assert b"1" == update_locked(path, more)
 
 
 def test_what_is_old_is_swept_away():
     """
     After ten minutes nobody asks for a call any more; a count of stops is kept for a day.
     """
-    old, new, counted = at("calls", "old"), at("calls", "new"), at("stops", "old")
+    old, new, counted = runtime_file("calls", "old"), runtime_file("calls", "new"), runtime_file("stops", "old")
     for path in (old, new, counted):
-        put(path, b"")
+        write_atomic(path, b"")
     for path in (old, counted):
         os.utime(path, (0, new.stat().st_mtime - 601))
-    sweep()
+    remove_stale_files()
 
     assert (False, True, True) == (old.exists(), new.exists(), counted.exists())
 
@@ -136,7 +136,7 @@ def test_what_homes_that_are_gone_have_left_is_swept_away():
     """
     A directory in which nothing was put for days; not one of somebody who is still there.
     """
-    mine = folder.folder()
+    mine = folder.find_runtime_dir()
     left, used = (mine.parent / f"{mine.name}-{name}" for name in ("left", "used"))
     for place in (left, used):
         (place / "calls").mkdir(parents=True)
@@ -144,7 +144,7 @@ def test_what_homes_that_are_gone_have_left_is_swept_away():
     for path in (left / "calls", left, used):
         os.utime(path, (0, days_ago))
 
-    assert (True, False, False) == (folder._is_left(left), folder._is_left(used), folder._is_left(mine.parent / "none"))
+    assert (True, False, False) == (folder._is_abandoned(left), folder._is_abandoned(used), folder._is_abandoned(mine.parent / "none"))
     for place in (left, used):
         shutil.rmtree(place)
 
@@ -154,9 +154,9 @@ def test_whoever_was_faster_to_take_our_places_takes_nothing_from_us(home):
     Then it lies with our own data, closed to others, though nothing of ours was there before.
     """
     with taken(home):
-        found = folder.folder()
+        found = folder.find_runtime_dir()
 
-    assert home / ".local/share/hookonce/run" / house(home, home / ".local/share/hookonce") == found
+    assert home / ".local/share/hookonce/run" / runtime_dir_name(home, home / ".local/share/hookonce") == found
     assert [0o700, 0o700] == [stat.S_IMODE(path.stat().st_mode) for path in (found, found.parent)]
 
 
@@ -174,15 +174,15 @@ def test_the_last_place_has_to_be_ours_alone_too(home, kind):
         (data / "run").mkdir()
         (data / "run").chmod(0o750)
 
-    with taken(home), pytest.raises(folder.NoPlace):
-        folder.folder()
+    with taken(home), pytest.raises(folder.NoRuntimeDirError):
+        folder.find_runtime_dir()
 
 
 def test_without_a_safe_place_there_is_none(monkeypatch):
     """
     Rather no answer of the hooks than one that somebody else could have written.
     """
-    monkeypatch.setattr(folder, "_usable", lambda *_: False)
+    monkeypatch.setattr(folder, "_ensure_private", lambda *_: False)
 
-    with pytest.raises(folder.NoPlace):
-        folder.folder()
+    with pytest.raises(folder.NoRuntimeDirError):
+        folder.find_runtime_dir()

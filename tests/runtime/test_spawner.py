@@ -8,7 +8,7 @@ import pytest
 
 from hookonce.journeys.bench_cases import SOURCES
 from hookonce.runtime import spawner
-from hookonce.runtime.compiler import compiled
+from hookonce.runtime.compiler import compile_program
 
 
 @pytest.fixture(params=["C", "Python"])
@@ -17,7 +17,7 @@ def program(request, tmp_path):
     if request.param == "Python":
         return [sys.executable, "-I", "-S", str(Path(spawner.__file__))]
     made = tmp_path / "spawner"
-    if compiled(SOURCES / "spawner.c", made) is None:
+    if compile_program(SOURCES / "spawner.c", made) is None:
         pytest.skip("there is no C compiler here")
     return [str(made)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookonce.agents.replies._answer import UNSAID
+from hookonce.agents.replies._answer import DEFAULT_REASON
 from hookonce.runtime import stops
 from tests.runtime.events import below, event
 
@@ -15,12 +15,12 @@ def home(tmp_path, monkeypatch):
 
 def refused(times, reason="finish the tests", **more):
     """Whether each of so many stops may be refused."""
-    return [stops.refuse(event("agent_stop", **more), reason) for _ in range(times)]
+    return [stops.refuse_stop(event("agent_stop", **more), reason) for _ in range(times)]
 
 
 def says(text, **more):
     """Somebody, or something, has sent a prompt."""
-    stops.spoken_to(event("before_prompt", prompt=text, **more))
+    stops.reset_stops(event("before_prompt", prompt=text, **more))
 
 
 def test_a_stop_is_refused_five_times_and_no_more():
@@ -67,7 +67,7 @@ def test_a_reason_that_was_never_given_is_known_again_too():
     Where an agent needs some text we give it one, which comes back like any other.
     """
     assert [False] == refused(6, None)[5:]
-    says(UNSAID)
+    says(DEFAULT_REASON)
     assert [False] == refused(1)
 
 

@@ -10,7 +10,7 @@ def found_by(fork):
     """What a process finds that was started like this."""
     pid, *rest = fork()
     if pid == 0:
-        os._exit(terminal.is_there())
+        os._exit(terminal.has_terminal())
     code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     for handle in rest:
         os.close(handle)

@@ -7,13 +7,13 @@ from time import monotonic, sleep
 import pytest
 
 from hookonce import ids
-from hookonce.handlers.walk import drive
+from hookonce.handlers.walk import run_blocking
 from hookonce.model import Decision, HookRun
 from hookonce.runtime import twice
-from hookonce.runtime.twice import Decided, decide, key_of, leave, on_disk
+from hookonce.runtime.twice import CallDecision, publish_decision, dedup_key, abandon_call, disk_store
 from tests.runtime.events import below, event
 
-DENY = Decided(decision=Decision(outcome="deny", reason="no"), runs=[HookRun(hook="guard")])
+DENY = CallDecision(decision=Decision(outcome="deny", reason="no"), runs=[HookRun(hook="guard")])
 USER, PROJECT = "claude-code/user", "claude-code/project"
 
 
@@ -26,7 +26,7 @@ def home(tmp_path, monkeypatch):
 def comes(via, patience=0.05, **more):
     """A call through a door: its event, and how it is known there."""
     one = event(**more)
-    return one, drive(twice.enter(one, via, monotonic() + patience, on_disk))
+    return one, run_blocking(twice.join_call(one, via, monotonic() + patience, disk_store))
 
 
 def test_the_second_door_gets_the_decision_of_the_first():
@@ -34,12 +34,12 @@ def test_the_second_door_gets_the_decision_of_the_first():
     With the runs behind it; and both doors are known.
     """
     first, alone = comes(USER)
-    assert (first.id, None) == (alone.first, alone.decided)
-    assert [USER] == list(decide(first, DENY, on_disk).ids)
+    assert (first.id, None) == (alone.first_id, alone.decided)
+    assert [USER] == list(publish_decision(first, DENY, disk_store).ids)
 
     _, second = comes(PROJECT)
 
-    assert (first.id, DENY, [USER, PROJECT]) == (second.first, second.decided, list(second.ids))
+    assert (first.id, DENY, [USER, PROJECT]) == (second.first_id, second.decided, list(second.ids))
 
 
 def test_the_same_door_twice_is_two_calls():
@@ -47,11 +47,11 @@ def test_the_same_door_twice_is_two_calls():
     An agent that asks again about the same thing wants to know again.
     """
     first, _ = comes(USER, call_id="c1")
-    decide(first, DENY, on_disk)
+    publish_decision(first, DENY, disk_store)
 
     again, known = comes(USER, call_id="c1")
 
-    assert (again.id, None) == (known.first, known.decided)
+    assert (again.id, None) == (known.first_id, known.decided)
 
 
 def test_calls_that_look_alike_find_their_own_pair():
@@ -60,14 +60,14 @@ def test_calls_that_look_alike_find_their_own_pair():
     """
     one, _ = comes(USER)
     other, _ = comes(USER)
-    decide(one, DENY, on_disk)
-    decide(other, Decided(decision=Decision()), on_disk)
+    publish_decision(one, DENY, disk_store)
+    publish_decision(other, CallDecision(decision=Decision()), disk_store)
 
     found = [comes(PROJECT)[1] for _ in range(2)]
     third, known = comes(PROJECT)
 
-    assert [(one.id, "deny"), (other.id, None)] == [(each.first, each.decided.decision.outcome) for each in found]
-    assert third.id == known.first
+    assert [(one.id, "deny"), (other.id, None)] == [(each.first_id, each.decided.decision.outcome) for each in found]
+    assert third.id == known.first_id
 
 
 @pytest.mark.parametrize(
@@ -86,19 +86,19 @@ def test_another_call_is_another_call(other):
     The key is the agent, session, sub-agent, event, and the call's id or else its content.
     """
     first, _ = comes(USER)
-    decide(first, DENY, on_disk)
+    publish_decision(first, DENY, disk_store)
 
     second, known = comes(PROJECT, **other)
 
-    assert second.id == known.first
+    assert second.id == known.first_id
 
 
 def test_with_an_id_the_content_does_not_matter():
     """
     Doors may spell the same call differently.
     """
-    assert key_of(event(command="ls", call_id="c1")) == key_of(event(command="dir", call_id="c1"))
-    assert key_of(event(call_id="c1")) != key_of(event(call_id="c2"))
+    assert dedup_key(event(command="ls", call_id="c1")) == dedup_key(event(command="dir", call_id="c1"))
+    assert dedup_key(event(call_id="c1")) != dedup_key(event(call_id="c2"))
 
 
 def test_what_a_call_says_of_its_door_is_no_part_of_it():
@@ -108,8 +108,8 @@ def test_what_a_call_says_of_its_door_is_no_part_of_it():
     plain = event("agent_stop", data={"stop_hook_active": True})
     through = event("agent_stop", data={"stop_hook_active": True, "called_through": "claude-code Stop"})
 
-    assert key_of(plain) == key_of(through) != key_of(event("agent_stop"))
-    assert key_of(event("before_prompt", prompt="a")) != key_of(event("before_prompt", prompt="b"))
+    assert dedup_key(plain) == dedup_key(through) != dedup_key(event("agent_stop"))
+    assert dedup_key(event("before_prompt", prompt="a")) != dedup_key(event("before_prompt", prompt="b"))
 
 
 @pytest.mark.parametrize(("call_id", "later", "is_same"), [(None, 9, True), (None, 11, False), ("c1", 11, True), ("c1", 700, False)])
@@ -118,13 +118,13 @@ def test_the_same_content_is_the_same_call_for_ten_seconds(monkeypatch, call_id,
     After the decision, not after the call: hooks may take their time. A call's own id holds longer.
     """
     first, _ = comes(USER, call_id=call_id)
-    decide(first, DENY, on_disk)
+    publish_decision(first, DENY, disk_store)
     now = twice.time()
     monkeypatch.setattr(twice, "time", lambda: now + later)
 
     _, known = comes(PROJECT, call_id=call_id)
 
-    assert is_same == (known.first == first.id)
+    assert is_same == (known.first_id == first.id)
 
 
 def test_who_comes_second_waits_for_the_first():
@@ -136,12 +136,12 @@ def test_who_comes_second_waits_for_the_first():
         waiting = pool.submit(comes, PROJECT, 5)
         sleep(0.05)
         assert not waiting.done()
-        both = decide(first, DENY, on_disk)
+        both = publish_decision(first, DENY, disk_store)
         _, known = waiting.result()
 
     assert (DENY, [USER, PROJECT]) == (known.decided, list(both.ids))
     comes(USER, command="slow")
-    with pytest.raises(twice.Unanswered):
+    with pytest.raises(twice.DedupTimeoutError):
         comes(PROJECT, command="slow")
 
 
@@ -150,15 +150,15 @@ def test_who_is_gone_without_a_word_is_not_waited_for():
     The next one decides, if the first was killed or has failed.
     """
     gone, _ = comes(USER)
-    path = twice.file(twice.key_of(gone))
+    path = twice.dedup_file(twice.dedup_key(gone))
     path.write_bytes(path.read_bytes().replace(f'"pid":{os.getpid()}'.encode(), b'"pid":4194304'))
     heir, known = comes(PROJECT)
-    assert heir.id == known.first
+    assert heir.id == known.first_id
 
     failed, _ = comes(USER, command="pwd")
-    leave(failed, on_disk)
+    abandon_call(failed, disk_store)
     heir, known = comes(PROJECT, command="pwd")
-    assert heir.id == known.first
+    assert heir.id == known.first_id
 
 
 def test_a_file_that_cannot_be_read_is_as_good_as_none():
@@ -166,10 +166,10 @@ def test_a_file_that_cannot_be_read_is_as_good_as_none():
     Somebody was killed while writing it.
     """
     one = event()
-    twice.file(twice.key_of(one)).write_bytes(b'[{"ids": {"x"')
+    twice.dedup_file(twice.dedup_key(one)).write_bytes(b'[{"ids": {"x"')
 
-    assert one.id == drive(twice.enter(one, USER, 0, on_disk)).first
-    assert decide(event(id=ids.fresh()), DENY, on_disk) is None
+    assert one.id == run_blocking(twice.join_call(one, USER, 0, disk_store)).first_id
+    assert publish_decision(event(id=ids.new_id()), DENY, disk_store) is None
 
 
 def test_of_many_doors_at_once_one_decides():
@@ -180,9 +180,9 @@ def test_of_many_doors_at_once_one_decides():
 
     def through(via):
         one, known = comes(via, 5)
-        if known.first == one.id:
+        if known.first_id == one.id:
             sleep(0.02)
-            decide(one, DENY, on_disk)
+            publish_decision(one, DENY, disk_store)
             return "decided"
         return known.decided
 

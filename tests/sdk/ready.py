@@ -7,13 +7,13 @@ from time import monotonic
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.handlers.errand import waited
-from hookonce.handlers.function import call, function_of
-from hookonce.handlers.nurseries import Nurseries
-from hookonce.handlers.process import World
-from hookonce.journeys.trial import sample
+from hookonce.handlers.errand import run_to_completion
+from hookonce.handlers.function import build_function_operation, load_function
+from hookonce.handlers.nurseries import WorkerPool
+from hookonce.handlers.process import ProcessContext
+from hookonce.journeys.trial import sample_event
 from hookonce.model import Handler
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.texts import dump
 
 LONG = 20.0  # seconds that nothing takes, however busy the machine is
@@ -22,15 +22,15 @@ HEAD = "from hookonce import allow, ask, context, deny, hook, rewrite\nimport os
 
 def event(command="ls", kind="before_tool_execute"):
     """What a function is given about a shell command."""
-    return dump(sample(agents.load("codex"), kind, "shell", {"command": command}))
+    return dump(sample_event(agents.load("codex"), kind, "shell", {"command": command}))
 
 
 class Ready:
     """A folder with files of functions, asked cold or warm."""
 
     def __init__(self, folder):
-        self.folder, self.loop = folder, Loop()
-        self.kept = Nurseries(self.loop)
+        self.folder, self.loop = folder, EventLoop()
+        self.kept = WorkerPool(self.loop)
 
     def write(self, text, name="guard.py"):
         """Let a file be so."""
@@ -38,13 +38,13 @@ class Ready:
 
     def call(self, given=None, name=None, timeout=LONG, **world):
         """A call of a function of the file as it is now."""
-        function = function_of(Handler(type="function", file="guard.py", name=name), str(self.folder))
-        place = World(**{"cwd": str(self.folder), "env": dict(os.environ)} | world)
-        return replace(call(function, given or event(), place), timeout=timeout)
+        function = load_function(Handler(type="function", file="guard.py", name=name), str(self.folder))
+        place = ProcessContext(**{"cwd": str(self.folder), "env": dict(os.environ)} | world)
+        return replace(build_function_operation(function, given or event(), place), timeout=timeout)
 
     def cold(self, *words, **more):
         """Ask it in a process of its own."""
-        return waited(self.call(*words, **more))
+        return run_to_completion(self.call(*words, **more))
 
     def begin(self, *words, **more):
         """Begin to ask it where it is loaded already; a list that will hold how it went."""
@@ -56,7 +56,7 @@ class Ready:
         """Wait for the ends of what was begun."""
         until = monotonic() + LONG
         while not all(all_ended) and monotonic() < until:
-            self.loop.turn(0.1)
+            self.loop.run_once(0.1)
         return [ended[0] for ended in all_ended]
 
     def warm(self, *words, **more):
@@ -68,14 +68,14 @@ class Ready:
         end = monotonic() + LONG
         while not until():
             assert monotonic() < end
-            self.loop.turn(0.05)
+            self.loop.run_once(0.05)
 
     def close(self):
         """End everything."""
         self.kept.close()
         end = monotonic() + 0.3
-        while self.loop._told and monotonic() < end:
-            self.loop.turn(0.05)
+        while self.loop._callbacks and monotonic() < end:
+            self.loop.run_once(0.05)
         self.loop.close()
 
 

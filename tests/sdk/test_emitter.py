@@ -12,10 +12,10 @@ import pytest
 
 from hookonce import Emitter
 from hookonce.errors import HookonceError
-from hookonce.journeys.check import check
+from hookonce.journeys.check import check_documents
 from hookonce.journeys.folder import check_folder
-from hookonce.journeys.lines import Line
-from hookonce.store.spool import records
+from hookonce.journeys.lines import StreamLine
+from hookonce.store.spool import load_records
 from tests.manifest.projects import Project, house, put
 from tests.shared import ROOT
 
@@ -81,7 +81,7 @@ def test_hooks_decide_what_the_agent_does(home, tmp_path):
     told = [json.loads(line) for line in log.getvalue().splitlines()]
     assert ["session.start", *["tool.start"] * 4, "tool.end", "tool.end", "session.end"] == [one["type"] for one in told]
     assert ["success", "error"] == [one["data"]["status"] for one in told if one["type"] == "tool.end"]
-    kept = list(records())
+    kept = list(load_records())
     assert "my-agent" == kept[-1].event.agent
     assert ["no"] == [one.decision.reason for one in kept if one.decision and one.decision.outcome == "deny"]
 
@@ -94,9 +94,9 @@ def test_other_formats_and_other_events(home, tmp_path):
     with Emitter("my-agent", log=file, format="agent-hooks", cwd=tmp_path, transcript="t.jsonl") as agent:
         agent.prompt("a secret wish")
         agent.emit("vendor.my-agent.Dream", data={"of": "sheep"})
-    lines = [Line(number, line) for number, line in enumerate(file.read_bytes().splitlines(), 1)]
+    lines = [StreamLine(number, line) for number, line in enumerate(file.read_bytes().splitlines(), 1)]
 
-    assert "Agent Hooks 0.1.0, valid" == check("log", lines, strict=False).level
+    assert "Agent Hooks 0.1.0, valid" == check_documents("log", lines, strict=False).level
     assert "a secret wish" not in file.read_text(encoding="utf-8")
 
 

@@ -5,9 +5,9 @@ import pytest
 from hookonce import agents, allow, ask, context, decode, deny, hook, rewrite
 from hookonce.errors import HookonceError
 from hookonce.model import Decision
-from hookonce.sdk.answers import said, written
+from hookonce.sdk.answers import parse_answer, encode_decision
 from hookonce.sdk.event import HookEvent
-from hookonce.sdk.functions import answer
+from hookonce.sdk.functions import run_functions
 from hookonce.testing import samples
 from tests.journeys.asking import goldens
 
@@ -64,7 +64,7 @@ def test_what_is_returned_is_what_is_said(value, document):
     """
     In the words of the Hook Interchange Format; nothing is no opinion.
     """
-    assert document == written(said(value, "guard"))
+    assert document == encode_decision(parse_answer(value, "guard"))
 
 
 @pytest.mark.parametrize("value", ["deny", True, 3, {"decision": "deny"}, [deny("x"), "y"]])
@@ -73,7 +73,7 @@ def test_anything_else_is_a_mistake(value):
     Which is told, and never taken for silence.
     """
     with pytest.raises(TypeError, match=r"guard has returned .*; return nothing, or deny"):
-        said(value, "guard")
+        parse_answer(value, "guard")
 
 
 def test_functions_are_asked_about_what_they_want():
@@ -99,8 +99,8 @@ def test_functions_are_asked_about_what_they_want():
         noting("ends", "after_tool_execute"),
     ]
 
-    both = answer(functions, seen())
-    failed = answer(functions, seen(hook_event_name="PostToolUseFailure", error="x"))
+    both = run_functions(functions, seen())
+    failed = run_functions(functions, seen(hook_event_name="PostToolUseFailure", error="x"))
 
     assert ["all", "shell", "pattern", "all", "pattern", "ends"] == told
     assert ("all\nshell\npattern", "all\npattern\nends") == (both.context, failed.context)
@@ -115,7 +115,7 @@ def test_a_coroutine_is_waited_for():
     async def slow(event):
         return deny(event.command)
 
-    assert deny("git push") == answer([slow], seen())
+    assert deny("git push") == run_functions([slow], seen())
 
 
 @pytest.mark.parametrize(("words", "more"), [(["before_tool"], {}), ([], {"tool": {"pattern": "("}}), ([], {"tool": 3})])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookonce.errors import DocumentError, HookonceError
-from hookonce.journeys.check import KINDS
+from hookonce.journeys.check import DOCUMENT_CHECKS
 from hookonce.sdk import openhook
 from hookonce.sdk.openhook import OpenHookEvent, ValidationError, parse_stdin
 from tests.formats.openhook_material import DOCUMENTS, END, TYPES
@@ -72,7 +72,7 @@ def test_what_is_written_is_read_as_the_same_event(fields):
 
     assert event == OpenHookEvent.from_json(text) == OpenHookEvent.from_json(text.encode()) == OpenHookEvent.from_dict(document, strict=True)
     assert document == json.loads(text)
-    assert [] == KINDS["openhook"](document, True)[0]
+    assert [] == DOCUMENT_CHECKS["openhook"](document, True)[0]
     assert all(document[name] for name in ("data", "context", "extensions") if name in document)
     assert {name for name in ("data", "context", "extensions") if fields.get(name)} <= document.keys()
 
@@ -184,7 +184,7 @@ def test_what_is_wrong_is_named_by_its_place(changes, path):
         OpenHookEvent.from_dict(document)
 
     assert (path, path) == (caught.value.path, str(caught.value).partition(":")[0])
-    assert KINDS["openhook"](document, False)[0] == caught.value.problems
+    assert DOCUMENT_CHECKS["openhook"](document, False)[0] == caught.value.problems
     assert isinstance(caught.value, DocumentError)
 
 

@@ -245,7 +245,7 @@ def test_nobody_is_left_behind(ready, watchdog, monkeypatch):
     When whoever asked ends, so does all of it.
     """
     if watchdog == "copied":
-        monkeypatch.setattr(native, "program", lambda: None)
+        monkeypatch.setattr(native, "find_native_watchdog", lambda: None)
     ready.write("@hook\ndef guard(event): time.sleep(99)\n")
     ready.begin()
     ready.turn(lambda: len(running(str(ready.folder))) >= 3)

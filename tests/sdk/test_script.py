@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from hookonce import agents
-from hookonce.journeys.trial import sample
-from hookonce.sdk.functions import load
-from hookonce.sdk.script import replied
+from hookonce.journeys.trial import sample_event
+from hookonce.sdk.functions import load_module
+from hookonce.sdk.script import build_reply
 from hookonce.texts import dump
 from tests.journeys.asking import shell_calls
 from tests.shared import ROOT
@@ -29,7 +29,7 @@ def home(tmp_path, monkeypatch):
 def guard():
     """The five lines of the README."""
     path = list(sys.path)
-    yield load(str(GUARD), GUARD.read_bytes())
+    yield load_module(str(GUARD), GUARD.read_bytes())
     sys.path[:] = path
 
 
@@ -52,8 +52,8 @@ def test_the_five_lines_refuse_on_every_agent(guard, agent, native, payload):
     command = given.get("commands", [given["command"]])[-1]
     bad, good = (json.dumps(meant(payload, command, one)).encode() for one in ("sudo rm -rf /", "true"))
 
-    refused = who.read_reply(native, replied(guard, bad, [agent, native], {}))
-    silent = replied(guard, good, [agent, native], {})
+    refused = who.read_reply(native, build_reply(guard, bad, [agent, native], {}))
+    silent = build_reply(guard, good, [agent, native], {})
 
     assert ("deny", "not here") == (refused.outcome, refused.reason)
     assert agents.config_of(who).silence == silent.stdout
@@ -68,7 +68,7 @@ def run(raw, *words, file=GUARD, **more):
 
 def payload(agent, command="rm -rf /"):
     """What an agent writes."""
-    return dump(sample(agents.load(agent), "before_tool_execute", "shell", {"command": command}).native)
+    return dump(sample_event(agents.load(agent), "before_tool_execute", "shell", {"command": command}).native)
 
 
 def test_it_answers_who_calls_it(tmp_path):
@@ -76,7 +76,7 @@ def test_it_answers_who_calls_it(tmp_path):
     An agent that tells who it is needs no words; one that does not is named; others get a canonical answer, or none.
     """
     claude = json.dumps({"session_id": "s", "transcript_path": "/h/.claude/projects/p/s.jsonl", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf /"}})
-    canonical = dump(sample(agents.load("codex"), "before_tool_execute", "shell", {"command": "rm -rf /"}))
+    canonical = dump(sample_event(agents.load("codex"), "before_tool_execute", "shell", {"command": "rm -rf /"}))
 
     assert '"permissionDecision":"deny"' in run(claude.encode())[1]
     assert (2, "", "not here") == run(payload("windsurf"), "windsurf", "pre_run_command")
@@ -124,7 +124,7 @@ def test_what_it_prints_and_raises_is_not_its_answer(tmp_path):
     """
     file = tmp_path / "guard.py"
     file.write_text("print('loaded')\nfrom hookonce import deny, hook\n@hook\ndef guard(event):\n    print('asked')\n    return deny('no')\n@hook\ndef other(event): return deny(str(1 / len(event.prompt)))\n", encoding="utf-8")
-    canonical = dump(sample(agents.load("codex"), "before_tool_execute", "shell", {"command": "ls"}))
+    canonical = dump(sample_event(agents.load("codex"), "before_tool_execute", "shell", {"command": "ls"}))
 
     code, said, err = run(canonical, file=file)
     file.write_text(file.read_text(encoding="utf-8").replace("1 / len(event.prompt)", "1"), encoding="utf-8")
@@ -141,6 +141,6 @@ def test_an_agent_that_never_closes_its_stdin_is_answered():
     A whole document, and then nothing for a while.
     """
     with subprocess.Popen([sys.executable, GUARD], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        process.stdin.write(dump(sample(agents.load("codex"), "before_tool_execute", "shell", {"command": "rm -rf /"})))
+        process.stdin.write(dump(sample_event(agents.load("codex"), "before_tool_execute", "shell", {"command": "rm -rf /"})))
         process.stdin.flush()
         assert b'"deny"' in process.stdout.readline()

@@ -33,7 +33,7 @@ def test_a_function_is_run_as_every_agent_would(agent):
     """
     result = run(no_rm, agent, input=RM)
     who = agents.load(agent)
-    native = agents.native_of(who, "before_tool_execute")
+    native = agents.config_event_of(who, "before_tool_execute")
 
     assert result.denied
     assert "not here" == result.reason

@@ -7,8 +7,8 @@ import pytest
 
 from hookonce.errors import DocumentError
 from hookonce.formats import load
-from hookonce.journeys.check import check
-from hookonce.journeys.lines import Line
+from hookonce.journeys.check import check_documents
+from hookonce.journeys.lines import StreamLine
 from tests.cases import cases
 from tests.seeds.blocks import only
 from tests.shared import vector
@@ -151,7 +151,7 @@ def broken(name, place, value):
 
 
 def verdict(name, given, *, strict=False):
-    return check(".openhook.json" if name == "discovery" else "-", [Line(1, json.dumps(given).encode())], strict=strict)
+    return check_documents(".openhook.json" if name == "discovery" else "-", [StreamLine(1, json.dumps(given).encode())], strict=strict)
 
 
 def test_there_are_enough():
@@ -195,7 +195,7 @@ def test_what_is_no_object_is_no_document(text):
     """
     Anything but a JSON object is refused as a whole.
     """
-    found = check("-", [Line(1, text.encode())], strict=False)
+    found = check_documents("-", [StreamLine(1, text.encode())], strict=False)
 
     assert (False, ["$"]) == (found.ok, [trouble.path for trouble in found.problems])
 

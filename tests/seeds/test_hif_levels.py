@@ -10,16 +10,16 @@ import pytest
 import yaml
 
 from hookonce import agents
-from hookonce.agents import native_of, point_of
+from hookonce.agents import config_event_of, point_of
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.canon.capabilities import CAPABILITIES
-from hookonce.canon.events import ROWS
+from hookonce.canon.events import CANONICAL_EVENTS
 from hookonce.canon.weaken import weaken
 from hookonce.journeys import on
 from hookonce.journeys.convert import convert
-from hookonce.journeys.identify import event_of
+from hookonce.journeys.identify import payload_event
 from hookonce.journeys.translate import translate
-from hookonce.journeys.trial import sample
+from hookonce.journeys.trial import sample_event
 from hookonce.manifest import load
 from hookonce.manifest.degrade import capabilities_of, strategy_of
 from hookonce.model import Decision
@@ -70,13 +70,13 @@ def payloads():
 
 def called(agent, kind, tool="shell", given_input=None):
     """How the agent tells of an event: as it was recorded or documented, else as it would be; None where it does not."""
-    native = native_of(agent, kind)
+    native = config_event_of(agent, kind)
     if native is None:
         return None
     if tool == "shell" and kind != "before_tool_execute" and (agent.name, kind, False) in payloads():
         return payloads()[agent.name, kind, False]
-    event = sample(agent, kind, tool, given_input or SHELL)
-    own = event_of(agent, event.native)  # one event of ours may be several of the agent's
+    event = sample_event(agent, kind, tool, given_input or SHELL)
+    own = payload_event(agent, event.native)  # one event of ours may be several of the agent's
     return own if own in agent.config.points else native, event.native, event
 
 
@@ -92,7 +92,7 @@ def answered(home, agent, call, *hooks, ending="true"):
     for note in (home / "seen").iterdir():
         note.unlink()
     native, payload, _ = call
-    reply = on.answer([agent.name, native], json.dumps(payload).encode(), PLAIN)
+    reply = on.answer_call([agent.name, native], json.dumps(payload).encode(), PLAIN)
     return agent.read_reply(native, reply) or Decision()
 
 
@@ -116,9 +116,9 @@ def manifests(agent, home):
 
     for text in (json.dumps(given), yaml.safe_dump(given)):
         (home / "hooks").write_text(text)
-        made = convert(load.parse((home / "hooks").read_bytes()), None, agent)
+        made = convert(load.parse_document((home / "hooks").read_bytes()), None, agent)
         back = convert(made.document, agent, None, beside=made.side).document
-        assert (True, given["spec"], load.manifest_of(given)) == (made.verified, back["spec"], load.manifest_of(back))
+        assert (True, given["spec"], load.build_manifest(given)) == (made.is_verified, back["spec"], load.build_manifest(back))
 
 
 def events_of(group):
@@ -128,7 +128,7 @@ def events_of(group):
         """
         A hook runs for each of them that the agent has, with its canonical name; where it has none, conversion says so.
         """
-        for kind in (row.name for row in ROWS if row.group == group):
+        for kind in (row.name for row in CANONICAL_EVENTS if row.group == group):
             hook = {"event": kind}
             if (call := called(agent, kind)) is None:
                 assert ["lost"] == [gap.effect for gap in convert(document(hook), None, agent).gaps if gap.where == "$.hooks[0]"]
@@ -179,7 +179,7 @@ def translation(agent, home):
         answered(home, one, called(one, "before_tool_execute"), {"event": hook.event, "matcher": hook.matcher})
         assert {"shell"} == {told["tool"]["name"] for told in notes(home).values()}
     (told,) = translate(payload, agent.name, other.name, event=native, privacy="full")
-    seen = agents.decode(other, told, native_of(other, "before_tool_execute"))
+    seen = agents.decode(other, told, config_event_of(other, "before_tool_execute"))
     assert ("before_tool_execute", "shell", "git push") == (seen.type, seen.tool.name, seen.tool.input["command"])
 
 
@@ -228,11 +228,11 @@ def inference(agent, home):
     """
     for capability, needing in NEEDING.items():
         given = document(needing)
-        (hook,) = load.manifest_of(given).hooks
+        (hook,) = load.build_manifest(given).hooks
         assert capability in capabilities_of(hook)
         named = {gap.capability for gap in convert(given, None, agent).gaps} & CAPABILITIES.keys()
         assert capabilities_of(hook) - agent.config.capabilities == named
-    (boaster,) = load.manifest_of(document({"capabilities": [*CAPABILITIES]})).hooks
+    (boaster,) = load.build_manifest(document({"capabilities": [*CAPABILITIES]})).hooks
     assert frozenset() == capabilities_of(boaster)
 
 
@@ -248,7 +248,7 @@ def degradation(agent, home):
 
 
 def _shown(agent, capability, given):
-    (hook,) = load.manifest_of(given).hooks
+    (hook,) = load.build_manifest(given).hooks
     fate, made = strategy_of(hook, capability), convert(given, None, agent)
     left = [each.handler for each in agent.config.parse(agent, made.document)[0]]
     unsayable = hook.handler.type == "prompt" and "prompt" not in agent.config.handlers  # no command asks a model

@@ -9,9 +9,9 @@ from jsonschema import Draft202012Validator, FormatChecker
 from msgspec import to_builtins
 
 from hookonce import formats
-from hookonce.journeys.check import KINDS, check
+from hookonce.journeys.check import DOCUMENT_CHECKS, check_documents
 from hookonce.journeys.identify import identify
-from hookonce.journeys.lines import Line
+from hookonce.journeys.lines import StreamLine
 from hookonce.store.redact import redact
 from tests.formats.material import EXACT, documents, records, walk
 from tests.seeds.blocks import blocks, only, spelled_out
@@ -32,7 +32,7 @@ CHECKED.checks("date-time", ValueError)(lambda text: datetime.fromisoformat(text
 
 
 def verdict(*given, name="-", strict=True):
-    return check(name, [Line(n, json.dumps(one).encode()) for n, one in enumerate(given, 1)], strict=strict)
+    return check_documents(name, [StreamLine(n, json.dumps(one).encode()) for n, one in enumerate(given, 1)], strict=strict)
 
 
 def written(name):
@@ -251,6 +251,6 @@ def test_openhook_examples_of_the_makers(name):
     record = formats.load("openhook").read(example)
     (again,) = to_builtins(formats.load("openhook").write(record))
 
-    assert ([], []) == KINDS["openhook"](example, True)
+    assert ([], []) == DOCUMENT_CHECKS["openhook"](example, True)
     assert (example["data"], example["context"]) == (again["data"], again["context"])
     assert survives("openhook", example)

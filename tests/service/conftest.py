@@ -79,7 +79,7 @@ def warm(home):
 def night(tmp_path, monkeypatch):
     """A store and those who keep and watch it, in a home of its own; nothing waits for others to come."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(keeper, "_REST", 0.0)
+    monkeypatch.setattr(keeper, "_QUIET_PERIOD_S", 0.0)
     found = Night()
     yield found
     found.close()

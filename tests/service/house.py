@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from hookonce import ids, wire
-from hookonce.journeys.trusting import pin, proposals
-from hookonce.runtime.folder import folder
+from hookonce.journeys.trusting import trust_proposals, list_proposals
+from hookonce.runtime.folder import find_runtime_dir
 from hookonce.service import peer
 from tests.handlers.processes import eventually, running
 
@@ -40,7 +40,7 @@ class Home:
             (self.bin / file.name).write_bytes(file.read_bytes())
         self.client.chmod(0o755)
         with self.inside():
-            self.house = folder()
+            self.house = find_runtime_dir()
         self.socket = self.house / "socket"
 
     # What is in it
@@ -58,7 +58,7 @@ class Home:
     def trust(self):
         """Agree to the hooks of the project."""
         with self.inside():
-            pin(self.where, proposals(self.where))
+            trust_proposals(self.where, list_proposals(self.where))
 
     @contextmanager
     def inside(self):
@@ -111,9 +111,9 @@ class Home:
 
     def status(self):
         """What the daemon says of itself; None without one."""
-        frame = wire.frame([b"status", b"", b"x", *[b""] * (wire.FIELDS - 3)])
+        frame = wire.encode_frame([b"status", b"", b"x", *[b""] * (wire.FIELD_COUNT - 3)])
         with suppress(OSError):
-            found, _ = wire.replies(self.say(frame))
+            found, _ = wire.decode_replies(self.say(frame))
             return json.loads(found[0][3]) if found else None
         return None
 
@@ -143,16 +143,16 @@ class Home:
         told = {
             "version": wire.VERSION,
             "build": build,
-            "id": (name or ids.fresh()).encode(),
+            "id": (name or ids.new_id()).encode(),
             "words": b"".join(os.fsencode(word) + b"\0" for word in words),
             "environment": b"".join(os.fsencode(f"{key}={value}") + b"\0" for key, value in self.env.items()),
             "cwd": bytes(self.where),
             "umask": b"18",
             "stdin": given,
-            "namespaces": peer.namespaces(),
+            "namespaces": peer.namespaces_of(),
             "parent": b"",
         }
-        return wire.frame([*(told | fields).values()])
+        return wire.encode_frame([*(told | fields).values()])
 
     def warm(self):
         """Have a daemon; its status."""
@@ -199,7 +199,7 @@ def _words(pid):
 
 def _is_whole(data):
     try:
-        return wire.length(data[:8]) == len(data)
+        return wire.frame_length(data[:8]) == len(data)
     except ValueError:
         return False
 
@@ -208,7 +208,7 @@ def heard(line):
     """All that is said until an answer is there, or the other end hangs up."""
     data = b""
     with suppress(ConnectionResetError):
-        while all(kind == wire.ACK for kind, *_ in wire.replies(data)[0]) and (chunk := line.recv(1 << 16)):
+        while all(kind == wire.ACK for kind, *_ in wire.decode_replies(data)[0]) and (chunk := line.recv(1 << 16)):
             data += chunk
     return data
 

@@ -4,15 +4,15 @@ import subprocess
 import time
 
 from hookonce import ids, times
-from hookonce.journeys.stored import stored
+from hookonce.journeys.stored import redact_record
 from hookonce.model import SCHEMA, Decision, Event, Record, Tool
-from hookonce.runtime.depth import stat_of
-from hookonce.runtime.loop import Loop
-from hookonce.service.keeper import Keeper
-from hookonce.service.refused_files import RefusedFiles
-from hookonce.service.vigil import Vigil
+from hookonce.runtime.depth import read_proc_stat
+from hookonce.runtime.loop import EventLoop
+from hookonce.service.keeper import BackgroundStoreWriter
+from hookonce.service.refused_files import DeniedFileWatcher
+from hookonce.service.vigil import SessionReaper
 from hookonce.store import kept
-from hookonce.store.journal import Journal
+from hookonce.store.journal import SpoolJournal
 from tests.handlers.processes import eventually
 
 
@@ -25,10 +25,10 @@ class Night:
 
     def begin(self):
         """Know nothing but what is in the store."""
-        self.loop, self.journal = Loop(), Journal()
-        self.keeper = Keeper(self.loop, self.journal)
-        self.vigil = Vigil(self.loop, self.keeper, self.clock, lambda: time.monotonic() + self.later)
-        self.files = RefusedFiles(self.loop, self.keeper, self.journal)
+        self.loop, self.journal = EventLoop(), SpoolJournal()
+        self.keeper = BackgroundStoreWriter(self.loop, self.journal)
+        self.vigil = SessionReaper(self.loop, self.keeper, self.clock, lambda: time.monotonic() + self.later)
+        self.files = DeniedFileWatcher(self.loop, self.keeper, self.journal)
 
     def clock(self):
         return time.time() + self.later
@@ -37,16 +37,16 @@ class Night:
         told = None if tool is None else Tool(name=tool, native=tool, input=given or {})
         now = times.from_seconds(self.clock())
         known = {"schema": SCHEMA, "type": kind, "agent": agent, "session": session, "time": now, "received": now}
-        return Event(id=ids.fresh(), **known | fields, time_source="received", tool=told)
+        return Event(id=ids.new_id(), **known | fields, time_source="received", tool=told)
 
     def tell(self, kind, by=None, outcome=None, **fields):
         """A call of an agent, answered by us if a process has made it."""
         decision = None if outcome is None else Decision(outcome=outcome)
         record = Record(event=self.event(kind, **fields), decision=decision)
         if by is not None:
-            self.vigil.called(record.event.id.encode(), by.told)
-        self.files.noticed(record)
-        self.journal.append(stored(record))
+            self.vigil.record_caller(record.event.id.encode(), by.told)
+        self.files.watch_record(record)
+        self.journal.append(redact_record(record))
         self.settle()
         return record.event
 
@@ -54,8 +54,8 @@ class Night:
         """Until everything is kept, and nothing is left to do."""
 
         def is_done():
-            self.loop.turn(0.01)
-            return self.keeper.status()["waiting"] == 0 and not self.loop.is_behind
+            self.loop.run_once(0.01)
+            return self.keeper.status()["waiting"] == 0 and not self.loop.has_pending
 
         assert eventually(is_done), self.keeper.status()
 
@@ -63,18 +63,18 @@ class Night:
         """Let time pass, and look as often as the daemon would at its end."""
         self.later += seconds
         for _ in range(2):
-            self.vigil.tick()
+            self.vigil.check_sessions()
             self.later += 3
             self.settle()
 
     def kinds(self, *names, session="s"):
-        found = [record.event for record in kept.latest() if record.event.session == session]
+        found = [record.event for record in kept.latest_records() if record.event.session == session]
         return [event for event in found if event.type in names]
 
     def open_calls(self):
         """The calls of all sessions that nobody has ended."""
         found = []
-        self.keeper.ask(lambda recorder: found.extend(state.calls.open for state in recorder.states.values()))
+        self.keeper.run_with_recorder(lambda recorder: found.extend(state.calls.open for state in recorder.states.values()))
         return [calls for calls in found if calls]
 
     def ends(self, session="s"):
@@ -92,7 +92,7 @@ class Agent:
 
     def __init__(self, words=("sleep", "600")):
         self.process = subprocess.Popen(words)
-        self.told = f"{self.process.pid} {stat_of(self.process.pid)[19]}".encode()
+        self.told = f"{self.process.pid} {read_proc_stat(self.process.pid)[19]}".encode()
 
     def end(self):
         self.process.kill()

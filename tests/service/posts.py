@@ -18,8 +18,8 @@ class Poster:
     def __init__(self, home):
         self.home = home
         with home.inside():
-            self.address = address.known() or address.drawn()
-            address.keep(self.address)
+            self.address = address.load_http_address() or address.new_http_address()
+            address.save_http_address(self.address)
         home.warm()
         assert eventually(lambda: (home.status() or {}).get("http", {}).get("open"), _LONG)
 

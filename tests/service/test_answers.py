@@ -8,7 +8,7 @@ import pytest
 
 from hookonce import agents
 from hookonce.journeys import on
-from hookonce.journeys.failmode import bytes_of
+from hookonce.journeys.failmode import encode_reply
 from tests.journeys.asking import goldens
 from tests.service.house import Home, command
 from tests.shared import ROOT
@@ -54,8 +54,8 @@ def promised(tmp_path_factory, monkeypatch, installed):
     def answer(words, raw):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("HOME", str(other.home))
-            reply = on.answer(words, raw, other.env)
-        return reply.code, bytes_of(reply), reply.stderr.encode()
+            reply = on.answer_call(words, raw, other.env)
+        return reply.code, encode_reply(reply), reply.stderr.encode()
 
     yield other, answer
     shutil.rmtree(other.house, ignore_errors=True)

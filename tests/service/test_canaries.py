@@ -5,9 +5,9 @@ import json
 import os
 import shutil
 
-from hookonce.canon.events import ROWS
+from hookonce.canon.events import CANONICAL_EVENTS
 from hookonce.journeys.record import Recorder
-from hookonce.journeys.respond import Call, understand
+from hookonce.journeys.respond import CallArguments, parse_request
 from hookonce.store.writer import Writer
 from tests.handlers.processes import eventually
 from tests.laws.planting import Canaries, coded, numbers, odd, secret
@@ -39,7 +39,7 @@ def respond(call, asked, ground):
 def settle(home, way):
     """Have such a hook for every event."""
     home.hooks(
-        *({"name": "h", "event": row.name, "blocking": True, "handler": {"type": "command", **ECHOES[way]}} for row in ROWS)
+        *({"name": "h", "event": row.name, "blocking": True, "handler": {"type": "command", **ECHOES[way]}} for row in CANONICAL_EVENTS)
     )
 
 
@@ -47,7 +47,7 @@ def planted(canaries):
     """Words and payload of a call of each of some agents."""
     for agent, native, plain, name in SOME:
         raw = json.dumps(canaries.planted_in(plain, steering(agent, native, plain))).encode()
-        canaries.expect(understand(Call(agent=agent, event=native), raw, ENV).event, name)
+        canaries.expect(parse_request(CallArguments(agent=agent, event=native), raw, ENV).event, name)
         yield [agent, native, "--via", f"{agent}/user"], raw
 
 
@@ -57,7 +57,7 @@ def left(home):
     yield from _files(home)
     with home.inside():
         writer = Writer()
-        Recorder(writer).fold()
+        Recorder(writer).ingest_spool()
         yield from _files(home)
         writer.close()
 

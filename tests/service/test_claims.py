@@ -14,13 +14,13 @@ def test_it_waits_for_the_others_answer_and_gives_that(warm):
     Its own hooks stay unasked, and the call is not dropped.
     """
     warm.hooks(command(f"echo x >>{warm.home}/ran"))
-    call, said = ids.fresh(), []
+    call, said = ids.new_id(), []
     with warm.inside():
-        assert calls.claim(call)
-        asking = Thread(target=lambda: said.extend(wire.replies(warm.say(warm.frame(payload(), name=call)))[0]))
+        assert calls.claim_call(call)
+        asking = Thread(target=lambda: said.extend(wire.decode_replies(warm.say(warm.frame(payload(), name=call)))[0]))
         asking.start()
         assert eventually(lambda: warm.status()["under_way"] == 1, 20)
-        calls.finish(call, Reply(stdout="theirs"))
+        calls.save_answer(call, Reply(stdout="theirs"))
         asking.join()
 
     assert (wire.ANSWER, 0, b"theirs\n") == (said[-1][0], *said[-1][2:4])

@@ -10,15 +10,15 @@ import pytest
 
 from hookonce.model import Decision, HookRun
 from hookonce.runtime import twice
-from hookonce.runtime.twice import Decided, decide, enter, on_disk
-from hookonce.service.doors import Doors
+from hookonce.runtime.twice import CallDecision, publish_decision, join_call, disk_store
+from hookonce.service.doors import DedupCache
 from tests.handlers.processes import eventually
 from tests.runtime.events import event
 from tests.service.house import TOOL, command, payload, refused
 from tests.service.test_hung_up import WAITS
 
-DENY = Decided(decision=Decision(outcome="deny", reason="no"), runs=[HookRun(hook="guard")])
-NOTHING = Decided(decision=Decision())
+DENY = CallDecision(decision=Decision(outcome="deny", reason="no"), runs=[HookRun(hook="guard")])
+NOTHING = CallDecision(decision=Decision())
 USER, PROJECT = "claude-code/user", "claude-code/project"
 OTHER = ["claude-code", "PreToolUse", "--via", PROJECT]
 
@@ -39,8 +39,8 @@ def other():
 def came(process, via=USER):
     """A call that another process decides, and has written so."""
     one = event()
-    next(enter(one, via, monotonic() + 60, on_disk), None)
-    path = twice.file(twice.key_of(one))
+    next(join_call(one, via, monotonic() + 60, disk_store), None)
+    path = twice.dedup_file(twice.dedup_key(one))
     path.write_bytes(path.read_bytes().replace(f'"pid":{os.getpid()}'.encode(), b'"pid":%d' % process.pid))
     return one
 
@@ -54,7 +54,7 @@ def end(walk):
 
 def known(one, book, via=USER):
     """How a call is known that has just come."""
-    return end(enter(one, via, monotonic() + 60, book))
+    return end(join_call(one, via, monotonic() + 60, book))
 
 
 def gone(process):
@@ -67,11 +67,11 @@ def test_what_somebody_without_us_decided_while_we_waited_is_the_decision(other)
     """
     Even when whoever decided is gone at our next look.
     """
-    first, doors = came(other), Doors()
-    second = enter(event(), PROJECT, monotonic() + 60, doors)
-    assert [twice._POLL] * 2 == [next(second) for _ in range(2)]
+    first, doors = came(other), DedupCache()
+    second = join_call(event(), PROJECT, monotonic() + 60, doors)
+    assert [twice._DEDUP_POLL_INTERVAL_S] * 2 == [next(second) for _ in range(2)]
 
-    decide(first, DENY, on_disk)
+    publish_decision(first, DENY, disk_store)
     gone(other)
     found = end(second)
 
@@ -82,27 +82,27 @@ def test_who_ended_without_a_word_is_not_waited_for(other):
     """
     Then it is ours to decide, and everybody without us knows.
     """
-    _, doors, mine = came(other), Doors(), event()
-    walk = enter(mine, PROJECT, monotonic() + 60, doors)
+    _, doors, mine = came(other), DedupCache(), event()
+    walk = join_call(mine, PROJECT, monotonic() + 60, doors)
     next(walk)
     gone(other)
 
     assert mine.id == end(walk).by
-    assert decide(mine, DENY, doors).decided == DENY
-    assert known(event(), on_disk, "third/door").decided == DENY
+    assert publish_decision(mine, DENY, doors).decided == DENY
+    assert known(event(), disk_store, "third/door").decided == DENY
 
 
 def test_what_was_told_is_decided_for_everybody_at_once():
     """
     Nobody has to wait until the daemon finds the time to write it down.
     """
-    first, doors = event(), Doors()
+    first, doors = event(), DedupCache()
     known(first, doors)
-    doors.write()
-    second = enter(event(), PROJECT, monotonic() + 60, on_disk)
-    assert [twice._POLL] == [next(second)]
+    doors.flush()
+    second = join_call(event(), PROJECT, monotonic() + 60, disk_store)
+    assert [twice._DEDUP_POLL_INTERVAL_S] == [next(second)]
 
-    decide(first, DENY, doors)
+    publish_decision(first, DENY, doors)
 
     found = end(second)
     assert (first.id, DENY) == (found.first, found.decided)
@@ -112,48 +112,48 @@ def test_what_concerned_nobody_is_written_nowhere_and_known_here():
     """
     Until somebody without us begins the same page: then both stand on it.
     """
-    first, doors = event(), Doors()
+    first, doors = event(), DedupCache()
     known(first, doors)
-    decide(first, NOTHING, doors)
-    doors.write()
-    page = twice.file(twice.key_of(first))
+    publish_decision(first, NOTHING, doors)
+    doors.flush()
+    page = twice.dedup_file(twice.dedup_key(first))
     assert not page.exists()
     without = event()
-    known(without, on_disk)
-    decide(without, DENY, on_disk)
+    known(without, disk_store)
+    publish_decision(without, DENY, disk_store)
 
     assert known(event(), doors, PROJECT).decided == DENY
-    assert {first.id, without.id} == {one.first for one in twice.read(page.read_bytes())}
+    assert {first.id, without.id} == {one.first_id for one in twice.parse_entries(page.read_bytes())}
 
 
 def test_a_page_that_somebody_holds_for_ever_stops_nobody():
     """
     A process may be stopped at any moment.
     """
-    first, doors = event(), Doors()
+    first, doors = event(), DedupCache()
     known(first, doors)
-    doors.write()
-    with twice.file(twice.key_of(first)).open("rb") as held:
+    doors.flush()
+    with twice.dedup_file(twice.dedup_key(first)).open("rb") as held:
         flock(held, LOCK_EX)
-        assert decide(first, DENY, doors).decided == DENY
+        assert publish_decision(first, DENY, doors).decided == DENY
         assert known(event(), doors, PROJECT).decided == DENY
 
-    doors.write()
+    doors.flush()
 
-    assert known(event(), on_disk, "third/door").decided == DENY
+    assert known(event(), disk_store, "third/door").decided == DENY
 
 
 def test_what_cannot_be_written_is_known_here(monkeypatch):
     """
     A full disk costs what others would have known.
     """
-    first, doors = event(), Doors()
+    first, doors = event(), DedupCache()
     known(first, doors)
     with monkeypatch.context() as patch:
         patch.setattr("hookonce.service.doors.change", _full)
-        doors.write()
-        decide(first, DENY, doors)
-        doors.write()
+        doors.flush()
+        publish_decision(first, DENY, doors)
+        doors.flush()
         assert known(event(), doors, PROJECT).decided == DENY
 
 
@@ -165,18 +165,18 @@ def test_what_nobody_asks_for_any_more_is_forgotten(monkeypatch):
     """
     After as long as a call's id counts, however few calls there were.
     """
-    doors = Doors()
+    doors = DedupCache()
     old, young = event(command="old"), event(command="young")
     now = twice.time()
     for one, age in [(old, 601), (young, 590)]:
         monkeypatch.setattr(twice, "time", lambda age=age: now - age)
         known(one, doors)
-        decide(one, NOTHING, doors)
+        publish_decision(one, NOTHING, doors)
     monkeypatch.setattr(twice, "time", lambda: now)
 
-    doors.forget()
+    doors.evict_expired()
 
-    assert [twice.key_of(young)] == list(doors._known)
+    assert [twice.dedup_key(young)] == list(doors._pages)
 
 
 def test_hooks_run_once_for_a_call_that_comes_without_us_first(warm):

@@ -7,16 +7,16 @@ import pytest
 from hookonce.config import paths, settings
 from hookonce.journeys.record import Recorder
 from hookonce.model import Usage
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.service import forgetting
-from hookonce.service.forgetting import Forgetter
+from hookonce.service.forgetting import RetentionRunner
 from hookonce.store import cursors, erasure, fold, retention, spool
 from hookonce.store import journal as journals
-from hookonce.store.cursors import Place
-from hookonce.store.entry import entry
-from hookonce.store.journal import Journal
+from hookonce.store.cursors import TranscriptFile
+from hookonce.store.entry import build_entry
+from hookonce.store.journal import SpoolJournal
 from hookonce.store.writer import Writer
-from hookonce.transcripts.reading import Cursor, Memory
+from hookonce.transcripts.reading import TranscriptCursor, ReaderMemory
 from tests.store.rows import append, stored, verified
 
 CANARY = "kanarienvogel"
@@ -29,16 +29,16 @@ def _home(tmp_path, monkeypatch):
 
 
 def configured(text):
-    paths.configuration().mkdir(parents=True, exist_ok=True)
-    (paths.configuration() / "config.toml").write_text(text)
+    paths.config_dir().mkdir(parents=True, exist_ok=True)
+    (paths.config_dir() / "config.toml").write_text(text)
 
 
 class House:
     """As much of a daemon as forgets."""
 
     def __init__(self, writer):
-        self.loop, self.recorder, self.locked = Loop(), Recorder(writer), 0
-        self.forgetter = Forgetter(self.loop, self.ask)
+        self.loop, self.recorder, self.locked = EventLoop(), Recorder(writer), 0
+        self.forgetter = RetentionRunner(self.loop, self.ask)
 
     def ask(self, work):
         if self.locked:
@@ -52,9 +52,9 @@ def test_what_is_too_old_goes_in_steps_while_the_record_goes_on(monkeypatch):
     """
     Also if the store is locked for a while.
     """
-    monkeypatch.setattr(retention, "_AT_ONCE", 7)
-    monkeypatch.setattr(forgetting, "_REST", 0.01)
-    monkeypatch.setattr(forgetting, "_TROUBLE", 0.01)
+    monkeypatch.setattr(retention, "_BATCH_ROWS", 7)
+    monkeypatch.setattr(forgetting, "_RETENTION_STEP_INTERVAL_S", 0.01)
+    monkeypatch.setattr(forgetting, "_RETENTION_RETRY_S", 0.01)
     configured("keep_days = 1\n")
     new = []
     with Writer() as writer:
@@ -62,10 +62,10 @@ def test_what_is_too_old_goes_in_steps_while_the_record_goes_on(monkeypatch):
         append(writer, 1, received="2026-11-15T00:00:00Z")
         house = House(writer)
         house.locked = 2
-        house.forgetter.begin()
+        house.forgetter.start()
         while house.forgetter.is_busy:
             new += append(writer, 1, received="2026-11-15T00:00:00Z")
-            house.loop.turn(0.01)
+            house.loop.run_once(0.01)
         left = writer.connection.execute("SELECT count(*) FROM events").fetchone()[0]
         graves = writer.connection.execute("SELECT count(*) FROM tombstones").fetchone()[0]
         house.loop.close()
@@ -82,7 +82,7 @@ def test_nothing_is_looked_for_where_everything_is_kept(text):
     configured(text)
     with Writer() as writer:
         house = House(writer)
-        house.forgetter.begin()
+        house.forgetter.start()
         house.loop.close()
 
     assert not house.forgetter.is_busy
@@ -94,31 +94,31 @@ def test_the_file_of_an_erased_session_is_not_named_any_more():
     """
     with Writer() as writer:
         told = [stored(session=name, usage=Usage(input_tokens=1)) for name in (CANARY, "other")]
-        writer.append([entry(one) for one in told])
+        writer.append([build_entry(one) for one in told])
         for name in (CANARY, "other"):
-            cursor = Cursor(device=1, inode=2, offset=3, mark="", memory=Memory(session=name))
-            cursors.write(writer.connection, Place(Path(f"/h/{name}.jsonl"), "codex", name), cursor, "2026-11-15")
-        erasure.erase(writer, [told[0].event.id])
+            cursor = TranscriptCursor(device=1, inode=2, offset=3, mark="", memory=ReaderMemory(session=name))
+            cursors.save_cursor(writer.connection, TranscriptFile(Path(f"/h/{name}.jsonl"), "codex", name), cursor, "2026-11-15")
+        erasure.erase_records(writer, [told[0].event.id])
         left = writer.connection.execute("SELECT path, session FROM transcripts").fetchall()
 
     assert [("/h/other.jsonl", "other")] == left
-    assert not [file.name for file in paths.data().iterdir() if file.is_file() and CANARY.encode() in file.read_bytes()]
+    assert not [file.name for file in paths.data_dir().iterdir() if file.is_file() and CANARY.encode() in file.read_bytes()]
 
 
 def test_what_can_be_written_nowhere_does_not_fill_the_memory(monkeypatch):
     """
     All of it is counted, and as much as is remembered may still be kept.
     """
-    monkeypatch.setattr(journals, "_REMEMBERED", 3)
+    monkeypatch.setattr(journals, "_MAX_UNWRITTEN_EVENTS", 3)
     monkeypatch.setattr(journals.os, "write", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
-    log, kept = Journal(), []
-    log.kept = kept.append
+    log, kept = SpoolJournal(), []
+    log.on_record = kept.append
     told = [stored(number) for number in range(5)]
     assert not any(log.append(one) for one in told)
-    assert (5, 3) == (spool.lost(), len(kept))
-    log.found([one.event.id for one in told])
+    assert (5, 3) == (spool.lost_record_count(), len(kept))
+    log.confirm_stored([one.event.id for one in told])
 
-    assert 2 == spool.lost()
+    assert 2 == spool.lost_record_count()
 
 
 def test_of_very_many_calls_that_wait_only_some_are_looked_at(monkeypatch):
@@ -126,13 +126,13 @@ def test_of_very_many_calls_that_wait_only_some_are_looked_at(monkeypatch):
     Whoever wants all of them looks at all.
     """
     looked = []
-    usual = fold._page
-    monkeypatch.setattr(fold, "_LOOKS", 3)
-    monkeypatch.setattr(fold, "_page", lambda path: looked.append(path) or usual(path))
-    monkeypatch.setattr(fold, "_may_grow", lambda *_: True)
+    usual = fold._open_spool_file
+    monkeypatch.setattr(fold, "_MAX_DEFERRED_FILES", 3)
+    monkeypatch.setattr(fold, "_open_spool_file", lambda path: looked.append(path) or usual(path))
+    monkeypatch.setattr(fold, "_is_incomplete", lambda *_: True)
     for number in range(9):
         spool.append(stored(number))
 
-    assert 3 == fold.fold(lambda _: 0, 2).waiting
+    assert 3 == fold.ingest_spool(lambda _: 0, 2).pending_calls
     assert 3 == len(looked)
-    assert 9 == fold.fold(lambda _: 0).waiting
+    assert 9 == fold.ingest_spool(lambda _: 0).pending_calls

@@ -22,7 +22,7 @@ from tests.service.posts import PATH, Poster, status_of
 
 EMPTY = b"\r\n\r\n"
 GUARD = command("echo no >&2; exit 2", matcher={"pattern": "Bash"})
-POSTED = [pytest.param(*one[:3], id=one[3]) for one in goldens() if one[0] in _http.COMMANDS]
+POSTED = [pytest.param(*one[:3], id=one[3]) for one in goldens() if one[0] in _http.COMMAND_EVENTS]
 
 
 @pytest.fixture(scope="module")
@@ -321,7 +321,7 @@ def test_every_payload_is_decided_as_it_is_at_the_other_door(installed, tmp_path
             for attempt in range(5):
                 ran, (status, body) = both(agent, native, given, f"{word}{attempt}")
                 bodies.add(body)
-                expected = _http.body(agent, native, ran).strip()
+                expected = _http.response_body(agent, native, ran).strip()
                 if expected == body.decode():
                     break
             assert (200, expected) == (status, body.decode()), (agent, native)
@@ -345,7 +345,7 @@ def test_a_refusal_by_exit_code_is_an_object_over_http(native, expected):
     """
     A response has no exit code.
     """
-    assert expected == json.loads(_http.body("claude-code", native, Reply(stderr="r", code=2)))
+    assert expected == json.loads(_http.response_body("claude-code", native, Reply(stderr="r", code=2)))
 
 
 def test_a_hook_sees_where_the_agent_is_and_little_else(home):
@@ -408,7 +408,7 @@ def test_the_door_comes_and_goes_with_its_address(home):
     line = poster.line()
     assert 200 == poster.post(payload(), line=line)[0]
     with home.inside():
-        address.forget()
+        address.remove_http_address()
 
     assert eventually(lambda: not home.status()["http"]["open"], 60)
     line.close()
@@ -436,10 +436,10 @@ def test_a_port_that_somebody_else_has_is_told(home):
     """
     with socket.socket() as squatter:
         with home.inside():
-            wanted = address.drawn()
+            wanted = address.new_http_address()
             squatter.bind(("127.0.0.1", wanted.port))
             squatter.listen()
-            address.keep(wanted)
+            address.save_http_address(wanted)
         home.warm()
         assert f"port {wanted.port} is somebody else's: Address already in use" == home.status()["http"]["problem"]
     assert eventually(lambda: home.status()["http"]["open"], 60)

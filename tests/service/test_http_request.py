@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.service.http_request import Chunked, Head, Refused, body_of, head_of
+from hookonce.service.http_request import ChunkedBody, RequestHead, HttpError, body_reader_of, parse_head
 
 HEAD = b"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nX-Thing:  two words \t"
 
@@ -31,8 +31,8 @@ def test_a_head_is_its_words():
     """
     Names of headers in small letters, values without the space around them.
     """
-    head = head_of(HEAD)
-    assert Head("POST", "/x", {"host": "a", "content-length": "5", "x-thing": "two words"}, keeps=True) == head
+    head = parse_head(HEAD)
+    assert RequestHead("POST", "/x", {"host": "a", "content-length": "5", "x-thing": "two words"}, keep_alive=True) == head
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_connection_is_kept_as_its_version_says(version, said, keeps):
     Unless the head says otherwise.
     """
     lines = [f"POST /x HTTP/{version}", "Host: a", *([said] if said else [])]
-    assert keeps is head_of("\r\n".join(lines).encode()).keeps
+    assert keeps is parse_head("\r\n".join(lines).encode()).keep_alive
 
 
 @given(st.lists(st.binary(min_size=1, max_size=40), max_size=6), st.lists(st.integers(0, 400), max_size=20), st.binary(max_size=20))
@@ -53,7 +53,7 @@ def test_chunks_are_put_together_wherever_packets_end(parts, cuts, rest):
     And what follows is left for the next request.
     """
     sent = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n" + rest
-    found, left = taken(Chunked(), pieces(sent, cuts))
+    found, left = taken(ChunkedBody(), pieces(sent, cuts))
     assert (b"".join(parts), rest) == (found, left)
 
 
@@ -62,8 +62,8 @@ def test_a_sized_body_ends_where_it_says(body, cuts, rest):
     """
     Wherever packets do.
     """
-    head = Head("POST", "/", {"content-length": str(len(body))}, keeps=True)
-    found, left = taken(body_of(head), pieces(body + rest, [0, *cuts]) or [b""])
+    head = RequestHead("POST", "/", {"content-length": str(len(body))}, keep_alive=True)
+    found, left = taken(body_reader_of(head), pieces(body + rest, [0, *cuts]) or [b""])
     assert (body, rest) == (found, left)
 
 
@@ -72,6 +72,6 @@ def test_whatever_comes_is_read_or_refused(data):
     """
     Nothing else happens.
     """
-    for reading in (lambda: body_of(head_of(data)), lambda: Chunked().take(bytearray(data))):
-        with suppress(Refused):
+    for reading in (lambda: body_reader_of(parse_head(data)), lambda: ChunkedBody().take(bytearray(data))):
+        with suppress(HttpError):
             reading()

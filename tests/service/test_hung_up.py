@@ -27,7 +27,7 @@ def test_a_caller_that_was_tired_of_waiting_hears_what_the_hooks_say_that_were_b
     The daemon has begun; the client has not heard so, and lets Python answer.
     """
     warm.hooks(WAITS)
-    frame = warm.frame(payload(), name=ids.fresh())
+    frame = warm.frame(payload(), name=ids.new_id())
     with warm.line() as line:
         line.sendall(frame)
         assert eventually(lambda: warm.lines("ran") == ["x"], 30)
@@ -48,7 +48,7 @@ def test_a_caller_that_does_not_listen_any_more_hears_what_hooks_said_that_are_d
     """
     warm.hooks(WAITS)
     pid = warm.status()["pid"]
-    frame = warm.frame(payload(), name=ids.fresh())
+    frame = warm.frame(payload(), name=ids.new_id())
     with warm.line() as line:
         line.sendall(frame)
         assert wire.ACK == line.recv(1)[0]

@@ -66,7 +66,7 @@ class User:
 
     def address(self):
         with self.home.inside():
-            return address.known()
+            return address.load_http_address()
 
 
 @pytest.fixture

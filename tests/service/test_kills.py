@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from hookonce.journeys.failmode import REASON
+from hookonce.journeys.failmode import FAIL_CLOSED_REASON
 from tests.service.house import SILENT, TOOL, command, payload, refused
 
 CALLS = int(os.environ.get("HOOKONCE_KILLED_CALLS", "64"))
@@ -42,7 +42,7 @@ class Killer(threading.Thread):
 
 def is_fail_mode(ending, mode):
     """What is heard when whoever ran the hooks was killed."""
-    return refused(ending, REASON) if mode == "closed" else ending == SILENT
+    return refused(ending, FAIL_CLOSED_REASON) if mode == "closed" else ending == SILENT
 
 
 @pytest.mark.slow

@@ -52,9 +52,9 @@ def test_a_daemon_that_cannot_listen_leaves_a_stamp_and_a_word(far):
     with far.inside():
         assert 0 == start.serve()
 
-        assert start.failed_file().exists()
+        assert start.failure_marker_path().exists()
         assert not far.is_locked()
-        assert "too long" in paths.log().read_text(encoding="utf-8").splitlines()[-1]
+        assert "too long" in paths.log_path().read_text(encoding="utf-8").splitlines()[-1]
 
 
 def test_a_short_path_has_its_daemon_there(near):

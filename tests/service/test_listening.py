@@ -9,14 +9,14 @@ import pytest
 
 from hookonce import times
 from hookonce.model import Usage
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.service import keeper as keeping
 from hookonce.service import listening as ears
-from hookonce.service.keeper import Keeper
-from hookonce.service.listening import Listening
+from hookonce.service.keeper import BackgroundStoreWriter
+from hookonce.service.listening import TranscriptTailer
 from hookonce.store import database
-from hookonce.store.journal import Journal
-from hookonce.store.query import Wanted, records
+from hookonce.store.journal import SpoolJournal
+from hookonce.store.query import RecordFilter, find_records
 from hookonce.transcripts import claude_code
 from tests.store.rows import stored
 from tests.transcripts.material import GOLDEN, golden
@@ -30,9 +30,9 @@ class House:
 
     def __init__(self):
         self.busy = False
-        self.loop, self.journal = Loop(), Journal()
-        self.keeper = Keeper(self.loop, self.journal)
-        self.listening = Listening(self.loop, self.keeper, lambda: self.busy)
+        self.loop, self.journal = EventLoop(), SpoolJournal()
+        self.keeper = BackgroundStoreWriter(self.loop, self.journal)
+        self.listening = TranscriptTailer(self.loop, self.keeper, lambda: self.busy)
 
     def tell(self, kind, path=None, agent="claude-code", **more):
         """Something happens in a session, whose file is named."""
@@ -45,7 +45,7 @@ class House:
         """Live until something is true."""
         end = monotonic() + LONG
         while not done() and monotonic() < end:
-            self.loop.turn(0.02)
+            self.loop.run_once(0.02)
         assert done(), self.status
 
     @property
@@ -74,13 +74,13 @@ def house(tmp_path, monkeypatch):
 
 
 def answers():
-    with closing(database.reading()) as connection:
-        return [one.event for one in records(connection, Wanted(type="after_model"))]
+    with closing(database.connect_reader()) as connection:
+        return [one.event for one in find_records(connection, RecordFilter(type="after_model"))]
 
 
 def ends():
-    with closing(database.reading()) as connection:
-        return [one.event for one in records(connection, Wanted(type="session_end"))]
+    with closing(database.connect_reader()) as connection:
+        return [one.event for one in find_records(connection, RecordFilter(type="session_end"))]
 
 
 def projects(home, agent="claude-code"):
@@ -132,13 +132,13 @@ def test_while_somebody_waits_nothing_is_read(house, tmp_path, monkeypatch):
     """
     But not for ever.
     """
-    monkeypatch.setattr(ears, "_PATIENCE", 1 << 30)
+    monkeypatch.setattr(ears, "_MAX_BUSY_RETRIES", 1 << 30)
     house.busy = True
     house.tell("before_prompt", projects(tmp_path) / "pair.jsonl")
     for _ in range(30):
         house.loop.turn(0.02)
     before = house.status["events"]
-    monkeypatch.setattr(ears, "_PATIENCE", 3)
+    monkeypatch.setattr(ears, "_MAX_BUSY_RETRIES", 3)
     house.until(lambda: house.status["events"] >= 2)
 
     assert 0 == before
@@ -209,7 +209,7 @@ def test_whoever_begins_anew_goes_on_with_what_others_have_left(house, tmp_path)
     house.until(lambda: house.status["events"] and not house.keeper.status()["waiting"])
     (folder / "pair.jsonl").write_bytes(whole)
     other = House()
-    other.listening.tend()
+    other.listening.maintain()
     other.until(lambda: len(answers()) == 2)
     other.close()
 

@@ -67,7 +67,7 @@ def nonsense(home):
     for size in (0, 1, (1 << 32) - 1, (16 << 20) + 1, 16 << 20):
         yield wire.MAGIC + size.to_bytes(4, "little") + b"x" * 100
     for fields in ([], [b"1"], [b""] * 10, [b"1"] * 10, [b"1"] * 9, [b"status"], [b"status"] * 9, [b"2"] * 12):
-        yield wire.frame(fields)
+        yield wire.encode_frame(fields)
     for umask in (b"x", b"-5", b"9" * 40, b"\xff", b"1 2", b"0x1"):
         yield home.frame(payload(), umask=umask)
     for words in ([], [""], ["nobody"], ["claude-code", "Nothing"], ["--via"], ["\udcff"], ["claude-code", "--timeout", "x"]):
@@ -156,7 +156,7 @@ def test_more_than_a_daemon_takes_is_answered_without_it(refusing):
 
     assert refused(refusing.tool("x" * (17 << 20)), "no")
     assert before == refusing.status()["answered"]
-    assert [(wire.COLD, 0, 0, b"", b"")] == wire.replies(refusing.say(refusing.frame(b"x" * (17 << 20))))[0]
+    assert [(wire.COLD, 0, 0, b"", b"")] == wire.decode_replies(refusing.say(refusing.frame(b"x" * (17 << 20))))[0]
 
 
 def test_callers_who_are_killed_leave_nothing_behind(refusing):

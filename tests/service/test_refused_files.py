@@ -13,8 +13,8 @@ WRITE = "file_write"
 
 @pytest.fixture(autouse=True)
 def _hurried(monkeypatch):
-    monkeypatch.setattr(refused_files, "_LOOKS", (0.15, 0.3, 0.45))
-    monkeypatch.setattr(refused_files, "_SETTLE", 0.05)
+    monkeypatch.setattr(refused_files, "_CHECK_DELAYS_S", (0.15, 0.3, 0.45))
+    monkeypatch.setattr(refused_files, "_SETTLE_S", 0.05)
 
 
 @pytest.fixture

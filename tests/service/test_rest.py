@@ -3,16 +3,16 @@
 import time
 from contextlib import closing
 
-from hookonce.derive.ending import IDLE
+from hookonce.derive.ending import IDLE_TIMEOUT_MS
 from hookonce.model import Decision, Record
 from hookonce.service import keeper, refused_files
 from hookonce.store import database
-from hookonce.store.query import Wanted, records
+from hookonce.store.query import RecordFilter, find_records
 from tests.handlers.processes import eventually
 from tests.service import test_listening
 from tests.service.test_listening import answers, projects
 
-HALF_AN_HOUR = IDLE / 1000
+HALF_AN_HOUR = IDLE_TIMEOUT_MS / 1000
 house = test_listening.house
 
 
@@ -75,8 +75,8 @@ def test_an_end_that_nobody_tells_knows_what_the_session_came_to(house, tmp_path
     assert house.keeper.end(("claude-code", "s"), now="2026-11-16T00:00:00Z", gone=True, tells=False)
     house.until(lambda: not house.status["sessions"])
 
-    with closing(database.reading()) as connection:
-        (end,) = (one.event for one in records(connection, Wanted(type="session_abort")))
+    with closing(database.connect_reader()) as connection:
+        (end,) = (one.event for one in find_records(connection, RecordFilter(type="session_abort")))
     told = {event.data["model_call_id"]: event.usage for event in answers()}
     assert 2 == len(told)
     assert sum(usage.output_tokens for usage in told.values()) == end.usage.output_tokens
@@ -97,15 +97,15 @@ def test_whoever_wants_no_record_has_none_made(night, tmp_path, monkeypatch):
     night.keeper.tend()
 
     assert not night.files.is_waiting
-    assert not database.file().exists()
+    assert not database.database_file().exists()
 
 
 def test_what_a_locked_store_cannot_explain_is_asked_again(night, tmp_path, monkeypatch):
     """
     The alarm comes when somebody else has let go of the store.
     """
-    monkeypatch.setattr(refused_files, "_LOOKS", (0.05, 0.3))
-    monkeypatch.setattr(refused_files, "_SETTLE", 0.05)
+    monkeypatch.setattr(refused_files, "_CHECK_DELAYS_S", (0.05, 0.3))
+    monkeypatch.setattr(refused_files, "_SETTLE_S", 0.05)
     file = tmp_path / "a.cfg"
     file.write_text("old")
     night.tell("before_tool_execute", outcome="deny", tool="file_write", given={"path": str(file), "content": "x"})

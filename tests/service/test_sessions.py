@@ -5,9 +5,9 @@ import json
 import pytest
 
 from hookonce.journeys import pause
-from hookonce.journeys.failmode import REASON
-from hookonce.manifest.trust import revoke
-from hookonce.store.kept import latest
+from hookonce.journeys.failmode import FAIL_CLOSED_REASON
+from hookonce.manifest.trust import revoke_pins
+from hookonce.store.kept import latest_records
 from tests.service.house import SILENT, TOOL, command, payload, refused
 
 NO = command("echo no >&2; exit 2")
@@ -77,7 +77,7 @@ def test_the_same_door_twice_is_two_calls(warm):
 def vias(home):
     """Through which doors the kept calls came."""
     with home.inside():
-        return [sorted(one.event.origin.via) for one in latest() if one.event.origin]
+        return [sorted(one.event.origin.via) for one in latest_records() if one.event.origin]
 
 
 # Stops
@@ -149,7 +149,7 @@ def test_while_a_manifest_is_broken_its_last_good_version_counts(warm, mode):
     endings = [warm.tool(env=env) for env in each(warm, "warm", "cold")]
 
     assert endings[0] == endings[1]
-    assert refused(endings[0], f"{REASON}\nno" if mode == "closed" else "no")
+    assert refused(endings[0], f"{FAIL_CLOSED_REASON}\nno" if mode == "closed" else "no")
     file.write_bytes(good)
     assert refused(warm.tool(), "no")
 
@@ -186,7 +186,7 @@ def test_hooks_of_a_project_run_while_they_are_trusted_as_they_are(warm):
     file.write_bytes(good)
     assert refused(asked(), "no")
     with warm.inside():
-        revoke(warm.where)
+        revoke_pins(warm.where)
     assert SILENT == asked()
     warm.trust()
     assert refused(asked(), "no")

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from hookonce.runtime.folder import places
+from hookonce.runtime.folder import shared_locations
 from tests.handlers.processes import eventually
 from tests.service.house import TOOL, command, payload, refused
 
@@ -84,7 +84,7 @@ def test_another_user_is_not_answered_even_where_the_folder_is_open(refusing):
     """
     Whose process it is counts, and not only the folder.
     """
-    folders = [refusing.house, *(place for place in places(os.getuid()) if place in refusing.house.parents)]
+    folders = [refusing.house, *(place for place in shared_locations(os.getuid()) if place in refusing.house.parents)]
     modes = {folder: folder.stat().st_mode for folder in folders}
     frame = refusing.frame(payload())
     before = refusing.status()["answered"]

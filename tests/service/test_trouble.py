@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from hookonce.journeys.failmode import REASON
+from hookonce.journeys.failmode import FAIL_CLOSED_REASON
 from hookonce.store import reader, spool
 from tests.handlers.processes import eventually
 from tests.service.conftest import install
@@ -187,14 +187,14 @@ def test_a_caller_that_may_write_no_files_hears_the_fail_mode(home):
     few = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (0, 0))
     assert refused(home.tool(env=home.cold_env), "no")  # somebody has to have made what the client then says
 
-    assert [True] * 3 == [refused(home.tool(preexec_fn=few), REASON) for _ in range(3)]
+    assert [True] * 3 == [refused(home.tool(preexec_fn=few), FAIL_CLOSED_REASON) for _ in range(3)]
 
 
 def known(home):
     """How many calls are in the store, or counted as lost."""
-    with home.inside(), closing(reader.opened()) as connection:
+    with home.inside(), closing(reader.open_reader()) as connection:
         kept = connection.execute("SELECT count(*) FROM events WHERE type = 'before_tool_execute'").fetchone()[0]
-        return kept + spool.lost()
+        return kept + spool.lost_record_count()
 
 
 def test_a_full_disk_costs_records_and_no_answers(refusing):

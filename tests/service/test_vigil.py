@@ -4,13 +4,13 @@ import sys
 
 import pytest
 
-from hookonce.derive.ending import IDLE, LATE
+from hookonce.derive.ending import IDLE_TIMEOUT_MS, END_GRACE_MS
 from hookonce.model import Origin
 from hookonce.service import vigil
-from hookonce.service.lineage import above, caller, is_there
+from hookonce.service.lineage import find_ancestry, parse_caller, is_running
 from tests.service.night import Agent
 
-HALF_AN_HOUR, LONG_ENOUGH = IDLE / 1000, LATE / 1000
+HALF_AN_HOUR, LONG_ENOUGH = IDLE_TIMEOUT_MS / 1000, END_GRACE_MS / 1000
 TURN = ("session_start", "before_prompt", "agent_stop")
 
 
@@ -135,13 +135,13 @@ def test_whoever_has_the_number_of_a_process_that_is_gone_is_another(agent):
     """
     Numbers are used again; the moment of the start tells.
     """
-    process = caller(agent.told)
+    process = parse_caller(agent.told)
 
-    assert is_there(process)
-    assert not is_there(process._replace(began="1"))
-    assert process == above(process)[0]
-    assert () == above(process._replace(began="1"))
-    assert caller(b"") is None
+    assert is_running(process)
+    assert not is_running(process._replace(began="1"))
+    assert process == find_ancestry(process)[0]
+    assert () == find_ancestry(process._replace(began="1"))
+    assert parse_caller(b"") is None
 
 
 def test_shells_are_nobody():
@@ -150,7 +150,7 @@ def test_shells_are_nobody():
     """
     shell = Agent(["/bin/sh", "-c", "sleep 600; :"])
     python = Agent([sys.executable, "-c", "import time; time.sleep(600)"])
-    found = [caller(one.told) in above(caller(one.told)) for one in (shell, python)]
+    found = [parse_caller(one.told) in find_ancestry(parse_caller(one.told)) for one in (shell, python)]
     shell.end()
     python.end()
 

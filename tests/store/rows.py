@@ -6,13 +6,13 @@ from contextlib import closing
 from hookonce import ids
 from hookonce.model import Decision, Event, Stored, Tool
 from hookonce.store import audit, checkpoint, database, head
-from hookonce.store.entry import entry
-from hookonce.store.writer import current
+from hookonce.store.entry import build_entry
+from hookonce.store.writer import read_chain_head
 
 
 def stored(number=0, **more):
     """A record of a tool call, with something in every column."""
-    known = {"id": ids.fresh(), "schema": "hookonce/1", "type": "before_tool_execute", "agent": "codex"}
+    known = {"id": ids.new_id(), "schema": "hookonce/1", "type": "before_tool_execute", "agent": "codex"}
     known |= {"time": f"2026-11-15T10:00:{number % 60:02d}Z", "time_source": "agent", "session": f"s{number % 2}"}
     known |= {"received": "2026-11-15T10:00:00Z", "cwd": "/w", "model": "m1"}
     known["tool"] = Tool(name="file_read", native="ls", input={"path": f"/w/{number}"})
@@ -21,29 +21,29 @@ def stored(number=0, **more):
 
 def append(writer, count, **more):
     """Keep some, and return their ids."""
-    entries = [entry(stored(number, **more)) for number in range(count)]
+    entries = [build_entry(stored(number, **more)) for number in range(count)]
     writer.append(entries)
-    head.note(current(writer.connection), None, writer.connection)
+    head.write_head(read_chain_head(writer.connection), None, writer.connection)
     return [one.record.event.id for one in entries]
 
 
 def signed(writer, count):
     """Keep some, and sign them."""
     found = append(writer, count)
-    checkpoint.sign(writer.connection)
+    checkpoint.sign_checkpoint(writer.connection)
     return found
 
 
 def tampering(*statements, values=()):
     """Change the database as somebody would who has no key."""
-    with closing(sqlite3.connect(database.file(), isolation_level=None)) as connection:
+    with closing(sqlite3.connect(database.database_file(), isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement, values if "?" in statement else ())
 
 
 def verified():
     """What the audit says."""
-    with closing(database.reading()) as connection:
+    with closing(database.connect_reader()) as connection:
         return audit.verify(connection)
 
 

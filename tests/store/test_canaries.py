@@ -9,7 +9,7 @@ from msgspec import to_builtins
 
 from hookonce import agents
 from hookonce.agents import decode
-from hookonce.canon.arguments import ARGUMENTS, DATA
+from hookonce.canon.arguments import ARGUMENTS, DATA_FIELDS
 from hookonce.config import paths
 from hookonce.errors import PayloadError
 from hookonce.model import Decision, Gap, HookRun, Record
@@ -74,7 +74,7 @@ def may_sing(path, tool, level):
         case ("event", "tool", name):
             return name in NAMES_OF_TOOLS
         case ("event", "data", name, *_):
-            return DATA.get(name, "text") in {"path", "command"}
+            return DATA_FIELDS.get(name, "text") in {"path", "command"}
     return path[0] == "event" and path[1] in NAMES
 
 
@@ -130,7 +130,7 @@ def test_secrets_are_kept_at_no_level_wherever_they_stand(agent, level, monkeypa
             assert [] == [end for end in planted_here if end in kept]
             spooled += planted_here
             assert number >= 5 or spool.append(redact(given, level, b"key"))
-    raw = b"".join(file.read_bytes() for file in paths.data().rglob("*") if file.is_file())
+    raw = b"".join(file.read_bytes() for file in paths.data_dir().rglob("*") if file.is_file())
     assert raw
     assert b"[secret:" in raw
     assert [] == [end for end in spooled if end.encode() in raw]

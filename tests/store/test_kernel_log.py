@@ -5,11 +5,11 @@ from threading import Thread
 
 import pytest
 
-from hookonce.ids import fresh
-from hookonce.journeys.kernel import keep
-from hookonce.journeys.looking import looking
+from hookonce.ids import new_id
+from hookonce.journeys.kernel import record_event
+from hookonce.journeys.looking import open_store
 from hookonce.store import kernel_log
-from hookonce.store.erasure import erase
+from hookonce.store.erasure import erase_records
 from hookonce.store.writer import Writer
 
 
@@ -17,7 +17,7 @@ from hookonce.store.writer import Writer
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    kernel_log.place().parent.mkdir(parents=True)
+    kernel_log.kernel_log_file().parent.mkdir(parents=True)
 
 
 def told(name, ts=0.0):
@@ -25,23 +25,23 @@ def told(name, ts=0.0):
 
 
 def names():
-    return [json.loads(line)["id"] for line in kernel_log.place().read_bytes().splitlines()]
+    return [json.loads(line)["id"] for line in kernel_log.kernel_log_file().read_bytes().splitlines()]
 
 
 def test_events_go_by_their_ids_and_nothing_is_left_of_them():
     kernel_log.append(told("a") + told("b") + told("c"))
-    assert 2 == kernel_log.forget(["a", "c", "never there"])
+    assert 2 == kernel_log.remove_events(["a", "c", "never there"])
     assert ["b"] == names()
 
 
 def test_events_go_by_their_age():
     kernel_log.append(told("old", 1794614400.0) + b"no event\n" + told("new", 1794700800.0))
-    assert 1 == kernel_log.expire("2026-11-15")
-    assert [b"no event", told("new", 1794700800.0).strip()] == kernel_log.place().read_bytes().splitlines()
+    assert 1 == kernel_log.remove_before("2026-11-15")
+    assert [b"no event", told("new", 1794700800.0).strip()] == kernel_log.kernel_log_file().read_bytes().splitlines()
 
 
 def test_without_a_log_nothing_is_made():
-    assert (0, 0, False) == (kernel_log.forget(["a"]), kernel_log.expire("2026-11-15"), kernel_log.place().exists())
+    assert (0, 0, False) == (kernel_log.remove_events(["a"]), kernel_log.remove_before("2026-11-15"), kernel_log.kernel_log_file().exists())
 
 
 def test_what_is_written_meanwhile_stays():
@@ -55,7 +55,7 @@ def test_what_is_written_meanwhile_stays():
     for thread in threads:
         thread.start()
     for number in range(0, 200, 10):
-        kernel_log.forget([f"old {one}" for one in range(number, number + 10)])
+        kernel_log.remove_events([f"old {one}" for one in range(number, number + 10)])
     for thread in threads:
         thread.join()
     assert {f"new {number} {turn}" for number in range(4) for turn in range(50)} == {*names()}
@@ -63,12 +63,12 @@ def test_what_is_written_meanwhile_stays():
 
 @pytest.mark.covers("AMP-31")
 def test_what_is_erased_from_the_record_is_gone_from_the_log_too():
-    one, two = fresh(), fresh()
+    one, two = new_id(), new_id()
     for name in (one, two):
-        keep({"id": name, "ts": 1.0, "event": "session:end", "component": "kernel", "session_id": "s"})
-    with looking(print) as connection:
+        record_event({"id": name, "ts": 1.0, "event": "session:end", "component": "kernel", "session_id": "s"})
+    with open_store(print) as connection:
         known = dict(connection.execute("SELECT id, seq FROM events").fetchall())
     assert {one, two} == known.keys() == {*names()}
     with Writer() as writer:
-        erase(writer, [one])
+        erase_records(writer, [one])
     assert [two] == names()

@@ -7,7 +7,7 @@ from hookonce.agents import decode
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.store import log
-from hookonce.store.unquoted import LINE, WHOLE, unquoted
+from hookonce.store.unquoted import LINE_NOTE, OUTPUT_NOTE, sanitize_output
 from hookonce.texts import dump
 
 TEXT = "Please tell Bob that the server in Köln is down.\nThe code is 4711-0815."
@@ -30,7 +30,7 @@ def home(tmp_path, monkeypatch):
 
 def heard(said, given=EVENT, level="minimal"):
     """What the log has of it."""
-    return unquoted(said.encode(), given, level).decode()
+    return sanitize_output(said.encode(), given, level).decode()
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_lines_that_repeat_what_is_not_kept_are_left_out(line):
     """
     Also where they repeat a part of it, or in another spelling; the lines around them stay.
     """
-    assert f"Traceback\n{LINE}\nexit" == heard(f"Traceback\n{line}\nexit")
+    assert f"Traceback\n{LINE_NOTE}\nexit" == heard(f"Traceback\n{line}\nexit")
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_everything_is_told_at_full_and_nothing_of_what_cannot_be_compared():
     What a hook was given may be no JSON, the words of an agent, or too much.
     """
     assert TEXT == heard(TEXT, level="full")
-    assert f"{LINE}\nx" == heard("Please tell Bob that\nx", dump(PAYLOAD))
-    assert f"{LINE}\nx" == heard("Please tell Bob that\nx", TEXT.encode())
-    assert WHOLE == heard("x", b"y" * (2 << 20))
+    assert f"{LINE_NOTE}\nx" == heard("Please tell Bob that\nx", dump(PAYLOAD))
+    assert f"{LINE_NOTE}\nx" == heard("Please tell Bob that\nx", TEXT.encode())
+    assert OUTPUT_NOTE == heard("x", b"y" * (2 << 20))
 
 
 def failed(problem, cause=None):
@@ -95,12 +95,12 @@ def test_errors_of_others_say_where_and_not_what():
     """
     Their words may be anybody's; ours are known, and at full all of them are told.
     """
-    told = log.trace(failed(ValueError(TEXT), KeyError(TEXT)))
+    told = log.format_trace(failed(ValueError(TEXT), KeyError(TEXT)))
 
     assert ["KeyError", "ValueError"] == [line for line in told.splitlines() if not line.startswith(" ")]
     assert "raise problem" in told
     assert "Bob" not in told
-    assert ("no such agent", "ValueError") == (log.words(HookonceError("no such agent")), log.words(ValueError(TEXT)))
-    paths.configuration().mkdir(parents=True)
-    (paths.configuration() / "config.toml").write_text('privacy = "full"\n')
-    assert TEXT == log.words(ValueError(TEXT))
+    assert ("no such agent", "ValueError") == (log.safe_message(HookonceError("no such agent")), log.safe_message(ValueError(TEXT)))
+    paths.config_dir().mkdir(parents=True)
+    (paths.config_dir() / "config.toml").write_text('privacy = "full"\n')
+    assert TEXT == log.safe_message(ValueError(TEXT))

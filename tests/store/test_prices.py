@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from hookonce.errors import HookonceError
 from hookonce.model import Usage
 from hookonce.store import steps
-from hookonce.store.price_table import TABLE
-from hookonce.store.prices import _listed, cost_of, known_prices, price_of, window_of
+from hookonce.store.price_table import PRICE_TABLE
+from hookonce.store.prices import _list_prices, cost_of, load_prices, price_of, window_of
 
-LISTED = _listed()
-ROWS = [(source, row) for source in TABLE for row in source.rows]
+LISTED = _list_prices()
+ROWS = [(source, row) for source in PRICE_TABLE for row in source.rows]
 
 
 def used(given=0, made=0, read=None, written=None):
@@ -113,9 +113,9 @@ def test_a_cost_says_whose_price_it_was():
     The page, the day on which it was read, and whether the vendor says so itself.
     """
     found = cost_of("claude-opus-5", used(1), prices=LISTED)
-    assert ("claude-opus-5", True) == (found.price, found.documented)
+    assert ("claude-opus-5", True) == (found.price, found.is_documented)
     assert found.source.startswith("https://platform.claude.com/")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found.checked)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found.checked_on)
     assert 1_000_000 == window_of("claude-opus-5-20260724", prices=LISTED)
 
 
@@ -128,7 +128,7 @@ def test_every_row_of_the_table_is_sound(source, row):
     assert row.name == row.name.lower()
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", source.checked)
     assert row.window is None or 100_000 <= row.window <= 2_000_000
-    assert sorted(one.over for one in price.rates) == [one.over for one in price.rates]
+    assert sorted(one.above_tokens for one in price.rates) == [one.above_tokens for one in price.rates]
     for one in price.rates:
         assert 0 < one.cache_read <= one.input < one.output
         assert one.input <= one.cache_write <= one.cache_write_hour
@@ -138,7 +138,7 @@ def test_sums_are_kept_apart_by_every_step_that_has_a_price():
     """
     Those that are no longer in the list may stay: sums of former days are counted under them.
     """
-    assert {one.over for prices in LISTED.values() for price in prices for one in price.rates} <= {*steps.STEPS}
+    assert {one.above_tokens for prices in LISTED.values() for price in prices for one in price.rates} <= {*steps.INPUT_TIERS}
 
 
 def test_no_model_is_listed_twice_for_the_same_day():
@@ -157,7 +157,7 @@ def test_money_is_whole_and_never_negative(model, fresh, made, read, written):
     assert type(micros(model, usage)) is int
     assert 0 <= micros(model, usage) <= micros(model, more)
     assert micros(model, usage, over=0) <= micros(model, usage)
-    assert micros(model, usage, over=steps.step(fresh + read + written)) == micros(model, usage)
+    assert micros(model, usage, over=steps.find_input_tier(fresh + read + written)) == micros(model, usage)
 
 
 @pytest.fixture
@@ -172,9 +172,9 @@ def test_without_a_file_of_the_user_the_list_holds(own):
     """
     No file is needed.
     """
-    assert LISTED == known_prices()
+    assert LISTED == load_prices()
     own.parent.rmdir()
-    assert LISTED == known_prices()
+    assert LISTED == load_prices()
 
 
 def test_prices_of_the_user_come_first_and_change_with_their_file(own):
@@ -210,4 +210,4 @@ def test_a_file_that_cannot_be_used_is_named(own, text):
     """
     own.write_text(text)
     with pytest.raises(HookonceError, match=re.escape(str(own))):
-        known_prices()
+        load_prices()

@@ -12,10 +12,10 @@ from hookonce import ids, times
 from hookonce.errors import HookonceError
 from hookonce.model import Decision, Event, Stored, Tool
 from hookonce.store import database, reader
-from hookonce.store.entry import entry
-from hookonce.store.erasure import erase
-from hookonce.store.query import Wanted, bare, records, rows, whole
-from hookonce.store.sql import ask
+from hookonce.store.entry import build_entry
+from hookonce.store.erasure import erase_records
+from hookonce.store.query import RecordFilter, time_bound, find_records, select_rows, resolve_session
+from hookonce.store.sql import run_sql
 from hookonce.store.writer import Writer
 
 
@@ -28,7 +28,7 @@ def home(tmp_path, monkeypatch):
 
 def record(number=0, outcome=None, **more):
     """A record that is later than those with smaller numbers."""
-    known = {"id": ids.fresh(), "schema": "hookonce/1", "type": "before_tool_execute", "agent": "codex"}
+    known = {"id": ids.new_id(), "schema": "hookonce/1", "type": "before_tool_execute", "agent": "codex"}
     known |= {"time": times.from_seconds(1_800_000_000 + number), "time_source": "agent", "session": "s1"}
     decision = None if outcome is None else Decision(outcome=outcome)
     return Stored(event=Event(**(known | more)), decision=decision, level="minimal")
@@ -40,19 +40,19 @@ def tool(name="shell", **given):
 
 def keep(*found):
     with Writer() as writer:
-        writer.append([entry(one) for one in found])
+        writer.append([build_entry(one) for one in found])
 
 
 def numbers(found, **wanted):
     """Which of the records are meant, by their place."""
     places = {one.event.id: number for number, one in enumerate(found)}
-    with closing(reader.opened()) as connection:
-        return [places[one.event.id] for one in records(connection, Wanted(**wanted))]
+    with closing(reader.open_reader()) as connection:
+        return [places[one.event.id] for one in find_records(connection, RecordFilter(**wanted))]
 
 
 def asked(statement, **more):
-    with closing(reader.opened()) as connection:
-        names, found = ask(connection, statement, **more)
+    with closing(reader.open_reader()) as connection:
+        names, found = run_sql(connection, statement, **more)
         return names, list(found)
 
 
@@ -104,7 +104,7 @@ def test_times_are_compared_as_times_and_not_as_texts(offsets, since, until):
     Whether a second has a fraction or not; the start is in, the end is out.
     """
     texts = [times.from_seconds(1_800_000_000 + micros / 1_000_000) for micros in offsets]
-    low, high = (bare(times.from_seconds(1_800_000_000 + micros // 1000 / 1000)) for micros in (since, until))
+    low, high = (time_bound(times.from_seconds(1_800_000_000 + micros // 1000 / 1000)) for micros in (since, until))
 
     for text, micros in zip(texts, offsets, strict=True):
         assert (text >= low) == (micros >= since // 1000 * 1000)
@@ -124,11 +124,11 @@ def test_a_session_and_the_newest_are_found_through_an_index():
     Nobody reads a million rows to show fifty.
     """
     keep(*KEPT)
-    with closing(reader.opened()) as connection:
+    with closing(reader.open_reader()) as connection:
         plans = []
         connection.set_trace_callback(plans.append)
-        list(rows(connection, Wanted(session="s1")))
-        list(rows(connection, Wanted(last=50)))
+        list(select_rows(connection, RecordFilter(session="s1")))
+        list(select_rows(connection, RecordFilter(last=50)))
         connection.set_trace_callback(None)
         told = [" ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {plan}")) for plan in plans]
 
@@ -140,12 +140,12 @@ def test_a_session_and_the_newest_are_found_through_an_index():
 def test_the_beginning_of_a_session_is_enough_if_only_one_has_it():
     keep(record(session="abc-1"), record(session="abd-2"), record(session="abd-2-more"), record(session="x*y", agent="cline"))
 
-    with closing(reader.opened()) as connection:
-        assert ["abc-1", "abd-2", "x*y"] == [whole(connection, text) for text in ("abc", "abd-2", "x*")]
+    with closing(reader.open_reader()) as connection:
+        assert ["abc-1", "abd-2", "x*y"] == [resolve_session(connection, text) for text in ("abc", "abd-2", "x*")]
         with pytest.raises(HookonceError, match="several sessions begin with 'ab'"):
-            whole(connection, "ab")
+            resolve_session(connection, "ab")
         with pytest.raises(HookonceError, match="no session begins with '\\*'"):
-            whole(connection, "*")
+            resolve_session(connection, "*")
 
 
 # Opening
@@ -157,27 +157,27 @@ def test_where_nothing_was_kept_there_is_nothing_and_nothing_is_made(home):
 
 
 def test_a_database_that_somebody_is_about_to_make_is_empty():
-    database.file().parent.mkdir(parents=True)
-    database.file().touch()
+    database.database_file().parent.mkdir(parents=True)
+    database.database_file().touch()
 
     assert [] == numbers([])
 
 
 def test_what_is_no_database_is_named():
-    database.file().parent.mkdir(parents=True)
-    database.file().write_bytes(b"no database at all, but long enough to look at" * 100)
+    database.database_file().parent.mkdir(parents=True)
+    database.database_file().write_bytes(b"no database at all, but long enough to look at" * 100)
 
     with pytest.raises(HookonceError, match="cannot be read as a record of events"):
-        reader.opened()
+        reader.open_reader()
 
 
 def test_a_newer_database_is_left_alone():
     keep(record())
-    with closing(sqlite3.connect(database.file())) as connection:
+    with closing(sqlite3.connect(database.database_file())) as connection:
         connection.execute("PRAGMA user_version = 99")
 
     with pytest.raises(HookonceError, match="newer hookonce"):
-        reader.opened()
+        reader.open_reader()
 
 
 def test_a_record_in_a_folder_that_cannot_be_written_is_read(monkeypatch):
@@ -193,7 +193,7 @@ def test_a_record_in_a_folder_that_cannot_be_written_is_read(monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr(database, "reading", lambda _: Refusing())
+    monkeypatch.setattr(database, "connect_reader", lambda _: Refusing())
 
     assert [0, 1, 2, 3, 4] == numbers(KEPT)
 
@@ -242,12 +242,12 @@ def test_questions_are_answered():
 )
 def test_whatever_would_change_something_is_refused(statement, home):
     keep(*KEPT)
-    before = database.file().read_bytes()
+    before = database.database_file().read_bytes()
 
     with pytest.raises(HookonceError):
         asked(statement.format(home=home))
 
-    assert before == database.file().read_bytes()
+    assert before == database.database_file().read_bytes()
     assert [] == list(home.glob("*.db"))
 
 
@@ -265,8 +265,8 @@ def test_erased_records_tell_nothing():
     found = [record(0), replace(record(1), decision=Decision(outcome="deny"))]
     keep(*found)
     with Writer() as writer:
-        erase(writer, [found[1].event.id])
+        erase_records(writer, [found[1].event.id])
 
     assert [0] == numbers(found)
-    with closing(reader.opened()) as connection:
-        assert [False, True] == [row.erased for row in rows(connection, Wanted())]
+    with closing(reader.open_reader()) as connection:
+        assert [False, True] == [row.is_erased for row in select_rows(connection, RecordFilter())]

@@ -14,7 +14,7 @@ def home(tmp_path, monkeypatch):
 
 
 def said(user=None, system=None):
-    for folder, text in ((paths.configuration(), user), (settings.SYSTEM, system)):
+    for folder, text in ((paths.config_dir(), user), (settings.SYSTEM, system)):
         folder.mkdir(parents=True, exist_ok=True)
         if text is not None:
             (folder / "config.toml").write_text(text)
@@ -22,7 +22,7 @@ def said(user=None, system=None):
 
 def test_by_default_little_is_kept_for_ever_and_survives_a_crash():
     assert ("minimal", "normal", None, None, False) == (
-        settings.privacy(),
+        settings.privacy_level(),
         settings.durability(),
         settings.keep_days(),
         settings.keep_megabytes(),
@@ -44,13 +44,13 @@ def test_by_default_little_is_kept_for_ever_and_survives_a_crash():
 )
 def test_of_two_words_on_privacy_the_stricter_counts(user, system, wanted):
     said(*(None if word is None else f"privacy = '{word}'" for word in (user, system)))
-    assert wanted == settings.privacy()
+    assert wanted == settings.privacy_level()
 
 
 @pytest.mark.parametrize("text", ["privacy = ", "privacy = 5", "privacy = ['full']"])
 def test_what_cannot_be_understood_is_taken_as_strictly_as_it_could_be_meant(text):
     said(text)
-    assert "minimal" == settings.privacy()
+    assert "minimal" == settings.privacy_level()
 
 
 def test_the_rest_is_the_user_s_before_the_system_s():

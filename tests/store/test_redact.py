@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.agents import decode
-from hookonce.canon.arguments import ARGUMENTS, DATA
+from hookonce.canon.arguments import ARGUMENTS, DATA_FIELDS
 from hookonce.model import SCHEMA, Actor, Decision, Digest, Event, Gap, Record, Result, Risk, Tool, User
 from hookonce.store.redact import LEVELS, digest, redact
 from tests.cli.command import PAYLOAD
@@ -137,10 +137,10 @@ def test_details(level):
     """
     What an event tells beside its own fields is left out below full unless the table knows it to be harmless.
     """
-    after = kept(level, data=dict.fromkeys((*DATA, "response", "unheard_of"), "some-text")).event.data
+    after = kept(level, data=dict.fromkeys((*DATA_FIELDS, "response", "unheard_of"), "some-text")).event.data
 
     shown = {name for name, value in after.items() if value == "some-text"}
-    assert {name for name, kind in DATA.items() if kind not in {"text", "identity", "failure"}} == shown
+    assert {name for name, kind in DATA_FIELDS.items() if kind not in {"text", "identity", "failure"}} == shown
     assert {"response", "unheard_of"}.isdisjoint(shown)
 
 

@@ -15,9 +15,9 @@ from hookonce.config import paths, settings
 from hookonce.errors import HookonceError
 from hookonce.model import Tool, Usage
 from hookonce.store import database, erasure, reader, rebuild, retention, schema
-from hookonce.store.entry import entry
-from hookonce.store.query import Wanted, records
-from hookonce.store.tally import Span, counts, spent
+from hookonce.store.entry import build_entry
+from hookonce.store.query import RecordFilter, find_records
+from hookonce.store.tally import RollupFilter, load_event_counts, load_spend
 from hookonce.store.writer import Writer
 from tests.shared import ROOT
 from tests.store.rows import append, stored, verified
@@ -34,8 +34,8 @@ def home(tmp_path, monkeypatch):
 
 
 def configured(text):
-    paths.configuration().mkdir(parents=True, exist_ok=True)
-    (paths.configuration() / "config.toml").write_text(text)
+    paths.config_dir().mkdir(parents=True, exist_ok=True)
+    (paths.config_dir() / "config.toml").write_text(text)
 
 
 def days(writer, *listed, count=3, **more):
@@ -56,19 +56,19 @@ def left(writer):
 def test_without_settings_everything_stays():
     with Writer() as writer:
         days(writer, 1, 2)
-        assert [] == retention.tend(writer, NOW)
+        assert [] == retention.apply_retention(writer, NOW)
 
 
 def test_days_that_are_too_old_go_and_their_summaries_stay():
     configured("keep_days = 5")
     with Writer() as writer:
         days(writer, 1, 14, 15, 20)
-        made = retention.tend(writer, NOW)
+        made = retention.apply_retention(writer, NOW)
         assert ["2026-11-15", "2026-11-20"] == left(writer)
         assert [(1, 6, "retention")] == [(one.first, one.last, one.why) for one in made]
         assert 12 == writer.connection.execute("SELECT sum(events) FROM counts").fetchone()[0]
-        assert [] == retention.tend(writer, NOW)
-        rebuild.rebuild(writer)
+        assert [] == retention.apply_retention(writer, NOW)
+        rebuild.rebuild_summaries(writer)
         assert 12 == writer.connection.execute("SELECT sum(events) FROM counts").fetchone()[0]
     assert verified().ok
 
@@ -77,7 +77,7 @@ def test_the_newest_day_stays_however_old_it_is():
     configured("keep_days = 1\nkeep_megabytes = 1")
     with Writer() as writer:
         days(writer, 1, 2)
-        retention.tend(writer, NOW)
+        retention.apply_retention(writer, NOW)
         assert ["2026-11-02"] == left(writer)
 
 
@@ -85,10 +85,10 @@ def test_the_oldest_days_go_while_the_record_is_too_large():
     configured("keep_megabytes = 2")
     with Writer() as writer:
         days(writer, 16, 17, 18, 19, count=8, data={"text": "x" * 100_000})
-        assert 3 < retention.size(writer.connection) / 1e6
-        retention.tend(writer, NOW)
+        assert 3 < retention.database_bytes(writer.connection) / 1e6
+        retention.apply_retention(writer, NOW)
         assert ["2026-11-18", "2026-11-19"] == left(writer)
-        assert 2.1 > retention.size(writer.connection) / 1e6
+        assert 2.1 > retention.database_bytes(writer.connection) / 1e6
     assert verified().ok
 
 
@@ -97,7 +97,7 @@ def test_a_clock_that_was_wrong_once_keeps_nothing_for_ever():
         days(writer, 1)
         append(writer, 1, received="2099-01-01T00:00:00Z")
         days(writer, 2, 20)
-        retention.expire(writer, "2026-11-10", None, NOW)
+        retention.expire_days(writer, "2026-11-10", None, NOW)
         assert ["2026-11-20"] == left(writer)
 
 
@@ -107,15 +107,15 @@ def test_what_came_late_does_not_take_along_what_came_before():
     """
     with Writer() as writer:
         days(writer, 19, 1, 20)
-        assert [] == retention.expire(writer, "2026-11-10", None, NOW)
+        assert [] == retention.expire_days(writer, "2026-11-10", None, NOW)
 
 
 def test_many_rows_go_in_several_steps(monkeypatch):
-    monkeypatch.setattr(retention, "_AT_ONCE", 4)
+    monkeypatch.setattr(retention, "_BATCH_ROWS", 4)
     with Writer() as writer:
         days(writer, 1, count=10)
         days(writer, 20)
-        made = retention.expire(writer, "2026-11-10", None, NOW)
+        made = retention.expire_days(writer, "2026-11-10", None, NOW)
     assert [(1, 4), (5, 8), (9, 10)] == [(one.first, one.last) for one in made]
     found = verified()
     assert (True, 3, 10) == (found.ok, found.rows, found.removed)
@@ -127,7 +127,7 @@ def test_a_setting_that_makes_no_sense_removes_nothing(text):
     with Writer() as writer:
         days(writer, 1, 2)
         with pytest.raises(HookonceError, match="has to be a whole number above 0"):
-            retention.tend(writer, NOW)
+            retention.apply_retention(writer, NOW)
         assert ["2026-11-01", "2026-11-02"] == left(writer)
 
 
@@ -138,7 +138,7 @@ CANARY = "canary-5f0e7b"
 
 def whole_store():
     """Every byte of every file of the store."""
-    return {path.name: path.read_bytes() for path in paths.data().rglob("*") if path.is_file()}
+    return {path.name: path.read_bytes() for path in paths.data_dir().rglob("*") if path.is_file()}
 
 
 def holding(text=CANARY):
@@ -160,16 +160,16 @@ def test_nothing_of_an_erased_record_is_left_in_any_file():
         append(writer, 20)
         told = [secret() for _ in range(5)]
         for one in told:
-            writer.append([entry(one)])
+            writer.append([build_entry(one)])
             append(writer, 7)
         assert {"events.db-wal"} <= set(holding())
-        before = [one.event.id for one in records(writer.connection, Wanted())]
+        before = [one.event.id for one in find_records(writer.connection, RecordFilter())]
         names = [one.event.id for one in told]
-        assert names == erasure.of_session(writer.connection, f"s-{CANARY}")
-        assert erasure.Erased(5, None) == erasure.erase(writer, names)
+        assert names == erasure.list_session_events(writer.connection, f"s-{CANARY}")
+        assert erasure.ErasureResult(5, None) == erasure.erase_records(writer, names)
         assert [] == holding()
-        assert erasure.Erased(0, None) == erasure.erase(writer, names)
-        after = [one.event.id for one in records(writer.connection, Wanted())]
+        assert erasure.ErasureResult(0, None) == erasure.erase_records(writer, names)
+        after = [one.event.id for one in find_records(writer.connection, RecordFilter())]
     assert [name for name in before if name not in names] == after
     found = verified()
     assert (True, 60, 5) == (found.ok, found.rows, found.erased)
@@ -178,9 +178,9 @@ def test_nothing_of_an_erased_record_is_left_in_any_file():
 def test_what_was_counted_stays_counted_without_a_name():
     with Writer() as writer:
         one = secret()
-        writer.append([entry(one)])
+        writer.append([build_entry(one)])
         append(writer, 2)
-        erasure.erase(writer, [one.event.id])
+        erasure.erase_records(writer, [one.event.id])
         assert [("", 7)] == writer.connection.execute("SELECT project, input_tokens FROM places").fetchall()
         assert (3, 7) == writer.connection.execute(
             "SELECT (SELECT sum(events) FROM counts), input_tokens FROM spent"
@@ -193,7 +193,7 @@ def test_what_was_counted_stays_counted_without_a_name():
 def test_a_project_is_named_as_long_as_a_record_names_it():
     with Writer() as writer:
         names = append(writer, 2, type="agent_stop", usage=Usage(input_tokens=7))
-        erasure.erase(writer, names[:1])
+        erasure.erase_records(writer, names[:1])
         assert [("/w", 14)] == writer.connection.execute("SELECT project, input_tokens FROM places").fetchall()
 
 
@@ -201,12 +201,12 @@ def test_somebody_who_reads_keeps_old_pages_and_that_is_told():
     with Writer() as writer:
         names = append(writer, 3)
         writer.connection.execute("PRAGMA busy_timeout = 50")
-        with closing(database.reading()) as other:
+        with closing(database.connect_reader()) as other:
             other.execute("BEGIN")
             other.execute("SELECT count(*) FROM events").fetchone()
-            done = erasure.erase(writer, names[:1])
-    assert 1 == done.records
-    assert done.left is not None
+            done = erasure.erase_records(writer, names[:1])
+    assert 1 == done.record_count
+    assert done.cleanup_problem is not None
     assert verified().ok
 
 
@@ -214,7 +214,7 @@ def test_somebody_who_reads_keeps_old_pages_and_that_is_told():
 def test_what_is_left_beside_an_erased_body_cannot_be_changed(column):
     with Writer() as writer:
         names = append(writer, 3)
-        erasure.erase(writer, names[1:2])
+        erasure.erase_records(writer, names[1:2])
         writer.connection.execute(f"UPDATE events SET {column} = 'other' WHERE seq = 2")
     assert [2] == [one.seq for one in verified().flaws]
 
@@ -299,7 +299,7 @@ def aged(path):
     with closing(sqlite3.connect(path, isolation_level=None)) as old:
         for statement in schema.MIGRATIONS[0]:
             old.execute(statement)
-        old.execute("ATTACH ? AS new", (str(database.file()),))
+        old.execute("ATTACH ? AS new", (str(database.database_file()),))
         for name in ("events", "hooks", "sessions"):
             old.execute(f"INSERT INTO {name} SELECT * FROM new.{name}")
         old.execute("UPDATE head SET (seq, hash, count) = (SELECT seq, hash, count FROM new.head)")
@@ -307,9 +307,9 @@ def aged(path):
             numbers = f"1, {tokens}, 1, 0, 0, 0, 0"
             old.execute(f"INSERT INTO days VALUES ('2026-11-01', 'codex', 'm', '{project}', '', '{kind}', '', {numbers})")
         old.execute("PRAGMA user_version = 1")
-    for one in database.file().parent.glob("events.db*"):
+    for one in database.database_file().parent.glob("events.db*"):
         one.unlink()
-    path.rename(database.file())
+    path.rename(database.database_file())
 
 
 TOLD = [("agent_stop", "/w", 5), ("after_model", "/w", 4), ("after_tool_execute", "/w", 2), ("agent_stop", "/v", 1)]
@@ -324,16 +324,16 @@ def test_what_older_summaries_held_is_carried_over(tmp_path):
         append(writer, 3, type="agent_stop", usage=Usage(input_tokens=100))
     before = _rows()
     aged(tmp_path / "old.db")
-    with closing(reader.opened()) as connection:
-        assert 5 == sum(counts(connection, Span())["agent"].values())
+    with closing(reader.open_reader()) as connection:
+        assert 5 == sum(load_event_counts(connection, RollupFilter())["agent"].values())
         for projects, sums in ((True, {"/w": 6, "/v": 1}), (False, {"": 7})):
-            found = list(spent(connection, Span(), projects=projects))
+            found = list(load_spend(connection, RollupFilter(), projects=projects))
             assert sums == {one.project: one.tokens[0] for one in found}
     assert (schema.VERSION, before) == (_version(), _rows())
     assert verified().ok
     with Writer() as writer:
-        rebuild.rebuild(writer)
-        assert [300] == [one.tokens[0] for one in spent(writer.connection, Span(), projects=False)]
+        rebuild.rebuild_summaries(writer)
+        assert [300] == [one.tokens[0] for one in load_spend(writer.connection, RollupFilter(), projects=False)]
 
 
 def test_an_older_record_that_cannot_be_written_is_named(tmp_path, monkeypatch):
@@ -344,9 +344,9 @@ def test_an_older_record_that_cannot_be_written_is_named(tmp_path, monkeypatch):
     def refused(*_):
         raise OSError("read-only file system")
 
-    monkeypatch.setattr(database, "writing", refused)
+    monkeypatch.setattr(database, "connect_writer", refused)
     with pytest.raises(HookonceError, match="of an older hookonce, and cannot be brought up to date: read-only"):
-        reader.opened()
+        reader.open_reader()
 
 
 @pytest.mark.slow
@@ -368,17 +368,17 @@ def test_every_older_version_is_brought_up_to_date(version):
         for statement in (one for part in schema.MIGRATIONS[:version] for one in part):
             old.execute(statement)
         old.execute(f"PRAGMA user_version = {version}")
-        with closing(database.writing()) as new:
+        with closing(database.connect_writer()) as new:
             schema.migrate(old)
             built = "SELECT name, sql FROM sqlite_schema ORDER BY name"
             assert new.execute(built).fetchall() == old.execute(built).fetchall()
 
 
 def _version():
-    with closing(sqlite3.connect(database.file())) as connection:
+    with closing(sqlite3.connect(database.database_file())) as connection:
         return connection.execute("PRAGMA user_version").fetchone()[0]
 
 
 def _rows():
-    with closing(sqlite3.connect(database.file())) as connection:
+    with closing(sqlite3.connect(database.database_file())) as connection:
         return connection.execute("SELECT seq, id, body, hash, mac FROM events ORDER BY seq").fetchall()

@@ -11,16 +11,16 @@ from msgspec.structs import replace
 
 from hookonce import ids
 from hookonce.derive import spending
-from hookonce.derive.further import is_echo
+from hookonce.derive.further import is_redundant
 from hookonce.derive.spending import Spending
 from hookonce.model import Decision, Event, HookRun, Origin, Stored, Tool, Usage
 from hookonce.store import database, reader, retention, steps
-from hookonce.store.entry import entry
-from hookonce.store.erasure import erase
-from hookonce.store.rebuild import rebuild
-from hookonce.store.rollup import bucket, upper
-from hookonce.store.tally import Span, counts, hooks, percentile, spent
-from hookonce.store.told import TOKENS
+from hookonce.store.entry import build_entry
+from hookonce.store.erasure import erase_records
+from hookonce.store.rebuild import rebuild_summaries
+from hookonce.store.rollup import duration_bucket, bucket_upper_ms
+from hookonce.store.tally import RollupFilter, load_event_counts, load_hook_costs, percentile, load_spend
+from hookonce.store.told import TOKEN_COLUMNS
 from hookonce.store.writer import Writer
 
 
@@ -43,7 +43,7 @@ TABLES = ("counts", "told", "places", "spent", "hooks", "sessions")
 DAYS = ["2026-11-13", "2026-11-14", "2026-11-15"]
 few = st.sampled_from
 maybe = lambda *values: few([None, *values])  # noqa: E731
-usages = st.builds(Usage, **dict.fromkeys(TOKENS, maybe(0, 1, 1000, 150_000, 300_000)))
+usages = st.builds(Usage, **dict.fromkeys(TOKEN_COLUMNS, maybe(0, 1, 1000, 150_000, 300_000)))
 tools = st.builds(Tool, name=few(["shell", "file_read"]), native=few(["x"]))
 TYPES = ["before_tool_execute", "after_tool_execute", "after_model", "agent_stop", "agent_response", "session_end"]
 runs = st.builds(
@@ -60,7 +60,7 @@ runs = st.builds(
 def stored(draw):
     time = f"{draw(few(DAYS))}T10:00:0{draw(st.integers(0, 9))}Z"
     event = Event(
-        id=ids.fresh(),
+        id=ids.new_id(),
         schema="hookonce/1",
         type=draw(few(TYPES)),
         agent=draw(few(["codex", "cline"])),
@@ -106,14 +106,14 @@ def group_by(records):
 
 def totals(records):
     """What the sessions come to that the records are of, as their own state knows it."""
-    sums = [0] * len(TOKENS)
+    sums = [0] * len(TOKEN_COLUMNS)
     whose = lambda one: (one.event.agent, one.event.session or "")  # noqa: E731
     for _, found in groupby(sorted(records, key=whose), key=whose):  # their order stays
         state = Spending()
         for one in found:
-            state = state if is_echo(one.event) else spending.step(state, one.event)
-        used = spending.total(state)
-        sums = [known + (getattr(used, name, 0) or 0) for known, name in zip(sums, TOKENS, strict=True)]
+            state = state if is_redundant(one.event) else spending.update_spending(state, one.event)
+        used = spending.total_usage(state)
+        sums = [known + (getattr(used, name, 0) or 0) for known, name in zip(sums, TOKEN_COLUMNS, strict=True)]
     return sums
 
 
@@ -126,11 +126,11 @@ def test_a_summary_is_what_counting_would_find(place, records, data):
     cut = data.draw(st.integers(0, len(records)))
     with Writer(place()) as writer:
         for some in (records[:cut], records[cut:], records[:1]):  # what comes twice is counted once
-            writer.append([entry(one) for one in some])
+            writer.append([build_entry(one) for one in some])
         connection = writer.connection
         kept = {tuple(row[:5]): row[5] for row in connection.execute("SELECT * FROM counts")}
         before = summaries(connection)
-        assert len(records) == rebuild(writer)
+        assert len(records) == rebuild_summaries(writer)
         assert before == summaries(connection)
 
     assert group_by(records) == kept
@@ -145,8 +145,8 @@ def test_each_token_is_spent_once(place, records, data):
     cut = data.draw(st.integers(0, len(records)))
     with Writer(place()) as writer:
         for some in (records[:cut], records[cut:]):
-            writer.append([entry(one) for one in some])
-        ways = [[one.tokens for one in spent(writer.connection, Span(), projects=way)] for way in (True, False)]
+            writer.append([build_entry(one) for one in some])
+        ways = [[one.tokens for one in load_spend(writer.connection, RollupFilter(), projects=way)] for way in (True, False)]
 
     for found in ways:
         assert totals(records) == [sum(numbers) for numbers in zip(*found, strict=True)] or totals(records) == [0] * 5
@@ -157,8 +157,8 @@ def test_each_token_is_spent_once(place, records, data):
 @settings(max_examples=30)
 def test_what_is_told_adds_up(place, records):
     with Writer(place()) as writer:
-        writer.append([entry(one) for one in records])
-        found, costs = counts(writer.connection, Span()), hooks(writer.connection, Span())
+        writer.append([build_entry(one) for one in records])
+        found, costs = load_event_counts(writer.connection, RollupFilter()), load_hook_costs(writer.connection, RollupFilter())
 
     assert {len(records)} == {sum(table.values()) for table in found.values()} | {len(records)}
     assert Counter(one.event.agent for one in records) == found["agent"]
@@ -185,8 +185,8 @@ def test_a_long_request_is_counted_apart(usage, over):
         for kind in ("after_model", "agent_stop"):
             one = example()
             event = replace(one.event, type=kind, session=kind, usage=usage, model=kind)
-            writer.append([entry(replace(one, event=event))])
-        kept = {(one.model, one.over) for one in spent(writer.connection, Span(), projects=True)}
+            writer.append([build_entry(replace(one, event=event))])
+        kept = {(one.model, one.input_tier) for one in load_spend(writer.connection, RollupFilter(), projects=True)}
 
     assert {("after_model", over), ("agent_stop", 0)} == kept
 
@@ -195,24 +195,24 @@ def test_a_number_that_no_database_holds_is_no_reason_to_lose_a_record():
     with Writer() as writer:
         for number in (10**30, -5):
             one = example()
-            writer.append([entry(replace(one, event=replace(one.event, type="agent_stop", usage=Usage(input_tokens=number))))])
-        assert [10**12] == [one.tokens[0] for one in spent(writer.connection, Span(), projects=False)]
+            writer.append([build_entry(replace(one, event=replace(one.event, type="agent_stop", usage=Usage(input_tokens=number))))])
+        assert [10**12] == [one.tokens[0] for one in load_spend(writer.connection, RollupFilter(), projects=False)]
 
 
 @given(st.integers(0, 10**6))
 def test_a_step_is_the_last_that_is_exceeded(tokens):
-    assert max([0, *(one for one in steps.STEPS if one < tokens)]) == steps.step(tokens)
+    assert max([0, *(one for one in steps.INPUT_TIERS if one < tokens)]) == steps.find_input_tier(tokens)
 
 
 def test_wrong_summaries_are_put_right_and_progress_is_told():
     with Writer() as writer:
-        writer.append([entry(example(number)) for number in range(20)])
+        writer.append([build_entry(example(number)) for number in range(20)])
         right = summaries(writer.connection)
         for name in TABLES:
             writer.connection.execute(f"DELETE FROM {name}")  # noqa: S608
         writer.connection.execute("INSERT INTO hooks VALUES ('2026-01-01', 'ghost', 1, 1, 1, 1, 1.0, 1)")
         told = []
-        assert 20 == rebuild(writer, lambda *numbers: told.append(numbers))
+        assert 20 == rebuild_summaries(writer, lambda *numbers: told.append(numbers))
 
         assert right == summaries(writer.connection)
         assert (20, 20) == told[-1]
@@ -220,29 +220,29 @@ def test_wrong_summaries_are_put_right_and_progress_is_told():
 
 def test_a_count_that_fails_changes_nothing():
     with Writer() as writer:
-        writer.append([entry(example(number)) for number in range(3)])
+        writer.append([build_entry(example(number)) for number in range(3)])
         right = summaries(writer.connection)
 
         def broken(*_):
             raise OSError("the disk is gone")
 
         with pytest.raises(OSError, match="the disk is gone"):
-            rebuild(writer, broken)
+            rebuild_summaries(writer, broken)
         assert right == summaries(writer.connection)
-        assert 3 == rebuild(writer)
+        assert 3 == rebuild_summaries(writer)
 
 
 def test_others_write_while_all_is_counted_again():
-    with Writer() as writer, Writer(patience=0.1) as other:
-        writer.append([entry(example(number)) for number in range(3)])
-        late = [entry(example(9))]
+    with Writer() as writer, Writer(lock_timeout_s=0.1) as other:
+        writer.append([build_entry(example(number)) for number in range(3)])
+        late = [build_entry(example(9))]
 
         def meanwhile(*_):
             if late:
                 other.append([late.pop()])
 
-        assert 4 == rebuild(writer, meanwhile)
-        assert 4 == sum(counts(writer.connection, Span())["agent"].values())
+        assert 4 == rebuild_summaries(writer, meanwhile)
+        assert 4 == sum(load_event_counts(writer.connection, RollupFilter())["agent"].values())
 
 
 def test_days_that_were_removed_stay_counted():
@@ -251,10 +251,10 @@ def test_days_that_were_removed_stay_counted():
     """
     with Writer() as writer:
         old = [example(number, day="2026-11-01") for number in range(3)]
-        writer.append([entry(one) for one in [*old, example(4), example(5)]])
+        writer.append([build_entry(one) for one in [*old, example(4), example(5)]])
         right = summaries(writer.connection)
-        assert retention.expire(writer, "2026-11-10")
-        rebuild(writer)
+        assert retention.expire_days(writer, "2026-11-10")
+        rebuild_summaries(writer)
 
         assert right == summaries(writer.connection)
 
@@ -262,19 +262,19 @@ def test_days_that_were_removed_stay_counted():
 def test_erased_records_are_counted_without_what_they_said():
     with Writer() as writer:
         found = [example(0), example(1)]
-        writer.append([entry(one) for one in found])
-        erase(writer, [found[0].event.id])
-        rebuild(writer)
+        writer.append([build_entry(one) for one in found])
+        erase_records(writer, [found[0].event.id])
+        rebuild_summaries(writer)
 
-        assert {"codex": 2} == counts(writer.connection, Span())["agent"]
-        assert [1] == [one.runs for one in hooks(writer.connection, Span())]
+        assert {"codex": 2} == load_event_counts(writer.connection, RollupFilter())["agent"]
+        assert [1] == [one.runs for one in load_hook_costs(writer.connection, RollupFilter())]
         assert [("/w",)] == writer.connection.execute("SELECT project FROM sessions").fetchall()
 
 
 def example(number=0, day="2026-11-15"):
     """A call with a hook."""
     event = Event(
-        id=ids.fresh(),
+        id=ids.new_id(),
         schema="hookonce/1",
         type="before_tool_execute",
         agent="codex",
@@ -291,11 +291,11 @@ def example(number=0, day="2026-11-15"):
 
 @given(st.lists(st.floats(0.2, 100_000), min_size=1, max_size=50), few([0.5, 0.95]))
 def test_a_percentile_is_never_too_low_and_at_most_a_quarter_too_high(values, part):
-    sizes = sorted(Counter(map(bucket, values)).items())
+    sizes = sorted(Counter(map(duration_bucket, values)).items())
     exact = sorted(values)[max(0, -(-int(part * 100) * len(values) // 100) - 1)]
 
     assert exact * 0.999 <= percentile(sizes, part) <= exact * 1.26
-    assert all(upper(bucket(value)) >= value * 0.999 for value in values)
+    assert all(bucket_upper_ms(duration_bucket(value)) >= value * 0.999 for value in values)
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_a_percentile_is_never_too_low_and_at_most_a_quarter_too_high(values, pa
 )
 def test_summaries_know_whole_days(span, days):
     with Writer() as writer:
-        writer.append([entry(example(number, day)) for number, day in enumerate(DAYS)])
+        writer.append([build_entry(example(number, day)) for number, day in enumerate(DAYS)])
 
-    with closing(reader.opened(database.file())) as connection:
-        assert days == sorted(counts(connection, Span(**span))["day"])
+    with closing(reader.open_reader(database.database_file())) as connection:
+        assert days == sorted(load_event_counts(connection, RollupFilter(**span))["day"])

@@ -26,31 +26,31 @@ def document(name):
     return load(dump(formats.load(name).write(stored(type="after_tool_execute" if name == "agent-trace" else "before_tool_execute"))[0]).decode())
 
 
-KINDS = [name for name in signature.PLACES if name != "agent-trace"]
+KINDS = [name for name in signature.SIGNATURE_FIELDS if name != "agent-trace"]
 
 
 @pytest.mark.covers("AH-51")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_signed_event_is_known_as_ours(kind):
     plain = document(kind)
-    signed = signature.signed(kind, plain)
-    assert ("ours", keys.signing()[0]) == signature.found(kind, signed)
-    assert signed == signature.signed(kind, signed)
-    assert signature.found(kind, plain) is None
+    signed = signature.sign_document(kind, plain)
+    assert ("ours", keys.load_signing_key()[0]) == signature.verify_document(kind, signed)
+    assert signed == signature.sign_document(kind, signed)
+    assert signature.verify_document(kind, plain) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_signature_does_not_depend_on_how_it_is_written(kind):
-    signed = signature.signed(kind, document(kind))
+    signed = signature.sign_document(kind, document(kind))
     again = json.loads(json.dumps(dict(reversed(signed.items())), indent=2))
-    assert "ours" == signature.found(kind, again)[0]
+    assert "ours" == signature.verify_document(kind, again)[0]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if formats.load(kind).read])
 def test_a_signed_event_is_read_as_the_unsigned_one(kind):
     plain = document(kind)
     read = formats.load(kind).read
-    one, other = read(plain).event, read(signature.signed(kind, plain)).event
+    one, other = read(plain).event, read(signature.sign_document(kind, plain)).event
     assert (one.id, one.type, one.time, one.session, one.tool) == (other.id, other.type, other.time, other.session, other.tool)
 
 
@@ -70,8 +70,8 @@ def changed(value):
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_change_is_found(kind):
     plain = document(kind)
-    signed = signature.signed(kind, plain)
-    verdicts = [signature.found(kind, one) for one in changed(signed)]
+    signed = signature.sign_document(kind, plain)
+    verdicts = [signature.verify_document(kind, one) for one in changed(signed)]
     assert 10 < len(verdicts)
     assert {None, "wrong"} >= {verdict and verdict[0] for verdict in verdicts}
     assert 3 >= verdicts.count(None)  # the signature, or all that it stands in, was taken away or is null
@@ -80,26 +80,26 @@ def test_any_change_is_found(kind):
 def test_a_key_of_another_machine_fits_and_is_not_ours(tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "other"))
-    signed = signature.signed("openhook", document("openhook"))
+    signed = signature.sign_document("openhook", document("openhook"))
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert "unknown" == signature.found("openhook", signed)[0]
+    assert "unknown" == signature.verify_document("openhook", signed)[0]
 
 
 def test_what_an_old_key_has_signed_is_still_ours():
-    signed = signature.signed("openhook", document("openhook"))
-    keys.rotate()
-    assert "ours" == signature.found("openhook", signed)[0]
+    signed = signature.sign_document("openhook", document("openhook"))
+    keys.rotate_signing_key()
+    assert "ours" == signature.verify_document("openhook", signed)[0]
 
 
 def test_a_format_without_a_place_is_told():
     with pytest.raises(HookonceError, match="no place for a signature"):
-        signature.signed("otel", {})
-    assert signature.found("otel", {"dev.hookonce.signature": "x"}) is None
+        signature.sign_document("otel", {})
+    assert signature.verify_document("otel", {"dev.hookonce.signature": "x"}) is None
 
 
 @given(st.one_of(st.none(), st.integers(), st.text(), st.lists(st.text()), st.dictionaries(st.text(), st.text())))
 def test_whatever_stands_in_place_of_a_signature_is_wrong_and_no_more(anything):
-    verdict = signature.found("openhook", {"extensions": {signature.NAME: anything}})
+    verdict = signature.verify_document("openhook", {"extensions": {signature.EXTENSION_NAME: anything}})
     assert verdict in {None, ("wrong", "")}
 
 

@@ -37,8 +37,8 @@ def test_records_come_back_in_the_order_of_their_ids():
     written = [stored(note=str(number)) for number in range(5)]
     assert [True] * 5 == [spool.append(record) for record in written]
 
-    assert written == list(spool.records())
-    assert {0o600} == {file.stat().st_mode & 0o777 for file in spool.folder().iterdir()}
+    assert written == list(spool.load_records())
+    assert {0o600} == {file.stat().st_mode & 0o777 for file in spool.spool_dir().iterdir()}
 
 
 def test_what_is_known_later_stands_below_and_counts():
@@ -49,11 +49,11 @@ def test_what_is_known_later_stands_below_and_counts():
     second = replace(first, gaps=[Gap(where="$", note="second")])
     spool.append(first)
     spool.append(second)
-    (file,) = spool.folder().iterdir()
+    (file,) = spool.spool_dir().iterdir()
 
     assert [b"1", b"2"] == [line.split()[0] for line in file.read_bytes().splitlines()]
-    assert [second] == list(spool.records())
-    assert second == spool.last(first.event.id)
+    assert [second] == list(spool.load_records())
+    assert second == spool.load_last_record(first.event.id)
 
 
 @pytest.mark.parametrize("harm", [lambda line: line[:-20], lambda line: line.replace(b"codex", b"xedoc"), lambda _: b"", lambda _: b"\xff x"])
@@ -65,11 +65,11 @@ def test_a_line_that_was_harmed_does_not_count(harm):
     spool.append(first)
     spool.append(other)
     spool.append(replace(first, gaps=[]))
-    file = spool.folder() / f"{first.event.id}.jsonl"
+    file = spool.spool_dir() / f"{first.event.id}.jsonl"
     above, below = file.read_bytes().splitlines()
     file.write_bytes(above + b"\n" + harm(below))
 
-    assert [first, other] == list(spool.records())
+    assert [first, other] == list(spool.load_records())
 
 
 def test_twenty_at_once_write_twenty_lines():
@@ -85,10 +85,10 @@ def test_twenty_at_once_write_twenty_lines():
         children.append(pid)
     for pid in children:
         os.waitpid(pid, 0)
-    lines = (spool.folder() / f"{record.event.id}.jsonl").read_bytes().splitlines()
+    lines = (spool.spool_dir() / f"{record.event.id}.jsonl").read_bytes().splitlines()
 
     assert list(range(1, 21)) == [int(line.split()[0]) for line in lines]
-    assert all(spool._record(line) for line in lines)
+    assert all(spool._parse_record(line) for line in lines)
 
 
 def test_text_that_only_javascript_would_write_is_kept():
@@ -98,7 +98,7 @@ def test_text_that_only_javascript_would_write_is_kept():
     record = stored(model="\ud83d")
     spool.append(record)
 
-    assert ["\ud83d"] == [one.event.model for one in spool.records()]
+    assert ["\ud83d"] == [one.event.model for one in spool.load_records()]
 
 
 def test_a_disk_that_is_full_leaves_no_half_record_and_counts_the_loss(monkeypatch):
@@ -108,12 +108,12 @@ def test_a_disk_that_is_full_leaves_no_half_record_and_counts_the_loss(monkeypat
     known = stored()
     spool.append(known)
     with monkeypatch.context() as patch:
-        patch.setattr(spool, "_add", half_of(spool._add))
+        patch.setattr(spool, "_append_line", half_of(spool._append_line))
         assert [False, False] == [spool.append(known), spool.append(stored())]
 
-    assert [known] == list(spool.records())
-    assert 1 == len([*spool.folder().iterdir()])
-    assert (2, 0) == (spool.lost(), (paths.data() / "lost").stat().st_blocks)
+    assert [known] == list(spool.load_records())
+    assert 1 == len([*spool.spool_dir().iterdir()])
+    assert (2, 0) == (spool.lost_record_count(), (paths.data_dir() / "lost").stat().st_blocks)
 
 
 def half_of(add):
@@ -130,24 +130,24 @@ def test_a_spool_that_was_never_used_is_empty():
     """
     Nothing is made by looking.
     """
-    assert ([], None, 0) == (list(spool.records()), spool.last("x"), spool.lost())
-    assert not paths.data().exists()
+    assert ([], None, 0) == (list(spool.load_records()), spool.load_last_record("x"), spool.lost_record_count())
+    assert not paths.data_dir().exists()
 
 
 def test_the_log_is_ours_alone_and_begins_anew_when_it_is_full(monkeypatch, home):
     """
     The one before is kept, the one before that is not; a link in its place is not followed.
     """
-    monkeypatch.setattr(log, "_FULL", 100)
+    monkeypatch.setattr(log, "_ROTATE_BYTES", 100)
     for number in range(10):
         log.write(f"line {number}", b"x" * 50)
-    older = paths.log().with_suffix(".log.1")
+    older = paths.log_path().with_suffix(".log.1")
 
-    assert 0o600 == paths.log().stat().st_mode & 0o777
-    assert "line 9" in paths.log().read_text() + older.read_text()
-    assert paths.log().stat().st_size + older.stat().st_size < 600
-    paths.log().unlink()
-    paths.log().symlink_to(home / "elsewhere")
+    assert 0o600 == paths.log_path().stat().st_mode & 0o777
+    assert "line 9" in paths.log_path().read_text() + older.read_text()
+    assert paths.log_path().stat().st_size + older.stat().st_size < 600
+    paths.log_path().unlink()
+    paths.log_path().symlink_to(home / "elsewhere")
     log.write("x")
     assert not (home / "elsewhere").exists()
 
@@ -157,8 +157,8 @@ def test_a_line_of_the_log_never_fails():
     Neither for what stands in it nor for where it should stand.
     """
     log.write("half a character \ud83d", b"\xff\n\n")
-    assert "half a character ?" in paths.log().read_text(errors="replace")
-    paths.log().unlink()
-    paths.log().mkdir()
+    assert "half a character ?" in paths.log_path().read_text(errors="replace")
+    paths.log_path().unlink()
+    paths.log_path().mkdir()
     log.write("x")
-    assert [] == [*paths.log().iterdir()]
+    assert [] == [*paths.log_path().iterdir()]

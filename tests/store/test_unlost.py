@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from hookonce.config import paths
 from hookonce.journeys import record as recording
 from hookonce.journeys import uncounted
-from hookonce.journeys.looking import looking
+from hookonce.journeys.looking import open_store
 from hookonce.model import Gap
 from hookonce.store import aside, database, erasure, fold, retention, spool
 from hookonce.store import journal as journals
-from hookonce.store.entry import entry
-from hookonce.store.journal import Journal
-from hookonce.store.query import Wanted, records
+from hookonce.store.entry import build_entry
+from hookonce.store.journal import SpoolJournal
+from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.writer import Writer
 from tests.store.rows import stored, verified
 
@@ -37,12 +37,12 @@ def noted(one):
 
 def kept():
     with Writer() as writer:
-        return {one.event.id: one for one in records(writer.connection, Wanted())}
+        return {one.event.id: one for one in find_records(writer.connection, RecordFilter())}
 
 
 def folded():
     with Writer() as writer:
-        return fold.fold(writer.append)
+        return fold.ingest_spool(writer.append)
 
 
 # Lines
@@ -53,13 +53,13 @@ def test_half_a_line_is_no_damage_and_spoils_nothing():
     Whoever was killed in writing has answered nobody; the lines above are what they were.
     """
     one, other = stored(1), stored(2)
-    log = Journal()
+    log = SpoolJournal()
     log.append(one)
     log.close()
-    path = next(spool.folder().iterdir())
+    path = next(spool.spool_dir().iterdir())
     path.write_bytes(path.read_bytes() + b"2 0123456789abcdef")
 
-    assert fold.Folded(1, 0) == folded()
+    assert fold.IngestResult(1, 0) == folded()
     assert {one.event.id} == set(kept())
     spool.append(other)
 
@@ -69,46 +69,46 @@ def test_what_is_written_below_half_a_line_can_be_read():
     The first line of a cold call found no room for all of it; a moment later there was some.
     """
     one = stored(1)
-    spool.folder().mkdir(parents=True)
-    (spool.folder() / f"{one.event.id}.jsonl").write_bytes(b"1 0123456789abcdef 01234")
+    spool.spool_dir().mkdir(parents=True)
+    (spool.spool_dir() / f"{one.event.id}.jsonl").write_bytes(b"1 0123456789abcdef 01234")
 
     assert spool.append(one)
-    assert one == spool.last(one.event.id)
-    assert fold.Folded(1, 0) == folded()
+    assert one == spool.load_last_record(one.event.id)
+    assert fold.IngestResult(1, 0) == folded()
 
 
 def test_a_record_that_could_not_be_written_is_counted_once_and_found_again(monkeypatch):
     """
     A note that found no room is no loss yet: the call goes the long way, and that counts.
     """
-    log, one = Journal(), stored(1)
+    log, one = SpoolJournal(), stored(1)
     monkeypatch.setattr(journals.os, "write", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
-    assert not log.note(one.event.id, b"{}")
-    assert 0 == spool.lost()
+    assert not log.append_placeholder(one.event.id, b"{}")
+    assert 0 == spool.lost_record_count()
     assert not log.append(one)
-    assert 1 == spool.lost()
-    log.found([one.event.id, "another"])
-    assert 0 == spool.lost()
+    assert 1 == spool.lost_record_count()
+    log.confirm_stored([one.event.id, "another"])
+    assert 0 == spool.lost_record_count()
 
 
 def test_losses_are_counted_elsewhere_where_our_folder_takes_nothing(monkeypatch):
-    monkeypatch.setattr(spool, "_lost", lambda: paths.data() / "not there" / "lost")
-    spool.count_loss()
-    spool.count_loss()
-    assert 2 == spool.lost() == uncounted.place().stat().st_size
-    spool.count_loss(-1)
-    assert 1 == spool.lost()
+    monkeypatch.setattr(spool, "_loss_file", lambda: paths.data_dir() / "not there" / "lost")
+    spool.count_lost_record()
+    spool.count_lost_record()
+    assert 2 == spool.lost_record_count() == uncounted.loss_count_file().stat().st_size
+    spool.count_lost_record(-1)
+    assert 1 == spool.lost_record_count()
 
 
 def test_a_journal_that_was_taken_away_is_made_anew():
-    log, one = Journal(), stored(1)
+    log, one = SpoolJournal(), stored(1)
     log.append(stored(0))
-    next(spool.folder().iterdir()).unlink()
-    log.look()
+    next(spool.spool_dir().iterdir()).unlink()
+    log.refresh()
     log.append(one)
     log.close()
 
-    assert [one] == list(spool.records())
+    assert [one] == list(spool.load_records())
 
 
 @pytest.mark.parametrize("durability", ["normal", "full"])
@@ -121,7 +121,7 @@ def test_only_full_durability_waits_for_the_disk(home, monkeypatch, durability):
     config.write_text(f'durability = "{durability}"\n', encoding="utf-8")
     synced = []
     monkeypatch.setattr(spool.os, "fdatasync", synced.append)
-    log = Journal()
+    log = SpoolJournal()
     log.append(stored(0))
     assert bool(synced) == (durability == "full")
     before = len(synced)
@@ -138,27 +138,27 @@ def test_notes_hold_up_nothing_else_and_the_journal_of_one_who_is_gone_not_for_l
     What is known in full is kept at once; nobody completes a note of a daemon that was killed.
     """
     whole, note = stored(1), noted(stored(2))
-    log = Journal()
+    log = SpoolJournal()
     log.append(whole)
-    log.note(note.event.id, entry(note).body)
+    log.append_placeholder(note.event.id, build_entry(note).body)
     log.close()
-    path = next(spool.folder().iterdir())
+    path = next(spool.spool_dir().iterdir())
 
-    assert fold.Folded(1, 0, 1) == folded()
+    assert fold.IngestResult(1, 0, 1) == folded()
     assert {whole.event.id} == set(kept())
     assert path.exists()
     os.utime(path, (time.time() - 5,) * 2)
-    assert fold.Folded(1, 0, 0) == folded()
+    assert fold.IngestResult(1, 0, 0) == folded()
     assert {whole.event.id, note.event.id} == set(kept())
     assert not path.exists()
 
 
 def test_of_two_files_about_one_call_the_one_that_tells_more_counts():
     one = stored(1)
-    log = Journal()
-    log.note(one.event.id, entry(noted(one)).body)
+    log = SpoolJournal()
+    log.append_placeholder(one.event.id, build_entry(noted(one)).body)
     log.close()
-    path = next(spool.folder().iterdir())
+    path = next(spool.spool_dir().iterdir())
     spool.append(one)
     os.utime(path, (1, 1))
     folded()
@@ -172,23 +172,23 @@ def test_a_note_of_tomorrow_is_not_waited_for_until_then():
     """
     one = noted(stored(1))
     spool.append(one)
-    path = next(spool.folder().iterdir())
+    path = next(spool.spool_dir().iterdir())
     os.utime(path, (time.time() + 86_400,) * 2)
 
-    assert fold.Folded(1, 0, 0) == folded()
+    assert fold.IngestResult(1, 0, 0) == folded()
 
 
 def test_a_note_and_what_takes_it_back_stand_in_one_file(monkeypatch):
     """
     Else the note would become a record of its own when its file is taken up.
     """
-    monkeypatch.setattr(journals, "_FULL", 1)
-    log, one, other = Journal(), stored(1), stored(2)
-    log.note(one.event.id, entry(noted(one)).body)
+    monkeypatch.setattr(journals, "_ROTATE_BYTES", 1)
+    log, one, other = SpoolJournal(), stored(1), stored(2)
+    log.append_placeholder(one.event.id, build_entry(noted(one)).body)
     log.append(other)
     log.forget(one.event.id)
     log.close()
-    for path in spool.folder().iterdir():
+    for path in spool.spool_dir().iterdir():
         os.utime(path, (1, 1))
     folded()
 
@@ -201,13 +201,13 @@ def test_a_note_and_what_takes_it_back_stand_in_one_file(monkeypatch):
 def test_what_waits_is_shown_beside_the_record_and_changes_nothing_of_it():
     first, second = stored(1), stored(2)
     with Writer() as writer:
-        writer.append([entry(first)])
+        writer.append([build_entry(first)])
     spool.append(second)
     told = []
-    with closing(sqlite3.connect(database.file(), isolation_level=None)) as holder:
+    with closing(sqlite3.connect(database.database_file(), isolation_level=None)) as holder:
         holder.execute("BEGIN IMMEDIATE")
-        with looking(told.append) as connection:
-            shown = [one.event.id for one in records(connection, Wanted(last=5))]
+        with open_store(told.append) as connection:
+            shown = [one.event.id for one in find_records(connection, RecordFilter(last=5))]
             with pytest.raises(sqlite3.OperationalError):
                 connection.execute("DELETE FROM main.events")
             with pytest.raises(sqlite3.OperationalError):
@@ -223,56 +223,56 @@ def test_a_record_of_which_nobody_can_say_what_follows_keeps_out_no_other(monkey
     It is kept as it is, and nothing follows from it.
     """
     found = [stored(number, session=f"s{number}") for number in range(5)]
-    usual = recording.step
+    usual = recording.derive_events
 
     def stumbles(state, record, *more):
         if record.event.session == "s3":
             raise KeyError("something that was never seen before")
         return usual(state, record, *more)
 
-    monkeypatch.setattr(recording, "step", stumbles)
+    monkeypatch.setattr(recording, "derive_events", stumbles)
     with Writer() as writer:
-        assert 5 <= recording.Recorder(writer).keep([entry(one) for one in found])
+        assert 5 <= recording.Recorder(writer).record([build_entry(one) for one in found])
 
     assert {one.event.id for one in found} <= set(kept())
     assert verified().ok
-    assert "what follows from 1 records is not known" in paths.log().read_text(encoding="utf-8")
+    assert "what follows from 1 records is not known" in paths.log_path().read_text(encoding="utf-8")
 
 
 # A damaged record
 
 
 def test_a_record_that_is_damaged_is_put_aside_with_all_that_can_be_read_taken_over():
-    entries = [entry(stored(number)) for number in range(600)]
+    entries = [build_entry(stored(number)) for number in range(600)]
     with Writer() as writer:
         writer.append(entries)
-    assert aside.damage() is None
-    with database.file().open("r+b") as pages:
+    assert aside.find_damage() is None
+    with database.database_file().open("r+b") as pages:
         pages.seek(4096 * 40)
         pages.write(os.urandom(4096 * 2))
-    assert aside.damage() is not None
+    assert aside.find_damage() is not None
 
-    made = aside.put_aside("a test")
+    made = aside.quarantine_database("a test")
 
-    assert aside.damage() is None
+    assert aside.find_damage() is None
     assert verified().ok
     found = kept()
     assert made.taken == len(set(found) & {one.record.event.id for one in entries})
     assert 500 < made.taken < 600 == made.rows
-    assert aside.TYPE in {one.event.type for one in found.values()}
+    assert aside.QUARANTINE_EVENT in {one.event.type for one in found.values()}
 
 
 def test_what_somebody_else_put_into_a_record_is_not_taken_over():
     with Writer() as writer:
-        writer.append([entry(stored(number)) for number in range(5)])
+        writer.append([build_entry(stored(number)) for number in range(5)])
         writer.connection.execute("UPDATE events SET mac = zeroblob(32) WHERE seq = 3")
 
-    assert 4 == aside.put_aside("a test").taken
+    assert 4 == aside.quarantine_database("a test").taken
 
 
 def left_out():
     """What the record says of rows that were not taken over: the numbers, and why."""
-    one = next(one for one in kept().values() if one.event.type == aside.TYPE)
+    one = next(one for one in kept().values() if one.event.type == aside.QUARANTINE_EVENT)
     return one.event.data["left"]
 
 
@@ -288,10 +288,10 @@ def left_out():
 )
 def test_a_row_that_was_changed_is_left_aside_and_named_for_ever(statement):
     with Writer() as writer:
-        writer.append([entry(stored(number)) for number in range(5)])
+        writer.append([build_entry(stored(number)) for number in range(5)])
         writer.connection.execute(statement)
 
-    made = aside.put_aside("a test")
+    made = aside.quarantine_database("a test")
 
     assert (4 if "hash" not in statement else 3) == made.taken
     assert 3 in {one["first"] for one in left_out()}
@@ -299,18 +299,18 @@ def test_a_row_that_was_changed_is_left_aside_and_named_for_ever(statement):
     assert not found.ok
     assert any("record 3" in flaw.what for flaw in found.flaws)
     assert any(made.folder in flaw.what for flaw in found.flaws)
-    aside.put_aside("again")
+    aside.quarantine_database("again")
     assert not verified().ok  # also when that one is put aside in its turn
 
 
 def test_a_row_without_the_row_before_it_is_not_taken_over():
     """Only with the row before it can a body be compared with what was written."""
     with Writer() as writer:
-        writer.append([entry(stored(number)) for number in range(6)])
+        writer.append([build_entry(stored(number)) for number in range(6)])
         writer.connection.execute("DELETE FROM events WHERE seq = 3")
-        writer.connection.execute("UPDATE events SET body = ? WHERE seq = 4", (entry(stored(9)).body,))
+        writer.connection.execute("UPDATE events SET body = ? WHERE seq = 4", (build_entry(stored(9)).body,))
 
-    made = aside.put_aside("a test")
+    made = aside.quarantine_database("a test")
 
     assert 4 == made.taken
     assert [(3, 3), (4, 4)] == [(one["first"], one["last"]) for one in left_out()]
@@ -319,21 +319,21 @@ def test_a_row_without_the_row_before_it_is_not_taken_over():
 
 def test_an_end_that_was_cut_off_stays_known_when_a_record_is_put_aside():
     with Writer() as writer:
-        writer.append([entry(stored(number)) for number in range(6)])
+        writer.append([build_entry(stored(number)) for number in range(6)])
         writer.connection.execute("DELETE FROM events WHERE seq > 4")
 
-    assert (4, 6) == (aside.put_aside("a test").taken, 6)
+    assert (4, 6) == (aside.quarantine_database("a test").taken, 6)
     assert [(5, 6)] == [(one["first"], one["last"]) for one in left_out()]
 
 
 def test_what_retention_removed_and_what_was_erased_is_nothing_that_is_missing():
     with Writer() as writer:
-        old = [entry(stored(number, received="2026-01-01T00:00:00Z")) for number in range(3)]
-        new = [entry(stored(number)) for number in range(3)]
+        old = [build_entry(stored(number, received="2026-01-01T00:00:00Z")) for number in range(3)]
+        new = [build_entry(stored(number)) for number in range(3)]
         writer.append([*old, *new])
-        assert retention.expire(writer, "2026-06-01")
-        erasure.erase(writer, [new[1].record.event.id])
+        assert retention.expire_days(writer, "2026-06-01")
+        erasure.erase_records(writer, [new[1].record.event.id])
 
-    assert 2 == aside.put_aside("a test").taken
+    assert 2 == aside.quarantine_database("a test").taken
     assert [] == left_out()
     assert verified().ok

@@ -16,11 +16,11 @@ from hookonce import ids
 from hookonce.config import paths
 from hookonce.model import Decision, Event, Gap, HookRun, Result, Stored, Tool, Usage
 from hookonce.store import audit, chain, checkpoint, database, fold, head, rollup, spool
-from hookonce.store.entry import entry, read
-from hookonce.store.journal import Journal
-from hookonce.store.kept import latest, named
-from hookonce.store.query import Wanted, records
-from hookonce.store.writer import Writer, current
+from hookonce.store.entry import build_entry, decode_entry
+from hookonce.store.journal import SpoolJournal
+from hookonce.store.kept import latest_records, find_record
+from hookonce.store.query import RecordFilter, find_records
+from hookonce.store.writer import Writer, read_chain_head
 from tests.shared import ROOT
 
 
@@ -33,18 +33,18 @@ def home(tmp_path, monkeypatch):
 
 def record(number=0, **more):
     """A record of a tool call."""
-    known = {"id": ids.fresh(), "schema": "hookonce/1", "type": "before_tool_execute", "agent": "codex"}
+    known = {"id": ids.new_id(), "schema": "hookonce/1", "type": "before_tool_execute", "agent": "codex"}
     known |= {"time": f"2026-11-15T10:00:{number % 60:02d}Z", "time_source": "agent", "session": "s1", "cwd": "/w"}
     return Stored(event=Event(**(known | more)), level="minimal")
 
 
 def many(count, **more):
-    return [entry(record(number, **more)) for number in range(count)]
+    return [build_entry(record(number, **more)) for number in range(count)]
 
 
 def kept(**wanted):
     with Writer() as writer:
-        return list(records(writer.connection, Wanted(**wanted)))
+        return list(find_records(writer.connection, RecordFilter(**wanted)))
 
 
 # The chain
@@ -66,10 +66,10 @@ def test_an_event_is_kept_once_whoever_brings_it_how_often():
         writer.append(entries)
         assert 0 == writer.append(entries)
         assert 1 == writer.append([*entries, *many(1)])
-        now = current(writer.connection)
+        now = read_chain_head(writer.connection)
 
     assert (4, 4) == (now.seq, now.count)
-    assert audit.verify(database.reading()).ok
+    assert audit.verify(database.connect_reader()).ok
 
 
 def test_rows_are_linked_whoever_writes_them():
@@ -82,21 +82,21 @@ def test_rows_are_linked_whoever_writes_them():
             other.append(many(3))
         rows = one.connection.execute("SELECT seq, body, hash FROM events ORDER BY seq").fetchall()
 
-    before = chain.FIRST
+    before = chain.GENESIS_HASH
     for seq, body, row in rows:
-        assert chain.link(seq, before, chain.digest(body)) == row
+        assert chain.hash_row(seq, before, chain.digest_body(body)) == row
         before = row
     assert list(range(1, 26)) == [row[0] for row in rows]
-    assert head.noted() == current(database.reading())
+    assert head.read_head() == read_chain_head(database.connect_reader())
 
 
 def test_a_batch_that_fails_leaves_nothing(monkeypatch):
     with Writer() as writer:
         writer.append(many(2))
-        monkeypatch.setattr(rollup, "add", lambda *_: 1 / 0)
+        monkeypatch.setattr(rollup, "add_records", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             writer.append(many(3))
-        assert 2 == current(writer.connection).seq
+        assert 2 == read_chain_head(writer.connection).seq
         assert 2 == writer.connection.execute("SELECT count(*) FROM events").fetchone()[0]
 
 
@@ -133,19 +133,19 @@ def test_writers_that_are_killed_lose_nothing_that_they_said_was_kept(home):
 
     found = {one.event.id for one in kept()}
     assert set(told) <= found
-    assert audit.verify(database.reading()).ok
+    assert audit.verify(database.connect_reader()).ok
 
 
 def test_half_a_pair_of_utf_16_is_kept():
     """
     JavaScript may write one into any name.
     """
-    one = entry(record(session="s\ud83d", cwd="/w\ud83d", model="\ud83d"))
+    one = build_entry(record(session="s\ud83d", cwd="/w\ud83d", model="\ud83d"))
     with Writer() as writer:
         assert 1 == writer.append([one])
         assert [one.body] == [row[0] for row in writer.connection.execute("SELECT body FROM events")]
         assert "s\\ud83d" == writer.connection.execute("SELECT session FROM sessions").fetchone()[0]
-    assert audit.verify(database.reading()).ok
+    assert audit.verify(database.connect_reader()).ok
 
 
 # Checkpoints
@@ -154,10 +154,10 @@ def test_half_a_pair_of_utf_16_is_kept():
 def test_a_checkpoint_signs_what_is_there_and_only_once():
     with Writer() as writer:
         writer.append(many(3))
-        made = checkpoint.sign(writer.connection)
-        assert checkpoint.sign(writer.connection) is None
+        made = checkpoint.sign_checkpoint(writer.connection)
+        assert checkpoint.sign_checkpoint(writer.connection) is None
         writer.append(many(1))
-    ranges = audit.verify(database.reading()).ranges
+    ranges = audit.verify(database.connect_reader()).ranges
 
     assert 3 == made.seq
     assert [(1, 3, "signed"), (4, 4, "chained only")] == [(one.first, one.last, one.state) for one in ranges]
@@ -206,7 +206,7 @@ def test_a_rollup_is_what_a_group_by_would_say(tmp_path_factory, batches):
     folder = tmp_path_factory.mktemp("rollup")
     with Writer(folder / "events.db") as writer:
         for batch in batches:
-            writer.append([entry(one) for one in batch])
+            writer.append([build_entry(one) for one in batch])
         plain = writer.connection.execute(
             "SELECT substr(time, 1, 10), agent, type, coalesce(tool, ''), coalesce(outcome, ''), count(*)"
             " FROM events GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5"
@@ -222,7 +222,7 @@ def test_a_rollup_is_what_a_group_by_would_say(tmp_path_factory, batches):
 
 @given(st.floats(0, 1e7, allow_nan=False))
 def test_a_time_is_at_most_a_quarter_shorter_than_its_bucket(ms):
-    top = rollup.upper(rollup.bucket(ms))
+    top = rollup.bucket_upper_ms(rollup.duration_bucket(ms))
     assert ms <= top * 1.000001
     assert top <= max(ms * 1.2500001, 0.1)
 
@@ -240,21 +240,21 @@ def test_files_of_others_become_rows_and_go():
     for one in found:
         spool.append(one)
     with Writer() as writer:
-        assert fold.Folded(4, 0) == fold.fold(writer.append)
-        assert fold.Folded(0, 0) == fold.fold(writer.append)
+        assert fold.IngestResult(4, 0) == fold.ingest_spool(writer.append)
+        assert fold.IngestResult(0, 0) == fold.ingest_spool(writer.append)
 
-    assert [] == list(spool.folder().iterdir())
+    assert [] == list(spool.spool_dir().iterdir())
     assert {one.event.id for one in found} == {one.event.id for one in kept()}
-    assert found[0] == named(found[0].event.id)
+    assert found[0] == find_record(found[0].event.id)
 
 
 def test_a_call_of_which_more_will_be_known_is_waited_for():
     one = record()
     spool.append(note(one))
     with Writer() as writer:
-        assert 0 == fold.fold(writer.append).records
+        assert 0 == fold.ingest_spool(writer.append).new_records
         spool.append(one)
-        assert 1 == fold.fold(writer.append).records
+        assert 1 == fold.ingest_spool(writer.append).new_records
 
     assert [[]] == [found.gaps for found in kept()]
 
@@ -262,29 +262,29 @@ def test_a_call_of_which_more_will_be_known_is_waited_for():
 def test_a_call_of_which_nobody_said_more_is_kept_as_it_is():
     one = record()
     spool.append(note(one))
-    path = next(spool.folder().iterdir())
+    path = next(spool.spool_dir().iterdir())
     os.utime(path, (1, 1))
     with Writer() as writer:
-        assert 1 == fold.fold(writer.append).records
+        assert 1 == fold.ingest_spool(writer.append).new_records
 
 
 def test_a_journal_is_left_alone_while_somebody_writes_it():
-    journal, one = Journal(), record()
+    journal, one = SpoolJournal(), record()
     journal.append(one)
     with Writer() as writer:
-        assert 0 == fold.fold(writer.append).records
+        assert 0 == fold.ingest_spool(writer.append).new_records
         journal.close()
-        assert 1 == fold.fold(writer.append).records
+        assert 1 == fold.ingest_spool(writer.append).new_records
 
 
 def test_what_was_taken_back_is_not_kept():
-    journal, one, other = Journal(), record(), record()
+    journal, one, other = SpoolJournal(), record(), record()
     journal.append(one)
     journal.append(other)
     journal.forget(one.event.id)
     journal.close()
     with Writer() as writer:
-        fold.fold(writer.append)
+        fold.ingest_spool(writer.append)
 
     assert [other] == kept()
 
@@ -292,12 +292,12 @@ def test_what_was_taken_back_is_not_kept():
 def test_lines_that_are_not_what_was_written_are_put_aside():
     one = record()
     spool.append(one)
-    path = next(spool.folder().iterdir())
+    path = next(spool.spool_dir().iterdir())
     path.write_bytes(path.read_bytes().replace(b"codex", b"cline"))
     with Writer() as writer:
-        assert fold.Folded(0, 1) == fold.fold(writer.append)
+        assert fold.IngestResult(0, 1) == fold.ingest_spool(writer.append)
 
-    assert [path.with_suffix(".damaged")] == list(spool.folder().iterdir())
+    assert [path.with_suffix(".damaged")] == list(spool.spool_dir().iterdir())
 
 
 def test_a_store_that_cannot_be_written_keeps_the_spool(monkeypatch):
@@ -306,20 +306,20 @@ def test_a_store_that_cannot_be_written_keeps_the_spool(monkeypatch):
     with Writer() as writer:
         monkeypatch.setattr(writer, "append", lambda _: (_ for _ in ()).throw(sqlite3.OperationalError("disk full")))
         with pytest.raises(sqlite3.OperationalError):
-            fold.fold(writer.append)
+            fold.ingest_spool(writer.append)
 
-    assert [one] == list(spool.records())
-    assert [one] == list(latest())
+    assert [one] == list(spool.load_records())
+    assert [one] == list(latest_records())
 
 
 def test_nothing_is_there_before_something_was_kept():
-    assert ([], None) == (list(latest()), named("x"))
-    assert not paths.data().joinpath("events.db").exists()
+    assert ([], None) == (list(latest_records()), find_record("x"))
+    assert not paths.data_dir().joinpath("events.db").exists()
 
 
 def test_a_body_is_a_record():
-    one = entry(record())
-    assert one == read(one.body)
+    one = build_entry(record())
+    assert one == decode_entry(one.body)
     with pytest.raises(ValueError, match=r"JSON|Expecting|property"):
-        read(b"{")
+        decode_entry(b"{")
     assert "codex" == json.loads(one.body)["event"]["agent"]

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 from hookonce import transcripts
-from hookonce.transcripts.follow import follow
-from hookonce.transcripts.reader import close, read
-from hookonce.transcripts.reading import Memory, Reading
+from hookonce.transcripts.follow import follow_file
+from hookonce.transcripts.reader import flush_memory, parse_chunk
+from hookonce.transcripts.reading import ReaderMemory, TranscriptBatch
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "transcripts"
 FILES = sorted(GOLDEN.glob("**/*.jsonl"))
@@ -28,18 +28,18 @@ def golden(agent, scenario):
 
 def at_once(reader, data):
     """All that a file tells, when it is complete."""
-    memory, reading, used = read(reader, Memory(), data)
+    memory, reading, used = parse_chunk(reader, ReaderMemory(), data)
     assert used == len(data)
-    return reading + close(memory)[1]
+    return reading + flush_memory(memory)[1]
 
 
 def session(file):
     """All that a session tells, its sub-agents among them."""
-    reader, found, left = reader_of(file), Reading(), [file]
+    reader, found, left = reader_of(file), TranscriptBatch(), [file]
     while left:
-        cursor, reading = follow(reader, left[0])
-        reading += close(cursor.memory)[1]
-        left = left[1:] + reader.nested(left[0], reading.spawns)
+        cursor, reading = follow_file(reader, left[0])
+        reading += flush_memory(cursor.memory)[1]
+        left = left[1:] + reader.find_subagent_files(left[0], reading.spawns)
         found += reading
     return found
 

@@ -6,8 +6,8 @@ import pytest
 
 from hookonce import transcripts
 from hookonce.errors import HookonceError
-from hookonce.transcripts.follow import follow
-from hookonce.transcripts.reading import Reading
+from hookonce.transcripts.follow import follow_file
+from hookonce.transcripts.reading import TranscriptBatch
 from tests.transcripts.material import GOLDEN, lines
 
 GEMINI = transcripts.load("gemini-cli")
@@ -33,13 +33,13 @@ def test_only_what_is_new_is_told(file):
     A file that has grown tells what was added, one that has not tells nothing.
     """
     file.write_bytes(lines(answer("a")))
-    cursor, first = follow(GEMINI, file)
-    same, nothing = follow(GEMINI, file, cursor)
+    cursor, first = follow_file(GEMINI, file)
+    same, nothing = follow_file(GEMINI, file, cursor)
     with file.open("ab") as more:
         more.write(lines(answer("b")))
-    _, second = follow(GEMINI, file, cursor)
+    _, second = follow_file(GEMINI, file, cursor)
     assert (["a"], ["b"]) == (ids(first), ids(second))
-    assert (cursor, Reading()) == (same, nothing)
+    assert (cursor, TranscriptBatch()) == (same, nothing)
 
 
 def test_half_a_line_is_left_for_the_next_time(file):
@@ -48,9 +48,9 @@ def test_half_a_line_is_left_for_the_next_time(file):
     """
     whole = lines(answer("a"), answer("b"))
     file.write_bytes(whole[:-5])
-    cursor, first = follow(GEMINI, file)
+    cursor, first = follow_file(GEMINI, file)
     file.write_bytes(whole)
-    _, second = follow(GEMINI, file, cursor)
+    _, second = follow_file(GEMINI, file, cursor)
     assert (["a"], ["b"], 0) == (ids(first), ids(second), first.unreadable)
 
 
@@ -60,10 +60,10 @@ def test_a_file_that_was_written_anew_is_begun_anew(file, shorter):
     Whether it is shorter than before or longer, with the same number or not: what stood there stands there no more.
     """
     file.write_bytes(lines(answer("a"), answer("b")))
-    cursor, _ = follow(GEMINI, file)
+    cursor, _ = follow_file(GEMINI, file)
     new = [answer("c")] if shorter else [answer(name) for name in "cdefg"]
     file.write_bytes(lines(*new))
-    _, reading = follow(GEMINI, file, cursor)
+    _, reading = follow_file(GEMINI, file, cursor)
     assert [one["id"] for one in new] == ids(reading)
 
 
@@ -72,11 +72,11 @@ def test_a_file_that_was_replaced_is_begun_anew(file):
     Another file in its place is another file, even if it begins alike.
     """
     file.write_bytes(lines(answer("a")))
-    cursor, _ = follow(GEMINI, file)
+    cursor, _ = follow_file(GEMINI, file)
     other = file.with_name("other")
     other.write_bytes(lines(answer("a"), answer("b")))
     other.replace(file)
-    _, reading = follow(GEMINI, file, cursor)
+    _, reading = follow_file(GEMINI, file, cursor)
     assert ["a", "b"] == ids(reading)
 
 
@@ -85,9 +85,9 @@ def test_much_is_read_in_steps(file):
     No step reads more than its limit, and together they tell all.
     """
     file.write_bytes(lines(*(answer(f"m{n}") for n in range(40))))
-    cursor, reading = follow(GEMINI, file, limit=500)
+    cursor, reading = follow_file(GEMINI, file, max_bytes=500)
     while True:
-        moved, more = follow(GEMINI, file, cursor, limit=500)
+        moved, more = follow_file(GEMINI, file, cursor, max_bytes=500)
         if moved.offset == cursor.offset:
             break
         cursor, reading = moved, reading + more
@@ -100,9 +100,9 @@ def test_a_line_that_is_too_long_is_counted_and_left_out(file):
     """
     inside = "x" * 900 + "\\n" + "y" * 900
     file.write_bytes(lines(answer("a"), {"text": inside}, answer("b")))
-    cursor, reading = follow(GEMINI, file, limit=500)
+    cursor, reading = follow_file(GEMINI, file, max_bytes=500)
     for _ in range(8):
-        cursor, more = follow(GEMINI, file, cursor, limit=500)
+        cursor, more = follow_file(GEMINI, file, cursor, max_bytes=500)
         reading += more
     assert (["a", "b"], 1) == (ids(reading), reading.unreadable)
 
@@ -115,12 +115,12 @@ def test_a_document_that_is_written_anew_each_time_tells_what_was_added(tmp_path
     first = lines({"sessionId": "s", "messages": [answer("a")]})
     second = lines({"sessionId": "s", "messages": [answer("a"), answer("b")]})
     file.write_bytes(first)
-    cursor, one = follow(GEMINI, file)
+    cursor, one = follow_file(GEMINI, file)
     file.write_bytes(second[:-9])
-    cursor, half = follow(GEMINI, file, cursor)
+    cursor, half = follow_file(GEMINI, file, cursor)
     file.write_bytes(second)
-    cursor, two = follow(GEMINI, file, cursor)
-    _, three = follow(GEMINI, file, cursor)
+    cursor, two = follow_file(GEMINI, file, cursor)
+    _, three = follow_file(GEMINI, file, cursor)
     assert (["a"], [], ["b"], []) == (ids(one), ids(half), ids(two), ids(three))
     assert 0 == half.unreadable
     assert {"s"} == {call.session for call in (*one.calls, *two.calls)}
@@ -132,17 +132,17 @@ def test_what_is_no_file_is_not_read(tmp_path):
     """
     os.mkfifo(tmp_path / "pipe.jsonl")
     with pytest.raises(HookonceError):
-        follow(GEMINI, tmp_path / "pipe.jsonl")
+        follow_file(GEMINI, tmp_path / "pipe.jsonl")
     with pytest.raises(FileNotFoundError):
-        follow(GEMINI, tmp_path / "none.jsonl")
+        follow_file(GEMINI, tmp_path / "none.jsonl")
 
 
 def test_the_call_behind_a_sub_agent_of_claude_code_is_known_from_the_first_line_on():
     """
     It stands in a file beside the sub-agent's own.
     """
-    (nested,) = CLAUDE.nested(GOLDEN / "claude-code" / "tour.jsonl", ())
-    _, reading = follow(CLAUDE, nested)
+    (nested,) = CLAUDE.find_subagent_files(GOLDEN / "claude-code" / "tour.jsonl", ())
+    _, reading = follow_file(CLAUDE, nested)
     assert {"toolu_tour_6_0"} == {one.parent_call for one in reading.calls} == {one.call for one in reading.spawns}
 
 

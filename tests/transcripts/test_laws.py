@@ -9,9 +9,9 @@ from msgspec.json import decode, encode
 
 from hookonce import transcripts
 from hookonce.transcripts import TRANSCRIPTS
-from hookonce.transcripts.reader import close, read
-from hookonce.transcripts.reading import Cursor, Memory, Reading
-from hookonce.transcripts.telling import _REMEMBERED
+from hookonce.transcripts.reader import flush_memory, parse_chunk
+from hookonce.transcripts.reading import TranscriptCursor, ReaderMemory, TranscriptBatch
+from hookonce.transcripts.telling import _MAX_RECENT_IDS
 from tests.transcripts.material import FILES, agent_of, at_once, lines, reader_of
 
 READERS = [transcripts.load(name) for name in TRANSCRIPTS]
@@ -25,12 +25,12 @@ TREES = st.recursive(
 
 def in_pieces(reader, data, cuts):
     """The same bytes, as they come."""
-    memory, found, rest, start = Memory(), Reading(), b"", 0
+    memory, found, rest, start = ReaderMemory(), TranscriptBatch(), b"", 0
     for end in [*sorted(cuts), len(data)]:
         rest += data[start:end]
-        memory, reading, used = read(reader, memory, rest)
+        memory, reading, used = parse_chunk(reader, memory, rest)
         found, rest, start = found + reading, rest[used:], end
-    return found + close(memory)[1]
+    return found + flush_memory(memory)[1]
 
 
 def mutated(value, dice):
@@ -74,11 +74,11 @@ def test_bytes_that_mean_nothing_are_counted_and_never_raised(reader, data):
     """
     Each line that is no object is one that cannot be read.
     """
-    memory, reading, used = read(reader, Memory(), data + b"\n")
+    memory, reading, used = parse_chunk(reader, ReaderMemory(), data + b"\n")
     assert used == len(data) + 1
     assert reading.unreadable <= len(data.split(b"\n"))
     assert reading.calls == ()
-    close(memory)
+    flush_memory(memory)
 
 
 @given(file=st.sampled_from(SMALL), dice=st.data())
@@ -89,8 +89,8 @@ def test_a_line_of_another_shape_is_never_raised_and_spoils_no_other(file, dice)
     reader, raw = reader_of(file), file.read_bytes().splitlines(keepends=True)
     index = dice.draw(st.integers(0, len(raw) - 1))
     line = json.dumps(mutated(json.loads(raw[index]), dice)).encode() + b"\n"
-    _, before, _ = read(reader, Memory(), b"".join(raw[:index]))
-    _, after, _ = read(reader, Memory(), b"".join([*raw[:index], line, *raw[index + 1 :]]))
+    _, before, _ = parse_chunk(reader, ReaderMemory(), b"".join(raw[:index]))
+    _, after, _ = parse_chunk(reader, ReaderMemory(), b"".join([*raw[:index], line, *raw[index + 1 :]]))
     assert before.calls == after.calls[: len(before.calls)]
 
 
@@ -110,8 +110,8 @@ def test_prose_in_any_field_stays_in_the_file(file, dice):
 
     some = dice.draw(st.integers(0, 5))
     data = lines(*(spoken(json.loads(line)) for line in file.read_bytes().splitlines()[:some]))
-    memory, reading, _ = read(reader_of(file), Memory(), data)
-    assert canary not in repr((memory, reading, close(memory)))
+    memory, reading, _ = parse_chunk(reader_of(file), ReaderMemory(), data)
+    assert canary not in repr((memory, reading, flush_memory(memory)))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{agent_of(file)}/{file.stem}")
@@ -119,9 +119,9 @@ def test_what_is_remembered_survives_being_written_down(file):
     """
     A cursor is JSON and comes back as it was, however much was read.
     """
-    memory, _, used = read(reader_of(file), Memory(), file.read_bytes()[:-40])
-    cursor = Cursor(device=1, inode=2, offset=used, mark="m", memory=memory)
-    assert cursor == decode(encode(cursor), type=Cursor)
+    memory, _, used = parse_chunk(reader_of(file), ReaderMemory(), file.read_bytes()[:-40])
+    cursor = TranscriptCursor(device=1, inode=2, offset=used, mark="m", memory=memory)
+    assert cursor == decode(encode(cursor), type=TranscriptCursor)
 
 
 def test_only_the_latest_ids_are_remembered():
@@ -130,6 +130,6 @@ def test_only_the_latest_ids_are_remembered():
     """
     reader = transcripts.load("gemini-cli")
     tokens = {"input": 1, "output": 1}
-    many = [{"id": f"m{n}", "type": "gemini", "tokens": tokens, "model": "m"} for n in range(_REMEMBERED * 2)]
-    memory, reading, _ = read(reader, Memory(), lines(*many))
-    assert (_REMEMBERED * 2, _REMEMBERED) == (len(reading.calls), len(memory.seen))
+    many = [{"id": f"m{n}", "type": "gemini", "tokens": tokens, "model": "m"} for n in range(_MAX_RECENT_IDS * 2)]
+    memory, reading, _ = parse_chunk(reader, ReaderMemory(), lines(*many))
+    assert (_MAX_RECENT_IDS * 2, _MAX_RECENT_IDS) == (len(reading.calls), len(memory.seen))

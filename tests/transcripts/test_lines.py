@@ -2,8 +2,8 @@
 
 from hookonce import transcripts
 from hookonce.model import Usage
-from hookonce.transcripts.reader import close, read
-from hookonce.transcripts.reading import Memory, Spawn
+from hookonce.transcripts.reader import flush_memory, parse_chunk
+from hookonce.transcripts.reading import ReaderMemory, SubagentSpawn
 from tests.transcripts.material import at_once, lines
 
 CLAUDE, CODEX, GEMINI = (transcripts.load(name) for name in ("claude-code", "codex", "gemini-cli"))
@@ -43,9 +43,9 @@ def test_an_answer_that_is_not_whole_is_held_and_its_last_line_counts():
     Older versions write the first lines of an answer before its tokens are counted.
     """
     early, late = claude("a", output_tokens=1), claude("a", output_tokens=90)
-    memory, reading, _ = read(CLAUDE, Memory(), lines(early, late))
+    memory, reading, _ = parse_chunk(CLAUDE, ReaderMemory(), lines(early, late))
     assert () == reading.calls
-    _, reading, _ = read(CLAUDE, memory, lines(claude("b", output_tokens=2)))
+    _, reading, _ = parse_chunk(CLAUDE, memory, lines(claude("b", output_tokens=2)))
     assert [("a", 90)] == [(one.id, one.usage.output_tokens) for one in reading.calls]
 
 
@@ -54,9 +54,9 @@ def test_what_was_held_or_open_is_told_at_the_end():
     An answer without a reason to stop and a tool call without a result are told as they are.
     """
     call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "sleep 9"}}
-    memory, reading, _ = read(CLAUDE, Memory(), lines(claude("a", content=[call], output_tokens=1)))
+    memory, reading, _ = parse_chunk(CLAUDE, ReaderMemory(), lines(claude("a", content=[call], output_tokens=1)))
     assert ((), ()) == (reading.calls, reading.tools)
-    _, rest = close(memory)
+    _, rest = flush_memory(memory)
     assert (["a"], [("t1", None, None)]) == ([one.id for one in rest.calls], [(t.id, t.ended, t.ok) for t in rest.tools])
 
 
@@ -97,9 +97,9 @@ def test_a_compaction_of_codex_whose_result_never_comes_is_told_at_the_end():
     Its end is not known then.
     """
     compacted = {"timestamp": AT, "type": "compacted", "payload": {"window_id": "w"}}
-    memory, reading, _ = read(CODEX, Memory(), lines(codex_meta(), codex_count(7), compacted))
+    memory, reading, _ = parse_chunk(CODEX, ReaderMemory(), lines(codex_meta(), codex_count(7), compacted))
     assert () == reading.compactions
-    (one,) = close(memory)[1].compactions
+    (one,) = flush_memory(memory)[1].compactions
     assert ("w", 7, None) == (one.id, one.tokens_before, one.tokens_after)
 
 
@@ -136,6 +136,6 @@ def test_a_thread_of_codex_finds_its_sub_agents_on_other_days(tmp_path):
         folder = tmp_path / "2026" / day
         folder.mkdir(parents=True)
         (folder / f"{name}.jsonl").touch()
-    spawns = [Spawn(id="child"), Spawn(id="../../*"), Spawn(id="*")]
-    found = CODEX.nested(tmp_path / "2026/11/30/rollout-x-parent.jsonl", spawns)
+    spawns = [SubagentSpawn(id="child"), SubagentSpawn(id="../../*"), SubagentSpawn(id="*")]
+    found = CODEX.find_subagent_files(tmp_path / "2026/11/30/rollout-x-parent.jsonl", spawns)
     assert [tmp_path / "2026/12/01/rollout-y-child.jsonl"] == found

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from hookonce.errors import HookonceError
-from hookonce.transcripts.permitted import permitted
+from hookonce.transcripts.permitted import resolve_session_file
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def test_files_of_the_user_are_read_where_agents_keep_them(place):
         file.touch()
     link.symlink_to(moved)
 
-    assert own == permitted("claude-code", str(own), place)
-    assert moved == permitted("codex", str(moved), place) == permitted("codex", str(link), place)
+    assert own == resolve_session_file("claude-code", str(own), place)
+    assert moved == resolve_session_file("codex", str(moved), place) == resolve_session_file("codex", str(link), place)
 
 
 @pytest.mark.parametrize("name", ["", "relative.jsonl", "/a\0b", "/" + "a" * 5000, "~/.claude/x.jsonl"])
@@ -37,7 +37,7 @@ def test_what_is_no_path_is_refused(place, name):
     Without a look at the disk.
     """
     with pytest.raises(HookonceError, match="says nothing"):
-        permitted("claude-code", name, place)
+        resolve_session_file("claude-code", name, place)
 
 
 def test_what_is_no_file_of_the_user_is_refused(place, monkeypatch):
@@ -50,10 +50,10 @@ def test_what_is_no_file_of_the_user_is_refused(place, monkeypatch):
     file.touch()
     for one in (pipe, folder, "/dev/zero", "/dev/stdin"):
         with pytest.raises((HookonceError, OSError)):
-            permitted("claude-code", str(one), place)
+            resolve_session_file("claude-code", str(one), place)
     monkeypatch.setattr(os, "getuid", lambda: file.stat().st_uid + 1)
     with pytest.raises(HookonceError, match="not a file of this user"):
-        permitted("claude-code", str(file), place)
+        resolve_session_file("claude-code", str(file), place)
 
 
 def test_what_lies_elsewhere_is_refused(place):
@@ -65,7 +65,7 @@ def test_what_lies_elsewhere_is_refused(place):
         file.touch()
     for name in (other, place / ".." / "other.jsonl", key):
         with pytest.raises(HookonceError, match="does not lie where"):
-            permitted("claude-code", str(name), place)
+            resolve_session_file("claude-code", str(name), place)
 
 
 def test_what_is_not_there_is_not_refused(place):
@@ -73,4 +73,4 @@ def test_what_is_not_there_is_not_refused(place):
     Agents name the file before they write it.
     """
     with pytest.raises(FileNotFoundError):
-        permitted("claude-code", str(place / "soon.jsonl"), place)
+        resolve_session_file("claude-code", str(place / "soon.jsonl"), place)

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.runtime.folder import house as name_of
+from hookonce.runtime.folder import runtime_dir_name as name_of
 from hookonce.twin import house
 
 PATHS = st.lists(st.sampled_from(["/", "//", ".", "..", "a", "b.c", "é", "\udcff"]), max_size=8).map(lambda parts: "/" + "".join(parts))
@@ -16,7 +16,7 @@ def test_a_path_is_spelled_as_pathlib_spells_it(path):
     """
     Slashes and dots, in whatever number.
     """
-    assert bytes(Path(path)) == house._tidy(path.encode(errors="surrogateescape"))
+    assert bytes(Path(path)) == house._normalize_path(path.encode(errors="surrogateescape"))
 
 
 @given(PATHS)
@@ -26,4 +26,4 @@ def test_a_home_gives_its_house_the_same_name(path):
     """
     home = Path(path)
 
-    assert name_of(home, home / ".local/share/hookonce") == f"{house._number(bytes(home)):016x}"
+    assert name_of(home, home / ".local/share/hookonce") == f"{house._fnv1a_hash(bytes(home)):016x}"

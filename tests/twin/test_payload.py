@@ -22,8 +22,8 @@ def test_a_document_is_whole_and_what_comes_before_its_end_is_not(value, indent,
     """
     text = json.dumps({"a": value}, indent=indent, ensure_ascii=is_plain).encode()
 
-    assert frame._is_whole(bytearray(text))
-    assert not any(frame._is_whole(bytearray(text[:size])) for size in range(len(text)))
+    assert frame._is_complete_json(bytearray(text))
+    assert not any(frame._is_complete_json(bytearray(text[:size])) for size in range(len(text)))
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,6 @@ def test_it_is_too_late_before_the_agent_gives_up(monkeypatch, words, seconds):
     """
     Half a second before, or a tenth; where nothing sensible is said, before the least patient agent.
     """
-    monkeypatch.setattr(frame, "now", lambda: 0)
+    monkeypatch.setattr(frame, "now_ns", lambda: 0)
 
-    assert pytest.approx(seconds * 1e9) == frame._latest(words)
+    assert pytest.approx(seconds * 1e9) == frame._reply_deadline_ns(words)

@@ -1,38 +1,38 @@
-"""The coding agents, one file each. This map is the only list of them."""
+"""Registry of the coding agents, one package each. `AGENTS` is the only list of them; packages load lazily."""
 
 from functools import cache
 from importlib import import_module
 
 from hookonce.agents._base import decode, normalize
 from hookonce.agents._encode import encode, native_event
-from hookonce.agents._rewrite import retold, rewritten
-from hookonce.agents._tool import ENDS, native_arguments
-from hookonce.agents.configs.entry import config_of, own_place
-from hookonce.agents.configs.picked import canonical_pattern, narrowed
-from hookonce.agents.configs.point import kind_of, native_of, natives, point_of
+from hookonce.agents._rewrite import translate_rewrite, rewrite_input
+from hookonce.agents._tool import TOOL_END_EVENTS, native_arguments
+from hookonce.agents.configs.entry import config_of, placement_of
+from hookonce.agents.configs.picked import canonicalize_matcher, explain_narrowing
+from hookonce.agents.configs.point import canonical_event_of, config_event_of, config_events, point_of
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.errors import UnknownName
 from hookonce.model import Agent
 
 __all__ = [
     "AGENTS",
-    "ENDS",
-    "canonical_pattern",
+    "TOOL_END_EVENTS",
+    "canonicalize_matcher",
     "config_of",
     "decode",
     "encode",
-    "kind_of",
+    "canonical_event_of",
     "load",
-    "narrowed",
+    "explain_narrowing",
     "native_arguments",
     "native_event",
-    "native_of",
-    "natives",
+    "config_event_of",
+    "config_events",
     "normalize",
-    "own_place",
+    "placement_of",
     "point_of",
-    "retold",
-    "rewritten",
+    "translate_rewrite",
+    "rewrite_input",
 ]
 
 AGENTS: dict[str, str] = {
@@ -57,7 +57,7 @@ AGENTS: dict[str, str] = {
 
 @cache
 def load(name: str) -> Agent:
-    """The agent of that name or alias; its file is read on the first call."""
+    """The agent of that name or alias; its package is imported on the first call."""
     module = AGENTS.get(AGENT_ALIASES.get(name, name))
     if module is None:
         raise UnknownName(f"no agent is called {name!r}; `hookonce agents` lists them")

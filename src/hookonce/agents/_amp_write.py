@@ -1,72 +1,72 @@
-"""The calls that a plugin of ours gets from Amp, put together again from flat ones."""
+"""Encoder of Amp payloads: the calls that our plugin forwards, rebuilt from flat ones."""
 
 from typing import Any
 
-from hookonce.canon.tools import WRITES
+from hookonce.canon.tools import WRITE_TOOLS
 from hookonce.model import Event, Object, Result, Tool
 
-_ASKED = "delegate"
-_RENAMED = {"tool_use_id": "toolUseID"}
-_BESIDE = frozenset({"hook_event_name", "thread_id", "cwd"})
+_DELEGATE_EVENT = "delegate"
+_NATIVE_KEYS = {"tool_use_id": "toolUseID"}
+_ENVELOPE_KEYS = frozenset({"hook_event_name", "thread_id", "cwd"})
 
 
 def wrap(flat: Object, event: Event) -> Object:
-    """What the plugin would send for this event; a program that a permission rule asks gets less."""
+    """The plugin's call for this event; a delegate program of a permission rule gets only the tool's input."""
     name = flat["hook_event_name"].partition(" ")[0]
     own = event.agent == "amp"
     if event.tool is not None:
-        flat |= _call(event.tool, own=own)
-    if name == _ASKED:
-        return _asked(flat, event)
+        flat |= _patch_call(event.tool, own=own)
+    if name == _DELEGATE_EVENT:
+        return _delegate_input(flat, event)
     if event.tool is not None and name == "tool.result":
-        flat |= _result(event, event.tool.result or Result())
-    given = {_RENAMED.get(key, key): value for key, value in flat.items() if key not in _BESIDE}
-    given |= _told(name, given, event)
-    beside = {"directory": flat.get("cwd"), "thread_id": flat.get("thread_id")}
+        flat |= _result_fields(event, event.tool.result or Result())
+    event_input = {_NATIVE_KEYS.get(key, key): value for key, value in flat.items() if key not in _ENVELOPE_KEYS}
+    event_input |= _event_fields(name, event_input, event)
+    envelope = {"directory": flat.get("cwd"), "thread_id": flat.get("thread_id")}
     return {
         "hook": name,
-        "input": {"thread": {"id": flat.get("thread_id")}} | given,
-        "output": _changeable(name, given),
-    } | {key: value for key, value in beside.items() if value is not None}
+        "input": {"thread": {"id": flat.get("thread_id")}} | event_input,
+        "output": _mutable_output(name, event_input),
+    } | {key: value for key, value in envelope.items() if value is not None}
 
 
-def _asked(flat: Object, event: Event) -> Object:
+def _delegate_input(flat: Object, event: Event) -> Object:
     """Without the variables of its environment such a program knows nothing but the input."""
     if event.tool is None or event.data.get("guessed") is True:
-        bare = event.data.get("input") if event.tool is None else flat.get("input")
-        return bare if type(bare) is dict else {}
+        tool_input = event.data.get("input") if event.tool is None else flat.get("input")
+        return tool_input if type(tool_input) is dict else {}
     return flat
 
 
-def _call(tool: Tool, *, own: bool) -> Object:
-    """Another agent's patch goes to the tool that takes patches here."""
-    if own or tool.name not in WRITES or "patch" not in tool.input:
+def _patch_call(tool: Tool, *, own: bool) -> Object:
+    """Another agent's patch goes to Amp's own patch tool."""
+    if own or tool.name not in WRITE_TOOLS or "patch" not in tool.input:
         return {}
     return {"tool": "apply_patch", "input": {"patchText": tool.input["patch"]}}
 
 
-def _result(event: Event, result: Result) -> Object:
-    """A command that ended is done, whatever its exit code; other failures have an error."""
-    failed = result.ok is False and result.exit_code is None
+def _result_fields(event: Event, result: Result) -> Object:
+    """A command that ended has status done, whatever its exit code; other failures have status error."""
+    is_failure = result.ok is False and result.exit_code is None
     output: Any = result.output
     if result.exit_code is not None:
         output = {"output": output, "exitCode": result.exit_code}
-    told = {"status": event.data.get("status") or ("error" if failed else "done"), "output": output}
-    return {key: value for key, value in told.items() if value is not None}
+    fields = {"status": event.data.get("status") or ("error" if is_failure else "done"), "output": output}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
-def _told(name: str, given: Object, event: Event) -> Object:
-    """What only some events have: a workflow under another name, how a turn ended and what was said last."""
-    if name == "agent.start" and "workflow" in given:
-        return {"changesWorkflow": given.pop("workflow")}
+def _event_fields(name: str, event_input: Object, event: Event) -> Object:
+    """Fields that only some events have: the workflow, the end status and the last messages."""
+    if name == "agent.start" and "workflow" in event_input:
+        return {"changesWorkflow": event_input.pop("workflow")}
     if name != "agent.end":
         return {}
-    said = event.data.get("response")
-    spoken = [{"role": "assistant", "content": [{"type": "text", "text": said}]}] if said is not None else []
-    usual = "error" if event.type == "error_occurred" else "done"
-    return {"status": event.data.get("status") or usual, "messages": spoken}
+    response = event.data.get("response")
+    messages = [{"role": "assistant", "content": [{"type": "text", "text": response}]}] if response is not None else []
+    default_status = "error" if event.type == "error_occurred" else "done"
+    return {"status": event.data.get("status") or default_status, "messages": messages}
 
 
-def _changeable(name: str, given: Object) -> Object:
+def _mutable_output(name: str, event_input: Object) -> Object:
     keys = {"tool.call": ("input",), "tool.result": ("status", "output", "error")}.get(name, ())
-    return {key: given[key] for key in keys if key in given}
+    return {key: event_input[key] for key in keys if key in event_input}

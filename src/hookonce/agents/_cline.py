@@ -5,38 +5,38 @@ from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _tool
-from hookonce.agents._lists import many
-from hookonce.canon.tools import WRITES
+from hookonce.agents._lists import list_entries
+from hookonce.canon.tools import WRITE_TOOLS
 from hookonce.model import Event, Object, Result, Tool
 from hookonce.texts import dump
 
-EXIT = pattern(r"^Command exited with code (-?\d{1,10})$", MULTILINE)
-DIGITS = 16  # longer numbers are no counts and no times
-ABOUT = ("initialTask", "result", "completionStatus")
-LEAVES = {
+EXIT_CODE_PATTERN = pattern(r"^Command exited with code (-?\d{1,10})$", MULTILINE)
+NUMBER_DIGITS_LIMIT = 16  # longer numbers are no counts and no times
+TASK_METADATA_KEYS = ("initialTask", "result", "completionStatus")
+BLOCK_KEYS = {
     "userPromptSubmit": ("prompt", "attachments"),
     "turn": ("outputText", "status"),
     "preCompact": ("compactionStrategy",),
     "notification": ("event", "source", "message"),
     "model": ("provider", "slug"),
-    "taskStart": ABOUT,
-    "taskResume": ABOUT,
-    "taskComplete": ABOUT,
-    "taskCancel": ABOUT,
+    "taskStart": TASK_METADATA_KEYS,
+    "taskResume": TASK_METADATA_KEYS,
+    "taskComplete": TASK_METADATA_KEYS,
+    "taskCancel": TASK_METADATA_KEYS,
 }
-_BLOCKS = {
+_EVENT_BLOCKS = {
     "prompt_submit": "userPromptSubmit",
     "agent_end": "turn",
     "PreCompact": "preCompact",
     "Notification": "notification",
 }
-_TASKS = {
+_TASK_BLOCKS = {
     "agent_start": "taskStart",
     "agent_resume": "taskResume",
     "agent_end": "taskComplete",
     "agent_abort": "taskCancel",
 }
-_LISTING = {
+_QUERY_ARGUMENTS = {
     "run_commands": "command",
     "read_files": "path",
     "editor": "path",
@@ -46,93 +46,91 @@ _LISTING = {
 }
 
 
-def object_of(value: Any) -> Object:
-    """The object, or an empty one where something else stands."""
+def as_dict(value: Any) -> Object:
+    """The value if it is an object, else an empty one."""
     return value if type(value) is dict else {}
 
 
 def wrap(flat: Object, event: Event) -> Object:
-    """The command line's form, which also carries the older blocks that the editor writes."""
-    payload = _envelope(flat, event)
+    """The payload of the command line, which also carries the legacy blocks of the editor."""
+    payload = _build_envelope(flat, event)
     if event.tool is not None:
-        payload |= _tool_blocks(flat, event.tool, own=event.agent == "cline")
-    for block in ("model", _BLOCKS.get(flat["hookName"], "model")):
-        if told := {leaf: flat[leaf] for leaf in LEAVES[block] if leaf in flat}:
-            payload[block] = told
+        payload |= _build_tool_blocks(flat, event.tool, own=event.agent == "cline")
+    for block in ("model", _EVENT_BLOCKS.get(flat["hookName"], "model")):
+        if fields := {field_name: flat[field_name] for field_name in BLOCK_KEYS[block] if field_name in flat}:
+            payload[block] = fields
     if event.type == "error_occurred":
-        named = (("name", "errorName"), ("message", "error"), ("stack", "stack"))
-        payload["error"] = {name: flat[key] for name, key in named if key in flat}
-    if task := _TASKS.get(payload["hookName"]):
+        error_keys = (("name", "errorName"), ("message", "error"), ("stack", "stack"))
+        payload["error"] = {name: flat[key] for name, key in error_keys if key in flat}
+    if task := _TASK_BLOCKS.get(payload["hookName"]):
         status = flat.get("status") if event.type == "interrupt" else None
-        about = {"initialTask": flat.get("initialTask"), "completionStatus": status}
-        payload[task] = {"taskMetadata": {key: value for key, value in about.items() if value is not None}}
+        metadata = {"initialTask": flat.get("initialTask"), "completionStatus": status}
+        payload[task] = {"taskMetadata": {key: value for key, value in metadata.items() if value is not None}}
     return payload
 
 
-def _envelope(flat: Object, event: Event) -> Object:
+def _build_envelope(flat: Object, event: Event) -> Object:
     session, turn = flat.get("rootSessionId"), flat.get("taskId") or flat.get("rootSessionId") or ""
     task, _, count = turn.rpartition(":")
-    numbered = task and count.isdecimal() and len(count) < DIGITS
-    resumed = event.type == "session_start" and event.data.get("source") == "resume"
+    has_iteration = task and count.isdecimal() and len(count) < NUMBER_DIGITS_LIMIT
+    is_resume = event.type == "session_start" and event.data.get("source") == "resume"
     payload = {
         "clineVersion": flat.get("clineVersion", ""),
-        "hookName": "agent_resume" if resumed else flat["hookName"],
-        "taskId": (task if numbered else turn) or None,
+        "hookName": "agent_resume" if is_resume else flat["hookName"],
+        "taskId": (task if has_iteration else turn) or None,
         "sessionContext": {"rootSessionId": session},
         "workspaceRoots": flat.get("workspaceRoots") or [flat[key] for key in ("cwd",) if key in flat],
         "userId": "unknown",
         "agent_id": flat.get("agent_id") or flat.get("mainAgent") or "",
         "parent_agent_id": flat.get("parent_agent_id") or (session if event.subagent else None),
     }
-    if numbered:
+    if has_iteration:
         payload["iteration"] = int(count)
     return payload | {key: flat[key] for key in ("timestamp", "workspaceInfo", "reason") if key in flat}
 
 
-def _tool_blocks(flat: Object, tool: Tool, *, own: bool) -> Object:
-    name, given = (tool.native, tool.native_input) if own else _native(flat, tool)
-    call = {"id": tool.call_id, "name": name, "input": given}
-    texts = {key: value if type(value) is str else dump(value).decode() for key, value in object_of(given).items()}
-    old: Object = {"toolName": name, "parameters": texts}
+def _build_tool_blocks(flat: Object, tool: Tool, *, own: bool) -> Object:
+    name, arguments = (tool.native, tool.native_input) if own else _native_call(flat, tool)
+    call = {"id": tool.call_id, "name": name, "input": arguments}
+    texts = {key: value if type(value) is str else dump(value).decode() for key, value in as_dict(arguments).items()}
+    legacy_block: Object = {"toolName": name, "parameters": texts}
     if tool.result is None:
-        return {"tool_call": call, "preToolUse": old}
-    output, error, success = _answer(name, tool, tool.result, own=own)
-    took = tool.result.duration_ms
-    old |= {"result": _tool.as_text(output), "success": success, "executionTimeMs": took}
-    said = {} if error is None else {"error": error}
-    return {"tool_result": call | {"output": output, "durationMs": took} | said, "postToolUse": old}
+        return {"tool_call": call, "preToolUse": legacy_block}
+    output, error, success = _encode_result(name, tool, tool.result, own=own)
+    duration_ms = tool.result.duration_ms
+    legacy_block |= {"result": _tool.as_text(output), "success": success, "executionTimeMs": duration_ms}
+    error_fields = {} if error is None else {"error": error}
+    return {"tool_result": call | {"output": output, "durationMs": duration_ms} | error_fields, "postToolUse": legacy_block}
 
 
-def _native(flat: Object, tool: Tool) -> tuple[str, Any]:
-    """Another agent's call as Cline would make it."""
-    given = tool.input
+def _native_call(flat: Object, tool: Tool) -> tuple[str, Any]:
+    arguments = tool.input
     if tool.name == "shell":
-        return "run_commands", {"commands": given.get("commands") or [given.get("command", "")]}
+        return "run_commands", {"commands": arguments.get("commands") or [arguments.get("command", "")]}
     if tool.name == "file_read":
-        return "read_files", {"files": [_lines(file) for file in many(given, "files") or [given]]}
+        return "read_files", {"files": [_line_range(file) for file in list_entries(arguments, "files") or [arguments]]}
     if tool.name == "search":
-        return "search_codebase", {"queries": [given.get("pattern", "")]}
+        return "search_codebase", {"queries": [arguments.get("pattern", "")]}
     if tool.name == "web_fetch":
-        return "fetch_web_content", {"requests": [{key: given[key] for key in ("url", "prompt") if key in given}]}
-    return _edit(given) if tool.name in WRITES else (flat["name"], flat.get("input"))
+        return "fetch_web_content", {"requests": [{key: arguments[key] for key in ("url", "prompt") if key in arguments}]}
+    return _edit_call(arguments) if tool.name in WRITE_TOOLS else (flat["name"], flat.get("input"))
 
 
-def _edit(given: Object) -> tuple[str, Object]:
-    if "patch" in given:
-        return "apply_patch", {"input": given["patch"]}
-    new = given.get("content", given.get("new_text", ""))
-    return "editor", {key: given[key] for key in ("path", "old_text") if key in given} | {"new_text": new}
+def _edit_call(arguments: Object) -> tuple[str, Object]:
+    if "patch" in arguments:
+        return "apply_patch", {"input": arguments["patch"]}
+    new = arguments.get("content", arguments.get("new_text", ""))
+    return "editor", {key: arguments[key] for key in ("path", "old_text") if key in arguments} | {"new_text": new}
 
 
-def _lines(file: Any) -> Object:
-    path, first, count = (object_of(file).get(key) for key in ("path", "offset", "limit"))
+def _line_range(file: Any) -> Object:
+    path, first, count = (as_dict(file).get(key) for key in ("path", "offset", "limit"))
     start = {"start_line": first} if type(first) is int else {}
     end = {"end_line": start.get("start_line", 1) + count - 1} if type(count) is int else {}
     return {"path": path if type(file) is dict else file} | start | end
 
 
-def _answer(name: str, tool: Tool, result: Result, *, own: bool) -> tuple[Any, Any, bool]:
-    """What the tool said, its error and whether the call as such went well."""
+def _encode_result(name: str, tool: Tool, result: Result, *, own: bool) -> tuple[Any, Any, bool]:
     output, error, ok = result.output, result.error, result.ok is not False
     if output is None and error is not None:
         return {"error": error}, error, False
@@ -140,11 +138,11 @@ def _answer(name: str, tool: Tool, result: Result, *, own: bool) -> tuple[Any, A
         parts = output if type(output) is list else [{"type": "text", "text": _tool.as_text(output) or ""}]
         return {"content": parts}, None, ok
     # The editor does not tell how a command ended; a part of the list always does.
-    unsaid = own and tool.name == "shell" and ok and result.exit_code is None
-    if name not in _LISTING or type(output) is not str or unsaid:
+    lacks_exit_code = own and tool.name == "shell" and ok and result.exit_code is None
+    if name not in _QUERY_ARGUMENTS or type(output) is not str or lacks_exit_code:
         return output, error, ok
-    if result.exit_code and not EXIT.search(str(error)):
+    if result.exit_code and not EXIT_CODE_PATTERN.search(str(error)):
         error = f"Command exited with code {result.exit_code}"
-    part = {"query": str(tool.input.get(_LISTING[name], "")), "result": output, "success": ok}
+    part = {"query": str(tool.input.get(_QUERY_ARGUMENTS[name], "")), "result": output, "success": ok}
     part |= {} if error is None else {"error": error}
     return part if name in ("editor", "apply_patch") else [part], None, True

@@ -1,41 +1,41 @@
-"""The ordinary way to write an agent's payload: the tables of decode, read from right to left."""
+"""Encoder of native payloads: Event → the JSON that the agent would send, by the decoder's tables inverted."""
 
 from hookonce import times
-from hookonce.agents._base import event_name
-from hookonce.agents._batch import native_calls
+from hookonce.agents._base import find_native_event
+from hookonce.agents._batch import encode_batch
 from hookonce.agents._tool import native_tool
-from hookonce.canon.events import FILE_FATES
+from hookonce.canon.events import FILE_OPERATIONS
 from hookonce.errors import UnknownName
 from hookonce.model import Agent, Event, Facts, Object, Tool
 
 # An agent with one event for several says inside the payload which one it is.
-_WIDER = {kind: "file_changed" for kind, _, _ in FILE_FATES} | {"tool_use_failure": "after_tool_execute"}
+_BROADER_EVENTS = {kind: "file_changed" for kind, _, _ in FILE_OPERATIONS} | {"tool_use_failure": "after_tool_execute"}
 
 
 def encode(agent: Agent, event: Event) -> Object:
     """The payload that the agent itself would send for this event."""
     if not agent.encodes:
         raise UnknownName(f"payloads of {agent.title} can be read but not yet written")
-    facts = _facts(agent, event)
-    slots, details = _inverse(agent)
+    facts = _collect_facts(agent, event)
+    slots, details = _invert_tables(agent)
     flat = {slots[slot]: value for slot, value in facts.items() if value is not None and slot in slots}
     for name, value in event.data.items():
         if (key := details.get(name)) is not None and value is not None:
             flat.setdefault(key, value)
     if event.type == "tool_batch":
-        flat["tool_calls"] = native_calls(agent, event.data.get("tool_calls"), own=event.agent == agent.name)
+        flat["tool_calls"] = encode_batch(agent, event.data.get("tool_calls"), own=event.agent == agent.name)
     return flat if agent.wrap is None else agent.wrap(flat, event)
 
 
 def native_event(agent: Agent, kind: str) -> str:
-    """The agent's own name of an event, or of the wider one that it reports it as."""
-    found = event_name(agent, kind) or event_name(agent, _WIDER.get(kind, kind))
-    if found is None:
+    """The agent's own name of an event, or of the broader event that the agent reports it as."""
+    native = find_native_event(agent, kind) or find_native_event(agent, _BROADER_EVENTS.get(kind, kind))
+    if native is None:
         raise UnknownName(f"{agent.title} has no event for {kind}")
-    return found
+    return native
 
 
-def _facts(agent: Agent, event: Event) -> Facts:
+def _collect_facts(agent: Agent, event: Event) -> Facts:
     data, sub, own = event.data, event.subagent, event.agent == agent.name
     facts: Facts = {
         "event": native_event(agent, event.type),
@@ -60,11 +60,11 @@ def _facts(agent: Agent, event: Event) -> Facts:
 
 
 def _tool_facts(agent: Agent, tool: Tool, *, own: bool) -> Facts:
-    native, given = native_tool(agent, tool, own=own)
+    native, native_input = native_tool(agent, tool, own=own)
     result = tool.result
     return {
         "tool": native,
-        "input": given,
+        "input": native_input,
         "call_id": tool.call_id,
         "output": result and result.output,
         "error": result and result.error,
@@ -73,21 +73,21 @@ def _tool_facts(agent: Agent, tool: Tool, *, own: bool) -> Facts:
 
 
 def _native_mode(agent: Agent, mode: str | None) -> str | None:
-    return next((native for native, known in agent.modes.items() if known == mode), None)
+    return next((native for native, canonical in agent.modes.items() if canonical == mode), None)
 
 
-_INVERSES: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
+_INVERSE_TABLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
 
 
-def _inverse(agent: Agent) -> tuple[dict[str, str], dict[str, str]]:
-    """Slot → key and detail → key; the first key of several is the one that is written."""
-    found = _INVERSES.get(agent.name)
-    if found is None:
+def _invert_tables(agent: Agent) -> tuple[dict[str, str], dict[str, str]]:
+    """Slot → key and detail → key; of several keys the first is written."""
+    tables = _INVERSE_TABLES.get(agent.name)
+    if tables is None:
         slots = {slot: key for key, slot in reversed([*agent.keys.items()])}
-        found = _INVERSES[agent.name] = slots, {name: key for key, name in reversed([*agent.details.items()])}
-    return found
+        tables = _INVERSE_TABLES[agent.name] = slots, {name: key for key, name in reversed([*agent.details.items()])}
+    return tables
 
 
-def milliseconds(text: str) -> int:
-    """A time as an agent writes it that counts milliseconds since 1970."""
-    return round((times.seconds(text) or 0) * 1000)
+def to_epoch_ms(text: str) -> int:
+    """A time as milliseconds since 1970."""
+    return round((times.to_seconds(text) or 0) * 1000)

@@ -1,6 +1,6 @@
-"""The words that Claude Code coined and half of the other agents took over.
+"""Vocabulary of Claude Code (event names, payload keys, details) that half of the other agents took over.
 
-An agent that speaks them picks what it really has, and adds what is its own.
+An agent that uses it picks the rows that it really has, and adds its own.
 """
 
 EVENTS: dict[str, str] = {
@@ -102,5 +102,5 @@ DETAILS: dict[str, str] = {
 
 
 def pick(table: dict[str, str], *names: str) -> dict[str, str]:
-    """The named rows of a table; a name that is not in it is a mistake in the agent's file."""
+    """Select rows of a table by name; an unknown name is a mistake in the agent's package (KeyError)."""
     return {name: table[name] for name in names}

@@ -1,17 +1,17 @@
-"""Agents that can post their events to an address, and what they take for an answer there."""
+"""HTTP hook replies: agents that can post events to a URL, and the response body that they read."""
 
 from hookonce.agents.replies import claude_code
 from hookonce.model import Reply
 
 # Events at which they run a command nevertheless: no request is made there, or only an exit code refuses as it should.
-COMMANDS = {
-    "claude-code": frozenset({"SessionStart", "Setup"}) | claude_code.BY_CODE,
+COMMAND_EVENTS = {
+    "claude-code": frozenset({"SessionStart", "Setup"}) | claude_code.EXIT_CODE_EVENTS,
     "qwen-code": frozenset[str](),
 }
-_NOTHING = "{}"  # an empty body is one that not everybody can parse
+_EMPTY_BODY = "{}"  # an empty body is one that not everybody can parse
 
 
-def body(agent: str, native: str, said: Reply) -> str:
-    """The answer as one object, also where it says nothing; a response has no exit code, and no stderr."""
-    found = claude_code.posted(native, said) if agent == "claude-code" else said
-    return found.stdout or _NOTHING
+def response_body(agent: str, native: str, hook_reply: Reply) -> str:
+    """The reply as one JSON object, `{}` for no opinion; an HTTP response has neither exit code nor stderr."""
+    http_reply = claude_code.to_http_reply(native, hook_reply) if agent == "claude-code" else hook_reply
+    return http_reply.stdout or _EMPTY_BODY

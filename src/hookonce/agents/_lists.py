@@ -1,4 +1,4 @@
-"""Tools that take several commands, files or questions in one call."""
+"""Encoder of Cline payloads, and the shapes of its tools that take lists of commands, files or queries."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,12 +12,12 @@ from hookonce.agents import _tool
 from hookonce.model import Object
 
 
-def many(given: Object, *names: str) -> list[Any]:
-    """The entries of the first argument that is there: a list, the JSON text of one, or one entry alone."""
+def list_entries(arguments: Object, *names: str) -> list[Any]:
+    """Entries of the first argument that is present: a list, the JSON text of a list, or a single entry."""
     value: Any = []
     for name in names:
-        if (found := given.get(name)) is not None:
-            value = found
+        if (argument := arguments.get(name)) is not None:
+            value = argument
             break
     if type(value) is str and value[:1] in ("[", "{"):
         with suppress(DecodeError, RecursionError):
@@ -25,16 +25,15 @@ def many(given: Object, *names: str) -> list[Any]:
     return value if type(value) is list else [value]
 
 
-def commands(name: str, given: Object) -> tuple[str, Object]:
-    """A list of commands: each by itself, and all of them one per line."""
-    entries = many(given, "commands", "cmd", "input") or [given]
-    if not (lines := [line for entry in entries if (line := _line(entry))]):
-        return name, given
-    return name, _rest(given, "cmd", "input", "args") | {"commands": lines, "command": "\n".join(lines)}
+def shape_commands(name: str, arguments: Object) -> tuple[str, Object]:
+    """Shape a list of commands: `commands`, and `command` with one per line."""
+    entries = list_entries(arguments, "commands", "cmd", "input") or [arguments]
+    if not (lines := [line for entry in entries if (line := _command_line(entry))]):
+        return name, arguments
+    return name, _without_keys(arguments, "cmd", "input", "args") | {"commands": lines, "command": "\n".join(lines)}
 
 
-def _line(entry: Any) -> str | None:
-    """A line for the shell, or a program with arguments that no shell will see."""
+def _command_line(entry: Any) -> str | None:
     if type(entry) is not dict:
         return _tool.as_text(entry)
     program, arguments = entry.get("command"), entry.get("args")
@@ -43,17 +42,16 @@ def _line(entry: Any) -> str | None:
     return quoted([program, *map(str, arguments)]) if type(arguments) is list and arguments else program
 
 
-def files(name: str, given: Object) -> tuple[str, Object]:
-    """A list of files to read; the path beside it if there is only one."""
-    entries = many(given, "files", "file_paths", "paths", "input") or [given]
-    if not (found := [file for entry in entries if (file := _span(entry))]):
-        return name, given
-    rest = _rest(given, "file_paths", "paths", "input", "start_line", "end_line")
-    return name, rest | {"files": found} | (found[0] if len(found) == 1 else {})
+def shape_files(name: str, arguments: Object) -> tuple[str, Object]:
+    """Shape a list of files to read; with `path` beside it if there is only one."""
+    entries = list_entries(arguments, "files", "file_paths", "paths", "input") or [arguments]
+    if not (spans := [file for entry in entries if (file := _file_span(entry))]):
+        return name, arguments
+    other_arguments = _without_keys(arguments, "file_paths", "paths", "input", "start_line", "end_line")
+    return name, other_arguments | {"files": spans} | (spans[0] if len(spans) == 1 else {})
 
 
-def _span(entry: Any) -> Object:
-    """One file, with the first line and the number of lines where only some are read."""
+def _file_span(entry: Any) -> Object:
     path = entry.get("path") if type(entry) is dict else entry
     if type(path) is not str:
         return {}
@@ -67,18 +65,18 @@ def _span(entry: Any) -> Object:
     return file
 
 
-def questions(source: str, *leaves: str) -> Callable[[str, Object], tuple[str, Object]]:
-    """A list of objects, or of plain texts for the first leaf; each leaf becomes all of theirs, one per line."""
+def shape_queries(source: str, *keys: str) -> Callable[[str, Object], tuple[str, Object]]:
+    """Shape function for a list of objects, or of texts for the first key; each key gets all values, one per line."""
 
-    def shape(name: str, given: Object) -> tuple[str, Object]:
-        entries = [entry if type(entry) is dict else {leaves[0]: entry} for entry in many(given, source, "input")]
-        for leaf in leaves:
-            if texts := [text for entry in entries if type(text := entry.get(leaf)) is str]:
-                given = given | {leaf: "\n".join(texts)}
-        return name, given
+    def shape(name: str, arguments: Object) -> tuple[str, Object]:
+        entries = [entry if type(entry) is dict else {keys[0]: entry} for entry in list_entries(arguments, source, "input")]
+        for key in keys:
+            if texts := [text for entry in entries if type(text := entry.get(key)) is str]:
+                arguments = arguments | {key: "\n".join(texts)}
+        return name, arguments
 
     return shape
 
 
-def _rest(given: Object, *used: str) -> Object:
-    return {key: value for key, value in given.items() if key not in used}
+def _without_keys(arguments: Object, *keys: str) -> Object:
+    return {key: value for key, value in arguments.items() if key not in keys}

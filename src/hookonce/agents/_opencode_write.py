@@ -1,38 +1,38 @@
-"""The calls of an OpenCode plugin, put together again from flat ones."""
+"""Encoder of OpenCode payloads: plugin function calls and bus messages, rebuilt from flat ones."""
 
 from collections.abc import Callable
 from typing import Any
 
-from hookonce.agents._encode import milliseconds
+from hookonce.agents._encode import to_epoch_ms
 from hookonce.agents._tool import as_text
-from hookonce.canon.events import FILE_FATES
-from hookonce.canon.tools import WRITES
+from hookonce.canon.events import FILE_OPERATIONS
+from hookonce.canon.tools import WRITE_TOOLS
 from hookonce.model import Event, Object, Result, Tool, Usage
 
-_WATCHED = {kind: watched for kind, _, watched in FILE_FATES}
+_CHANGE_BY_EVENT = {kind: watched for kind, _, watched in FILE_OPERATIONS}
 
 
 def wrap(flat: Object, event: Event) -> Object:
-    """The call that a plugin would get for this event."""
-    name = _name(flat.pop("hook").partition(" ")[0], event)
+    """The plugin call `{hook, input, output}` for this event."""
+    name = _select_native_event(flat.pop("hook").partition(" ")[0], event)
     if "time" in flat:
-        flat["time"] = milliseconds(flat["time"])
+        flat["time"] = to_epoch_ms(flat["time"])
     if "call_id" in event.data:
         flat["callID"] = event.data["call_id"]
-    beside: Object = {"directory": flat.pop("cwd")} if "cwd" in flat else {}
+    envelope: Object = {"directory": flat.pop("cwd")} if "cwd" in flat else {}
     if event.tool is not None:
-        beside |= _servers(event.tool)
-    if "parentID" in flat and _POSTS.get(name) is not _session:
-        beside["parentID"] = flat.pop("parentID")
-    if name in _CALLS:
-        given, back = _CALLS[name](flat, event)
-        return {"hook": name, "input": given, "output": back} | beside
-    posted = _POSTS[name](flat, event) if name in _POSTS else flat
-    return {"hook": "event", "input": {"event": {"type": name, "properties": posted}}, "output": None} | beside
+        envelope |= _mcp_servers(event.tool)
+    if "parentID" in flat and _BUS_BUILDERS.get(name) is not _session_properties:
+        envelope["parentID"] = flat.pop("parentID")
+    if name in _FUNCTION_BUILDERS:
+        hook_input, hook_output = _FUNCTION_BUILDERS[name](flat, event)
+        return {"hook": name, "input": hook_input, "output": hook_output} | envelope
+    properties = _BUS_BUILDERS[name](flat, event) if name in _BUS_BUILDERS else flat
+    return {"hook": "event", "input": {"event": {"type": name, "properties": properties}}, "output": None} | envelope
 
 
-def _name(native: str, event: Event) -> str:
-    """Of several names that have one canonical word, the one that says what this event says."""
+def _select_native_event(native: str, event: Event) -> str:
+    """Of several native events with one canonical name, the one that fits this event."""
     if event.data.get("repeat") is True and native == "chat.params":
         return "chat.headers"
     if event.type == "file_saved" and "change" not in event.data:
@@ -42,59 +42,59 @@ def _name(native: str, event: Event) -> str:
     return native
 
 
-def _servers(tool: Tool) -> Object:
-    """What a shim would add, so that an underscore in the tool's name can be understood."""
+def _mcp_servers(tool: Tool) -> Object:
+    """The list of MCP servers that our plugin would add, which resolves underscores in the tool's name."""
     if tool.mcp_server is not None:
         return {"mcp_servers": [tool.mcp_server]}
     return {"mcp_servers": []} if tool.name == tool.native and "_" in tool.name else {}
 
 
-def _some(flat: Object, *keys: str) -> Object:
+def _pick_keys(flat: Object, *keys: str) -> Object:
     return {key: flat[key] for key in keys if key in flat}
 
 
-def _model(flat: Object, key: str) -> Object:
-    """Provider and model apart, the latter under the key that this place of the payload uses."""
-    provider, found, model = flat.get("model", "").partition("/")
+def _model_fields(flat: Object, key: str) -> Object:
+    """Provider and model as separate fields, the model under the key that this place uses."""
+    provider, separator, model = flat.get("model", "").partition("/")
     if not provider:
         return {}
-    return {"providerID": provider, key: model} if found else {key: provider}
+    return {"providerID": provider, key: model} if separator else {key: provider}
 
 
-def _message(flat: Object, clock: str) -> Object:
-    """The message that the event tells of: an answer names the user's message as its parent."""
-    info: Object = _some(flat, "sessionID", "agent")
+def _build_message(flat: Object, time_key: str) -> Object:
+    """The message of the event: an answer names the user's message as its parent."""
+    info: Object = _pick_keys(flat, "sessionID", "agent")
     if "messageID" in flat:
-        info |= {"id": flat["messageID"], "role": "assistant", "parentID": flat.get("turn")} | _model(flat, "modelID")
+        info |= {"id": flat["messageID"], "role": "assistant", "parentID": flat.get("turn")} | _model_fields(flat, "modelID")
     else:
-        info |= {"id": flat.get("turn"), "role": "user", "model": _model(flat, "modelID")}
-    return info | ({"time": {clock: flat["time"]}} if "time" in flat else {})
+        info |= {"id": flat.get("turn"), "role": "user", "model": _model_fields(flat, "modelID")}
+    return info | ({"time": {time_key: flat["time"]}} if "time" in flat else {})
 
 
-def _chat(flat: Object) -> Object:
-    return _some(flat, "sessionID", "agent") | {"model": _model(flat, "id"), "message": _message(flat, "created")}
+def _chat_input(flat: Object) -> Object:
+    return _pick_keys(flat, "sessionID", "agent") | {"model": _model_fields(flat, "id"), "message": _build_message(flat, "created")}
 
 
-def _parts(flat: Object) -> list[Object]:
+def _prompt_parts(flat: Object) -> list[Object]:
     return [{"type": "text", "text": flat["prompt"]}] if "prompt" in flat else []
 
 
-def _prompted(flat: Object, event: Event) -> tuple[Object, Object]:
-    return _some(flat, "sessionID", "agent"), {"message": _message(flat, "created"), "parts": _parts(flat)}
+def _prompt_call(flat: Object, event: Event) -> tuple[Object, Object]:
+    return _pick_keys(flat, "sessionID", "agent"), {"message": _build_message(flat, "created"), "parts": _prompt_parts(flat)}
 
 
-def _call(flat: Object, event: Event) -> tuple[Object, Any]:
-    """A tool's call; another agent's patch goes to the tool that takes patches here."""
+def _tool_call(flat: Object, event: Event) -> tuple[Object, Any]:
+    """Function call of a tool; another agent's patch goes to OpenCode's own patch tool."""
     tool = event.tool
-    if tool is not None and event.agent != "opencode" and tool.name in WRITES and "patch" in tool.input:
+    if tool is not None and event.agent != "opencode" and tool.name in WRITE_TOOLS and "patch" in tool.input:
         flat |= {"tool": "apply_patch", "args": {"patchText": tool.input["patch"]}}
-    given = _some(flat, "tool", "sessionID", "callID")
+    hook_input = _pick_keys(flat, "tool", "sessionID", "callID")
     if event.type == "before_tool_execute":
-        return given, {"args": flat.get("args")}
-    return given | {"args": flat.get("args")}, _output(flat, event)
+        return hook_input, {"args": flat.get("args")}
+    return hook_input | {"args": flat.get("args")}, _tool_output(flat, event)
 
 
-def _output(flat: Object, event: Event) -> Object:
+def _tool_output(flat: Object, event: Event) -> Object:
     result = (event.tool and event.tool.result) or Result()
     output: Any = result.output
     if event.tool is not None and event.tool.name.startswith("mcp:"):
@@ -105,30 +105,30 @@ def _output(flat: Object, event: Event) -> Object:
         )
         return {"content": content} | ({"isError": True} if result.ok is False else {})
     text = output if event.agent == "opencode" else as_text(output) or as_text(result.error) or ""
-    about = {"exit": result.exit_code, "sessionId": flat.get("childID")}
-    metadata = {key: value for key, value in about.items() if value is not None}
+    metadata_values = {"exit": result.exit_code, "sessionId": flat.get("childID")}
+    metadata = {key: value for key, value in metadata_values.items() if value is not None}
     return {"title": "", "metadata": metadata, "output": text}
 
 
 # Every function of a plugin; a name that is not here is one of the bus.
-_CALLS: dict[str, Callable[[Object, Event], tuple[Object, Any]]] = {
-    "tool.execute.before": _call,
-    "tool.execute.after": _call,
-    "tool.definition": lambda flat, _: (_some(flat, "toolID", "sessionID"), {}),
-    "shell.env": lambda flat, event: (_some(flat, "sessionID", "callID") | {"cwd": event.cwd}, {"env": {}}),
+_FUNCTION_BUILDERS: dict[str, Callable[[Object, Event], tuple[Object, Any]]] = {
+    "tool.execute.before": _tool_call,
+    "tool.execute.after": _tool_call,
+    "tool.definition": lambda flat, _: (_pick_keys(flat, "toolID", "sessionID"), {}),
+    "shell.env": lambda flat, event: (_pick_keys(flat, "sessionID", "callID") | {"cwd": event.cwd}, {"env": {}}),
     "command.execute.before": lambda flat, _: (
-        _some(flat, "command", "sessionID", "arguments"),
-        {"parts": _parts(flat)},
+        _pick_keys(flat, "command", "sessionID", "arguments"),
+        {"parts": _prompt_parts(flat)},
     ),
-    "chat.message": _prompted,
-    "chat.params": lambda flat, _: (_chat(flat), {"options": {}}),
-    "chat.headers": lambda flat, _: (_chat(flat), {"headers": {}}),
+    "chat.message": _prompt_call,
+    "chat.params": lambda flat, _: (_chat_input(flat), {"options": {}}),
+    "chat.headers": lambda flat, _: (_chat_input(flat), {"headers": {}}),
     "experimental.text.complete": lambda flat, _: (
-        _some(flat, "sessionID", "messageID"),
+        _pick_keys(flat, "sessionID", "messageID"),
         {"text": flat.get("text")},
     ),
-    "experimental.session.compacting": lambda flat, _: (_some(flat, "sessionID"), {"context": []}),
-    "experimental.compaction.autocontinue": lambda flat, _: (_chat(flat), {"enabled": True}),
+    "experimental.session.compacting": lambda flat, _: (_pick_keys(flat, "sessionID"), {"context": []}),
+    "experimental.compaction.autocontinue": lambda flat, _: (_chat_input(flat), {"enabled": True}),
     "experimental.provider.small_model": lambda _, __: ({}, {}),
     "plugin.init": lambda _, event: ({"directory": event.cwd}, None),
     "config": lambda _, __: ({}, None),
@@ -136,55 +136,55 @@ _CALLS: dict[str, Callable[[Object, Event], tuple[Object, Any]]] = {
 }
 
 
-def _session(flat: Object, event: Event) -> Object:
-    """A sub-agent is a session of its own here; another agent's has only an id."""
-    sub = event.subagent
-    own = (sub and sub.id) or event.session
-    parent = event.parent_session or (None if own == event.session else event.session)
-    info: Object = {"id": own, "parentID": parent, "directory": event.cwd} | _some(flat, "version", "title")
-    info |= {"agent": flat.get("agent") or (sub and sub.type), "model": _model(flat, "id")}
+def _session_properties(flat: Object, event: Event) -> Object:
+    """A sub-agent is a session of its own here; another agent's sub-agent has only an id."""
+    subagent = event.subagent
+    session_id = (subagent and subagent.id) or event.session
+    parent = event.parent_session or (None if session_id == event.session else event.session)
+    info: Object = {"id": session_id, "parentID": parent, "directory": event.cwd} | _pick_keys(flat, "version", "title")
+    info |= {"agent": flat.get("agent") or (subagent and subagent.type), "model": _model_fields(flat, "id")}
     if "time" in flat:
         info["time"] = {"created": flat["time"], "updated": flat["time"]}
-    return {"sessionID": own, "info": {key: value for key, value in info.items() if value}}
+    return {"sessionID": session_id, "info": {key: value for key, value in info.items() if value}}
 
 
-def _permission(flat: Object, event: Event) -> Object:
-    asked = {"id": flat.get("requestID"), "permission": flat.get("permission") or flat.get("tool")}
-    asked |= _some(flat, "sessionID", "patterns", "always")
-    return asked | {"metadata": flat.get("args"), "tool": _some(flat, "messageID", "callID")}
+def _permission_properties(flat: Object, event: Event) -> Object:
+    properties = {"id": flat.get("requestID"), "permission": flat.get("permission") or flat.get("tool")}
+    properties |= _pick_keys(flat, "sessionID", "patterns", "always")
+    return properties | {"metadata": flat.get("args"), "tool": _pick_keys(flat, "messageID", "callID")}
 
 
-def _error(flat: Object, event: Event) -> Object:
-    about = {"name": flat.get("errorType"), "data": {"message": flat.get("error")}}
-    return _some(flat, "sessionID") | {"error": about}
+def _error_properties(flat: Object, event: Event) -> Object:
+    error = {"name": flat.get("errorType"), "data": {"message": flat.get("error")}}
+    return _pick_keys(flat, "sessionID") | {"error": error}
 
 
-def _updated(flat: Object, event: Event) -> Object:
-    tokens = {} if event.usage is None else {"tokens": _tokens(event.usage)}
+def _message_properties(flat: Object, event: Event) -> Object:
+    tokens = {} if event.usage is None else {"tokens": _token_counts(event.usage)}
     path = {} if event.cwd is None else {"path": {"cwd": event.cwd}}
-    return _some(flat, "sessionID") | {"info": _message(flat, "completed") | path | tokens}
+    return _pick_keys(flat, "sessionID") | {"info": _build_message(flat, "completed") | path | tokens}
 
 
-def _part(flat: Object, event: Event) -> Object:
-    part = {"type": flat.get("partType")} | _some(flat, "messageID", "sessionID")
-    tokens = {} if event.usage is None else {"tokens": _tokens(event.usage)}
-    return _some(flat, "sessionID", "time") | {"part": part | tokens}
+def _part_properties(flat: Object, event: Event) -> Object:
+    part = {"type": flat.get("partType")} | _pick_keys(flat, "messageID", "sessionID")
+    tokens = {} if event.usage is None else {"tokens": _token_counts(event.usage)}
+    return _pick_keys(flat, "sessionID", "time") | {"part": part | tokens}
 
 
-def _tokens(usage: Usage) -> Object:
+def _token_counts(usage: Usage) -> Object:
     cache = {"read": usage.cache_read_tokens, "write": usage.cache_write_tokens}
-    plain = {name: getattr(usage, f"{name}_tokens") for name in ("total", "input", "output", "reasoning")}
-    return {key: count for key, count in plain.items() if count is not None} | {"cache": cache}
+    counts = {name: getattr(usage, f"{name}_tokens") for name in ("total", "input", "output", "reasoning")}
+    return {key: count for key, count in counts.items() if count is not None} | {"cache": cache}
 
 
-_POSTS: dict[str, Callable[[Object, Event], Object]] = {
-    "session.created": _session,
-    "session.updated": _session,
-    "session.deleted": _session,
-    "session.error": _error,
-    "session.status": lambda flat, _: _some(flat, "sessionID") | {"status": {"type": flat.get("status")}},
-    "message.updated": _updated,
-    "message.part.updated": _part,
-    "permission.asked": _permission,
-    "file.watcher.updated": lambda flat, event: {"event": _WATCHED.get(event.type)} | _some(flat, "file", "event"),
+_BUS_BUILDERS: dict[str, Callable[[Object, Event], Object]] = {
+    "session.created": _session_properties,
+    "session.updated": _session_properties,
+    "session.deleted": _session_properties,
+    "session.error": _error_properties,
+    "session.status": lambda flat, _: _pick_keys(flat, "sessionID") | {"status": {"type": flat.get("status")}},
+    "message.updated": _message_properties,
+    "message.part.updated": _part_properties,
+    "permission.asked": _permission_properties,
+    "file.watcher.updated": lambda flat, event: {"event": _CHANGE_BY_EVENT.get(event.type)} | _pick_keys(flat, "file", "event"),
 }

@@ -2,32 +2,32 @@
 
 from hookonce.model import Object
 
-_HEADS = {"*** Add File: ": "create", "*** Update File: ": "update", "*** Delete File: ": "delete"}
-_MOVE = "*** Move to: "
+_FILE_HEADERS = {"*** Add File: ": "create", "*** Update File: ": "update", "*** Delete File: ": "delete"}
+_MOVE_HEADER = "*** Move to: "
 
 
-def files_of(patch: str) -> list[Object]:
-    """Each file that the patch touches, with what becomes of it."""
+def parse_patch_files(patch: str) -> list[Object]:
+    """Parse the patch headers: each file that the patch touches, with its operation."""
     files: list[Object] = []
     for line in patch.splitlines():
-        if line.startswith(_MOVE) and files:
-            files[-1]["moved_to"] = line[len(_MOVE) :].strip()
-        for head, operation in _HEADS.items():
-            if line.startswith(head):
-                files.append({"path": line[len(head) :].strip(), "operation": operation})
+        if line.startswith(_MOVE_HEADER) and files:
+            files[-1]["moved_to"] = line[len(_MOVE_HEADER) :].strip()
+        for header, operation in _FILE_HEADERS.items():
+            if line.startswith(header):
+                files.append({"path": line[len(header) :].strip(), "operation": operation})
     return files
 
 
-def shape(name: str, arguments: Object) -> tuple[str, Object]:
-    """A patch call: a write if every file is new, else an edit; the files listed, the path if there is one."""
+def shape_patch(name: str, arguments: Object) -> tuple[str, Object]:
+    """Shape a patch call: file_write if every file is new, else file_edit; adds `files`, and `path` for one file."""
     patch = arguments.get("patch")
     if type(patch) is not str:
         return name, arguments
-    files = files_of(patch)
+    files = parse_patch_files(patch)
     if not files:
         return name, arguments
-    shaped = arguments | {"files": files}
+    patch_arguments = arguments | {"files": files}
     if len(files) == 1:
-        shaped["path"] = files[0]["path"]
-    new = all(file["operation"] == "create" for file in files)
-    return ("file_write" if new else "file_edit"), shaped
+        patch_arguments["path"] = files[0]["path"]
+    is_new = all(file["operation"] == "create" for file in files)
+    return ("file_write" if is_new else "file_edit"), patch_arguments

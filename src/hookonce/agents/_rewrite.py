@@ -1,126 +1,124 @@
-"""New input for a tool call: in the agent's own words, and as it was said in another agent's.
+"""Rewrite of a tool call's input: canonical new input → the agent's native input, and across dialects.
 
-Some agents' input is shown in another shape than it comes in: a list of commands also as one text, a patch with the
-files in it. What a hook has changed is put back where it came from, and read again: only what then says the same is
-sent, for whatever else an agent made of it would be somebody's guess.
+Some agents' input is decoded into another shape than it comes in: a list of commands also as one text, a
+patch with its files. A change is put back where the value came from and decoded again: only a native input
+that decodes to what the hook wanted is sent, anything else would be a guess.
 """
 
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from hookonce.agents._tool import canonical, named, native_arguments
+from hookonce.agents._tool import canonical_arguments, canonical_tool_name, native_arguments
 from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Agent, Object, Tool
 
-_NOTHING = object()
+_MISSING = object()
 
 
-class _Shape(NamedTuple):
-    """How a call's input is shown.
+class _InputMapping(NamedTuple):
+    """Mapping between native and canonical input of one call.
 
-    `places` has the canonical name of each argument that was sent, `derived` what is shown without having been sent
-    like that, `sources` the arguments that it is read out of. What is `tied` says one thing in several ways: a hook
-    that changes one of them has said nothing of the others.
+    `canonical_names`: native key → canonical name. `derived_keys`: canonical arguments that were computed,
+    not sent; `source_keys`: native keys that they were computed from. `linked_keys` say one thing in several
+    ways: changing one of them says nothing about the others.
     """
 
-    places: dict[str, str]
-    derived: set[str]
-    sources: set[str]
+    canonical_names: dict[str, str]
+    derived_keys: set[str]
+    source_keys: set[str]
 
     @property
-    def tied(self) -> set[str]:
-        return self.derived | {self.places[mine] for mine in self.sources}
+    def linked_keys(self) -> set[str]:
+        return self.derived_keys | {self.canonical_names[native_key] for native_key in self.source_keys}
 
 
-def rewritten(agent: Agent, tool: Tool, new: Object) -> Tool | None:
-    """A call of this agent with new input, canonical and its own; None where its own words cannot say it."""
-    if new == tool.input:
+def rewrite_input(agent: Agent, tool: Tool, new_input: Object) -> Tool | None:
+    """The call with new input, canonical and native; None where the agent's own input cannot express it."""
+    if new_input == tool.input:
         return tool
     if type(tool.native_input) is not dict:
         return None  # an answer has no room for anything but an object
-    shape = _shape(agent, tool, tool.native_input)
-    draft = _draft(agent, tool, shape, new)
-    if draft is None:
+    mapping = _map_input(agent, tool, tool.native_input)
+    native_input = _build_native_input(agent, tool, mapping, new_input)
+    if native_input is None:
         return None
-    name, found = _read(agent, tool, draft)
-    changed = _changed(tool.input, new)
-    loose = shape.tied - changed if changed & shape.tied else set()
-    if any(found.get(key, _NOTHING) != new.get(key, _NOTHING) for key in (found | new).keys() - loose):
+    name, canonical_input = _to_canonical(agent, tool, native_input)
+    changed_keys = _changed_keys(tool.input, new_input)
+    implied_keys = mapping.linked_keys - changed_keys if changed_keys & mapping.linked_keys else set()
+    if any(canonical_input.get(key, _MISSING) != new_input.get(key, _MISSING) for key in (canonical_input | new_input).keys() - implied_keys):
         return None
-    return replace(tool, name=name, input=found, native_input=draft)
+    return replace(tool, name=name, input=canonical_input, native_input=native_input)
 
 
-def retold(agent: Agent, shown: Tool, tool: Tool, said: Object) -> Object:
-    """Canonical input for a call that a hook has seen as `shown`, in this agent's words, and answered in them.
+def translate_rewrite(agent: Agent, translated_tool: Tool, tool: Tool, native_input: Object) -> Object:
+    """Canonical input after a hook rewrote the call (`translated_tool`, as it saw it) in this agent's dialect.
 
-    What the hook was not shown it cannot have taken out, and what only that agent's way to show things has added is
-    no part of the call.
+    Arguments that the hook was not shown are kept, and arguments that only the dialect added are dropped.
     """
-    before, after = shown.input, _read(agent, shown, said)[1]
-    kept = {key: value for key, value in tool.input.items() if key in after or key not in before}
-    new = {key: after[key] for key in _changed(before, after) if key in tool.input or key not in before}
-    return kept | new
+    before, after = translated_tool.input, _to_canonical(agent, translated_tool, native_input)[1]
+    unchanged_input = {key: value for key, value in tool.input.items() if key in after or key not in before}
+    changed_input = {key: after[key] for key in _changed_keys(before, after) if key in tool.input or key not in before}
+    return unchanged_input | changed_input
 
 
-def _changed(old: Object, new: Object) -> set[str]:
-    """What stands there anew; what was taken out is not among it."""
+def _changed_keys(old: Object, new: Object) -> set[str]:
+    """Keys with a new value; removed keys are not among them."""
     return {key for key, value in new.items() if key not in old or old[key] != value}
 
 
-def _read(agent: Agent, tool: Tool, given: Object) -> tuple[str, Object]:
-    """Name and input of a call as the canon has them, were it called with this."""
-    name = tool.name if tool.name.startswith("mcp:") else named(agent, tool.native)
-    arguments = canonical(agent, tool.native, name, given)
-    shape = agent.shapes.get(tool.native)
+def _to_canonical(agent: Agent, tool: Tool, native_input: Object) -> tuple[str, Object]:
+    name = tool.name if tool.name.startswith("mcp:") else canonical_tool_name(agent, tool.native)
+    arguments = canonical_arguments(agent, tool.native, name, native_input)
+    shape = agent.shape_readers.get(tool.native)
     return (name, arguments) if shape is None else shape(name, arguments)
 
 
-def _shape(agent: Agent, tool: Tool, given: Object) -> _Shape:
-    name = tool.name if tool.name.startswith("mcp:") else named(agent, tool.native)
-    places = {mine: next(iter(canonical(agent, tool.native, name, {mine: None}))) for mine in given}
-    sent = {known: given[mine] for mine, known in places.items()}
-    derived = {key for key, value in tool.input.items() if key not in sent or sent[key] != value}
-    sources = {mine for mine in given if derived and _is_source(agent, tool, given, mine, derived)}
-    return _Shape(places, derived, sources)
+def _map_input(agent: Agent, tool: Tool, native_input: Object) -> _InputMapping:
+    name = tool.name if tool.name.startswith("mcp:") else canonical_tool_name(agent, tool.native)
+    canonical_names = {native_key: next(iter(canonical_arguments(agent, tool.native, name, {native_key: None}))) for native_key in native_input}
+    direct_values = {canonical_name: native_input[native_key] for native_key, canonical_name in canonical_names.items()}
+    derived_keys = {key for key, value in tool.input.items() if key not in direct_values or direct_values[key] != value}
+    source_keys = {native_key for native_key in native_input if derived_keys and _is_source(agent, tool, native_input, native_key, derived_keys)}
+    return _InputMapping(canonical_names, derived_keys, source_keys)
 
 
-def _is_source(agent: Agent, tool: Tool, given: Object, mine: str, derived: set[str]) -> bool:
-    """Whether something that is derived would not be there without this argument."""
-    _, rest = _read(agent, tool, {key: value for key, value in given.items() if key != mine})
-    return any(rest.get(key) != tool.input[key] for key in derived)
+def _is_source(agent: Agent, tool: Tool, native_input: Object, native_key: str, derived_keys: set[str]) -> bool:
+    """Whether a derived argument would be missing or different without this native key."""
+    _, remaining_input = _to_canonical(agent, tool, {key: value for key, value in native_input.items() if key != native_key})
+    return any(remaining_input.get(key) != tool.input[key] for key in derived_keys)
 
 
-def _draft(agent: Agent, tool: Tool, shape: _Shape, new: Object) -> Object | None:
-    """The agent's own input with every change in its place; None where one has none."""
-    changed, gone = _changed(tool.input, new), tool.input.keys() - new.keys()
-    if any(key not in tool.input and _is_only_shown(agent, tool, key) for key in changed):
+def _build_native_input(agent: Agent, tool: Tool, mapping: _InputMapping, new_input: Object) -> Object | None:
+    """The native input with every change in its place; None where a change has no place."""
+    changed_keys, removed_keys = _changed_keys(tool.input, new_input), tool.input.keys() - new_input.keys()
+    if any(key not in tool.input and _is_derived_argument(agent, tool, key) for key in changed_keys):
         return None
-    held = shape.sources if changed & shape.derived else set()
-    draft = {mine: value for mine, value in tool.native_input.items() if shape.places[mine] not in gone or mine in held}
-    back = {known: mine for mine, known in shape.places.items()}
-    for key in changed - shape.derived:
-        mine = back.get(key) or next(iter(native_arguments(agent, tool.native, tool.name, {key: None})))
-        draft[mine] = new[key]
-    for key in sorted(changed & shape.derived):
-        if _read(agent, tool, draft)[1].get(key) == new[key]:
+    retained_keys = mapping.source_keys if changed_keys & mapping.derived_keys else set()
+    native_input = {native_key: value for native_key, value in tool.native_input.items() if mapping.canonical_names[native_key] not in removed_keys or native_key in retained_keys}
+    native_keys = {canonical_name: native_key for native_key, canonical_name in mapping.canonical_names.items()}
+    for key in changed_keys - mapping.derived_keys:
+        native_key = native_keys.get(key) or next(iter(native_arguments(agent, tool.native, tool.name, {key: None})))
+        native_input[native_key] = new_input[key]
+    for key in sorted(changed_keys & mapping.derived_keys):
+        if _to_canonical(agent, tool, native_input)[1].get(key) == new_input[key]:
             continue
-        made, count = _put_back({mine: draft[mine] for mine in shape.sources}, tool.input[key], new[key])
+        new_sources, count = _replace_text({native_key: native_input[native_key] for native_key in mapping.source_keys}, tool.input[key], new_input[key])
         if count != 1:
             return None
-        draft |= made
-    return draft
+        native_input |= new_sources
+    return native_input
 
 
-def _is_only_shown(agent: Agent, tool: Tool, key: str) -> bool:
-    """Whether an argument of the canon is none of the tool's own, and would be shown if anything said it."""
+def _is_derived_argument(agent: Agent, tool: Tool, key: str) -> bool:
+    """Whether a canonical argument is derived by this tool's shape function, and is no argument of the tool itself."""
     tables = (agent.arguments.get(name, {}) for name in ("*", tool.name, tool.native))
-    own = {canon for table in tables for canon in table.values()}
-    return tool.native in agent.shapes and key in ARGUMENTS.get(tool.name, {}) and key not in own
+    native_argument_names = {canon for table in tables for canon in table.values()}
+    return tool.native in agent.shape_readers and key in ARGUMENTS.get(tool.name, {}) and key not in native_argument_names
 
 
-def _put_back(value: Any, old: Any, new: Any) -> tuple[Any, int]:
-    """The value with the one text, or list of lines, that says the old replaced; and how many there were."""
+def _replace_text(value: Any, old: Any, new: Any) -> tuple[Any, int]:
+    """Replace the one text (or list of lines) that equals the old value; returns also how many there were."""
     if type(old) is not str or type(new) is not str:
         return value, 0
     if value == old:
@@ -130,6 +128,6 @@ def _put_back(value: Any, old: Any, new: Any) -> tuple[Any, int]:
     if type(value) not in (dict, list):
         return value, 0
     pairs = list(value.items() if type(value) is dict else enumerate(value))
-    made = [(key, *_put_back(inner, old, new)) for key, inner in pairs]
-    count = sum(found for *_, found in made)
-    return ({key: inner for key, inner, _ in made} if type(value) is dict else [inner for _, inner, _ in made]), count
+    replacements = [(key, *_replace_text(inner, old, new)) for key, inner in pairs]
+    count = sum(occurrences for *_, occurrences in replacements)
+    return ({key: inner for key, inner, _ in replacements} if type(value) is dict else [inner for _, inner, _ in replacements]), count

@@ -1,18 +1,18 @@
-"""What a certificate has shown of an agent, event by event; `proven` is the table of it."""
+"""Certificate summary: what the newest certificate proved of an agent. `certificates` is the table of them."""
 
 from collections.abc import Mapping
 
 from msgspec import Struct
 
 
-class Shown(Struct, frozen=True, kw_only=True):
-    """One agent in one version, and when that was.
+class CertificateSummary(Struct, frozen=True, kw_only=True):
+    """Summary of the certificate of one agent version.
 
-    `held` has each event that came, with the powers that an answer was seen to have there; `contradicted` each claim
-    that did not hold, with the event that it is about, or none.
+    `capabilities_by_event`: each event that fired, with the capabilities that were proved there;
+    `failed_claims`: each claim that did not hold, with the event that it is about, or None.
     """
 
     version: str
     date: str
-    held: Mapping[str, tuple[str, ...]]
-    contradicted: Mapping[str, str | None]
+    capabilities_by_event: Mapping[str, tuple[str, ...]]
+    failed_claims: Mapping[str, str | None]

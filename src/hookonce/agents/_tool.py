@@ -1,4 +1,7 @@
-"""The ordinary way to read a tool call: names and arguments into the canon, the outcome into a Result."""
+"""Tool calls: canonical names and arguments, results, batches, and patches in the `*** Begin Patch` form.
+
+Tables are read in both directions; a table's tool name that ends in a star is a prefix.
+"""
 
 from re import Pattern
 from typing import Any
@@ -10,21 +13,21 @@ from hookonce.errors import PayloadError
 from hookonce.model import Agent, Facts, Object, Result, Tool
 from hookonce.texts import dump
 
-_LONG = 12  # digits: no exit code has so many, and Python refuses to read thousands
-ENDS = frozenset({"after_tool_execute", "tool_use_failure"})
+_EXIT_CODE_DIGITS_LIMIT = 12  # digits: no exit code has so many, and Python refuses to read thousands
+TOOL_END_EVENTS = frozenset({"after_tool_execute", "tool_use_failure"})
 
 
-def tool_of(agent: Agent, facts: Facts, kind: str) -> Tool:
-    """The tool call that the facts tell of."""
+def build_tool(agent: Agent, facts: Facts, kind: str) -> Tool:
+    """Build the Tool of the facts of a payload."""
     native = facts["tool"]
     if type(native) is not str:
         key = next((key for key, slot in agent.keys.items() if slot == "tool"), "tool")
         raise PayloadError("the tool name must be a string", f"$.{key}")
     raw = facts.get("input")
-    name, server = tool_name(agent, native, facts)
-    given = as_object(raw)
-    arguments = canonical(agent, native, name, given)
-    shape = agent.shapes.get(native)
+    name, server = resolve_tool_name(agent, native, facts)
+    raw_arguments = as_object(raw)
+    arguments = canonical_arguments(agent, native, name, raw_arguments)
+    shape = agent.shape_readers.get(native)
     if shape is not None:
         name, arguments = shape(name, arguments)
     call = facts.get("call_id")
@@ -33,53 +36,53 @@ def tool_of(agent: Agent, facts: Facts, kind: str) -> Tool:
         native=native,
         input=arguments,
         native_input=raw,
-        result=result_of(agent, facts, name, kind) if kind in ENDS else None,
+        result=build_result(agent, facts, name, kind) if kind in TOOL_END_EVENTS else None,
         call_id=call if call is None or type(call) is str else str(call),
         mcp_server=server,
     )
 
 
-def tool_name(agent: Agent, native: str, facts: Facts) -> tuple[str, str | None]:
-    """The canonical name, and the MCP server if it is one of an MCP server's tools."""
-    known = agent.tools.get(native)
-    if known is not None and "mcp_server" not in facts:
-        return known, None
-    found = None if agent.mcp is None else agent.mcp(native, facts)
-    if found is None:
-        return known or named(agent, native), None
-    server, tool = found
+def resolve_tool_name(agent: Agent, native: str, facts: Facts) -> tuple[str, str | None]:
+    """The canonical tool name, and the MCP server if the tool belongs to one."""
+    canonical = agent.tools.get(native)
+    if canonical is not None and "mcp_server" not in facts:
+        return canonical, None
+    server_and_tool = None if agent.mcp is None else agent.mcp(native, facts)
+    if server_and_tool is None:
+        return canonical or canonical_tool_name(agent, native), None
+    server, tool = server_and_tool
     return f"mcp:{server}/{tool}", None if server == "?" else server
 
 
-def named(agent: Agent, native: str) -> str:
+def canonical_tool_name(agent: Agent, native: str) -> str:
     """The canonical name of a tool by its own name alone.
 
     Some agents name a tool after what it works with: their tables end such a name in a star.
     """
-    if (known := agent.tools.get(native)) is not None:
-        return known
-    stars = (row for row in agent.tools if row[-1] == "*" and native.startswith(row[:-1]))
-    return next((agent.tools[row] for row in stars), native)
+    if (canonical := agent.tools.get(native)) is not None:
+        return canonical
+    prefix_rows = (row for row in agent.tools if row[-1] == "*" and native.startswith(row[:-1]))
+    return next((agent.tools[row] for row in prefix_rows), native)
 
 
-def canonical(agent: Agent, native: str, name: str, given: Object) -> Object:
-    """The arguments under their canonical names; a name that is nobody's stays as it is."""
+def canonical_arguments(agent: Agent, native: str, name: str, arguments: Object) -> Object:
+    """Arguments under their canonical names; an argument that no table knows keeps its name."""
     if name.startswith("mcp:"):
-        return given
+        return arguments
     tables = agent.arguments
-    mine = tables.get(native) or tables.get(name)
-    usual = tables.get("*")
-    if mine is None:
-        if usual is None:
-            return given
-        return {usual.get(key, key): value for key, value in given.items()}
-    if usual is None:
-        return {mine.get(key, key): value for key, value in given.items()}
-    return {mine.get(key) or usual.get(key, key): value for key, value in given.items()}
+    tool_table = tables.get(native) or tables.get(name)
+    shared_table = tables.get("*")
+    if tool_table is None:
+        if shared_table is None:
+            return arguments
+        return {shared_table.get(key, key): value for key, value in arguments.items()}
+    if shared_table is None:
+        return {tool_table.get(key, key): value for key, value in arguments.items()}
+    return {tool_table.get(key) or shared_table.get(key, key): value for key, value in arguments.items()}
 
 
 def native_tool(agent: Agent, tool: Tool, *, own: bool) -> tuple[str, Any]:
-    """The agent's own name and input of a tool call; `own` when the call was this agent's to begin with."""
+    """The agent's own name and input of a tool call; `own` if the call came from this agent in the first place."""
     if own:
         return tool.native, tool.native_input
     if tool.name.startswith("mcp:") and agent.mcp_name is not None:
@@ -87,15 +90,15 @@ def native_tool(agent: Agent, tool: Tool, *, own: bool) -> tuple[str, Any]:
         if server == "?":
             return tool.native, tool.input
         return agent.mcp_name(server, name), tool.input
-    native = next((mine for mine, known in agent.tools.items() if known == tool.name), tool.native)
+    native = next((native_name for native_name, canonical in agent.tools.items() if canonical == tool.name), tool.native)
     return native, native_arguments(agent, native, tool.name, tool.input)
 
 
-def native_arguments(agent: Agent, native: str, name: str, given: Object) -> Object:
+def native_arguments(agent: Agent, native: str, name: str, arguments: Object) -> Object:
     """Canonical arguments under the agent's own names."""
     tables = [table for key in ("*", name, native) if (table := agent.arguments.get(key))]
-    back = {canon: mine for table in tables for mine, canon in table.items()}
-    return {back.get(key, key): value for key, value in given.items()}
+    native_names = {canonical_name: native_name for table in tables for native_name, canonical_name in table.items()}
+    return {native_names.get(key, key): value for key, value in arguments.items()}
 
 
 def as_object(raw: Any) -> Object:
@@ -114,36 +117,36 @@ def as_object(raw: Any) -> Object:
     return {"input": raw}
 
 
-def result_of(agent: Agent, facts: Facts, name: str, kind: str) -> Result:
-    """The agent's own reading of an outcome, else the ordinary one; a failure event is never ok."""
+def build_result(agent: Agent, facts: Facts, name: str, kind: str) -> Result:
+    """Build the Result by the agent's own function, else by `plain_result`; a failure event is never ok."""
     result = plain_result(facts) if agent.result is None else agent.result(facts, name)
     duration = facts.get("duration")
-    timed = type(duration) in (int, float)
-    if not timed and (kind != "tool_use_failure" or result.ok is False):
+    has_duration = type(duration) in (int, float)
+    if not has_duration and (kind != "tool_use_failure" or result.ok is False):
         return result
     return Result(
         ok=False if kind == "tool_use_failure" else result.ok,
         exit_code=result.exit_code,
         error=result.error,
-        duration_ms=duration if timed else result.duration_ms,
+        duration_ms=duration if has_duration else result.duration_ms,
         output=result.output,
     )
 
 
 def plain_result(facts: Facts) -> Result:
-    """Success unless there is an error; output as given."""
+    """Result that is a success unless there is an error; output unchanged."""
     error = facts.get("error")
     return Result(ok=error is None, error=as_text(error), output=facts.get("output"))
 
 
-def shell_result(facts: Facts, name: str, form: Pattern[str], text: Any) -> Result:
-    """An outcome whose exit code stands in the text, in the one form that the agent itself writes there."""
+def shell_result(facts: Facts, name: str, exit_pattern: Pattern[str], text: Any) -> Result:
+    """Result whose exit code is found in the output text, in the one form that the agent itself writes."""
     error = facts.get("error")
     code: int | None = None
     if name == "shell":
         for part in (text, error):
-            if type(part) is str and (found := form.search(part)) and len(found.group(1)) < _LONG:
-                code = int(found.group(1))
+            if type(part) is str and (match := exit_pattern.search(part)) and len(match.group(1)) < _EXIT_CODE_DIGITS_LIMIT:
+                code = int(match.group(1))
                 break
     ok = error is None if code is None else code == 0
     return Result(ok=ok, exit_code=code, error=as_text(error), output=text)
@@ -159,9 +162,9 @@ def as_text(value: Any) -> str | None:
     return dump(value).decode()
 
 
-def split_mcp(native: str, prefix: str, joint: str) -> tuple[str, str] | None:
-    """Server and tool of a joined name such as `mcp__server__tool`, split at the first joint."""
+def split_mcp_name(native: str, prefix: str, separator: str) -> tuple[str, str] | None:
+    """Server and tool of a joined name such as `mcp__server__tool`, split at the first separator."""
     if not native.startswith(prefix):
         return None
-    server, found, tool = native[len(prefix) :].partition(joint)
-    return (server, tool) if found and server and tool else None
+    server, boundary, tool = native[len(prefix) :].partition(separator)
+    return (server, tool) if boundary and server and tool else None

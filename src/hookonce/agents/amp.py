@@ -1,18 +1,18 @@
-"""Amp. It runs no hook commands: a plugin of ours passes its events on, a permission rule may ask a program."""
+"""Agent table and decoder of Amp, which runs no hook commands: our plugin forwards, a permission rule delegates."""
 
 from functools import partial
 from typing import Any
 
 from hookonce.agents import _patch, _tool
 from hookonce.agents._amp_write import wrap
-from hookonce.agents.configs.plugin import SPAWNED, WORKABLE, parse, render
+from hookonce.agents.configs.plugin import SPAWN_HANDLERS, SPAWN_CAPABILITIES, parse, render
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.amp import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result
 
 # A program that a permission rule asks gets the tool's input alone; the tool's name is in its environment.
-_ASKED = "delegate"
-_CALLS = {
+_DELEGATE_EVENT = "delegate"
+_PLUGIN_EVENTS = {
     "session.start": "session_start",
     "agent.start": "before_prompt",
     "tool.call": "before_tool_execute",
@@ -20,43 +20,42 @@ _CALLS = {
     "agent.end": "agent_stop",
 }
 # The plugin tells a failed turn from others, and hears of one event that has no canonical word.
-_FAILED = "agent.end with error"
-_CONFIGURED = _CALLS | {_FAILED: "error_occurred", "changes.prompt": "vendor.amp.changes.prompt"}
-_SHELLS = {"cmd": "Bash", "command": "shell_command"}
+_ERROR_EVENT = "agent.end with error"
+_CONFIG_EVENTS = _PLUGIN_EVENTS | {_ERROR_EVENT: "error_occurred", "changes.prompt": "vendor.amp.changes.prompt"}
+_SHELL_TOOLS = {"cmd": "Bash", "command": "shell_command"}
 
 
-def _unwrap(payload: Object, told: str | None) -> Object:
-    if told == _ASKED and not (type(payload.get("tool")) is str and type(payload.get("input")) is dict):
-        return _asked(payload)
+def _unwrap(payload: Object, event_hint: str | None) -> Object:
+    if event_hint == _DELEGATE_EVENT and not (type(payload.get("tool")) is str and type(payload.get("input")) is dict):
+        return _unwrap_delegate(payload)
     if type(payload.get("hook")) is str and type(payload.get("input")) is dict:
-        return _forwarded(payload)
+        return _unwrap_plugin_call(payload)
     flat = dict(payload)
     thread = payload.get("thread")
     if type(thread) is dict and "thread_id" not in payload:
         flat["thread_id"] = thread.get("id")
     if type(payload.get("id")) is int:
         flat["id"] = str(payload["id"])
-    if told is None and "hook_event_name" not in payload:
-        flat["hook_event_name"] = _structure(payload)
+    if event_hint is None and "hook_event_name" not in payload:
+        flat["hook_event_name"] = _infer_event(payload)
     return flat
 
 
-def _forwarded(call: Object) -> Object:
-    """What our plugin sends: the event as it came, and beside it what the plugin was told at its start."""
-    beside = {"cwd": call.get("directory"), "hook_event_name": call["hook"].partition(" ")[0]}
-    return _unwrap(call["input"], None) | {key: value for key, value in beside.items() if value is not None}
+def _unwrap_plugin_call(call: Object) -> Object:
+    envelope = {"cwd": call.get("directory"), "hook_event_name": call["hook"].partition(" ")[0]}
+    return _unwrap(call["input"], None) | {key: value for key, value in envelope.items() if value is not None}
 
 
-def _asked(given: Object) -> Object:
-    """Without a name only a shell command is known by its argument."""
-    for argument, tool in _SHELLS.items():
-        if type(given.get(argument)) is str:
-            return {"tool": tool, "input": given, "guessed": True}
-    return {"unnamed": given}
+def _unwrap_delegate(arguments: Object) -> Object:
+    """Without a tool name only a shell command can be recognised by its argument."""
+    for argument, tool in _SHELL_TOOLS.items():
+        if type(arguments.get(argument)) is str:
+            return {"tool": tool, "input": arguments, "guessed": True}
+    return {"unnamed": arguments}
 
 
-def _structure(payload: Object) -> str | None:
-    """The plugin's own events carry no name, but no two of them look alike."""
+def _infer_event(payload: Object) -> str | None:
+    """Infer the event by its keys: the plugin's own events carry no name, but no two of them look alike."""
     if type(payload.get("thread")) is not dict:
         return None
     if "toolUseID" in payload:
@@ -76,13 +75,12 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
         return
     if status == "error":
         facts["kind"] = "error_occurred"
-    sent = payload["input"] if type(payload.get("input")) is dict else payload  # the plugin's call holds the event
-    if (said := _last_words(sent.get("messages"))) is not None:
-        data["response"] = said
+    event_input = payload["input"] if type(payload.get("input")) is dict else payload  # the plugin's call holds the event
+    if (response := _last_assistant_text(event_input.get("messages"))) is not None:
+        data["response"] = response
 
 
-def _last_words(messages: Any) -> str | None:
-    """The text of the agent's last message in the thread."""
+def _last_assistant_text(messages: Any) -> str | None:
     for message in reversed(messages) if type(messages) is list else ():
         if type(message) is dict and message.get("role") == "assistant":
             content = message.get("content")
@@ -95,24 +93,24 @@ def _last_words(messages: Any) -> str | None:
 def _result(facts: Facts, name: str) -> Result:
     output: Any = facts.get("output")
     error = _tool.as_text(facts.get("error"))
-    done = facts.get("status") == "done" if "status" in facts else error is None
+    is_done = facts.get("status") == "done" if "status" in facts else error is None
     code = None
     if name == "shell" and type(output) is dict and type(output.get("exitCode")) is int:
         code, output = output["exitCode"], output.get("output")
-    return Result(ok=done and not code, exit_code=code, error=error, output=output)
+    return Result(ok=is_done and not code, exit_code=code, error=error, output=output)
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    return _tool.split_mcp(native, "mcp__", "__")
+    return _tool.split_mcp_name(native, "mcp__", "__")
 
 
 def _recognise(payload: Object) -> str | None:
     name, thread = payload.get("hook_event_name"), payload.get("thread")
     if type(name) is str:
-        mine = name in AGENT.events or name == "changes.prompt"
-        return name if mine and ("thread_id" in payload or type(thread) is dict) else None
-    known = type(thread) is dict and type(thread.get("id")) is str and thread["id"].startswith("T-")
-    return _structure(payload) if known else None
+        is_own_event = name in AGENT.events or name == "changes.prompt"
+        return name if is_own_event and ("thread_id" in payload or type(thread) is dict) else None
+    has_thread_id = type(thread) is dict and type(thread.get("id")) is str and thread["id"].startswith("T-")
+    return _infer_event(payload) if has_thread_id else None
 
 
 AGENT = Agent(
@@ -123,7 +121,7 @@ AGENT = Agent(
     proof="documented",
     vendor="com.ampcode",
     encodes=True,
-    events=_CALLS | {_FAILED: "error_occurred", _ASKED: "permission_request"},
+    events=_PLUGIN_EVENTS | {_ERROR_EVENT: "error_occurred", _DELEGATE_EVENT: "permission_request"},
     tools={
         "Bash": "shell",
         "shell_command": "shell",
@@ -165,8 +163,8 @@ AGENT = Agent(
         "error": "error",
     },
     details={"workflow": "workflow", "changesWorkflow": "workflow", "guessed": "guessed", "unnamed": "input"},
-    marks=("AMP_THREAD_ID",),
-    telltales=(
+    env_markers=("AMP_THREAD_ID",),
+    signature_keys=(
         frozenset({"thread", "toolUseID"}),
         frozenset({"thread_id", "hook_event_name", "tool_use_id"}),
         frozenset({"thread_id", "hook", "input"}),
@@ -183,7 +181,7 @@ AGENT = Agent(
     ),
     unwrap=_unwrap,
     refine=_refine,
-    shapes={"apply_patch": _patch.shape},
+    shape_readers={"apply_patch": _patch.shape_patch},
     mcp=_mcp,
     mcp_name="mcp__{}__{}".format,
     result=_result,
@@ -193,7 +191,7 @@ AGENT = Agent(
     read_reply=read_reply,
     config=Config(
         files={"user": "~/.config/amp/plugins/hookonce.ts", "project": ".amp/plugins/hookonce.ts"},
-        render=partial(render, called=lambda native: native in _CONFIGURED),
+        render=partial(render, is_called=lambda native: native in _CONFIG_EVENTS),
         parse=parse,
         points={
             "tool.call": point("prevent rewrite"),
@@ -202,15 +200,15 @@ AGENT = Agent(
             "agent.end": point("retry"),
             "changes.prompt": point("context", why="comes when changes are shipped"),
         },
-        events=_CONFIGURED,
+        events=_CONFIG_EVENTS,
         language="code",
         reads={"user": ("~/.config/amp/plugins/*.ts",), "project": (".amp/plugins/*.ts",)},
         programs=("amp",),
-        capabilities=WORKABLE,
+        capabilities=SPAWN_CAPABILITIES,
         matching="none of its own; the plugin compares names, and patterns of the plain kind",
         timeout=30,
-        handlers=SPAWNED,
-        closed=("on_failure", "closed"),
+        handlers=SPAWN_HANDLERS,
+        fail_closed_key=("on_failure", "closed"),
         ambiguous={"apply_patch": ["file_write", "file_edit"]},
         silence="{}",
         trust="Run `plugins: reload` or start Amp anew; without a terminal add --plugin-ready-timeout 30.",

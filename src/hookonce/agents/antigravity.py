@@ -1,18 +1,18 @@
-"""Google Antigravity, IDE and command line: payloads that name neither their event nor a working directory."""
+"""Agent table and decoder of Google Antigravity: payloads name neither their event nor a working directory."""
 
 from typing import Any
 
 from hookonce.agents._family import EVENTS, pick
 from hookonce.agents._tool import as_object
-from hookonce.agents.configs.antigravity import GATEWAY, LONGEST, parse, render
+from hookonce.agents.configs.antigravity import MCP_GATEWAY_TOOL, MAX_TIMEOUT_S, parse, render
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.antigravity import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Tool
 
-_PUT_THERE = ("event", "cwd", "tool", "input", "call_id")  # by `_unwrap`; no payload has them
+_SYNTHETIC_KEYS = ("event", "cwd", "tool", "input", "call_id")  # by `_unwrap`; no payload has them
 
 
-def _unwrap(payload: Object, told: str | None) -> Object:
+def _unwrap(payload: Object, event_hint: str | None) -> Object:
     flat = dict(payload)
     paths, call, step = payload.get("workspacePaths"), payload.get("toolCall"), payload.get("stepIdx")
     if type(paths) is list and paths:
@@ -21,13 +21,13 @@ def _unwrap(payload: Object, told: str | None) -> Object:
         flat |= {"tool": call.get("name"), "input": call.get("args"), "call_id": step}
     if payload.get("error") == "":
         del flat["error"]
-    if told is None:
+    if event_hint is None:
         flat["event"] = _recognise(payload) or None
     return flat
 
 
 def _recognise(payload: Object) -> str | None:
-    """Stop and a tool's end can be told by their fields; a tool's or a model call's two sides often cannot."""
+    """Stop and a tool's end are recognisable by their keys; before and after of a tool or model call often are not."""
     if type(payload.get("conversationId")) is not str:
         return None
     if "terminationReason" in payload or "fullyIdle" in payload:
@@ -38,25 +38,25 @@ def _recognise(payload: Object) -> str | None:
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
-    """A turn that broke off ends in the same event as one that is done."""
+    """A turn that failed ends in the same event as one that is complete."""
     if facts["kind"] == "agent_stop" and "error" in facts:
         facts["kind"] = "error_occurred"
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    given = as_object(facts.get("input"))
-    server, tool = given.get("ServerName"), given.get("ToolName")
-    if native != GATEWAY or type(server) is not str or type(tool) is not str:
+    arguments = as_object(facts.get("input"))
+    server, tool = arguments.get("ServerName"), arguments.get("ToolName")
+    if native != MCP_GATEWAY_TOOL or type(server) is not str or type(tool) is not str:
         return None
     # Some builds write strings with their quotation marks.
     return server.strip('"') or "?", tool.strip('"')
 
 
-def _gateway(name: str, args: Object) -> tuple[str, Object]:
+def _shape_gateway(name: str, args: Object) -> tuple[str, Object]:
     return name, (as_object(args.get("Arguments")) if name.startswith("mcp:") else args)
 
 
-def _view(name: str, args: Object) -> tuple[str, Object]:
+def _shape_view(name: str, args: Object) -> tuple[str, Object]:
     first: Any = args.get("offset")
     last: Any = args.get("EndLine")
     if type(first) is int and type(last) is int and last >= first:
@@ -65,23 +65,23 @@ def _view(name: str, args: Object) -> tuple[str, Object]:
 
 
 def _wrap(flat: Object, event: Event) -> Object:
-    """The payload says neither its event nor, in one word, where it is."""
-    payload = {key: value for key, value in flat.items() if key not in _PUT_THERE}
+    """The payload names neither its event nor, in one key, its working directory."""
+    payload = {key: value for key, value in flat.items() if key not in _SYNTHETIC_KEYS}
     payload.setdefault("workspacePaths", [flat["cwd"]] if "cwd" in flat else [])
     if event.tool is not None:
         payload["toolCall"] = {
             "name": flat["tool"],
-            "args": _args(flat.get("input"), event.tool, own=event.agent == AGENT.name),
+            "args": _wrap_arguments(flat.get("input"), event.tool, own=event.agent == AGENT.name),
         }
     if event.type == "agent_stop" and event.agent != AGENT.name:
         payload = {"terminationReason": "NO_TOOL_CALL", "fullyIdle": True} | payload
     return payload
 
 
-def _args(given: Any, tool: Tool, *, own: bool) -> Any:
+def _wrap_arguments(arguments: Any, tool: Tool, *, own: bool) -> Any:
     if own or tool.mcp_server is None:
-        return given
-    return {"ServerName": tool.mcp_server, "ToolName": tool.name.partition("/")[2], "Arguments": given}
+        return arguments
+    return {"ServerName": tool.mcp_server, "ToolName": tool.name.partition("/")[2], "Arguments": arguments}
 
 
 AGENT = Agent(
@@ -148,7 +148,7 @@ AGENT = Agent(
         "fullyIdle": "fully_idle",
     },
     home=".gemini/antigravity-cli",
-    telltales=(
+    signature_keys=(
         frozenset({"conversationId", "workspacePaths"}),
         frozenset({"conversationId", "toolCall"}),
         frozenset({"conversationId", "invocationNum"}),
@@ -167,9 +167,9 @@ AGENT = Agent(
     ),
     unwrap=_unwrap,
     refine=_refine,
-    shapes={GATEWAY: _gateway, "view_file": _view},
+    shape_readers={MCP_GATEWAY_TOOL: _shape_gateway, "view_file": _shape_view},
     mcp=_mcp,
-    mcp_name=lambda *_: GATEWAY,
+    mcp_name=lambda *_: MCP_GATEWAY_TOOL,
     recognise=_recognise,
     wrap=_wrap,
     reply=reply,
@@ -200,7 +200,7 @@ AGENT = Agent(
         capabilities=frozenset({"structured_output"}),
         matching="pattern",
         timeout=30,
-        longest=LONGEST,
+        longest=MAX_TIMEOUT_S,
         handlers={
             "command": {"command": "command", "timeout": "timeout"},
             "prompt": {"type": "type", "prompt": "prompt", "model": "model", "timeout": "timeout"},

@@ -1,62 +1,62 @@
-"""Augment's command line, Auggie."""
+"""Agent table, decoder and encoder of Augment's command line, Auggie."""
 
 from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents.configs.augment import FLAT, parse, render
+from hookonce.agents.configs.augment import FLAT_EVENTS, parse, render
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.augment import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
-_EXIT = pattern(r"\AHere are the results from executing the command\.\s+<return-code>\s*(-?\d{1,10})\s*</return-code>")
-_PRINTED = (
+_EXIT_CODE_PATTERN = pattern(r"\AHere are the results from executing the command\.\s+<return-code>\s*(-?\d{1,10})\s*</return-code>")
+_SHELL_OUTPUT_TEMPLATE = (
     "Here are the results from executing the command.\n<return-code>\n{}\n</return-code>\n<output>\n{}\n</output>"
 )
-_FATES = {"create": "create", "edit": "update", "delete": "delete"}
+_OPERATIONS = {"create": "create", "edit": "update", "delete": "delete"}
 # A second set of names, as Cursor has them.
-_STARTS = ("beforeShellExecution", "beforeMCPExecution", "beforeReadFile")
-_ENDS = ("afterShellExecution", "afterMCPExecution", "afterFileEdit")
+_FLAT_BEFORE_EVENTS = ("beforeShellExecution", "beforeMCPExecution", "beforeReadFile")
+_FLAT_AFTER_EVENTS = ("afterShellExecution", "afterMCPExecution", "afterFileEdit")
 
 # What a hook must ask for in its configuration comes in three objects: key there → key of the flat payload.
 # The user's address is left where it is.
-_ASKED_FOR = {
+_OPT_IN_KEYS = {
     "context": {"modelName": "model", "toolVersion": "version", "timestamp": "time"},
     "conversation": {"userPrompt": "user_prompt", "agentTextResponse": "response", "timestamp": "time"}
     | {"agentCodeResponse": "file_changes"},
     "mcp_metadata": {"mcpExecutedToolServerName": "mcp_server", "timestamp": "time"},
 }
-_MORE = {"agent_stop": "conversation"}  # the other object of an event, beside the context
+_EXTRA_BLOCKS = {"agent_stop": "conversation"}  # the other object of an event, beside the context
 
 
-def _unwrap(payload: Object, told: str | None) -> Object:
+def _unwrap(payload: Object, event_hint: str | None) -> Object:
     flat = dict(payload)
     roots = payload.get("workspace_roots")
     if type(roots) is list and roots:
         flat.setdefault("cwd", roots[0])
-    for key, names in _ASKED_FOR.items():
+    for key, names in _OPT_IN_KEYS.items():
         if type(inner := payload.get(key)) is dict:
-            flat |= {name: inner[given] for given, name in names.items() if inner.get(given) is not None}
+            flat |= {name: inner[native_key] for native_key, name in names.items() if inner.get(native_key) is not None}
     return flat
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
-    """A turn that broke off says so in the cause; file changes are told with and without their content."""
+    """A failed turn is marked by its cause; file changes come with and without their content."""
     if facts["kind"] == "agent_stop" and data.get("stop_reason") == "error":
         facts["kind"] = "error_occurred"
     changes = facts.get("changes")
     if type(changes) is list:
-        data["files"] = [_change(change) for change in changes if type(change) is dict]
+        data["files"] = [_decode_change(change) for change in changes if type(change) is dict]
 
 
-def _change(change: Object) -> Object:
-    fate = change.get("changeType")
-    return {"path": change.get("path"), "operation": _FATES.get(fate, fate) if type(fate) is str else None}
+def _decode_change(change: Object) -> Object:
+    operation = change.get("changeType")
+    return {"path": change.get("path"), "operation": _OPERATIONS.get(operation, operation) if type(operation) is str else None}
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    """A flag tells MCP tools; their name ends in the server's, which only a hook that asks for it learns."""
+    """A flag marks MCP tools; their name ends in the server's, which only a hook that requests it gets."""
     if facts.get("is_mcp") is not True:
         return None
     server = facts.get("mcp_server")
@@ -66,62 +66,62 @@ def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
 
 
 def _result(facts: Facts, name: str) -> Result:
-    return _tool.shell_result(facts, name, _EXIT, facts.get("output"))
+    return _tool.shell_result(facts, name, _EXIT_CODE_PATTERN, facts.get("output"))
 
 
-def _view(name: str, args: Object) -> tuple[str, Object]:
+def _shape_view(name: str, args: Object) -> tuple[str, Object]:
     return ("find" if args.get("type") == "directory" else name), args
 
 
 def _wrap(flat: Object, event: Event) -> Object:
-    """What a hook must ask for goes back into its objects, as if it had asked."""
+    """Fields that a hook must request go back into their objects, as if it had requested them."""
     roots = flat.setdefault("workspace_roots", [flat["cwd"]] if "cwd" in flat else [])
     if type(roots) is list and roots[:1] == [flat.get("cwd")]:
         flat.pop("cwd", None)
     if event.type == "agent_stop" and event.agent != AGENT.name:
         flat.setdefault("agent_stop_cause", "end_turn")
     if event.tool is not None:
-        flat |= _call(flat, event.tool, own=event.agent == AGENT.name)
+        flat |= _tool_fields(flat, event.tool, own=event.agent == AGENT.name)
     if type(files := event.data.get("files")) is list:
-        flat["file_changes"] = [_unchange(file) for file in files if type(file) is dict]
-    blocks = {name: _block(name, flat) for name in ("context", _MORE.get(event.type, "mcp_metadata"))}
-    told = {name for block in blocks.values() for name in block.values()}
-    payload = {key: value for key, value in flat.items() if key not in told}
+        flat["file_changes"] = [_encode_change(file) for file in files if type(file) is dict]
+    blocks = {name: _block_keys(name, flat) for name in ("context", _EXTRA_BLOCKS.get(event.type, "mcp_metadata"))}
+    nested_keys = {name for block in blocks.values() for name in block.values()}
+    payload = {key: value for key, value in flat.items() if key not in nested_keys}
     return payload | {
-        name: {given: flat[key] for given, key in block.items()} for name, block in blocks.items() if block
+        name: {native_key: flat[key] for native_key, key in block.items()} for name, block in blocks.items() if block
     }
 
 
-def _block(name: str, flat: Object) -> dict[str, str]:
-    """The keys of an object that there is something for; a time alone is worth none."""
-    found = {given: key for given, key in _ASKED_FOR[name].items() if flat.get(key) is not None}
-    return found if name == "context" or found.keys() - {"timestamp"} else {}
+def _block_keys(name: str, flat: Object) -> dict[str, str]:
+    """Keys of an object that have a value; a time alone is not worth an object."""
+    keys = {native_key: key for native_key, key in _OPT_IN_KEYS[name].items() if flat.get(key) is not None}
+    return keys if name == "context" or keys.keys() - {"timestamp"} else {}
 
 
-def _call(flat: Object, tool: Tool, *, own: bool) -> Object:
-    """MCP tools have a flag, and their server at the end of their name; a command's exit code stands in its output."""
-    told: Object = {"is_mcp_tool": tool.name.startswith("mcp:"), "tool_error": flat.get("tool_error")}
+def _tool_fields(flat: Object, tool: Tool, *, own: bool) -> Object:
+    """MCP tools have a flag and their server at the end of the name; a command's exit code stands in its output."""
+    fields: Object = {"is_mcp_tool": tool.name.startswith("mcp:"), "tool_error": flat.get("tool_error")}
     if tool.mcp_server is not None:
-        told["mcp_server"] = tool.mcp_server
-        told |= {} if own else {"tool_name": f"{tool.name.partition('/')[2]}_{tool.mcp_server}"}
+        fields["mcp_server"] = tool.mcp_server
+        fields |= {} if own else {"tool_name": f"{tool.name.partition('/')[2]}_{tool.mcp_server}"}
     if own or tool.result is None:
-        return told
-    told["tool_output"] = _tool.as_text(flat.get("tool_output"))
+        return fields
+    fields["tool_output"] = _tool.as_text(flat.get("tool_output"))
     if tool.name == "shell" and tool.result.exit_code is not None:
-        told["tool_output"] = _PRINTED.format(tool.result.exit_code, told["tool_output"] or "")
-    return told
+        fields["tool_output"] = _SHELL_OUTPUT_TEMPLATE.format(tool.result.exit_code, fields["tool_output"] or "")
+    return fields
 
 
-def _unchange(file: Object) -> Object:
-    fate = file.get("operation")
-    return {"path": file.get("path"), "changeType": next((own for own, word in _FATES.items() if word == fate), fate)}
+def _encode_change(file: Object) -> Object:
+    operation = file.get("operation")
+    return {"path": file.get("path"), "changeType": next((native for native, canonical in _OPERATIONS.items() if canonical == operation), operation)}
 
 
 def _recognise(payload: Object) -> str | None:
     """Cursor sends the same two keys, with its version beside them."""
     name: Any = payload.get("hook_event_name")
-    mine = "conversation_id" in payload and "workspace_roots" in payload and "cursor_version" not in payload
-    return name if mine and type(name) is str and name[:1].isupper() and name in AGENT.events else None
+    is_augment = "conversation_id" in payload and "workspace_roots" in payload and "cursor_version" not in payload
+    return name if is_augment and type(name) is str and name[:1].isupper() and name in AGENT.events else None
 
 
 AGENT = Agent(
@@ -133,8 +133,8 @@ AGENT = Agent(
     vendor="com.augmentcode",
     events=pick(EVENTS, "PreToolUse", "PostToolUse", "SessionStart", "SessionEnd", "Stop", "Notification")
     | {"PromptSubmit": "before_prompt", "stop": "agent_stop"}
-    | dict.fromkeys(_STARTS, "before_tool_execute")
-    | dict.fromkeys(_ENDS, "after_tool_execute"),
+    | dict.fromkeys(_FLAT_BEFORE_EVENTS, "before_tool_execute")
+    | dict.fromkeys(_FLAT_AFTER_EVENTS, "after_tool_execute"),
     tools={
         "launch-process": "shell",
         "view": "file_read",
@@ -171,11 +171,11 @@ AGENT = Agent(
         "response": "response",
         "workspace_roots": "workspace_roots",
     },
-    marks=("AUGMENT_HOOK_EVENT", "AUGMENT_CONVERSATION_ID"),
+    env_markers=("AUGMENT_HOOK_EVENT", "AUGMENT_CONVERSATION_ID"),
     variables={"AUGMENT_PROJECT_DIR": "project", "AUGMENT_CONVERSATION_ID": "session"}
     | {"AUGMENT_HOOK_EVENT": "event", "AUGMENT_TOOL_NAME": "tool"},
     home=".augment",
-    telltales=(
+    signature_keys=(
         frozenset({"conversation_id", "is_mcp_tool"}),
         frozenset({"conversation_id", "agent_stop_cause"}),
         frozenset({"conversation_id", "notification_message"}),
@@ -190,7 +190,7 @@ AGENT = Agent(
     ),
     unwrap=_unwrap,
     refine=_refine,
-    shapes={"view": _view},
+    shape_readers={"view": _shape_view},
     mcp=_mcp,
     result=_result,
     recognise=_recognise,
@@ -217,7 +217,7 @@ AGENT = Agent(
             "Stop": point("retry message suppress"),
         }
         # What an answer can do there is not told; so these are only kept where they are.
-        | dict.fromkeys(FLAT, point(install="never", why="is another way to say PreToolUse, PostToolUse or Stop")),
+        | dict.fromkeys(FLAT_EVENTS, point(install="never", why="is another way to say PreToolUse, PostToolUse or Stop")),
         programs=("auggie",),
         capabilities=frozenset({"structured_output", "input_rewrite"}),
         matching="pattern, unanchored; MCP tools only behind mcp:",

@@ -1,69 +1,68 @@
-"""Claude Code."""
+"""Agent table, decoder and encoder of Claude Code."""
 
 from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _tool
-from hookonce.agents._batch import calls
+from hookonce.agents._batch import decode_batch
 from hookonce.agents._family import DETAILS, EVENTS, KEYS
 from hookonce.agents.configs.claude_code import parse, render
-from hookonce.agents.configs.entry import COMMAND
+from hookonce.agents.configs.entry import COMMAND_KEYS
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.claude_code import read_reply, reply
-from hookonce.canon.events import FILE_FATES
+from hookonce.canon.events import FILE_OPERATIONS
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
-_HUMAN = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
-_ASKED = {"type": "type", "prompt": "prompt", "model": "model", "timeout": "timeout", "status_message": "statusMessage"}
-_EXIT = pattern(r"\AExit code (\d+)\b")
-_MAC = "/Library/Application Support/ClaudeCode/managed-settings"
-_TOLD = "context message suppress"
-_INSTEAD = "the hook itself, and no longer Claude Code,"
-_FATES = {watched: kind for kind, _, watched in FILE_FATES}
-_WATCHED = {kind: watched for kind, _, watched in FILE_FATES}
+_HUMAN_SOURCES = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
+_PROMPT_HANDLER_KEYS = {"type": "type", "prompt": "prompt", "model": "model", "timeout": "timeout", "status_message": "statusMessage"}
+_EXIT_CODE_PATTERN = pattern(r"\AExit code (\d+)\b")
+_MACOS_SETTINGS = "/Library/Application Support/ClaudeCode/managed-settings"
+_TEXT_CAPABILITIES = "context message suppress"
+_WORKTREE_REASON = "the hook itself, and no longer Claude Code,"
+_EVENT_BY_CHANGE = {watched: kind for kind, _, watched in FILE_OPERATIONS}
+_CHANGE_BY_EVENT = {kind: watched for kind, _, watched in FILE_OPERATIONS}
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    """The payload's own word for the server is better than what can be split off the name."""
-    found = _tool.split_mcp(native, "mcp__", "__")
+    """The payload's own server name is better than the one split off the tool name."""
+    server_and_tool = _tool.split_mcp_name(native, "mcp__", "__")
     server = facts.get("mcp_server")
-    if found and type(server) is dict and type(server.get("name")) is str:
-        return server["name"], found[1]
-    return found
+    if server_and_tool and type(server) is dict and type(server.get("name")) is str:
+        return server["name"], server_and_tool[1]
+    return server_and_tool
 
 
 def _result(facts: Facts, name: str) -> Result:
     """A failed command begins its error with the exit code; a successful one has no code but is 0."""
     output: Any = facts.get("output")
     if name == "shell" and type(output) is dict and type(output.get("stdout")) is str:
-        done = not output.get("interrupted")
-        return Result(ok=done, exit_code=0 if done else None, output=output["stdout"])
-    return _tool.shell_result(facts, name, _EXIT, output)
+        is_complete = not output.get("interrupted")
+        return Result(ok=is_complete, exit_code=0 if is_complete else None, output=output["stdout"])
+    return _tool.shell_result(facts, name, _EXIT_CODE_PATTERN, output)
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
     kind = facts["kind"]
     if kind == "file_changed":
-        facts["kind"] = _FATES.get(str(payload.get("event")), kind)
+        facts["kind"] = _EVENT_BY_CHANGE.get(str(payload.get("event")), kind)
     elif kind == "tool_batch":
-        data["tool_calls"] = calls(AGENT, payload.get("tool_calls"))
-    elif kind == "before_prompt" and payload.get("source", "user") not in _HUMAN:
+        data["tool_calls"] = decode_batch(AGENT, payload.get("tool_calls"))
+    elif kind == "before_prompt" and payload.get("source", "user") not in _HUMAN_SOURCES:
         facts["actor"] = "ai_agent"
-    elif kind == "after_tool_execute" and (file := _file(payload.get("tool_response"))):
+    elif kind == "after_tool_execute" and (file := _file_change(payload.get("tool_response"))):
         data["files"] = [file]
 
 
-def _file(response: Any) -> Object | None:
-    """What the answer to a write or an edit tells of the file: created or updated, and which lines."""
+def _file_change(response: Any) -> Object | None:
     if type(response) is not dict or type(response.get("structuredPatch")) is not list:
         return None
     operation = "create" if response.get("type") == "create" else "update"
     file: Object = {"path": response.get("filePath"), "operation": operation}
     hunks = [hunk for hunk in response["structuredPatch"] if type(hunk) is dict]
     spans = [(hunk.get("newStart"), hunk.get("newLines")) for hunk in hunks]
-    known = [(first, count) for first, count in spans if type(first) is int and type(count) is int]
-    if known and len(known) == len(response["structuredPatch"]):
-        file |= {"start_line": min(known)[0], "end_line": max(first + count - 1 for first, count in known)}
+    valid_spans = [(first, count) for first, count in spans if type(first) is int and type(count) is int]
+    if valid_spans and len(valid_spans) == len(response["structuredPatch"]):
+        file |= {"start_line": min(valid_spans)[0], "end_line": max(first + count - 1 for first, count in valid_spans)}
     elif operation == "create" and type(text := response.get("content")) is str and text:
         file |= {"start_line": 1, "end_line": len(text.splitlines())}
     return file if type(file["path"]) is str else None
@@ -71,14 +70,14 @@ def _file(response: Any) -> Object | None:
 
 def _wrap(flat: Object, event: Event) -> Object:
     """A hook for this agent expects a command's output as an object, and a file's fate as `event`."""
-    if event.type in _WATCHED:
-        flat["event"] = _WATCHED[event.type]
+    if event.type in _CHANGE_BY_EVENT:
+        flat["event"] = _CHANGE_BY_EVENT[event.type]
     tool = event.tool
     if tool is None or tool.result is None or event.type != "after_tool_execute":
         return flat
     if tool.name == "shell" and type(tool.result.output) is str:
-        stopped = tool.result.exit_code is None
-        flat["tool_response"] = {"stdout": tool.result.output, "stderr": "", "interrupted": stopped}
+        was_interrupted = tool.result.exit_code is None
+        flat["tool_response"] = {"stdout": tool.result.output, "stderr": "", "interrupted": was_interrupted}
     return flat
 
 
@@ -123,7 +122,7 @@ AGENT = Agent(
         "auto": "agent",
         "plan": "plan",
     },
-    marks=("CLAUDECODE",),
+    env_markers=("CLAUDECODE",),
     variables={"CLAUDE_PROJECT_DIR": "project", "CLAUDE_CODE_SESSION_ID": "session"},
     home=".claude",
     transcripts=(".claude/projects", ".jsonl", {"CLAUDE_CONFIG_DIR": "projects"}),
@@ -151,25 +150,25 @@ AGENT = Agent(
             "local": ".claude/settings.local.json",
             "managed": "/etc/claude-code/managed-settings.json",
         },
-        reads={"managed": ("/etc/claude-code/managed-settings.d/*.json", f"{_MAC}.json", f"{_MAC}.d/*.json")},
+        reads={"managed": ("/etc/claude-code/managed-settings.d/*.json", f"{_MACOS_SETTINGS}.json", f"{_MACOS_SETTINGS}.d/*.json")},
         render=render,
         parse=parse,
         events={native: kind for native, kind in EVENTS.items() if native != "ErrorOccurred"},
         points={
             # Told to end the turn here, it ends it after the tool has run.
-            "PreToolUse": point(f"prevent allow rewrite {_TOLD}", ask="denies_headless"),
+            "PreToolUse": point(f"prevent allow rewrite {_TEXT_CAPABILITIES}", ask="denies_headless"),
             "PermissionRequest": point("prevent allow"),  # new input comes only with an allow
-            "PostToolUse": point(f"stop {_TOLD}"),
-            "PostToolUseFailure": point(_TOLD),
-            "PostToolBatch": point(f"prevent {_TOLD}"),
-            "UserPromptSubmit": point(f"prevent stop {_TOLD}"),
-            "UserPromptExpansion": point(f"prevent {_TOLD}"),
-            "SessionStart": point(_TOLD),
+            "PostToolUse": point(f"stop {_TEXT_CAPABILITIES}"),
+            "PostToolUseFailure": point(_TEXT_CAPABILITIES),
+            "PostToolBatch": point(f"prevent {_TEXT_CAPABILITIES}"),
+            "UserPromptSubmit": point(f"prevent stop {_TEXT_CAPABILITIES}"),
+            "UserPromptExpansion": point(f"prevent {_TEXT_CAPABILITIES}"),
+            "SessionStart": point(_TEXT_CAPABILITIES),
             "SessionEnd": point(cap=60),
-            "Setup": point(_TOLD),
-            "Stop": point(f"retry stop {_TOLD}"),
-            "SubagentStart": point(_TOLD),
-            "SubagentStop": point(f"retry stop {_TOLD}"),
+            "Setup": point(_TEXT_CAPABILITIES),
+            "Stop": point(f"retry stop {_TEXT_CAPABILITIES}"),
+            "SubagentStart": point(_TEXT_CAPABILITIES),
+            "SubagentStop": point(f"retry stop {_TEXT_CAPABILITIES}"),
             "PreCompact": point("prevent"),
             "PreModelSwitch": point("prevent allow", ask="native"),
             "PostModelSwitch": point("context", cap=5),
@@ -180,8 +179,8 @@ AGENT = Agent(
             "ConfigChange": point("prevent"),
             "Elicitation": point("prevent"),
             "ElicitationResult": point("prevent"),
-            "WorktreeCreate": point("prevent", install="never", why=f"{_INSTEAD} makes the worktree"),
-            "WorktreeRemove": point(install="never", why=f"{_INSTEAD} removes the worktree"),
+            "WorktreeCreate": point("prevent", install="never", why=f"{_WORKTREE_REASON} makes the worktree"),
+            "WorktreeRemove": point(install="never", why=f"{_WORKTREE_REASON} removes the worktree"),
         },
         programs=("claude",),
         capabilities=frozenset(
@@ -190,14 +189,14 @@ AGENT = Agent(
         matching="names joined by bars or commas, else a pattern, unanchored",
         timeout=600,
         handlers={
-            "command": {"type": "type"} | COMMAND,
+            "command": {"type": "type"} | COMMAND_KEYS,
             "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
             | {"timeout": "timeout", "status_message": "statusMessage"},
-            "prompt": _ASKED,
-            "agent": _ASKED,
+            "prompt": _PROMPT_HANDLER_KEYS,
+            "agent": _PROMPT_HANDLER_KEYS,
         },
-        closed=("onFailure", "block"),
-        aside=frozenset({"PowerShell", "MultiEdit", "Task"}),
+        fail_closed_key=("onFailure", "block"),
+        excluded_tools=frozenset({"PowerShell", "MultiEdit", "Task"}),
         switches=(
             ("~/.claude/settings.json", ("disableAllHooks",), True),
             (".claude/settings.json", ("disableAllHooks",), True),

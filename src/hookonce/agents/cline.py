@@ -1,11 +1,11 @@
-"""Cline: nested payloads in the words of its command line or of its editor, and tools that take lists."""
+"""Agent table and decoder of Cline: nested payloads of its command line or editor, tools that take lists."""
 
 from hashlib import sha1
 from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _lists, _patch, _tool
-from hookonce.agents._cline import ABOUT, DIGITS, EXIT, LEAVES, object_of, wrap
+from hookonce.agents._cline import TASK_METADATA_KEYS, NUMBER_DIGITS_LIMIT, EXIT_CODE_PATTERN, BLOCK_KEYS, as_dict, wrap
 from hookonce.agents._family import EVENTS, pick
 from hookonce.agents.configs.cline import parse, render
 from hookonce.agents.configs.point import point
@@ -13,7 +13,7 @@ from hookonce.agents.replies.cline import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage
 
 # The names of scripts. The command line's payloads have words of their own for the same events.
-_SCRIPTS = {
+_SCRIPT_EVENTS = {
     "TaskStart": "session_start",
     "TaskResume": "session_start",
     "TaskComplete": "agent_stop",
@@ -21,64 +21,64 @@ _SCRIPTS = {
     "TaskCancel": "interrupt",
     "SessionShutdown": "session_end",
 } | pick(EVENTS, "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Notification")
-_PLAIN = frozenset({"clineVersion", "hookName", "reason", "agent_id", "parent_agent_id"})
-_ODD = pattern(r"[^A-Za-z0-9_-]+")
+_TOP_LEVEL_KEYS = frozenset({"clineVersion", "hookName", "reason", "agent_id", "parent_agent_id"})
+_UNSAFE_CHARACTERS = pattern(r"[^A-Za-z0-9_-]+")
 # Words and dates look like hashes too: only a mixture of letters and digits is taken for one.
-_HASH = pattern(r"_(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8}\Z")
-_LONGEST = 64  # characters of a tool's name
+_HASH_SUFFIX = pattern(r"_(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8}\Z")
+_MAX_TOOL_NAME_CHARS = 64  # characters of a tool's name
 
 
-def _number(value: Any) -> Any:
-    """The editor writes its large numbers as text."""
-    return int(value) if type(value) is str and value.isdecimal() and len(value) < DIGITS else value
+def _parse_number(value: Any) -> Any:
+    """The editor writes large numbers as text."""
+    return int(value) if type(value) is str and value.isdecimal() and len(value) < NUMBER_DIGITS_LIMIT else value
 
 
-def _unwrap(payload: Object, told: str | None) -> Object:
-    """All blocks in one layer; an empty text or list in them tells nothing."""
+def _unwrap(payload: Object, event_hint: str | None) -> Object:
+    """Flatten all blocks; an empty text or list counts as absent."""
     flat: Object = {}
     for key, value in payload.items():
         if type(value) is not dict:
-            if key in _PLAIN:
+            if key in _TOP_LEVEL_KEYS:
                 flat[key] = value or None
-        elif key in LEAVES:
-            about = object_of(value.get("taskMetadata")) if LEAVES[key] is ABOUT else value
-            for leaf in LEAVES[key]:
-                flat[leaf] = about.get(leaf) or None
-    flat["timestamp"] = _number(payload.get("timestamp"))
+        elif key in BLOCK_KEYS:
+            block = as_dict(value.get("taskMetadata")) if BLOCK_KEYS[key] is TASK_METADATA_KEYS else value
+            for field_name in BLOCK_KEYS[key]:
+                flat[field_name] = block.get(field_name) or None
+    flat["timestamp"] = _parse_number(payload.get("timestamp"))
     flat["workspaceInfo"] = payload.get("workspaceInfo")
-    _place(flat, payload)
-    _call(flat, payload)
+    _add_context(flat, payload)
+    _add_tool_call(flat, payload)
     return flat
 
 
-def _place(flat: Object, payload: Object) -> None:
-    """Session, turn, agent and directory. Every agent has an id, a sub-agent also its parent's."""
+def _add_context(flat: Object, payload: Object) -> None:
+    """Add session, turn, agent and directory. Every agent has an id, a sub-agent also its parent's."""
     task, count = payload.get("taskId"), payload.get("iteration")
     flat["taskId"] = f"{task}:{count}" if type(task) is str and type(count) is int else task
-    root = object_of(payload.get("sessionContext")).get("rootSessionId")
+    root = as_dict(payload.get("sessionContext")).get("rootSessionId")
     flat["rootSessionId"] = task if root is None else root
     if flat.get("parent_agent_id") is None:
         flat["mainAgent"] = flat.pop("agent_id", None)
     roots = payload.get("workspaceRoots")
     if type(roots) is not list or not roots:
-        roots = [object_of(flat["workspaceInfo"]).get("rootPath")]
+        roots = [as_dict(flat["workspaceInfo"]).get("rootPath")]
     flat["cwd"] = roots[0]
     if len(roots) > 1:
         flat["workspaceRoots"] = roots
 
 
-def _call(flat: Object, payload: Object) -> None:
-    """The tool call, typed where it is told so, or else the error of a run."""
-    after = object_of(payload.get("postToolUse"))
-    typed = payload.get("tool_result") or payload.get("tool_call")
+def _add_tool_call(flat: Object, payload: Object) -> None:
+    """Add the tool call, from the typed block if there is one, or else the error of a run."""
+    after = as_dict(payload.get("postToolUse"))
+    call = payload.get("tool_result") or payload.get("tool_call")
     error = payload.get("error")
-    if type(typed) is dict:
+    if type(call) is dict:
         for key in ("id", "name", "input", "output", "error", "durationMs"):
-            flat[key] = typed.get(key)
+            flat[key] = call.get(key)
         flat["success"] = after.get("success")
-    elif known := after or object_of(payload.get("preToolUse")):
-        flat |= {"name": known.get("toolName"), "input": known.get("parameters"), "output": known.get("result")}
-        flat |= {"success": known.get("success"), "durationMs": _number(known.get("executionTimeMs"))}
+    elif block := after or as_dict(payload.get("preToolUse")):
+        flat |= {"name": block.get("toolName"), "input": block.get("parameters"), "output": block.get("result")}
+        flat |= {"success": block.get("success"), "durationMs": _parse_number(block.get("executionTimeMs"))}
     elif type(error) is dict:
         flat |= {"error": error.get("message"), "errorName": error.get("name"), "stack": error.get("stack")}
     else:
@@ -91,27 +91,26 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
             data["source"] = "resume"
         if "subagent_parent" in facts:
             data["repeat"] = True  # the session began before; this is a sub-agent's run
-    if facts.get("tool") == "spawn_agent" and (spent := object_of(object_of(facts.get("output")).get("usage"))):
-        given, made = spent.get("inputTokens"), spent.get("outputTokens")
-        if type(given) is int and type(made) is int:
-            facts["usage"] = Usage(input_tokens=given, output_tokens=made)
+    if facts.get("tool") == "spawn_agent" and (usage := as_dict(as_dict(facts.get("output")).get("usage"))):
+        input_tokens, output_tokens = usage.get("inputTokens"), usage.get("outputTokens")
+        if type(input_tokens) is int and type(output_tokens) is int:
+            facts["usage"] = Usage(input_tokens=input_tokens, output_tokens=output_tokens)
 
 
 def _result(facts: Facts, name: str) -> Result:
-    """`success` is true for commands that failed: what counts is each part's own word."""
+    """`success` is true for commands that failed: what counts is the flag of each part."""
     output, error = facts.get("output"), facts.get("error")
     parts: list[Any] = output if type(output) is list else [output]
     if parts and all(type(part) is dict and "query" in part and type(part.get("success")) is bool for part in parts):
-        return _together(parts, output, name)
-    said = object_of(output).get("error")
-    if error is not None and type(said) is str:  # `error` itself may be no more than "[object Object]"
-        return Result(ok=False, error=said)
-    failed = error is not None or facts.get("success") is False or object_of(output).get("isError") is True
-    return Result(ok=not failed, error=_tool.as_text(error), output=output)
+        return _combine_parts(parts, output, name)
+    error_text = as_dict(output).get("error")
+    if error is not None and type(error_text) is str:  # `error` itself may be no more than "[object Object]"
+        return Result(ok=False, error=error_text)
+    is_failure = error is not None or facts.get("success") is False or as_dict(output).get("isError") is True
+    return Result(ok=not is_failure, error=_tool.as_text(error), output=output)
 
 
-def _together(parts: list[Object], output: Any, name: str) -> Result:
-    """One outcome of several commands, files or searches."""
+def _combine_parts(parts: list[Object], output: Any, name: str) -> Result:
     ok = all(part["success"] for part in parts)
     error = "\n".join(part["error"] for part in parts if type(part.get("error")) is str) or None
     texts = [part.get("result") for part in parts]
@@ -119,35 +118,35 @@ def _together(parts: list[Object], output: Any, name: str) -> Result:
         output = "\n".join(map(str, texts))
     code = None
     if name == "shell":
-        found = EXIT.search(error or "")
-        code = int(found[1]) if found else 0 if ok else None
+        match = EXIT_CODE_PATTERN.search(error or "")
+        code = int(match[1]) if match else 0 if ok else None
     return Result(ok=ok, exit_code=code, error=error, output=output)
 
 
-def _editor(name: str, given: Object) -> tuple[str, Object]:
-    """Without a text to replace or a line to insert at, the whole file is written."""
-    old, line = given.get("old_text"), given.get("insert_line")
+def _shape_editor(name: str, arguments: Object) -> tuple[str, Object]:
+    """Without `old_text` or `insert_line` the whole file is written."""
+    old, line = arguments.get("old_text"), arguments.get("insert_line")
     if line == "null":  # how the editor says that there is none
         line, old = None, None if old == "null" else old
-    if old is not None or line is not None or "new_text" not in given:
-        return name, given
-    rest = {key: value for key, value in given.items() if key not in ("old_text", "insert_line", "new_text")}
-    return "file_write", rest | {"content": given["new_text"]}
+    if old is not None or line is not None or "new_text" not in arguments:
+        return name, arguments
+    other_arguments = {key: value for key, value in arguments.items() if key not in ("old_text", "insert_line", "new_text")}
+    return "file_write", other_arguments | {"content": arguments["new_text"]}
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     server, _, tool = native.rpartition("__")
-    return (server, _HASH.sub("", tool) or tool) if server and tool else None
+    return (server, _HASH_SUFFIX.sub("", tool) or tool) if server and tool else None
 
 
 def _mcp_name(server: str, tool: str) -> str:
-    """Joined, and marked by a hash if a character had to go or the name is too long."""
+    """Joined name, with a hash suffix if a character was replaced or the name is too long."""
     name = f"{server}__{tool}"
-    clean = _ODD.sub("_", name)
-    if clean == name and len(name) <= _LONGEST:
+    clean = _UNSAFE_CHARACTERS.sub("_", name)
+    if clean == name and len(name) <= _MAX_TOOL_NAME_CHARS:
         return name
-    mark = sha1(name.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:8]
-    return f"{clean[: _LONGEST - 9]}_{mark}"
+    digest = sha1(name.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:8]
+    return f"{clean[: _MAX_TOOL_NAME_CHARS - 9]}_{digest}"
 
 
 AGENT = Agent(
@@ -171,7 +170,7 @@ AGENT = Agent(
         "agent_abort": "interrupt",
         "session_shutdown": "session_end",
     }
-    | _SCRIPTS,
+    | _SCRIPT_EVENTS,
     tools={
         "run_commands": "shell",
         "read_files": "file_read",
@@ -193,13 +192,13 @@ AGENT = Agent(
         "search_files": {"regex": "pattern"},
         "replace_in_file": {"diff": "patch"},
     },
-    shapes={
-        "run_commands": _lists.commands,
-        "read_files": _lists.files,
-        "search_codebase": _lists.questions("queries", "pattern"),
-        "fetch_web_content": _lists.questions("requests", "url", "prompt"),
-        "editor": _editor,
-        "apply_patch": _patch.shape,
+    shape_readers={
+        "run_commands": _lists.shape_commands,
+        "read_files": _lists.shape_files,
+        "search_codebase": _lists.shape_queries("queries", "pattern"),
+        "fetch_web_content": _lists.shape_queries("requests", "url", "prompt"),
+        "editor": _shape_editor,
+        "apply_patch": _patch.shape_patch,
     },
     keys={
         "hookName": "event",
@@ -239,8 +238,8 @@ AGENT = Agent(
         "source": "source",
         "message": "message",
     },
-    marks=("CLINE_BUILD_ENV", "CLINE_CONNECTOR_CLI_LAUNCH"),
-    telltales=(frozenset({"clineVersion"}), frozenset({"hookName", "taskId"})),
+    env_markers=("CLINE_BUILD_ENV", "CLINE_CONNECTOR_CLI_LAUNCH"),
+    signature_keys=(frozenset({"clineVersion"}), frozenset({"hookName", "taskId"})),
     quirks=(
         "To cancel one tool is to stop the whole run; in a sub-agent only the sub-agent stops.",
         "On the command line only the two tool hooks are waited for, and exit codes mean nothing.",
@@ -268,7 +267,7 @@ AGENT = Agent(
             "PreCompact": point(install="never", why="is never called"),
             "Notification": point(install="never", why="is never called"),
         },
-        events=_SCRIPTS,
+        events=_SCRIPT_EVENTS,
         language="code",
         reads={"user": ("~/.cline/hooks/*",), "project": (".cline/hooks/*",)},
         programs=("cline",),
@@ -281,7 +280,7 @@ AGENT = Agent(
             "command": {field: field for field in ("command", "cwd", "env", "timeout", "timeout_action")}
             | {"background": "async"}
         },
-        closed=("on_failure", "closed"),
+        fail_closed_key=("on_failure", "closed"),
         ambiguous={name: ["file_write", "file_edit"] for name in ("editor", "apply_patch")},
     ),
 )

@@ -1,4 +1,4 @@
-"""OpenAI Codex CLI: Claude Code's events with turns, patches instead of file tools, and an older notify program."""
+"""Agent table, decoder and encoder of Codex CLI: Claude Code's events with turns, patches, a notify program."""
 
 from re import compile as pattern
 from typing import Any
@@ -7,36 +7,36 @@ from hookonce.agents import _patch, _tool
 from hookonce.agents._family import DETAILS, KEYS, pick
 from hookonce.agents.configs.codex import EVENTS, parse, render
 from hookonce.agents.configs.codex_trust import trust_entries
-from hookonce.agents.configs.entry import COMMAND
+from hookonce.agents.configs.entry import COMMAND_KEYS
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.codex import read_reply, reply
-from hookonce.canon.tools import WRITES
+from hookonce.canon.tools import WRITE_TOOLS
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
 # Codex writes this above the answer of a patch. The answer of a command is its bare output: nothing is read there.
-_PATCHED = pattern(r"\AExit code: (\d{1,10})\nWall time: ")
+_PATCH_EXIT_PATTERN = pattern(r"\AExit code: (\d{1,10})\nWall time: ")
 
 # What each event carries, with the value that stands for what another agent's event does not know.
-_TURN: Object = {"turn_id": "", "transcript_path": None, "model": "", "permission_mode": "default"}
-_CALL = _TURN | {"tool_name": "", "tool_input": {}}
-_SHRINK: Object = {"turn_id": "", "transcript_path": None, "model": "", "trigger": "auto"}
-_STOP = _TURN | {"stop_hook_active": False, "last_assistant_message": None}
-_FIELDS: dict[str, Object] = {
+_TURN_FIELDS: Object = {"turn_id": "", "transcript_path": None, "model": "", "permission_mode": "default"}
+_CALL_FIELDS = _TURN_FIELDS | {"tool_name": "", "tool_input": {}}
+_COMPACT_FIELDS: Object = {"turn_id": "", "transcript_path": None, "model": "", "trigger": "auto"}
+_STOP_FIELDS = _TURN_FIELDS | {"stop_hook_active": False, "last_assistant_message": None}
+_EVENT_FIELDS: dict[str, Object] = {
     "SessionStart": {"transcript_path": None, "model": "", "permission_mode": "default", "source": "startup"},
     "SessionEnd": {"transcript_path": None, "reason": "other"},
-    "UserPromptSubmit": _TURN | {"prompt": ""},
-    "PreToolUse": _CALL | {"tool_use_id": ""},
-    "PermissionRequest": _CALL,
-    "PostToolUse": _CALL | {"tool_use_id": "", "tool_response": ""},
-    "PreCompact": _SHRINK,
-    "PostCompact": _SHRINK,
-    "SubagentStart": _TURN | {"agent_id": "", "agent_type": "default"},
-    "SubagentStop": _STOP | {"agent_id": "", "agent_type": "default", "agent_transcript_path": None},
-    "Stop": _STOP,
-    "Interrupt": _TURN,
+    "UserPromptSubmit": _TURN_FIELDS | {"prompt": ""},
+    "PreToolUse": _CALL_FIELDS | {"tool_use_id": ""},
+    "PermissionRequest": _CALL_FIELDS,
+    "PostToolUse": _CALL_FIELDS | {"tool_use_id": "", "tool_response": ""},
+    "PreCompact": _COMPACT_FIELDS,
+    "PostCompact": _COMPACT_FIELDS,
+    "SubagentStart": _TURN_FIELDS | {"agent_id": "", "agent_type": "default"},
+    "SubagentStop": _STOP_FIELDS | {"agent_id": "", "agent_type": "default", "agent_transcript_path": None},
+    "Stop": _STOP_FIELDS,
+    "Interrupt": _TURN_FIELDS,
 }
-_MAIN_ONLY = ("SessionStart", "SessionEnd", "Stop", "Interrupt")
-_WORDS = {
+_MAIN_AGENT_EVENTS = ("SessionStart", "SessionEnd", "Stop", "Interrupt")
+_ALLOWED_VALUES = {
     "permission_mode": ("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"),
     "source": ("startup", "resume", "clear", "compact", "fork"),
     "trigger": ("manual", "auto"),
@@ -45,19 +45,19 @@ _WORDS = {
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
-    """The notify program is told all prompts of the turn at once."""
-    said = payload.get("input-messages")
-    if type(said) is list and said and all(type(text) is str for text in said):
-        facts["prompt"] = "\n".join(said)
+    """The notify program gets all prompts of the turn at once."""
+    messages = payload.get("input-messages")
+    if type(messages) is list and messages and all(type(text) is str for text in messages):
+        facts["prompt"] = "\n".join(messages)
 
 
 def _result(facts: Facts, name: str) -> Result:
-    """Codex speaks of successes only, and a command that ran is one, whatever its exit code was."""
+    """Codex reports successes only, and a command that ran is one, whatever its exit code was."""
     output: Any = facts.get("output")
     if facts["tool"] == "apply_patch":
-        return _tool.shell_result(facts, "shell", _PATCHED, output)
-    failed = type(output) is dict and output.get("isError") is True
-    return Result(ok=not failed, output=output)
+        return _tool.shell_result(facts, "shell", _PATCH_EXIT_PATTERN, output)
+    is_failure = type(output) is dict and output.get("isError") is True
+    return Result(ok=not is_failure, output=output)
 
 
 def _mcp_name(server: str, tool: str) -> str:
@@ -65,53 +65,50 @@ def _mcp_name(server: str, tool: str) -> str:
 
 
 def _wrap(flat: Object, event: Event) -> Object:
-    """An own event gets back the keys that were null; that of another agent is cut to what Codex says."""
+    """An own event gets back the keys that were null; another agent's is cut to the fields that Codex has."""
     native = flat["hook_event_name"]
-    fields = _FIELDS.get(native)
+    fields = _EVENT_FIELDS.get(native)
     if fields is None:
         return flat
     if event.agent == AGENT.name:
         return {key: None for key, value in fields.items() if value is None} | flat
     if event.tool is not None:
-        flat |= _told(event.tool)
-    whose = ("agent_id", "agent_type") if native not in _MAIN_ONLY else ()
-    kept = {"session_id": flat.get("session_id", ""), "cwd": flat.get("cwd", ""), "hook_event_name": native}
-    kept |= {key: flat[key] for key in whose if key in flat}
-    kept |= {key: _said(key, flat.get(key), usual) for key, usual in fields.items()}
-    if event.mode == "plan" and "permission_mode" in kept:
-        kept["permission_mode"] = "plan"
-    return kept
+        flat |= _foreign_call_fields(event.tool)
+    subagent_keys = ("agent_id", "agent_type") if native not in _MAIN_AGENT_EVENTS else ()
+    payload = {"session_id": flat.get("session_id", ""), "cwd": flat.get("cwd", ""), "hook_event_name": native}
+    payload |= {key: flat[key] for key in subagent_keys if key in flat}
+    payload |= {key: _value_or_default(key, flat.get(key), default) for key, default in fields.items()}
+    if event.mode == "plan" and "permission_mode" in payload:
+        payload["permission_mode"] = "plan"
+    return payload
 
 
-def _said(key: str, value: Any, usual: Any) -> Any:
-    """The value if Codex could say it, else what it usually says."""
-    return usual if value is None or (key in _WORDS and value not in _WORDS[key]) else value
+def _value_or_default(key: str, value: Any, default: Any) -> Any:
+    return default if value is None or (key in _ALLOWED_VALUES and value not in _ALLOWED_VALUES[key]) else value
 
 
-def _told(tool: Tool) -> Object:
-    """Another agent's call as Codex would tell of it."""
-    told: Object = {}
-    if tool.name in WRITES:
-        told = {"tool_name": "apply_patch", "tool_input": {"command": _as_patch(tool.input)}}
+def _foreign_call_fields(tool: Tool) -> Object:
+    fields: Object = {}
+    if tool.name in WRITE_TOOLS:
+        fields = {"tool_name": "apply_patch", "tool_input": {"command": _as_patch(tool.input)}}
     elif tool.name == "shell":
-        told["tool_input"] = {key: tool.input[key] for key in ("command", "description") if key in tool.input}
+        fields["tool_input"] = {key: tool.input[key] for key in ("command", "description") if key in tool.input}
     if tool.result is not None:
         output = tool.result.output
         text = _tool.as_text(output) or _tool.as_text(tool.result.error) or ""
         if not tool.name.startswith("mcp:"):
-            told["tool_response"] = text
+            fields["tool_response"] = text
         elif type(output) is not dict:
-            told["tool_response"] = {"content": output if type(output) is list else [{"type": "text", "text": text}]}
-    return told
+            fields["tool_response"] = {"content": output if type(output) is list else [{"type": "text", "text": text}]}
+    return fields
 
 
-def _as_patch(given: Object) -> str:
-    """A write or an edit in the one form that Codex has for both."""
-    if type(given.get("patch")) is str:
-        return str(given["patch"])
-    before, after, whole = (_tool.as_text(given.get(key)) or "" for key in ("old_text", "new_text", "content"))
-    verb = "Add" if "content" in given else "Update"
-    lines = ["*** Begin Patch", f"*** {verb} File: {given.get('path', '')}"]
+def _as_patch(arguments: Object) -> str:
+    if type(arguments.get("patch")) is str:
+        return str(arguments["patch"])
+    before, after, whole = (_tool.as_text(arguments.get(key)) or "" for key in ("old_text", "new_text", "content"))
+    verb = "Add" if "content" in arguments else "Update"
+    lines = ["*** Begin Patch", f"*** {verb} File: {arguments.get('path', '')}"]
     if verb == "Update":
         lines += ["@@", *(f"-{line}" for line in before.splitlines())]
     lines += [f"+{line}" for line in (whole or after).splitlines()]
@@ -129,7 +126,7 @@ AGENT = Agent(
     events=EVENTS | {"agent-turn-complete": "agent_stop"},
     tools={"Bash": "shell", "apply_patch": "file_edit", "spawn_agent": "agent"},
     arguments={"apply_patch": {"command": "patch"}, "agent": {"message": "prompt", "agent_type": "type"}},
-    shapes={"apply_patch": _patch.shape},
+    shape_readers={"apply_patch": _patch.shape_patch},
     keys=pick(
         KEYS,
         *("hook_event_name", "session_id", "transcript_path", "cwd", "permission_mode", "model", "prompt"),
@@ -150,7 +147,7 @@ AGENT = Agent(
     },
     home=".codex",
     transcripts=(".codex/sessions", ".jsonl", {"CODEX_HOME": "sessions"}),
-    telltales=(frozenset({"turn_id", "model"}), frozenset({"thread-id", "turn-id"})),
+    signature_keys=(frozenset({"turn_id", "model"}), frozenset({"thread-id", "turn-id"})),
     quirks=(
         "A hook that was not reviewed, or whose command or timeout changed since, is left out without a word.",
         "An answer with one field too many is refused as a whole, and the tool runs; so is an ask.",
@@ -162,7 +159,7 @@ AGENT = Agent(
         "Hooks run in the environment of a daemon, not of the terminal that asked.",
     ),
     refine=_refine,
-    mcp=lambda native, _: _tool.split_mcp(native, "mcp__", "__"),
+    mcp=lambda native, _: _tool.split_mcp_name(native, "mcp__", "__"),
     mcp_name=_mcp_name,
     result=_result,
     wrap=_wrap,
@@ -201,7 +198,7 @@ AGENT = Agent(
         capabilities=frozenset({"structured_output", "input_rewrite", "async_execution", "platform_commands"}),
         matching="names joined by bars, else a pattern, unanchored",
         timeout=600,
-        handlers={"command": {"type": "type"} | COMMAND | {"platform": "commandWindows"}},
+        handlers={"command": {"type": "type"} | COMMAND_KEYS | {"platform": "commandWindows"}},
         ambiguous={"apply_patch": ["file_write", "file_edit"]},
         switches=(
             ("~/.codex/config.toml", ("features", "hooks"), False),

@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI, and the cloud agent, which sends the same payloads.
+"""Agent table, decoder and encoder of GitHub Copilot CLI, and of the cloud agent, which sends the same payloads.
 
 An event spelt `preToolUse` in the configuration gets camelCase payloads that rarely name their event;
 one spelt `PreToolUse` gets snake_case payloads with Claude Code's tool names and Copilot's own arguments.
@@ -8,25 +8,25 @@ from functools import partial
 from re import compile as pattern
 
 from hookonce.agents import _tool
-from hookonce.agents._encode import milliseconds
+from hookonce.agents._encode import to_epoch_ms
 from hookonce.agents._family import DETAILS, EVENTS, pick
-from hookonce.agents._patch import shape as patch_shape
+from hookonce.agents._patch import shape_patch as patch_shape
 from hookonce.agents.configs.copilot import parse, render
-from hookonce.agents.configs.copilot_keys import Spelling
+from hookonce.agents.configs.copilot_keys import EntryKeys
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.copilot_cli import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
 # The last line of a command's output; earlier versions wrote the shorter one.
-_EXIT = pattern(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
-_TRAILER = "{}\n<shellId: 0 completed with exit code {}>"
-_HOME = pattern(r"[/\\]\.copilot[/\\]")
-_HUMP = pattern(r"(?<=[a-z])[A-Z]")
+_EXIT_CODE_PATTERN = pattern(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
+_EXIT_CODE_TEMPLATE = "{}\n<shellId: 0 completed with exit code {}>"
+_TRANSCRIPT_HOME = pattern(r"[/\\]\.copilot[/\\]")
+_CAMEL_BOUNDARY = pattern(r"(?<=[a-z])[A-Z]")
 _MCP_CALL = "vendor.copilot-cli.preMcpToolCall"
 # These are told from the parent's session, everything else of a sub-agent from its own.
-_TOLD_BY_PARENT = frozenset({"permission_request", "subagent_start", "subagent_stop"})
+_PARENT_SESSION_EVENTS = frozenset({"permission_request", "subagent_start", "subagent_stop"})
 # A camelCase payload is known by the first of these keys that it has.
-_SIGNS = {
+_EVENT_BY_KEY = {
     "hookName": "permissionRequest",
     "notification_type": "notification",
     "transformedPrompt": "userPromptTransformed",
@@ -44,7 +44,7 @@ _SIGNS = {
     "prompt": "userPromptSubmitted",
 }
 
-_CAMEL = {
+_CAMEL_EVENTS = {
     "sessionStart": "session_start",
     "sessionEnd": "session_end",
     "userPromptSubmitted": "before_prompt",
@@ -61,7 +61,7 @@ _CAMEL = {
     "notification": "notification",
 }
 # The other spelling of an event, where there is one; it is as mighty, but only some of its payloads change.
-_PASCAL = {
+_PASCAL_EVENTS = {
     "SessionStart": "sessionStart",
     "SessionEnd": "sessionEnd",
     "UserPromptSubmit": "userPromptSubmitted",
@@ -90,27 +90,27 @@ _POINTS = {
     "subagentStop": point("retry output"),
     "notification": point("context"),
 }
-_SPELLING = Spelling(
+_SPELLING = EntryKeys(
     systems={"windows": ("powershell", "windows"), "linux": ("bash", "linux"), "darwin": ("bash", "osx")},
     timeouts=("timeoutSec", "timeout"),
     overrides="bash/powershell",
-    heeds=frozenset({"before_tool_execute", "after_tool_execute", "permission_request"}),
+    matcher_events=frozenset({"before_tool_execute", "after_tool_execute", "permission_request"}),
     head={"version": 1},
-    direct=True,
+    allows_exec=True,
 )
 
 
-def _snake(key: str) -> str:
-    return _HUMP.sub(lambda hump: "_" + hump.group().lower(), key)
+def _to_snake_case(key: str) -> str:
+    return _CAMEL_BOUNDARY.sub(lambda match: "_" + match.group().lower(), key)
 
 
-def _both(camel: dict[str, str]) -> dict[str, str]:
-    """The table for both dialects; encode finds the camelCase keys first."""
-    return camel | {_snake(key): value for key, value in camel.items()}
+def _with_snake_case(camel: dict[str, str]) -> dict[str, str]:
+    """The table for both spellings; the encoder finds the camelCase keys first."""
+    return camel | {_to_snake_case(key): value for key, value in camel.items()}
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
-    """A sub-agent's session is its own id; what belongs together is the session of its parent."""
+    """A sub-agent's session is its own id; events are grouped under the session of its parent."""
     if facts["kind"] == "vendor.copilot-cli.PreMcpToolCall":
         facts["kind"] = _MCP_CALL
     parent = facts.get("subagent_parent")
@@ -128,49 +128,49 @@ def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
 
     Of several dashes the last one divides if the tool's own name is in snake_case; else nobody knows.
     """
-    beside = facts.get("mcp_server")
-    if type(beside) is str and beside:
-        return beside, native
-    server, joint, tool = native.rpartition("/" if "/" in native else "-")
+    server_field = facts.get("mcp_server")
+    if type(server_field) is str and server_field:
+        return server_field, native
+    server, separator, tool = native.rpartition("/" if "/" in native else "-")
     if not server or not tool:
         return None
-    return (server, tool) if joint == "/" or "-" not in server or "_" in tool else ("?", native)
+    return (server, tool) if separator == "/" or "-" not in server or "_" in tool else ("?", native)
 
 
-def _editor(name: str, arguments: Object) -> tuple[str, Object]:
+def _shape_editor(name: str, arguments: Object) -> tuple[str, Object]:
     """One tool that reads, creates and edits; its command says which."""
     return {"view": "file_read", "create": "file_write"}.get(str(arguments.get("command")), name), arguments
 
 
 def _result(facts: Facts, name: str) -> Result:
     """A command that ended with 3 is a success to Copilot; the exit code stands in the text's last line."""
-    given = facts.get("output")
-    if type(given) is not dict:
-        return _tool.shell_result(facts, name, _EXIT, given)
-    text = given.get("textResultForLlm", given.get("text_result_for_llm", given))
-    result = _tool.shell_result(facts, name, _EXIT, text)
-    if given.get("resultType", given.get("result_type", "success")) == "success":
+    response = facts.get("output")
+    if type(response) is not dict:
+        return _tool.shell_result(facts, name, _EXIT_CODE_PATTERN, response)
+    text = response.get("textResultForLlm", response.get("text_result_for_llm", response))
+    result = _tool.shell_result(facts, name, _EXIT_CODE_PATTERN, text)
+    if response.get("resultType", response.get("result_type", "success")) == "success":
         return result
-    error = result.error or _tool.as_text(given.get("error"))
+    error = result.error or _tool.as_text(response.get("error"))
     return Result(ok=False, exit_code=result.exit_code, error=error, output=text)
 
 
 def _recognise(payload: Object) -> str | None:
-    stamp, named = payload.get("timestamp"), payload.get("hook_event_name")
-    if type(stamp) is int and type(payload.get("sessionId")) is str:
-        return next((event for key, event in _SIGNS.items() if key in payload), "")
+    timestamp, event_name = payload.get("timestamp"), payload.get("hook_event_name")
+    if type(timestamp) is int and type(payload.get("sessionId")) is str:
+        return next((event for key, event in _EVENT_BY_KEY.items() if key in payload), "")
     # Gemini and Qwen write the same time, but always say where their transcript is; VS Code numbers its calls.
-    if type(stamp) is not str or type(named) is not str or "session_id" not in payload or "tool_use_id" in payload:
+    if type(timestamp) is not str or type(event_name) is not str or "session_id" not in payload or "tool_use_id" in payload:
         return None
-    mine = "transcript_path" not in payload or _HOME.search(str(payload["transcript_path"])) is not None
-    return named if mine and named in AGENT.events else None
+    is_copilot = "transcript_path" not in payload or _TRANSCRIPT_HOME.search(str(payload["transcript_path"])) is not None
+    return event_name if is_copilot and event_name in AGENT.events else None
 
 
 def _wrap(flat: Object, event: Event) -> Object:
     flat.pop("hookName")
     own = event.agent == AGENT.name
     if "timestamp" in flat:
-        flat["timestamp"] = milliseconds(flat["timestamp"])
+        flat["timestamp"] = to_epoch_ms(flat["timestamp"])
     if event.tool is not None:
         _wrap_tool(flat, event.type, event.tool, own=own)
     elif type(flat.get("error")) is str:
@@ -179,16 +179,16 @@ def _wrap(flat: Object, event: Event) -> Object:
     if event.type == "notification":
         flat["hook_event_name"] = "Notification"
     elif own and type(event.native) is dict and event.native.keys() >= {"hook_event_name", "session_id"}:
-        return _pascal(flat, event)
+        return _wrap_snake_case(flat, event)
     return flat
 
 
 def _wrap_subagent(flat: Object, kind: str) -> None:
-    who, session = flat.get("agentId"), flat.get("sessionId")
-    if who is None or session is None:
+    subagent_id, session = flat.get("agentId"), flat.get("sessionId")
+    if subagent_id is None or session is None:
         return
-    if flat.setdefault("parentAgentId", session) == session and kind not in _TOLD_BY_PARENT:
-        flat["sessionId"] = who
+    if flat.setdefault("parentAgentId", session) == session and kind not in _PARENT_SESSION_EVENTS:
+        flat["sessionId"] = subagent_id
 
 
 def _wrap_tool(flat: Object, kind: str, tool: Tool, *, own: bool) -> None:
@@ -200,7 +200,7 @@ def _wrap_tool(flat: Object, kind: str, tool: Tool, *, own: bool) -> None:
             flat["toolName"] = tool.name[4:]
     elif kind == _MCP_CALL:
         flat |= {"serverName": tool.mcp_server, "arguments": flat.pop("toolArgs", {})}
-    elif kind in _tool.ENDS:
+    elif kind in _tool.TOOL_END_EVENTS:
         flat.pop("toolResult", None)
         if kind == "after_tool_execute":
             flat["toolResult"] = _native_result(tool.result or Result(), tool.name, own=own)
@@ -209,20 +209,19 @@ def _wrap_tool(flat: Object, kind: str, tool: Tool, *, own: bool) -> None:
 def _native_result(result: Result, name: str, *, own: bool) -> Object:
     text = _tool.as_text(result.output) or ""
     if name == "shell" and not own and result.exit_code is not None:
-        text = _TRAILER.format(text, result.exit_code)
-    failed = result.ok is False and result.exit_code is None
-    return {"resultType": "failure" if failed else "success", "textResultForLlm": text}
+        text = _EXIT_CODE_TEMPLATE.format(text, result.exit_code)
+    is_failure = result.ok is False and result.exit_code is None
+    return {"resultType": "failure" if is_failure else "success", "textResultForLlm": text}
 
 
-def _pascal(flat: Object, event: Event) -> Object:
-    """The other dialect, for an event that came in it."""
-    renamed = {"toolArgs": "tool_input", "response": "last_assistant_message"}
-    payload = {renamed.get(key) or _snake(key): value for key, value in flat.items()}
+def _wrap_snake_case(flat: Object, event: Event) -> Object:
+    native_keys = {"toolArgs": "tool_input", "response": "last_assistant_message"}
+    payload = {native_keys.get(key) or _to_snake_case(key): value for key, value in flat.items()}
     payload["hook_event_name"] = event.native["hook_event_name"]
     if "timestamp" in payload:
         payload["timestamp"] = event.time
     if "tool_result" in payload:
-        payload["tool_result"] = {_snake(key): value for key, value in payload["tool_result"].items()}
+        payload["tool_result"] = {_to_snake_case(key): value for key, value in payload["tool_result"].items()}
     return payload
 
 
@@ -234,7 +233,7 @@ AGENT = Agent(
     proof="captured",
     vendor="com.github",
     encodes=True,
-    events=_CAMEL | pick(EVENTS, *_PASCAL),
+    events=_CAMEL_EVENTS | pick(EVENTS, *_PASCAL_EVENTS),
     tools={
         "bash": "shell",
         "powershell": "shell",
@@ -269,7 +268,7 @@ AGENT = Agent(
         "Edit": {"old_str": "old_text", "new_str": "new_text", "input": "patch"},
         "agent": {"agent_type": "type"},
     },
-    keys=_both(
+    keys=_with_snake_case(
         {
             "hookName": "event",
             "sessionId": "session",
@@ -291,7 +290,7 @@ AGENT = Agent(
             "hook_event_name": "event",
         }
     ),
-    details=_both(
+    details=_with_snake_case(
         {
             "initialPrompt": "initial_prompt",
             "transformedPrompt": "transformed_prompt",
@@ -310,11 +309,11 @@ AGENT = Agent(
     )
     | pick(DETAILS, "source", "reason", "trigger", "message", "title", "notification_type", "stop_hook_active")
     | {"last_assistant_message": "response"},
-    marks=("COPILOT_CLI", "COPILOT_PROJECT_DIR", "COPILOT_HOOK_DIR"),
+    env_markers=("COPILOT_CLI", "COPILOT_PROJECT_DIR", "COPILOT_HOOK_DIR"),
     variables={"COPILOT_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".copilot",
     transcripts=(".copilot/session-state", ".jsonl", {"COPILOT_HOME": "session-state"}),
-    telltales=(frozenset({"sessionId", "toolName", "toolArgs"}), frozenset({"hookName", "permissionSuggestions"})),
+    signature_keys=(frozenset({"sessionId", "toolName", "toolArgs"}), frozenset({"hookName", "permissionSuggestions"})),
     quirks=(
         "The spelling of the event in the configuration decides about the payload's keys and tool names.",
         "A preToolUse hook that exits with anything but 0 denies the call; one that times out lets it pass.",
@@ -324,7 +323,7 @@ AGENT = Agent(
         "PermissionRequest and SubagentStart send the camelCase payload even when spelt in PascalCase.",
     ),
     refine=_refine,
-    shapes={"apply_patch": patch_shape, "Edit": patch_shape, "str_replace_editor": _editor},
+    shape_readers={"apply_patch": patch_shape, "Edit": patch_shape, "str_replace_editor": _shape_editor},
     mcp=_mcp,
     mcp_name="{}-{}".format,
     result=_result,
@@ -346,8 +345,8 @@ AGENT = Agent(
         },
         render=partial(render, _SPELLING),
         parse=partial(parse, _SPELLING),
-        points=_POINTS | {pascal: _POINTS[camel] for pascal, camel in _PASCAL.items() if camel in _POINTS},
-        events=_CAMEL,
+        points=_POINTS | {pascal: _POINTS[camel] for pascal, camel in _PASCAL_EVENTS.items() if camel in _POINTS},
+        events=_CAMEL_EVENTS,
         programs=("copilot",),
         borrows=("claude-code", "vs-code-copilot"),
         capabilities=frozenset({"structured_output", "input_rewrite", "http_handler", "platform_commands"})

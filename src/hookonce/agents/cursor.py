@@ -1,4 +1,4 @@
-"""Cursor: the editor, its command line and its SDK."""
+"""Agent table, decoder and encoder of Cursor: the editor, its command line and its SDK."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from msgspec.json import decode as from_json
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, EVENTS, pick
-from hookonce.agents.configs.cursor import KINDS, parse, render
+from hookonce.agents.configs.cursor import TOOL_EVENT_MATCHERS, parse, render
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.cursor import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
@@ -15,22 +15,22 @@ from hookonce.texts import dump
 
 # Events about one kind of tool name no tool and spread its arguments over the payload:
 # the tool that the generic event would name, and which keys are its arguments.
-_CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
+_TYPED_EVENTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "beforeShellExecution": ("Shell", ("command", "cwd", "timeout")),
     "afterShellExecution": ("Shell", ("command", "cwd", "timeout")),
     "beforeReadFile": ("Read", ("file_path",)),
     "afterFileEdit": ("Write", ("file_path", "edits")),
 }
-_MCP_CALLS = frozenset({"beforeMCPExecution", "afterMCPExecution"})
+_MCP_EVENTS = frozenset({"beforeMCPExecution", "afterMCPExecution"})
 # What Cursor always says, and others do not.
-_USUAL: dict[str, Object] = {
+_DEFAULT_FIELDS: dict[str, Object] = {
     "before_prompt": {"attachments": []},
     "session_start": {"is_background_agent": False},
     "agent_stop": {"status": "completed", "loop_count": 0},
     "subagent_stop": {"status": "completed", "loop_count": 0},
 }
-_COUNTERS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-_SHARED = pick(
+_USAGE_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+_SHARED_EVENTS = pick(
     EVENTS,
     "PreToolUse",
     "PostToolUse",
@@ -42,7 +42,7 @@ _SHARED = pick(
     "SubagentStop",
     "PreCompact",
 )
-_EVENTS = {name[0].lower() + name[1:]: kind for name, kind in _SHARED.items()} | {
+_EVENTS = {name[0].lower() + name[1:]: kind for name, kind in _SHARED_EVENTS.items()} | {
     "beforeSubmitPrompt": "before_prompt",
     "beforeShellExecution": "before_tool_execute",
     "beforeMCPExecution": "before_tool_execute",
@@ -53,45 +53,45 @@ _EVENTS = {name[0].lower() + name[1:]: kind for name, kind in _SHARED.items()} |
     "afterAgentResponse": "agent_response",
     "afterAgentThought": "agent_thought",
 }
-_OWN = ("beforeTabFileRead", "afterTabFileEdit", "workspaceOpen")  # events that nobody else has a word for
-_TWICE = {"install": "opt-in", "why": "the general events for tools tell of the same call"}
-_TYPING = {"install": "opt-in", "why": "comes with every completion while the user types"}
+_VENDOR_EVENTS = ("beforeTabFileRead", "afterTabFileEdit", "workspaceOpen")  # events that nobody else has a word for
+_DUPLICATE_EVENT = {"install": "opt-in", "why": "the general events for tools tell of the same call"}
+_COMPLETION_EVENT = {"install": "opt-in", "why": "comes with every completion while the user types"}
 
 
-def _unwrap(payload: Object, told: str | None) -> Object:
-    """Every tool call in the form of the generic events, whichever event tells of it."""
-    event = payload.get("hook_event_name") or told
+def _unwrap(payload: Object, event_hint: str | None) -> Object:
+    """Bring every tool call into the form of the generic events, whichever event reports it."""
+    event = payload.get("hook_event_name") or event_hint
     if type(event) is not str:
         return payload
-    if event in _MCP_CALLS and type(payload.get("tool_name")) is str:
+    if event in _MCP_EVENTS and type(payload.get("tool_name")) is str:
         return payload | {"tool_name": f"MCP:{payload['tool_name']}"}
-    native, arguments = _CALLS.get(event, ("", ()))
+    native, argument_keys = _TYPED_EVENTS.get(event, ("", ()))
     if not native:
         return payload
-    flat = {key: value for key, value in payload.items() if key == "cwd" or key not in arguments}
-    given = {key: payload[key] for key in arguments if payload.get(key) is not None}
-    return flat | {"tool_name": native, "tool_input": given}
+    flat = {key: value for key, value in payload.items() if key == "cwd" or key not in argument_keys}
+    tool_input = {key: payload[key] for key in argument_keys if payload.get(key) is not None}
+    return flat | {"tool_name": native, "tool_input": tool_input}
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
-    _fill(facts, payload)
+    _fill_defaults(facts, payload)
     if facts["kind"] in ("agent_stop", "agent_response"):
-        used = {name: payload[name] for name in _COUNTERS if type(payload.get(name)) is int}
-        facts["usage"] = Usage(**used) if used else None
+        counts = {name: payload[name] for name in _USAGE_FIELDS if type(payload.get(name)) is int}
+        facts["usage"] = Usage(**counts) if counts else None
     if facts["kind"] == "agent_thought":
         data["native_event"] = "afterAgentThought"  # formats have one word for it and for a model's answer
         if "response" in data:
             data["thought"] = data.pop("response")
     if "subagent_parent" in facts:
-        _settle_parent(facts, data)
+        _resolve_parent_session(facts, data)
     # Only these two hold JSON text; what a terminal printed is never read as such.
     text = payload.get("tool_output") or payload.get("result_json")
     if type(text) is str:
-        facts["output"] = _value(text)
+        facts["output"] = _parse_json_text(text)
 
 
-def _fill(facts: Facts, payload: Object) -> None:
-    """Most events tell no working directory, and few a session beside the conversation."""
+def _fill_defaults(facts: Facts, payload: Object) -> None:
+    """Most events carry no working directory, and few a session beside the conversation."""
     if not facts.get("cwd"):
         roots = payload.get("workspace_roots")
         facts["cwd"] = roots[0] if type(roots) is list and roots else None
@@ -99,8 +99,8 @@ def _fill(facts: Facts, payload: Object) -> None:
         facts["session"] = payload.get("session_id")
 
 
-def _settle_parent(facts: Facts, data: Object) -> None:
-    """The session is the one that the user sees; a parent is named only if it is another one."""
+def _resolve_parent_session(facts: Facts, data: Object) -> None:
+    """The session is the one that the user sees; a parent is kept only if it is another one."""
     session, parent = facts["session"], facts["subagent_parent"]
     if session in (None, facts.get("subagent"), data.get("child_session")):
         facts["session"] = session = parent
@@ -108,7 +108,7 @@ def _settle_parent(facts: Facts, data: Object) -> None:
         del facts["subagent_parent"]
 
 
-def _value(text: str) -> Any:
+def _parse_json_text(text: str) -> Any:
     if text[:1] not in ("{", "["):
         return text
     try:
@@ -125,26 +125,26 @@ def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     return (server if type(server) is str and server else "?"), native[4:]
 
 
-def _edit(name: str, given: Object) -> tuple[str, Object]:
-    """One tool writes and edits: hunks mean an edit, and a single one is spelled out."""
-    edits = given.get("edits")
+def _shape_edit(name: str, arguments: Object) -> tuple[str, Object]:
+    """One tool writes and edits: hunks mean an edit, and a single hunk becomes old_text and new_text."""
+    edits = arguments.get("edits")
     if type(edits) is not list:
-        return name, given
+        return name, arguments
     if len(edits) == 1 and type(edits[0]) is dict:
-        given = given | {"old_text": edits[0].get("old_string"), "new_text": edits[0].get("new_string")}
-    return "file_edit", given
+        arguments = arguments | {"old_text": edits[0].get("old_string"), "new_text": edits[0].get("new_string")}
+    return "file_edit", arguments
 
 
 def _result(facts: Facts, name: str) -> Result:
     output: Any = facts.get("output")
     if name != "shell" or type(output) is not dict or type(output.get("exitCode")) is not int:
         return _tool.plain_result(facts)
-    code, printed = output["exitCode"], output.get("stdout")
-    return Result(ok=code == 0, exit_code=code, output=printed if type(printed) is str else output)
+    code, stdout = output["exitCode"], output.get("stdout")
+    return Result(ok=code == 0, exit_code=code, output=stdout if type(stdout) is str else output)
 
 
 def _wrap(flat: Object, event: Event) -> Object:
-    """The fields that are always there, and those whose name or form depends on the event."""
+    """Fields that are always there, and those whose name or form depends on the event."""
     roots = [flat["cwd"]] if "cwd" in flat else []
     payload = {"workspace_roots": roots, "user_email": None, "transcript_path": None} | flat
     payload["session_id"] = payload.get("conversation_id")
@@ -153,26 +153,26 @@ def _wrap(flat: Object, event: Event) -> Object:
     if event.type == "agent_thought":
         payload["text"] = event.data.get("thought", "")
     if event.agent != AGENT.name:
-        payload = _USUAL.get(event.type, {}) | payload
+        payload = _DEFAULT_FIELDS.get(event.type, {}) | payload
     if event.usage is not None and event.type in ("agent_stop", "agent_response"):
-        payload |= {name: count for name in _COUNTERS if (count := getattr(event.usage, name)) is not None}
-    return payload if event.tool is None else payload | _call(payload, event.tool, own=event.agent == AGENT.name)
+        payload |= {name: count for name in _USAGE_FIELDS if (count := getattr(event.usage, name)) is not None}
+    return payload if event.tool is None else payload | _tool_fields(payload, event.tool, own=event.agent == AGENT.name)
 
 
-def _call(payload: Object, tool: Tool, *, own: bool) -> Object:
+def _tool_fields(payload: Object, tool: Tool, *, own: bool) -> Object:
     """An edit is a Write with its hunk, and output is the JSON text of an object."""
-    told: Object = {"mcp_server_name": tool.mcp_server} if tool.mcp_server is not None else {}
-    given = payload.get("tool_input")
-    if tool.name == "file_edit" and not own and type(given) is dict:
-        hunk = {"old_string": given.get("old_text"), "new_string": given.get("new_text")}
-        rest = {key: value for key, value in given.items() if key not in ("old_text", "new_text", "edits")}
-        told |= {"tool_name": "Write", "tool_input": rest | {"edits": given.get("edits", [hunk])}}
+    fields: Object = {"mcp_server_name": tool.mcp_server} if tool.mcp_server is not None else {}
+    tool_input = payload.get("tool_input")
+    if tool.name == "file_edit" and not own and type(tool_input) is dict:
+        hunk = {"old_string": tool_input.get("old_text"), "new_string": tool_input.get("new_text")}
+        other_arguments = {key: value for key, value in tool_input.items() if key not in ("old_text", "new_text", "edits")}
+        fields |= {"tool_name": "Write", "tool_input": other_arguments | {"edits": tool_input.get("edits", [hunk])}}
     output, result = payload.get("tool_output"), tool.result
     if tool.name == "shell" and result is not None and result.exit_code is not None and type(output) is not dict:
         output = {"exitCode": result.exit_code, "stdout": output or ""}
     if output is not None:
-        told["tool_output"] = output if type(output) is str else dump(output).decode()
-    return told
+        fields["tool_output"] = output if type(output) is str else dump(output).decode()
+    return fields
 
 
 AGENT = Agent(
@@ -257,11 +257,11 @@ AGENT = Agent(
         "is_first_compaction": "first_compaction",
     },
     modes={"agent": "agent", "ask": "chat", "edit": "edit", "plan": "plan"},
-    marks=("CURSOR_VERSION", "CURSOR_PROJECT_DIR"),
+    env_markers=("CURSOR_VERSION", "CURSOR_PROJECT_DIR"),
     variables={"CURSOR_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".cursor",
     transcripts=(".cursor/projects", ".jsonl", {}),
-    telltales=(frozenset({"cursor_version"}), frozenset({"conversation_id", "generation_id"})),
+    signature_keys=(frozenset({"cursor_version"}), frozenset({"conversation_id", "generation_id"})),
     quirks=(
         "A shell, MCP or read call fires its own event as well as preToolUse, and only preToolUse has a call id.",
         "An answer that is no valid JSON blocks the action on the six permission events, elsewhere it is ignored.",
@@ -275,7 +275,7 @@ AGENT = Agent(
     ),
     unwrap=_unwrap,
     refine=_refine,
-    shapes={"Write": _edit},
+    shape_readers={"Write": _shape_edit},
     mcp=_mcp,
     mcp_name="MCP:{1}".format,
     result=_result,
@@ -293,7 +293,7 @@ AGENT = Agent(
         },
         render=render,
         parse=parse,
-        events=_EVENTS | {name: f"vendor.cursor.{name}" for name in _OWN},
+        events=_EVENTS | {name: f"vendor.cursor.{name}" for name in _VENDOR_EVENTS},
         points={
             "preToolUse": point("prevent rewrite context", ask="ignored", rewrite="fields"),
             "postToolUse": point("context"),
@@ -305,13 +305,13 @@ AGENT = Agent(
             "subagentStart": point("prevent", ask="ignored"),
             "subagentStop": point("retry"),
         }
-        | {name: point(**_TWICE) for name in KINDS}
+        | {name: point(**_DUPLICATE_EVENT) for name in TOOL_EVENT_MATCHERS}
         | {
-            "beforeShellExecution": point("prevent", ask="native", **_TWICE),
-            "beforeMCPExecution": point("prevent", ask="ignored", **_TWICE),
-            "beforeReadFile": point("prevent", **_TWICE),
-            "beforeTabFileRead": point("prevent", **_TYPING),
-            "afterTabFileEdit": point(**_TYPING),
+            "beforeShellExecution": point("prevent", ask="native", **_DUPLICATE_EVENT),
+            "beforeMCPExecution": point("prevent", ask="ignored", **_DUPLICATE_EVENT),
+            "beforeReadFile": point("prevent", **_DUPLICATE_EVENT),
+            "beforeTabFileRead": point("prevent", **_COMPLETION_EVENT),
+            "afterTabFileEdit": point(**_COMPLETION_EVENT),
             "workspaceOpen": point(install="opt-in", why="asks for plugins, before there is any session"),
         },
         programs=("cursor-agent", "cursor"),
@@ -323,7 +323,7 @@ AGENT = Agent(
             "command": {"command": "command", "timeout": "timeout"},
             "prompt": {"type": "type", "prompt": "prompt", "model": "model", "timeout": "timeout"},
         },
-        closed=("failClosed", True),
+        fail_closed_key=("failClosed", True),
         ambiguous={"Write": ["file_write", "file_edit"]},
         silence="{}",
         trust="Declare the workspace trusted; hooks of a project do not run in any other.",

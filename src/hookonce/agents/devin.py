@@ -1,4 +1,4 @@
-"""Devin: its command line, and the local agent of Devin Desktop."""
+"""Agent table, decoder and encoder of Devin: its command line, and the local agent of Devin Desktop."""
 
 from re import DOTALL
 from re import compile as pattern
@@ -9,47 +9,47 @@ from msgspec.structs import replace
 from hookonce.agents import _patch, _tool
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
 from hookonce.agents.configs import grouped as _grouped
-from hookonce.agents.configs.entry import own_keys, own_place, provider_data
+from hookonce.agents.configs.entry import own_keys, placement_of, build_provider_data
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.devin import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Gap, Hook, Object, Result, Wording
 
 # Devin frames what a command printed: a headline above it, the exit code as the last line.
-_EXIT = pattern(r"\AOutput from command in shell .*\nExit code: (-?\d+)\s*\Z", DOTALL)
+_EXIT_CODE_PATTERN = pattern(r"\AOutput from command in shell .*\nExit code: (-?\d+)\s*\Z", DOTALL)
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    return _tool.split_mcp(native, "mcp__", "__")
+    return _tool.split_mcp_name(native, "mcp__", "__")
 
 
 def _result(facts: Facts, name: str) -> Result:
-    """Every tool answers with the same three fields; a command that failed still was run with success."""
-    answer: Any = facts.get("output")
-    if type(answer) is not dict:
+    """Every tool returns the same three fields; `success` is true for a command that exited with an error."""
+    response: Any = facts.get("output")
+    if type(response) is not dict:
         return _tool.plain_result(facts)
-    told = _tool.shell_result({"error": answer.get("error")}, name, _EXIT, answer.get("output"))
-    if answer.get("success") is not False:
-        return told
-    return Result(ok=False, exit_code=told.exit_code, error=told.error, output=told.output)
+    result = _tool.shell_result({"error": response.get("error")}, name, _EXIT_CODE_PATTERN, response.get("output"))
+    if response.get("success") is not False:
+        return result
+    return Result(ok=False, exit_code=result.exit_code, error=result.error, output=result.output)
 
 
 def _wrap(flat: Object, event: Event) -> Object:
-    """The three fields of an answer; another agent's command gets the frame that its exit code stands in."""
+    """The three fields of a result; another agent's command gets the frame that contains its exit code."""
     result = event.tool.result if event.tool is not None else None
     if event.tool is None or result is None:
         return flat
     output, code = flat.pop("tool_response", None), result.exit_code
     if event.tool.name == "shell" and event.agent != AGENT.name and code is not None:
         output = f"Output from command in shell 0:\n{_tool.as_text(output) or ''}\n\nExit code: {code}"
-    ran = result.ok is not False if code is None else True
-    return flat | {"tool_response": {"success": ran, "output": output, "error": result.error}}
+    is_success = result.ok is not False if code is None else True
+    return flat | {"tool_response": {"success": is_success, "output": output, "error": result.error}}
 
 
 def _render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
-    """Hooks under their key, or all of them bare if that is how they stood in a file of nothing but hooks."""
-    made, gaps = _grouped.render(agent, hooks, wording)
-    bare = bool(hooks) and all(own_place(agent, hook).get("bare") is True for _, hook in hooks)
-    return (made["hooks"] if bare else made), gaps
+    """Hooks under their key, or bare if that is how they stood in a file of nothing but hooks."""
+    document, gaps = _grouped.render(agent, hooks, wording)
+    bare = bool(hooks) and all(placement_of(agent, hook).get("bare") is True for _, hook in hooks)
+    return (document["hooks"] if bare else document), gaps
 
 
 def _parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
@@ -59,12 +59,12 @@ def _parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     if events.keys().isdisjoint(agent.events):
         return [], []
     hooks, gaps = _grouped.parse(agent, {"hooks": events})
-    return [_bared(agent, hook) for hook in hooks], gaps
+    return [_mark_bare(agent, hook) for hook in hooks], gaps
 
 
-def _bared(agent: Agent, hook: Hook) -> Hook:
+def _mark_bare(agent: Agent, hook: Hook) -> Hook:
     keys = own_keys(agent, hook)
-    return replace(hook, provider_data=provider_data(agent, keys, own_place(agent, hook) | {"bare": True}))
+    return replace(hook, provider_data=build_provider_data(agent, keys, placement_of(agent, hook) | {"bare": True}))
 
 
 AGENT = Agent(
@@ -120,7 +120,7 @@ AGENT = Agent(
         "tool_use_id",
     ),
     details=pick(DETAILS, "source", "reason", "stop_hook_active", "last_assistant_message") | {"summary": "summary"},
-    marks=("DEVIN_PROJECT_DIR",),
+    env_markers=("DEVIN_PROJECT_DIR",),
     variables={"DEVIN_PROJECT_DIR": "project"},
     quirks=(
         "No payload tells the working directory or the transcript: the project is in DEVIN_PROJECT_DIR.",
@@ -130,7 +130,7 @@ AGENT = Agent(
         "decision: block on PreToolUse was seen to end the whole turn, not just the call.",
         "Compaction is told only when it is over, and a Stop hook may block without limit.",
     ),
-    shapes={"apply_patch": _patch.shape},
+    shape_readers={"apply_patch": _patch.shape_patch},
     mcp=_mcp,
     mcp_name="mcp__{}__{}".format,
     result=_result,

@@ -1,4 +1,4 @@
-"""Factory Droid: Claude Code's payloads with tools, modes and MCP names of its own."""
+"""Agent table, decoder and encoder of Factory Droid: Claude Code's payloads; own tools, modes, MCP names."""
 
 from re import compile as pattern
 
@@ -7,34 +7,34 @@ from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
 from hookonce.agents.configs.factory_droid import parse, render
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.factory_droid import read_reply, reply
-from hookonce.canon.tools import WRITES
+from hookonce.canon.tools import WRITE_TOOLS
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
-_EXIT = pattern(r"\[Process exited with code (-?[0-9]{1,10})\]\s*\Z")
-_ORDERS = pattern(r"\A# Task Tool Invocation\s+Subagent type: (\S+)")
+_EXIT_CODE_PATTERN = pattern(r"\[Process exited with code (-?[0-9]{1,10})\]\s*\Z")
+_TASK_PROMPT_PATTERN = pattern(r"\A# Task Tool Invocation\s+Subagent type: (\S+)")
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     """Three underscores join server and tool; a model may also use the name that it knows from elsewhere."""
-    return _tool.split_mcp(native, "mcp__", "__") or _tool.split_mcp(native, "", "___")
+    return _tool.split_mcp_name(native, "mcp__", "__") or _tool.split_mcp_name(native, "", "___")
 
 
 def _result(facts: Facts, name: str) -> Result:
-    return _tool.shell_result(facts, name, _EXIT, facts.get("output"))
+    return _tool.shell_result(facts, name, _EXIT_CODE_PATTERN, facts.get("output"))
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
-    """A sub-agent has a session of its own, which opens with the orders that its parent wrote."""
+    """A sub-agent has a session of its own, which opens with a prompt that its parent wrote."""
     prompt = facts.get("prompt")
-    if type(prompt) is str and (orders := _ORDERS.match(prompt)):
-        facts["subagent"], facts["subagent_type"] = facts.get("session"), orders[1]
+    if type(prompt) is str and (match := _TASK_PROMPT_PATTERN.match(prompt)):
+        facts["subagent"], facts["subagent_type"] = facts.get("session"), match[1]
         facts["actor"] = "ai_agent"
 
 
-def _globs(name: str, arguments: Object) -> tuple[str, Object]:
-    """Several patterns in one call; the canon knows one, so they stand in it line by line."""
+def _shape_globs(name: str, arguments: Object) -> tuple[str, Object]:
+    """Several patterns in one call; the canonical argument holds them one per line."""
     patterns = arguments.get("patterns")
-    if type(patterns) is list and all(type(one) is str for one in patterns):
+    if type(patterns) is list and all(type(glob) is str for glob in patterns):
         return name, arguments | {"pattern": "\n".join(patterns)}
     return name, arguments
 
@@ -46,9 +46,9 @@ def _wrap(flat: Object, event: Event) -> Object:
     tool = event.tool
     if tool is None or event.agent == AGENT.name:
         return flat
-    given = flat.get("tool_input")
-    if type(given) is dict:
-        flat["tool_name"], flat["tool_input"] = _own_input(tool.name, flat["tool_name"], given)
+    arguments = flat.get("tool_input")
+    if type(arguments) is dict:
+        flat["tool_name"], flat["tool_input"] = _native_call(tool.name, flat["tool_name"], arguments)
     if tool.result is not None:
         text = _tool.as_text(tool.result.output) or _tool.as_text(tool.result.error) or ""
         code = tool.result.exit_code if tool.name == "shell" else None
@@ -56,14 +56,14 @@ def _wrap(flat: Object, event: Event) -> Object:
     return flat
 
 
-def _own_input(name: str, native: str, given: Object) -> tuple[str, Object]:
-    """What the tables cannot say: a patch has its own tool, and patterns are a list."""
-    if name in WRITES and "patch" in given:
-        return "ApplyPatch", {"input": given["patch"]}
-    if native == "Glob" and type(given.get("pattern")) is str:
-        folder = {"folder": given["folder"]} if "folder" in given else {}
-        return native, {"patterns": given["pattern"].split("\n")} | folder
-    return native, given
+def _native_call(name: str, native: str, arguments: Object) -> tuple[str, Object]:
+    """Calls that the tables cannot express: a patch has its own tool, and patterns are a list."""
+    if name in WRITE_TOOLS and "patch" in arguments:
+        return "ApplyPatch", {"input": arguments["patch"]}
+    if native == "Glob" and type(arguments.get("pattern")) is str:
+        folder = {"folder": arguments["folder"]} if "folder" in arguments else {}
+        return native, {"patterns": arguments["pattern"].split("\n")} | folder
+    return native, arguments
 
 
 AGENT = Agent(
@@ -122,11 +122,11 @@ AGENT = Agent(
         "CLAUDE_ENV_FILE": "env_file",
     },
     modes={"off": "agent", "auto-low": "agent", "auto-medium": "agent", "auto-high": "agent", "spec": "plan"},
-    marks=("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR"),
+    env_markers=("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR"),
     variables={"FACTORY_PROJECT_DIR": "project", "DROID_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
     home=".factory",
     transcripts=(".factory/sessions", ".jsonl", {}),
-    telltales=(
+    signature_keys=(
         frozenset({"hook_event_name", "CLAUDE_ENV_FILE"}),
         frozenset({"message_id", "has_images"}),
         frozenset({"tool_execution_count", "elapsed_time"}),
@@ -144,7 +144,7 @@ AGENT = Agent(
         "Every plain field of the payload is also an environment variable of the hook, the prompt included.",
     ),
     refine=_refine,
-    shapes={"ApplyPatch": _patch.shape, "Glob": _globs},
+    shape_readers={"ApplyPatch": _patch.shape_patch, "Glob": _shape_globs},
     mcp=_mcp,
     mcp_name="{}___{}".format,
     result=_result,
@@ -153,7 +153,7 @@ AGENT = Agent(
     read_reply=read_reply,
     config=Config(
         # A hooks.json beside a settings file keeps droid from looking for hooks in the latter.
-        instead={"user": "~/.factory/hooks.json", "project": ".factory/hooks.json"},
+        override_files={"user": "~/.factory/hooks.json", "project": ".factory/hooks.json"},
         files={
             "user": "~/.factory/settings.json",
             "project": ".factory/settings.json",
@@ -179,7 +179,7 @@ AGENT = Agent(
         timeout=60,
         handlers={"command": {"type": "type", "command": "command", "timeout": "timeout"}},
         ambiguous={"ApplyPatch": ["file_write", "file_edit"]},
-        aside=frozenset({"Write"}),
+        excluded_tools=frozenset({"Write"}),
         switches=(
             ("~/.factory/settings.json", ("hooks", "hooksDisabled"), True),
             (".factory/settings.json", ("hooks", "hooksDisabled"), True),

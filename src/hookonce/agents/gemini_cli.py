@@ -1,4 +1,4 @@
-"""Gemini CLI: its own event names, a tool's answer as what the model and what the user sees, no call ids."""
+"""Agent table, decoder and encoder of Gemini CLI: own event names, two forms of a tool's result, no call ids."""
 
 from re import compile as pattern
 from typing import Any
@@ -10,71 +10,71 @@ from hookonce.agents.configs.point import point
 from hookonce.agents.replies.gemini_cli import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
-_OPEN, _CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
-_TRAILER = pattern(
+_FENCE_OPEN, _FENCE_CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
+_SHELL_TRAILER_PATTERN = pattern(
     r"(?:\nExit Code: (-?\d{1,10}))?(?:\nSignal: (\w+))?(?:\nBackground PIDs: [\d, ]+)?(?:\nProcess Group PGID: \d+)?\Z"
 )
-_TAIL = 400  # longer than any trailer: an output of megabytes is not searched
-_STOPPED = ("Command was cancelled by user", "Command was automatically cancelled")
-_URL = pattern(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
-_UNSAFE, _LONGEST = pattern(r"[^A-Za-z0-9_.:-]"), 63
-_USAGE = {
+_TRAILER_SEARCH_CHARS = 400  # longer than any trailer: an output of megabytes is not searched
+_CANCEL_PREFIXES = ("Command was cancelled by user", "Command was automatically cancelled")
+_URL_PATTERN = pattern(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
+_UNSAFE_CHARACTERS, _MAX_TOOL_NAME_CHARS = pattern(r"[^A-Za-z0-9_.:-]"), 63
+_USAGE_KEYS = {
     "promptTokenCount": "input_tokens",
     "candidatesTokenCount": "output_tokens",
     "cachedContentTokenCount": "cache_read_tokens",
     "thoughtsTokenCount": "reasoning_tokens",
     "totalTokenCount": "total_tokens",
 }
-_SERVER = ("server_name", "tool_name")
+_MCP_NAME_KEYS = ("server_name", "tool_name")
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     """The context names server and tool; the joined name alone can be split only at a lone underscore."""
     context = facts.get("mcp_server")
-    server, tool = (context.get(key) for key in _SERVER) if type(context) is dict else (None, None)
+    server, tool = (context.get(key) for key in _MCP_NAME_KEYS) if type(context) is dict else (None, None)
     if type(server) is str and type(tool) is str:
         return server, tool
     if native.count("_") == 2:  # noqa: PLR2004  the prefix's own, and the one between server and tool
-        return _tool.split_mcp(native, "mcp_", "_")
+        return _tool.split_mcp_name(native, "mcp_", "_")
     return ("?", native[4:]) if native.startswith("mcp_") else None
 
 
 def _mcp_name(server: str, tool: str) -> str:
-    name = _UNSAFE.sub("_", f"mcp_{server}_{tool}")
-    return name if len(name) <= _LONGEST else f"{name[:30]}...{name[-30:]}"
+    name = _UNSAFE_CHARACTERS.sub("_", f"mcp_{server}_{tool}")
+    return name if len(name) <= _MAX_TOOL_NAME_CHARS else f"{name[:30]}...{name[-30:]}"
 
 
-def _said(content: Any) -> Any:
-    """The text among what the model is given; content that is not all text stays as it is."""
-    texts = [_text(part) for part in content] if type(content) is list else [_text(content)]
+def _content_text(content: Any) -> Any:
+    """The text of the content that the model is given; content that is not all text stays unchanged."""
+    texts = [_part_text(part) for part in content] if type(content) is list else [_part_text(content)]
     return content if None in texts else "\n".join(filter(None, texts))
 
 
-def _text(part: Any) -> str | None:
-    """The text of one part, without the fence that is put around foreign words."""
+def _part_text(part: Any) -> str | None:
+    """The text of one part, without the fence that is put around untrusted content."""
     text = part.get("text") if type(part) is dict else part
     if type(text) is not str:
         return None
-    return text[len(_OPEN) : -len(_CLOSE)] if text.startswith(_OPEN) and text.endswith(_CLOSE) else text
+    return text[len(_FENCE_OPEN) : -len(_FENCE_CLOSE)] if text.startswith(_FENCE_OPEN) and text.endswith(_FENCE_CLOSE) else text
 
 
 def _result(facts: Facts, name: str) -> Result:
-    given = facts.get("output")
-    if type(given) is not dict:
+    response = facts.get("output")
+    if type(response) is not dict:
         return _tool.plain_result(facts)
-    text, error = _said(given.get("llmContent", given)), _tool.as_text(given.get("error"))
+    text, error = _content_text(response.get("llmContent", response)), _tool.as_text(response.get("error"))
     if name != "shell" or type(text) is not str:
         return Result(ok=error is None, error=error, output=text)
     if text.startswith("Output: "):
-        return _shell_result(text[8:], error, given.get("returnDisplay"))
-    return Result(ok=error is None and not text.startswith(_STOPPED), error=error, output=text)
+        return _shell_result(text[8:], error, response.get("returnDisplay"))
+    return Result(ok=error is None and not text.startswith(_CANCEL_PREFIXES), error=error, output=text)
 
 
-def _shell_result(body: str, error: str | None, shown: Any) -> Result:
-    """A command's answer ends with its exit code, unless that is 0; what was shown tells where it begins."""
-    known = type(shown) is str and body.startswith(shown)
-    found = _TRAILER.search(body, len(shown) if known else max(0, len(body) - _TAIL))
-    code, signal, end = (found[1], found[2], found.start()) if found else (None, None, len(body))
+def _shell_result(body: str, error: str | None, display: Any) -> Result:
+    """A command's output ends with its exit code, unless that is 0; the displayed text tells where that begins."""
+    has_display_prefix = type(display) is str and body.startswith(display)
+    match = _SHELL_TRAILER_PATTERN.search(body, len(display) if has_display_prefix else max(0, len(body) - _TRAILER_SEARCH_CHARS))
+    code, signal, end = (match[1], match[2], match.start()) if match else (None, None, len(body))
     if signal and error is None:
         error = f"ended by {signal}"
     exit_code = int(code) if code else 0 if error is None else None
@@ -96,47 +96,45 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
 
 
 def _refine_call(facts: Facts, data: Object) -> None:
-    if rest := {key: value for key, value in _as_dict(facts.get("mcp_server")).items() if key not in _SERVER}:
-        data["mcp_connection"] = rest
-    answer = facts.get("output")
-    if type(answer) is dict and (kind := _as_dict(answer.get("error")).get("type")) is not None:
+    if connection := {key: value for key, value in _as_dict(facts.get("mcp_server")).items() if key not in _MCP_NAME_KEYS}:
+        data["mcp_connection"] = connection
+    response = facts.get("output")
+    if type(response) is dict and (kind := _as_dict(response.get("error")).get("type")) is not None:
         data["error_type"] = kind
 
 
 def _refine_response(facts: Facts, data: Object, response: Object) -> None:
-    given = response.get("candidates")
-    first = _as_dict(given[0]) if type(given) is list and given else {}
-    told = {"response": response.get("text"), "finish_reason": first.get("finishReason")}
-    data |= {name: value for name, value in told.items() if value is not None}
+    candidates = response.get("candidates")
+    first = _as_dict(candidates[0]) if type(candidates) is list and candidates else {}
+    details = {"response": response.get("text"), "finish_reason": first.get("finishReason")}
+    data |= {name: value for name, value in details.items() if value is not None}
     if type(counts := response.get("usageMetadata")) is dict:
-        facts["usage"] = Usage(**{_USAGE[key]: n for key, n in counts.items() if key in _USAGE and type(n) is int})
+        facts["usage"] = Usage(**{_USAGE_KEYS[key]: n for key, n in counts.items() if key in _USAGE_KEYS and type(n) is int})
 
 
 def _as_dict(value: Any) -> Object:
     return value if type(value) is dict else {}
 
 
-def _many(name: str, arguments: Object) -> tuple[str, Object]:
-    """Several files in one call."""
+def _shape_files(name: str, arguments: Object) -> tuple[str, Object]:
     include = arguments.get("include")
     files = [{"path": path} for path in include if type(path) is str] if type(include) is list else []
     return name, arguments | {"files": files} if files else arguments
 
 
-def _fetch(name: str, arguments: Object) -> tuple[str, Object]:
-    """The addresses stand in the text of the prompt."""
+def _shape_fetch(name: str, arguments: Object) -> tuple[str, Object]:
     prompt = arguments.get("prompt")
-    urls = _URL.findall(prompt) if type(prompt) is str and "url" not in arguments else []
+    urls = _URL_PATTERN.findall(prompt) if type(prompt) is str and "url" not in arguments else []
     return name, arguments | {"url": "\n".join(urls)} if urls else arguments
 
 
 def _recognise(payload: Object) -> str | None:
-    """Its coined event names, and the shared ones before the transcript has a path."""
+    """Its own event names, and the shared ones before the transcript has a path."""
     event = payload.get("hook_event_name")
     if type(event) is not str or event not in AGENT.events:
         return None
-    early = payload.get("transcript_path") == "" and "timestamp" in payload and "permission_mode" not in payload
-    return event if event not in EVENTS or early else None
+    is_early = payload.get("transcript_path") == "" and "timestamp" in payload and "permission_mode" not in payload
+    return event if event not in EVENTS or is_early else None
 
 
 def _wrap(flat: Object, event: Event) -> Object:
@@ -145,41 +143,41 @@ def _wrap(flat: Object, event: Event) -> Object:
         flat["llm_request"] = ({"model": event.model} if event.model else {}) | _as_dict(data.get("request"))
     if event.type == "after_model":
         flat.pop("prompt_response", None)
-        flat["llm_response"] = _response(event)
+        flat["llm_response"] = _build_llm_response(event)
     if tool is not None and tool.mcp_server is not None:
         names = {"server_name": tool.mcp_server, "tool_name": tool.name[len(tool.mcp_server) + 5 :]}
         flat["mcp_context"] = names | _as_dict(data.get("mcp_connection"))
     if tool is not None and tool.result is not None:
-        flat["tool_response"] = _answer(tool, tool.result, data.get("error_type"))
+        flat["tool_response"] = _build_tool_response(tool, tool.result, data.get("error_type"))
     if tool is not None and tool.name == "web_fetch" and event.agent != AGENT.name:
         flat["tool_input"] = {"prompt": " ".join(str(tool.input.get(key, "")) for key in ("prompt", "url")).strip()}
     return flat
 
 
-def _response(event: Event) -> Object:
-    text, counts = event.data.get("response", ""), event.usage
+def _build_llm_response(event: Event) -> Object:
+    text, usage = event.data.get("response", ""), event.usage
     candidate: Object = {"content": {"role": "model", "parts": [text] if text else []}, "index": 0}
     if "finish_reason" in event.data:
         candidate["finishReason"] = event.data["finish_reason"]
     response = {"text": text, "candidates": [candidate]}
-    if counts is not None:
-        told = ((key, getattr(counts, name)) for key, name in _USAGE.items())
-        response["usageMetadata"] = {key: n for key, n in told if n is not None}
+    if usage is not None:
+        counters = ((key, getattr(usage, name)) for key, name in _USAGE_KEYS.items())
+        response["usageMetadata"] = {key: n for key, n in counters if n is not None}
     return response
 
 
-def _answer(tool: Tool, result: Result, error_type: Any) -> Object:
-    """A tool's answer twice, as the model and as the user gets it; foreign words inside a fence."""
-    said: Any = (result.error or "") if result.output is None else result.output
-    answer: Object = {"llmContent": said, "returnDisplay": said if type(said) is str else ""}
-    if type(said) is str and tool.name == "shell" and result.exit_code is not None:
+def _build_tool_response(tool: Tool, result: Result, error_type: Any) -> Object:
+    """A tool's result twice, as the model and as the user gets it; untrusted content inside a fence."""
+    output: Any = (result.error or "") if result.output is None else result.output
+    response: Object = {"llmContent": output, "returnDisplay": output if type(output) is str else ""}
+    if type(output) is str and tool.name == "shell" and result.exit_code is not None:
         code = f"\nExit Code: {result.exit_code}" if result.exit_code else ""
-        answer["llmContent"] = f"{_OPEN}Output: {said or '(empty)'}{code}{_CLOSE}"
-    elif type(said) is str and tool.mcp_server is not None:
-        answer["llmContent"] = [{"text": f"{_OPEN}{said}{_CLOSE}"}]
+        response["llmContent"] = f"{_FENCE_OPEN}Output: {output or '(empty)'}{code}{_FENCE_CLOSE}"
+    elif type(output) is str and tool.mcp_server is not None:
+        response["llmContent"] = [{"text": f"{_FENCE_OPEN}{output}{_FENCE_CLOSE}"}]
     if result.error is not None:
-        answer["error"] = {"message": result.error} | ({} if error_type is None else {"type": error_type})
-    return answer
+        response["error"] = {"message": result.error} | ({} if error_type is None else {"type": error_type})
+    return response
 
 
 AGENT = Agent(
@@ -232,12 +230,12 @@ AGENT = Agent(
     | pick(KEYS, "tool_name", "tool_input", "tool_response"),
     details={"prompt_response": "response", "details": "details", "original_request_name": "requested_tool"}
     | pick(DETAILS, "source", "reason", "trigger", "stop_hook_active", "message", "notification_type"),
-    marks=("GEMINI_SESSION_ID", "GEMINI_CWD", "GEMINI_PLANS_DIR"),
+    env_markers=("GEMINI_SESSION_ID", "GEMINI_CWD", "GEMINI_PLANS_DIR"),
     variables={"GEMINI_PROJECT_DIR": "project", "GEMINI_CWD": "cwd", "GEMINI_SESSION_ID": "session"}
     | {"CLAUDE_PROJECT_DIR": "project"},
     home=".gemini",
     transcripts=(".gemini/tmp", ".jsonl", {"GEMINI_CLI_HOME": ".gemini/tmp"}),
-    telltales=(frozenset({"llm_request"}), frozenset({"mcp_context"}), frozenset({"prompt_response"})),
+    signature_keys=(frozenset({"llm_request"}), frozenset({"mcp_context"}), frozenset({"prompt_response"})),
     quirks=(
         "PreCompress comes before every model call; only trigger manual is news.",
         "AfterModel comes for every streamed piece of an answer.",
@@ -249,7 +247,7 @@ AGENT = Agent(
         "SessionEnd comes twice when a person quits.",
     ),
     refine=_refine,
-    shapes={"read_many_files": _many, "web_fetch": _fetch},
+    shape_readers={"read_many_files": _shape_files, "web_fetch": _shape_fetch},
     mcp=_mcp,
     mcp_name=_mcp_name,
     result=_result,
@@ -283,7 +281,7 @@ AGENT = Agent(
         units=1000,
         timeout=60,
         handlers={"command": {"type": "type", "command": "command", "timeout": "timeout", "env": "env"}},
-        aside=frozenset({"search_file_content"}),
+        excluded_tools=frozenset({"search_file_content"}),
         switches=tuple(
             (file, ("hooksConfig", "enabled"), False)
             for file in ("~/.gemini/settings.json", ".gemini/settings.json", "/etc/gemini-cli/settings.json")

@@ -1,10 +1,10 @@
-"""Kiro, IDE and command line, and its ancestor Amazon Q: three generations of hooks under one name."""
+"""Agent table and decoder of Kiro, IDE and command line, and its ancestor Amazon Q: three generations of hooks."""
 
 from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _tool
-from hookonce.agents._batch import calls
+from hookonce.agents._batch import decode_batch
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
 from hookonce.agents._kiro_write import wrap
 from hookonce.agents.configs.kiro import parse, render
@@ -12,22 +12,22 @@ from hookonce.agents.configs.point import point
 from hookonce.agents.replies.kiro import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result
 
-_EXIT = pattern(r"(?:\A|\n)Exit Code: (-?\d{1,10})\s*\Z")
-_STATUS = pattern(r"(-?\d{1,10})\Z")
-_EDITS = frozenset({"str_replace", "strReplace", "insert", "append"})
-_READS = {"Search": "search", "Directory": "find"}
+_EXIT_CODE_PATTERN = pattern(r"(?:\A|\n)Exit Code: (-?\d{1,10})\s*\Z")
+_EXIT_STATUS_PATTERN = pattern(r"(-?\d{1,10})\Z")
+_EDIT_COMMANDS = frozenset({"str_replace", "strReplace", "insert", "append"})
+_READ_MODES = {"Search": "search", "Directory": "find"}
 
 # Names that no other agent sends as `hook_event_name`, and camel-case ones that Cursor sends too.
-_OWN = frozenset({"agentSpawn", "userPromptSubmit", "PreTaskExec", "PostTaskExec", "Manual"}) | frozenset(
+_UNIQUE_EVENTS = frozenset({"agentSpawn", "userPromptSubmit", "PreTaskExec", "PostTaskExec", "Manual"}) | frozenset(
     {"PostFileCreate", "PostFileSave", "PostFileDelete"}
 )
-_CAMEL = frozenset({"preToolUse", "postToolUse", "stop"})
+_CAMEL_EVENTS = frozenset({"preToolUse", "postToolUse", "stop"})
 
 # Amazon Q can hold a hook back until the turn is over, and sends all calls at once then, under the usual name.
-_DEFERRED = "postToolUse of a whole turn"
+_BATCH_EVENT = "postToolUse of a whole turn"
 
 # What IDE 1.0 and CLI 3 know; all other names belong to older files.
-_TRIGGERS = pick(EVENTS, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop") | {
+_CURRENT_EVENTS = pick(EVENTS, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop") | {
     "PreTaskExec": "before_task",
     "PostTaskExec": "after_task",
     "PostFileCreate": "file_created",
@@ -36,84 +36,84 @@ _TRIGGERS = pick(EVENTS, "SessionStart", "UserPromptSubmit", "PreToolUse", "Post
 }
 
 
-def _write(name: str, args: Object) -> tuple[str, Object]:
+def _shape_write(name: str, args: Object) -> tuple[str, Object]:
     """One tool creates and edits: its `command` says which."""
     command = args.get("command")
-    if type(command) is not str or command not in _EDITS:
+    if type(command) is not str or command not in _EDIT_COMMANDS:
         return name, args
     if "content" in args and "new_text" not in args:
         args = {"new_text" if key == "content" else key: value for key, value in args.items()}
     return "file_edit", args
 
 
-def _read(name: str, args: Object) -> tuple[str, Object]:
-    """A list of operations: one is told by its own name, several are a read of several files."""
-    given = args.get("operations")
-    found = [one for one in given if type(one) is dict] if type(given) is list else []
-    if len(found) != 1 or "image_paths" in found[0]:
-        files = [{"path": path} for one in found for path in _paths(one)]
+def _shape_read(name: str, args: Object) -> tuple[str, Object]:
+    """A list of operations: a single one is mapped by its mode, several are a read of several files."""
+    entries = args.get("operations")
+    operations = [operation for operation in entries if type(operation) is dict] if type(entries) is list else []
+    if len(operations) != 1 or "image_paths" in operations[0]:
+        files = [{"path": path} for operation in operations for path in _operation_paths(operation)]
         return name, (args | {"files": files} if files else args)
-    one, mode = found[0], found[0].get("mode")
-    extra = _lines(one.get("start_line"), one.get("end_line"))
-    extra |= {key: one[key] for key in ("path", "pattern") if type(one.get(key)) is str}
-    return (_READS.get(mode, name) if type(mode) is str else name), args | extra
+    operation, mode = operations[0], operations[0].get("mode")
+    extra = _line_range(operation.get("start_line"), operation.get("end_line"))
+    extra |= {key: operation[key] for key in ("path", "pattern") if type(operation.get(key)) is str}
+    return (_READ_MODES.get(mode, name) if type(mode) is str else name), args | extra
 
 
-def _paths(operation: Object) -> list[Any]:
+def _operation_paths(operation: Object) -> list[Any]:
     images = operation.get("image_paths")
     paths = [operation.get("path"), *(images if type(images) is list else [])]
     return [path for path in paths if type(path) is str]
 
 
-def _lines(first: Any, last: Any) -> Object:
-    """Offset and limit; lines counted from the end of the file (below zero) have neither."""
+def _line_range(first: Any, last: Any) -> Object:
+    """Offset and limit; negative line numbers (from the end of the file) have neither."""
     if type(first) is not int or first < 1:
         return {}
-    known = type(last) is int and last >= first
-    return {"offset": first, "limit": last - first + 1} if known else {"offset": first}
+    has_end = type(last) is int and last >= first
+    return {"offset": first, "limit": last - first + 1} if has_end else {"offset": first}
 
 
 def _result(facts: Facts, name: str) -> Result:
-    """Prose with the exit code at its end, or an object; only the oldest generation has a flag beside it."""
+    """Text with the exit code at its end, or an object; only the oldest generation has a success flag beside it."""
     output: Any = facts.get("output")
     if type(output) is dict and type(output.get("success")) is bool:
-        return _structured(output, name)
-    told = _tool.shell_result(facts, name, _EXIT, output)
+        return _structured_result(output, name)
+    result = _tool.shell_result(facts, name, _EXIT_CODE_PATTERN, output)
     if facts.get("success") is not False:
-        return told
-    return Result(ok=False, exit_code=told.exit_code, error=_tool.as_text(output), output=output)
+        return result
+    return Result(ok=False, exit_code=result.exit_code, error=_tool.as_text(output), output=output)
 
 
-def _structured(output: Object, name: str) -> Result:
-    """A command that failed is still a success of the tool: its own status decides."""
-    done, parts = output["success"], output.get("result")
+def _structured_result(output: Object, name: str) -> Result:
+    """A command that failed is still a success of the tool: its exit status decides."""
+    is_success, parts = output["success"], output.get("result")
     first: Any = parts[0] if type(parts) is list and parts else None
     status = first.get("exit_status") if type(first) is dict and name == "shell" else None
-    found = _STATUS.search(str(status)) if type(status) in (str, int) else None
-    code = int(found.group(1)) if found else None
-    error = None if done else _tool.as_text(first)
-    return Result(ok=done and not code, exit_code=code, error=error, output=parts)
+    match = _EXIT_STATUS_PATTERN.search(str(status)) if type(status) in (str, int) else None
+    code = int(match.group(1)) if match else None
+    error = None if is_success else _tool.as_text(first)
+    return Result(ok=is_success and not code, exit_code=code, error=error, output=parts)
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
     if facts["kind"] in {"after_tool_execute", "tool_batch"} and type(payload.get("hook_events")) is list:
         facts["kind"] = "tool_batch"
-        data["tool_calls"] = calls(AGENT, payload["hook_events"])
+        data["tool_calls"] = decode_batch(AGENT, payload["hook_events"])
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    return _tool.split_mcp(native, "@", "/")
+    return _tool.split_mcp_name(native, "@", "/")
 
 
 def _recognise(payload: Object) -> str | None:
     name, session = payload.get("hook_event_name"), payload.get("session_id")
     if type(name) is not str:
         # Copilot's camel-case payloads have the same two keys, but beside them a session, a time or a place.
-        old = {"toolName", "toolArgs"} <= payload.keys() and not payload.keys() & {"sessionId", "timestamp", "cwd"}
-        return "" if old else None
-    if name in _OWN or (type(session) is str and session.startswith("sess_")):
+        is_legacy = {"toolName", "toolArgs"} <= payload.keys() and not payload.keys() & {"sessionId", "timestamp", "cwd"}
+        return "" if is_legacy else None
+    if name in _UNIQUE_EVENTS or (type(session) is str and session.startswith("sess_")):
         return name
-    return name if name in _CAMEL and "cwd" in payload and "conversation_id" not in payload else None
+    return name if name in _CAMEL_EVENTS and "cwd" in payload and "conversation_id" not in payload else None
 
 
 AGENT = Agent(
@@ -124,7 +124,7 @@ AGENT = Agent(
     proof="documented",
     vendor="dev.kiro",
     encodes=True,
-    events=_TRIGGERS
+    events=_CURRENT_EVENTS
     | {
         # agent files of the command line up to 2.x
         "agentSpawn": "session_start",
@@ -132,7 +132,7 @@ AGENT = Agent(
         "preToolUse": "before_tool_execute",
         "postToolUse": "after_tool_execute",
         "stop": "agent_stop",
-        _DEFERRED: "tool_batch",
+        _BATCH_EVENT: "tool_batch",
         # hook files of the IDE before 1.0
         "promptSubmit": "before_prompt",
         "agentStop": "agent_stop",
@@ -189,10 +189,10 @@ AGENT = Agent(
         "task_name": "task_subject",
         "task_success": "success",
     },
-    marks=("KIRO_SESSION_ID",),
+    env_markers=("KIRO_SESSION_ID",),
     home=".kiro",
     transcripts=(".kiro/sessions", ".jsonl", {}),
-    telltales=(
+    signature_keys=(
         frozenset({"toolName", "toolSuccess"}),
         frozenset({"spec_name", "task_name"}),
         frozenset({"hook_event_name", "hook_events"}),
@@ -208,7 +208,7 @@ AGENT = Agent(
         "PreTaskExec is documented as blocking, yet exit 2 did not keep the task from running.",
     ),
     refine=_refine,
-    shapes={"fs_write": _write, "write": _write, "fs_read": _read, "read": _read},
+    shape_readers={"fs_write": _shape_write, "write": _shape_write, "fs_read": _shape_read, "read": _shape_read},
     mcp=_mcp,
     mcp_name="@{}/{}".format,
     result=_result,
@@ -228,7 +228,7 @@ AGENT = Agent(
         programs=("kiro-cli", "kiro"),
         render=render,
         parse=parse,
-        events=_TRIGGERS | {"Manual": "vendor.kiro.Manual"},
+        events=_CURRENT_EVENTS | {"Manual": "vendor.kiro.Manual"},
         points={
             "PreToolUse": point("prevent"),
             "UserPromptSubmit": point("prevent context"),

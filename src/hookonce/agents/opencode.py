@@ -9,14 +9,14 @@ from re import compile as pattern
 from hookonce.agents import _patch
 from hookonce.agents._opencode_read import as_dict, unwrap
 from hookonce.agents._opencode_write import wrap
-from hookonce.agents.configs.plugin import SPAWNED, WORKABLE, parse, render
+from hookonce.agents.configs.plugin import SPAWN_HANDLERS, SPAWN_CAPABILITIES, parse, render
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.opencode import read_reply, reply
-from hookonce.canon.events import FILE_FATES
+from hookonce.canon.events import FILE_OPERATIONS
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage
 
 # Names on the bus stand first: where one canonical word has several, a payload is written with the first.
-_BUS: dict[str, str] = {
+_BUS_EVENTS: dict[str, str] = {
     "session.created": "session_start",
     "session.created with parentID": "subagent_start",
     "session.deleted": "session_end",
@@ -32,7 +32,7 @@ _BUS: dict[str, str] = {
     "todo.updated": "after_task",
     "tui.toast.show": "notification",
 }
-_CALLS: dict[str, str] = {
+_FUNCTION_EVENTS: dict[str, str] = {
     "tool.execute.before": "before_tool_execute",
     "tool.execute.after": "after_tool_execute",
     "chat.message": "before_prompt",
@@ -48,21 +48,21 @@ _CALLS: dict[str, str] = {
     "dispose": "session_end",
 }
 # What a hook is configured for: a session ends when its server does, long before anybody deletes it.
-_CONFIGURED: dict[str, str] = (
+_CONFIG_EVENTS: dict[str, str] = (
     {"dispose": "session_end"}
-    | _BUS
+    | _BUS_EVENTS
     | {"file.watcher.updated with add": "file_created", "file.watcher.updated with unlink": "file_deleted"}
-    | _CALLS
+    | _FUNCTION_EVENTS
 )
-_FOLDERS = ("plugin", "plugins")
-_PARTS = frozenset(
+_PLUGIN_FOLDERS = ("plugin", "plugins")
+_NON_EVENT_FUNCTIONS = frozenset(
     {"auth", "config", "provider", "tool"}
 )  # of a plugin: they become the agent's own, and are no events
-_FATES = {watched: kind for kind, _, watched in FILE_FATES}
-_INNER = {"session_start": "subagent_start", "agent_stop": "subagent_stop"}  # of a session that has a parent
-_SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
-_NOT_MCP = frozenset({"plan_enter", "plan_exit"})
-_MANGLED = pattern(r"[^a-zA-Z0-9_-]")
+_EVENT_BY_CHANGE = {watched: kind for kind, _, watched in FILE_OPERATIONS}
+_SUBAGENT_EVENTS = {"session_start": "subagent_start", "agent_stop": "subagent_stop"}  # of a session that has a parent
+_BUILTIN_SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
+_BUILTIN_UNDERSCORE_TOOLS = frozenset({"plan_enter", "plan_exit"})
+_UNSAFE_CHARACTERS = pattern(r"[^a-zA-Z0-9_-]")
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
@@ -72,21 +72,21 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
     if kind == "before_model" and name != "chat.params":
         data["repeat"] = True
     elif kind == "file_changed":
-        facts["kind"] = _FATES.get(str(data.get("change")), kind)
+        facts["kind"] = _EVENT_BY_CHANGE.get(str(data.get("change")), kind)
     if "usage" in facts:
         facts["usage"] = _usage(as_dict(facts["usage"]))
     if "call_id" in facts and "tool" not in facts:
         data["call_id"] = facts["call_id"]
-    _belong(facts)
+    _assign_subagent(facts)
 
 
-def _belong(facts: Facts) -> None:
+def _assign_subagent(facts: Facts) -> None:
     """A sub-agent is a session with a parent; inside of it only the agent's name gives it away."""
     parent, agent = facts.get("parent_session"), facts.get("mode")
     agent = agent if type(agent) is str else None
     if type(parent) is str:
-        facts["kind"] = _INNER.get(facts["kind"], facts["kind"])
-    if type(parent) is str or agent in _SUBAGENTS:
+        facts["kind"] = _SUBAGENT_EVENTS.get(facts["kind"], facts["kind"])
+    if type(parent) is str or agent in _BUILTIN_SUBAGENTS:
         facts |= {"subagent": facts.get("session"), "subagent_type": agent, "subagent_parent": parent}
 
 
@@ -94,45 +94,45 @@ def _usage(tokens: Object) -> Usage | None:
     cache = as_dict(tokens.get("cache"))
     counts = {f"{name}_tokens": tokens.get(name) for name in ("input", "output", "reasoning", "total")}
     counts |= {"cache_read_tokens": cache.get("read"), "cache_write_tokens": cache.get("write")}
-    known = {name: count for name, count in counts.items() if type(count) is int}
-    return Usage(**known) if any(known.values()) else None
+    int_counts = {name: count for name, count in counts.items() if type(count) is int}
+    return Usage(**int_counts) if any(int_counts.values()) else None
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    """One underscore joins server and tool, and both may hold more: only known servers tell them apart."""
-    if "_" not in native or native in _NOT_MCP:
+    """One underscore joins server and tool, and both may contain more: only the list of servers tells them apart."""
+    if "_" not in native or native in _BUILTIN_UNDERSCORE_TOOLS:
         return None
     servers = facts.get("mcp_server")
     if type(servers) is not list:
         return "?", native
-    for server in sorted((one for one in servers if type(one) is str), key=len, reverse=True):
-        start = _MANGLED.sub("_", server) + "_"
-        if native.startswith(start) and native != start:
-            return server, native[len(start) :]
+    for server in sorted((name for name in servers if type(name) is str), key=len, reverse=True):
+        prefix = _UNSAFE_CHARACTERS.sub("_", server) + "_"
+        if native.startswith(prefix) and native != prefix:
+            return server, native[len(prefix) :]
     return None
 
 
 def _mcp_name(server: str, tool: str) -> str:
-    return tool if server == "?" else _MANGLED.sub("_", f"{server}_{tool}")
+    return tool if server == "?" else _UNSAFE_CHARACTERS.sub("_", f"{server}_{tool}")
 
 
 def _result(facts: Facts, name: str) -> Result:
     """A command's exit code stands in the metadata; an MCP tool gives its content and nothing beside it."""
-    given = as_dict(facts.get("output"))
-    code = as_dict(given.get("metadata")).get("exit") if name == "shell" else None
+    response = as_dict(facts.get("output"))
+    code = as_dict(response.get("metadata")).get("exit") if name == "shell" else None
     error = as_dict(facts.get("input")).get("error") if name == "invalid" else None
-    output = given.get("output", given.get("content"))
+    output = response.get("output", response.get("content"))
     if type(code) is int:
         return Result(ok=code == 0, exit_code=code, output=output)
-    failed = given.get("isError") is True or type(error) is str
-    return Result(ok=not failed, error=error if type(error) is str else None, output=output)
+    is_failure = response.get("isError") is True or type(error) is str
+    return Result(ok=not is_failure, error=error if type(error) is str else None, output=output)
 
 
 def _recognise(payload: Object) -> str | None:
-    hook, given = payload.get("hook"), payload.get("input")
-    if type(hook) is not str or type(given) is not dict:
+    hook, hook_input = payload.get("hook"), payload.get("input")
+    if type(hook) is not str or type(hook_input) is not dict:
         return None
-    kind = as_dict(given.get("event")).get("type")
+    kind = as_dict(hook_input.get("event")).get("type")
     return kind if type(kind) is str else hook.removeprefix("event.")
 
 
@@ -145,7 +145,7 @@ AGENT = Agent(
     vendor="ai.opencode",
     encodes=True,
     ends="sometimes",  # of the session that it was in when it is shut down
-    events=_BUS | _CALLS,
+    events=_BUS_EVENTS | _FUNCTION_EVENTS,
     tools={
         "bash": "shell",
         "read": "file_read",
@@ -205,8 +205,8 @@ AGENT = Agent(
         "todos": "todos",
     },
     modes={"build": "agent", "plan": "plan"},
-    marks=("OPENCODE_PID",),
-    telltales=(frozenset({"hook", "input"}),),
+    env_markers=("OPENCODE_PID",),
+    signature_keys=(frozenset({"hook", "input"}),),
     quirks=(
         "A hook denies by throwing; it can neither ask nor grant, and the typed permission.ask is never called.",
         "A plugin that fails to load is dropped without a word, and --pure leaves out all of them.",
@@ -218,7 +218,7 @@ AGENT = Agent(
     ),
     unwrap=unwrap,
     refine=_refine,
-    shapes={"apply_patch": _patch.shape},
+    shape_readers={"apply_patch": _patch.shape_patch},
     mcp=_mcp,
     mcp_name=_mcp_name,
     result=_result,
@@ -228,7 +228,7 @@ AGENT = Agent(
     read_reply=read_reply,
     config=Config(
         files={"user": "~/.config/opencode/plugin/hookonce.js", "project": ".opencode/plugin/hookonce.js"},
-        render=partial(render, called=lambda native: native not in _PARTS),
+        render=partial(render, is_called=lambda native: native not in _NON_EVENT_FUNCTIONS),
         parse=parse,
         points={
             "tool.execute.before": point("prevent rewrite"),
@@ -247,18 +247,18 @@ AGENT = Agent(
             "file.watcher.updated with unlink": point(install="never", why="comes with file.watcher.updated as well"),
             "tui.toast.show": point(install="opt-in", why="is about what is shown"),
         },
-        events=_CONFIGURED,
+        events=_CONFIG_EVENTS,
         language="code",
         reads={
-            "user": tuple(f"~/.config/opencode/{folder}/*.{end}" for folder in _FOLDERS for end in ("js", "ts")),
-            "project": tuple(f".opencode/{folder}/*.{end}" for folder in _FOLDERS for end in ("js", "ts")),
+            "user": tuple(f"~/.config/opencode/{folder}/*.{end}" for folder in _PLUGIN_FOLDERS for end in ("js", "ts")),
+            "project": tuple(f".opencode/{folder}/*.{end}" for folder in _PLUGIN_FOLDERS for end in ("js", "ts")),
         },
         programs=("opencode",),
-        capabilities=WORKABLE,
+        capabilities=SPAWN_CAPABILITIES,
         matching="none of its own; the plugin compares names, and patterns of the plain kind",
         timeout=30,
-        handlers=SPAWNED,
-        closed=("on_failure", "closed"),
+        handlers=SPAWN_HANDLERS,
+        fail_closed_key=("on_failure", "closed"),
         ambiguous={"apply_patch": ["file_write", "file_edit"]},
         silence="{}",
     ),

@@ -1,97 +1,97 @@
-"""Qwen Code: Claude Code's events and arguments, Gemini CLI's tools and answers."""
+"""Agent table, decoder and encoder of Qwen Code: Claude Code's events, Gemini CLI's tools and results."""
 
 from re import compile as pattern
 from typing import Any
 
 from hookonce.agents import _tool
-from hookonce.agents._batch import calls
+from hookonce.agents._batch import decode_batch
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents.configs.entry import COMMAND
+from hookonce.agents.configs.entry import COMMAND_KEYS
 from hookonce.agents.configs.point import point
 from hookonce.agents.configs.qwen_code import parse, render
 from hookonce.agents.replies.qwen_code import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 # How every finished command's report ends; a hint about long runs may follow a blank line.
-_END = pattern(
+_REPORT_END_PATTERN = pattern(
     r"\nExit Code: (-?\d{1,10}|\(none\))\nSignal: (\w+|\(none\))\nProcess Group PGID: (?:\d+|\(none\))(?:\Z|\n\n)"
 )
-_REPORT = (
+_REPORT_TEMPLATE = (
     "Command: {}\nDirectory: {}\nOutput: {}\nError: (none)\nExit Code: {}\nSignal: (none)\nProcess Group PGID: (none)"
 )
-_STARTS = ("Command: ", "Tool output was too large and has been truncated")
-_STOPPED = ("Command was cancelled", "Command timed out")
-_LONGEST = 63
-_BUS = 60  # seconds until the agent stops waiting for an answer on its own bus, whatever a hook's timeout says
-_PATIENCE = {"timeout": "timeout", "status_message": "statusMessage"}
-_UNSAFE = pattern(r"[^A-Za-z0-9_-]")
-_HASHED = pattern(r"(.+)_[01][0-9a-z]{6}")  # 32 bits in base 36, as unsafe or long names carry them
+_REPORT_PREFIXES = ("Command: ", "Tool output was too large and has been truncated")
+_CANCEL_PREFIXES = ("Command was cancelled", "Command timed out")
+_MAX_TOOL_NAME_CHARS = 63
+_BUS_TIMEOUT_S = 60  # seconds until the agent stops waiting for an answer on its own bus, whatever a hook's timeout says
+_TIMEOUT_KEYS = {"timeout": "timeout", "status_message": "statusMessage"}
+_UNSAFE_CHARACTERS = pattern(r"[^A-Za-z0-9_-]")
+_HASH_SUFFIX_PATTERN = pattern(r"(.+)_[01][0-9a-z]{6}")  # 32 bits in base 36, as unsafe or long names carry them
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
     if not native.startswith("mcp__"):
         return None
-    found = _HASHED.fullmatch(native)
-    name = found[1] if found else native
-    return _tool.split_mcp(name, "mcp__", "__") or ("?", native[5:])
+    match = _HASH_SUFFIX_PATTERN.fullmatch(native)
+    name = match[1] if match else native
+    return _tool.split_mcp_name(name, "mcp__", "__") or ("?", native[5:])
 
 
 def _mcp_name(server: str, tool: str) -> str:
-    """A name that some model provider would refuse is mended, and made unique by a hash of what it was."""
+    """A name that a model provider would reject is cleaned, and made unique by an FNV-1a hash of the original."""
     name = f"mcp__{server}__{tool}"
-    if len(name) <= _LONGEST and not _UNSAFE.search(name):
+    if len(name) <= _MAX_TOOL_NAME_CHARS and not _UNSAFE_CHARACTERS.search(name):
         return name
-    value = 0x811C9DC5
+    hash_value = 0x811C9DC5
     for byte in name.encode():
-        value = (value ^ byte) * 0x01000193 & 0xFFFFFFFF
+        hash_value = (hash_value ^ byte) * 0x01000193 & 0xFFFFFFFF
     digits = ""
     for _ in range(7):
-        value, digit = divmod(value, 36)
+        hash_value, digit = divmod(hash_value, 36)
         digits = "0123456789abcdefghijklmnopqrstuvwxyz"[digit] + digits
-    return f"{_UNSAFE.sub('_', name)[: _LONGEST - 8]}_{digits}"
+    return f"{_UNSAFE_CHARACTERS.sub('_', name)[: _MAX_TOOL_NAME_CHARS - 8]}_{digits}"
 
 
 def _result(facts: Facts, name: str) -> Result:
-    """What the model is told, or the error; a command's report is taken apart in either."""
-    given, failure = facts.get("output"), facts.get("error")
-    if type(given) is dict:
-        failure = given.get("error") if failure is None else failure
-        given = _words(given.get("llmContent", given))
+    """The content that the model gets, or the error; a command's report is parsed in either."""
+    output, failure = facts.get("output"), facts.get("error")
+    if type(output) is dict:
+        failure = output.get("error") if failure is None else failure
+        output = _content_text(output.get("llmContent", output))
     error = _tool.as_text(failure)
-    report = given if type(given) is str else error
+    report = output if type(output) is str else error
     if name != "shell" or report is None:
-        return Result(ok=error is None, error=error, output=given)
-    if report.startswith(_STARTS):
-        return _report_result(report, facts, given, error)
-    return Result(ok=error is None and not report.startswith(_STOPPED), error=error, output=given)
+        return Result(ok=error is None, error=error, output=output)
+    if report.startswith(_REPORT_PREFIXES):
+        return _report_result(report, facts, output, error)
+    return Result(ok=error is None and not report.startswith(_CANCEL_PREFIXES), error=error, output=output)
 
 
-def _report_result(report: str, facts: Facts, given: Any, error: str | None) -> Result:
-    """The last exit code is the agent's own: whatever the command printed stands before it."""
-    at = report.rfind("\nExit Code: ")
-    found = _END.match(report, at) if at >= 0 else None
-    if found is None:
-        return Result(ok=error is None, error=error, output=given)
-    code = None if found[1] == "(none)" else int(found[1])
-    if found[2] not in {"(none)", "0"} and error is None:  # older versions write 0
-        error = f"ended by {found[2]}"
-    return Result(ok=code == 0, exit_code=code, error=error, output=_printed(report, at, facts))
+def _report_result(report: str, facts: Facts, output: Any, error: str | None) -> Result:
+    """The last exit code is the agent's own: the command's output stands before it."""
+    trailer_start = report.rfind("\nExit Code: ")
+    match = _REPORT_END_PATTERN.match(report, trailer_start) if trailer_start >= 0 else None
+    if match is None:
+        return Result(ok=error is None, error=error, output=output)
+    code = None if match[1] == "(none)" else int(match[1])
+    if match[2] not in {"(none)", "0"} and error is None:  # older versions write 0
+        error = f"ended by {match[2]}"
+    return Result(ok=code == 0, exit_code=code, error=error, output=_report_output(report, trailer_start, facts))
 
 
-def _printed(report: str, at: int, facts: Facts) -> str:
+def _report_output(report: str, trailer_start: int, facts: Facts) -> str:
     """The command's own output, between the command line and the error line of a report."""
     command = _tool.as_object(facts.get("input")).get("command")
     head = f"Command: {command}\nDirectory: "
-    start = report.find("\nOutput: ", len(head) if report.startswith(head) else 0, at)
-    end = report.rfind("\nError: ", start, at)
+    start = report.find("\nOutput: ", len(head) if report.startswith(head) else 0, trailer_start)
+    end = report.rfind("\nError: ", start, trailer_start)
     if start < 0 or end < 0 or not report.startswith("Command: "):
         return report
     output = report[start + len("\nOutput: ") : end]
     return "" if output == "(empty)" else output
 
 
-def _words(content: Any) -> Any:
-    """One text of a list of texts; other content as it is."""
+def _content_text(content: Any) -> Any:
+    """One text of a list of texts; other content unchanged."""
     if type(content) is str:
         return content
     parts = content if type(content) is list else [content]
@@ -102,7 +102,7 @@ def _words(content: Any) -> Any:
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
     kind = facts["kind"]
     if kind == "tool_batch":
-        data["tool_calls"] = calls(AGENT, payload.get("tool_calls"))
+        data["tool_calls"] = decode_batch(AGENT, payload.get("tool_calls"))
     elif kind == "before_prompt" and payload.get("prompt") == "" and payload.get("submitted_prompt") is None:
         data["repeat"] = True  # sent along with a tool's result: nobody has said anything
         facts["actor"] = "ai_agent"
@@ -114,31 +114,31 @@ def _wrap(flat: Object, event: Event) -> Object:
     if event.usage is not None and event.type == "agent_stop":
         flat["input_tokens"] = event.usage.input_tokens
     if event.type == "tool_batch":
-        flat["tool_calls"] = [_call(call) for call in flat["tool_calls"]]
+        flat["tool_calls"] = [_add_call_id(call) for call in flat["tool_calls"]]
     if event.type == "before_prompt" and event.agent != AGENT.name:
         flat["submitted_prompt"] = event.prompt
     if event.tool is not None and event.tool.result is not None:
-        _wrap_result(flat, event.tool, event.tool.result, failed=event.type == "tool_use_failure")
+        _wrap_result(flat, event.tool, event.tool.result, is_failure=event.type == "tool_use_failure")
     return flat
 
 
-def _call(call: Any) -> Any:
+def _add_call_id(call: Any) -> Any:
     """Within a batch both ids are the model's own."""
     return call | {"tool_call_id": call["tool_use_id"]} if type(call) is dict and "tool_use_id" in call else call
 
 
-def _wrap_result(flat: Object, tool: Tool, result: Result, *, failed: bool) -> None:
-    """A success answers with what the model and the user are shown, a failure with a text."""
-    said, error = flat.pop("tool_response", ""), flat.pop("error", None)
-    told: Any = said
-    if tool.name == "shell" and result.exit_code is not None and not str(error).startswith(_STARTS):
-        place = tool.input.get("directory", "(root)")
-        told = _REPORT.format(tool.input.get("command"), place, said or error or "(empty)", result.exit_code)
-    if failed:
-        flat["error"] = _tool.as_text(told if error is None or told is not said else error)
+def _wrap_result(flat: Object, tool: Tool, result: Result, *, is_failure: bool) -> None:
+    """A success has the forms for model and user, a failure a text."""
+    output, error = flat.pop("tool_response", ""), flat.pop("error", None)
+    report: Any = output
+    if tool.name == "shell" and result.exit_code is not None and not str(error).startswith(_REPORT_PREFIXES):
+        directory = tool.input.get("directory", "(root)")
+        report = _REPORT_TEMPLATE.format(tool.input.get("command"), directory, output or error or "(empty)", result.exit_code)
+    if is_failure:
+        flat["error"] = _tool.as_text(report if error is None or report is not output else error)
         return
-    parts = [{"text": told}] if tool.mcp_server is not None and type(told) is str else told
-    flat["tool_response"] = {"llmContent": parts, "returnDisplay": said if type(said) is str else ""}
+    parts = [{"text": report}] if tool.mcp_server is not None and type(report) is str else report
+    flat["tool_response"] = {"llmContent": parts, "returnDisplay": output if type(output) is str else ""}
     if error is not None:
         flat["tool_response"]["error"] = {"message": error}
 
@@ -212,13 +212,13 @@ AGENT = Agent(
         "yolo": "agent",
         "plan": "plan",
     },
-    marks=("QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID", "QWEN_CODE_PROJECT_DIR"),
+    env_markers=("QWEN_PROJECT_DIR", "QWEN_CODE_SESSION_ID", "QWEN_CODE_PROJECT_DIR"),
     variables={"QWEN_PROJECT_DIR": "project", "QWEN_CODE_SESSION_ID": "session", "GEMINI_PROJECT_DIR": "project"}
     | {"CLAUDE_PROJECT_DIR": "project"},
     home=".qwen",
     transcripts=(".qwen/projects", ".jsonl", {"QWEN_RUNTIME_DIR": "projects", "QWEN_HOME": "projects"}),
     ends="sometimes",  # not where it was given its prompt on the command line
-    telltales=(
+    signature_keys=(
         frozenset({"tool_call_id"}),
         frozenset({"submitted_prompt"}),
         frozenset({"timestamp", "permission_mode"}),
@@ -257,16 +257,16 @@ AGENT = Agent(
         render=render,
         parse=parse,
         points={
-            "PreToolUse": point("prevent", ask="denies_headless", cap=_BUS),
-            "PostToolUse": point("context", cap=_BUS),
-            "PostToolUseFailure": point("context", cap=_BUS),
+            "PreToolUse": point("prevent", ask="denies_headless", cap=_BUS_TIMEOUT_S),
+            "PostToolUse": point("context", cap=_BUS_TIMEOUT_S),
+            "PostToolUseFailure": point("context", cap=_BUS_TIMEOUT_S),
             "PostToolBatch": point("prevent", cap=15),
-            "PermissionRequest": point("prevent allow", cap=_BUS),  # new input comes only with an allow
-            "UserPromptSubmit": point("prevent stop context", cap=_BUS),
+            "PermissionRequest": point("prevent allow", cap=_BUS_TIMEOUT_S),  # new input comes only with an allow
+            "UserPromptSubmit": point("prevent stop context", cap=_BUS_TIMEOUT_S),
             "UserPromptExpansion": point("prevent"),
             "SessionStart": point("context"),
             "SessionEnd": point(cap=2),
-            "Stop": point("retry", cap=_BUS),
+            "Stop": point("retry", cap=_BUS_TIMEOUT_S),
             "SubagentStop": point("retry"),
             "PreCompact": point("context"),
             "TodoCreated": point("prevent"),
@@ -278,14 +278,14 @@ AGENT = Agent(
         ),
         matching="names joined by bars, else a pattern, unanchored",
         units=1000,
-        least=1000,
+        min_unit=1000,
         timeout=60,
         handlers={
-            "command": {"type": "type", "env": "env"} | COMMAND,
-            "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"} | _PATIENCE,
-            "prompt": {"type": "type", "prompt": "prompt", "model": "model"} | _PATIENCE,
+            "command": {"type": "type", "env": "env"} | COMMAND_KEYS,
+            "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"} | _TIMEOUT_KEYS,
+            "prompt": {"type": "type", "prompt": "prompt", "model": "model"} | _TIMEOUT_KEYS,
         },
-        aside=frozenset({"replace", "task"}),
+        excluded_tools=frozenset({"replace", "task"}),
         switches=tuple(
             (file, ("disableAllHooks",), True)
             for file in ("~/.qwen/settings.json", ".qwen/settings.json", "/etc/qwen-code/settings.json")

@@ -1,4 +1,4 @@
-"""Copilot in Visual Studio Code, the harness that runs in the editor's extension host.
+"""Agent table, decoder and encoder of Copilot in Visual Studio Code (the extension host's harness).
 
 The documentation spells the common keys in camelCase, the extension writes them in snake_case: both are read.
 """
@@ -6,18 +6,18 @@ The documentation spells the common keys in camelCase, the extension writes them
 from functools import partial
 
 from hookonce.agents._family import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._patch import shape as patch_shape
+from hookonce.agents._patch import shape_patch as patch_shape
 from hookonce.agents._tool import as_text
 from hookonce.agents.configs.copilot import parse, render
-from hookonce.agents.configs.copilot_keys import Spelling
+from hookonce.agents.configs.copilot_keys import EntryKeys
 from hookonce.agents.configs.point import point
 from hookonce.agents.replies.vs_code_copilot import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object
 
-_STORAGE = "GitHub.copilot-chat"
-_SETTINGS = ("~/.config/Code/User/settings.json", ".vscode/settings.json")
+_TRANSCRIPT_FOLDER = "GitHub.copilot-chat"
+_SETTINGS_FILES = ("~/.config/Code/User/settings.json", ".vscode/settings.json")
 # Copilot CLI's keys are read too, and where both stand the system's own is taken.
-_SPELLING = Spelling(
+_SPELLING = EntryKeys(
     systems={"windows": ("windows", "powershell"), "linux": ("linux", "bash"), "darwin": ("osx", "bash")},
     timeouts=("timeout", "timeoutSec"),
     overrides="windows/linux/osx",
@@ -25,49 +25,47 @@ _SPELLING = Spelling(
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    """`mcp_server_tool`; the server's part is cut and mangled, so more than one joint cannot be told apart."""
+    """`mcp_server_tool`; the server's part is cut and cleaned, so a name with more underscores is ambiguous."""
     if not native.startswith("mcp_"):
         return None
     server, _, tool = native[4:].partition("_")
     return (server, tool) if server and tool and "_" not in tool else ("?", native)
 
 
-def _pages(name: str, arguments: Object) -> tuple[str, Object]:
-    """A fetch of several pages."""
+def _shape_fetch(name: str, arguments: Object) -> tuple[str, Object]:
     urls = arguments.get("urls")
     if type(urls) is not list or not all(type(url) is str for url in urls):
         return name, arguments
     return name, arguments | {"url": "\n".join(urls)}
 
 
-def _replacements(name: str, arguments: Object) -> tuple[str, Object]:
-    """Several replacements in one call, perhaps all of them in one file."""
-    given = arguments.get("replacements")
-    steps = given if type(given) is list else []
-    found = [step["filePath"] for step in steps if type(step) is dict and type(step.get("filePath")) is str]
-    paths = list(dict.fromkeys(found))
+def _shape_replacements(name: str, arguments: Object) -> tuple[str, Object]:
+    replacements = arguments.get("replacements")
+    steps = replacements if type(replacements) is list else []
+    step_paths = [step["filePath"] for step in steps if type(step) is dict and type(step.get("filePath")) is str]
+    paths = list(dict.fromkeys(step_paths))
     if not paths:
         return name, arguments
-    shaped = arguments | {"files": [{"path": path, "operation": "update"} for path in paths]}
-    return name, shaped | {"path": paths[0]} if len(paths) == 1 else shaped
+    file_arguments = arguments | {"files": [{"path": path, "operation": "update"} for path in paths]}
+    return name, file_arguments | {"path": paths[0]} if len(paths) == 1 else file_arguments
 
 
 def _recognise(payload: Object) -> str | None:
     """In snake_case it differs from Copilot CLI by its call ids, and from Qwen Code by having no permission mode."""
     if type(payload.get("hookEventName")) is str and "sessionId" in payload:
         return str(payload["hookEventName"])
-    named, stamp = payload.get("hook_event_name"), payload.get("timestamp")
-    if type(named) is not str or type(stamp) is not str or named not in AGENT.events or "permission_mode" in payload:
+    event_name, timestamp = payload.get("hook_event_name"), payload.get("timestamp")
+    if type(event_name) is not str or type(timestamp) is not str or event_name not in AGENT.events or "permission_mode" in payload:
         return None
     if "transcript_path" in payload:
-        return named if _STORAGE in str(payload["transcript_path"]) else None
-    return named if "tool_use_id" in payload else None
+        return event_name if _TRANSCRIPT_FOLDER in str(payload["transcript_path"]) else None
+    return event_name if "tool_use_id" in payload else None
 
 
 def _wrap(flat: Object, event: Event) -> Object:
-    """Common keys in both spellings, for hooks were written after either; what a tool gave back is a text."""
-    both = {"hook_event_name": flat["hookEventName"], "session_id": flat.get("sessionId")}
-    flat |= {key: value for key, value in both.items() if value is not None}
+    """Common keys in both spellings, for hooks were written for either; a tool's result is a text."""
+    snake_case_fields = {"hook_event_name": flat["hookEventName"], "session_id": flat.get("sessionId")}
+    flat |= {key: value for key, value in snake_case_fields.items() if value is not None}
     tool = event.tool
     if tool is not None and event.agent != AGENT.name:
         if tool.result is not None:
@@ -142,8 +140,8 @@ AGENT = Agent(
     ),
     details=pick(DETAILS, "source", "trigger", "custom_instructions", "stop_hook_active")
     | {"initial_prompt": "initial_prompt"},
-    home=_STORAGE,
-    telltales=(frozenset({"hookEventName", "sessionId"}),),
+    home=_TRANSCRIPT_FOLDER,
+    signature_keys=(frozenset({"hookEventName", "sessionId"}),),
     quirks=(
         "Matchers are read and then ignored: every hook of an event runs for every tool.",
         "A block on Stop is nested in hookSpecificOutput, on SubagentStop it stands at the top level.",
@@ -151,10 +149,10 @@ AGENT = Agent(
         "Arguments are in camelCase (filePath), and the tool names are neither Copilot CLI's nor Claude Code's.",
         "It runs the hooks of ~/.claude/settings.json and ~/.copilot/hooks too.",
     ),
-    shapes={
+    shape_readers={
         "apply_patch": patch_shape,
-        "fetch_webpage": _pages,
-        "multi_replace_string_in_file": _replacements,
+        "fetch_webpage": _shape_fetch,
+        "multi_replace_string_in_file": _shape_replacements,
     },
     mcp=_mcp,
     mcp_name="mcp_{}_{}".format,
@@ -189,9 +187,9 @@ AGENT = Agent(
         },
         ambiguous={"apply_patch": ["file_write", "file_edit"]},
         switches=(
-            *((file, ("chat.useHooks",), False) for file in _SETTINGS),
-            (_SETTINGS[0], ("chat.hookFilesLocations", "~/.copilot/hooks"), False),
-            (_SETTINGS[1], ("chat.hookFilesLocations", ".github/hooks"), False),
+            *((file, ("chat.useHooks",), False) for file in _SETTINGS_FILES),
+            (_SETTINGS_FILES[0], ("chat.hookFilesLocations", "~/.copilot/hooks"), False),
+            (_SETTINGS_FILES[1], ("chat.hookFilesLocations", ".github/hooks"), False),
         ),
         trust="Trust the workspace; an organisation may have forbidden hooks.",
     ),

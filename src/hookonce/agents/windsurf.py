@@ -1,4 +1,4 @@
-"""Windsurf, whose agent is called Cascade: today the older half of Devin Desktop."""
+"""Agent table and decoder of Windsurf, whose agent is called Cascade: today the older half of Devin Desktop."""
 
 from hookonce.agents import _tool
 from hookonce.agents._family import DETAILS, pick
@@ -9,20 +9,20 @@ from hookonce.agents.replies.windsurf import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result
 
 # What `tool_info` tells of the outcome; everything else in it is an argument.
-_OUTCOME = frozenset({"content", "output", "exit_code"})
+_OUTCOME_KEYS = frozenset({"content", "output", "exit_code"})
 
 
-def _unwrap(payload: Object, told: str | None) -> Object:
-    """The details of an action lie in `tool_info`; the action itself is the only name of the tool."""
+def _unwrap(payload: Object, event_hint: str | None) -> Object:
+    """The details of an action lie in `tool_info`; the action's name is the only name of the tool."""
     info = payload.get("tool_info")
     if type(info) is not dict:
         return payload
     flat = info | payload
-    action = payload.get("agent_action_name") or told
+    action = payload.get("agent_action_name") or event_hint
     tool = action.partition("_")[2] if type(action) is str else ""
     if tool in AGENT.tools:
         flat["tool"] = tool
-        flat["input"] = {key: value for key, value in info.items() if key not in _OUTCOME}
+        flat["input"] = {key: value for key, value in info.items() if key not in _OUTCOME_KEYS}
     return flat
 
 
@@ -33,21 +33,21 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str]:
-    """Whatever is not one of the three known actions is a tool of an MCP server."""
+    """A tool that is none of the three actions belongs to an MCP server."""
     server = facts.get("mcp_server")
     return (server if type(server) is str and server else "?"), native
 
 
-def _edit(name: str, given: Object) -> tuple[str, Object]:
-    """Replacing nothing is writing; a single replacement is spelled out."""
-    edits = given.get("edits")
+def _shape_edit(name: str, arguments: Object) -> tuple[str, Object]:
+    """Replacing an empty text is writing; a single replacement becomes old_text and new_text."""
+    edits = arguments.get("edits")
     if type(edits) is not list or not edits or not all(type(edit) is dict for edit in edits):
-        return name, given
+        return name, arguments
     if not any(edit.get("old_string") for edit in edits):
-        return "file_write", given | ({"content": edits[0].get("new_string")} if len(edits) == 1 else {})
+        return "file_write", arguments | ({"content": edits[0].get("new_string")} if len(edits) == 1 else {})
     if len(edits) == 1:
-        return name, given | {"old_text": edits[0]["old_string"], "new_text": edits[0].get("new_string")}
-    return name, given
+        return name, arguments | {"old_text": edits[0]["old_string"], "new_text": edits[0].get("new_string")}
+    return name, arguments
 
 
 def _result(facts: Facts, name: str) -> Result:
@@ -102,7 +102,7 @@ AGENT = Agent(
     },
     details=pick(DETAILS, "worktree_path") | {"response": "response", "root_workspace_path": "root_workspace"},
     home=".windsurf",
-    telltales=(frozenset({"agent_action_name"}),),
+    signature_keys=(frozenset({"agent_action_name"}),),
     quirks=(
         "Only the exit code counts: 2 on a pre_ event blocks and shows stderr to the agent, all else lets it pass.",
         "Nothing printed is ever parsed, so a hook can neither ask nor rewrite nor add context.",
@@ -113,7 +113,7 @@ AGENT = Agent(
     ),
     unwrap=_unwrap,
     refine=_refine,
-    shapes={"write_code": _edit},
+    shape_readers={"write_code": _shape_edit},
     mcp=_mcp,
     result=_result,
     wrap=wrap,

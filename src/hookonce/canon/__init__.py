@@ -1,1 +1,1 @@
-"""The vocabulary: tables that every other room reads and none repeats."""
+"""Canonical vocabulary: events, tools, names and decisions; tables that every other package reads and none repeats."""

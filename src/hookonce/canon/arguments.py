@@ -1,16 +1,16 @@
-"""The canonical argument names of each tool, each with its privacy class.
+"""Canonical tools: argument names with privacy classes, fields of `Event.data`, and the actions of Agent Hooks.
 
-Classes: `keep` is harmless, `path` names a file, `command` says what was done, `text` is content that
-belongs to somebody, `content` such a text that may be long and is told only at full privacy, `identity` says who
-somebody is, `failure` why something failed, of which our own words are kept. An argument that is not listed is text.
+Classes: `keep` is harmless, `path` names a file, `command` says what was done, `text` is content that belongs to
+somebody, `content` such a text that may be long and is told only at full privacy, `identity` says who somebody
+is, `failure` why something failed, of which our own words are kept. An argument that is not listed is text.
 Secrets have no row here: they are kept in no field of any class.
 """
 
 from typing import Literal
 
-Class = Literal["keep", "path", "command", "text", "content", "identity", "failure"]
+PrivacyClass = Literal["keep", "path", "command", "text", "content", "identity", "failure"]
 
-ARGUMENTS: dict[str, dict[str, Class]] = {
+ARGUMENTS: dict[str, dict[str, PrivacyClass]] = {
     "shell": {
         "command": "command",
         "commands": "command",
@@ -36,7 +36,7 @@ ARGUMENTS: dict[str, dict[str, Class]] = {
 }
 
 # What `Event.data` may hold, beside the event's own fields; a name that is not listed is text.
-DATA: dict[str, Class] = {
+DATA_FIELDS: dict[str, PrivacyClass] = {
     "transcript_path": "path",
     "agent_transcript_path": "path",
     "permission_mode": "keep",

@@ -18,4 +18,4 @@ CAPABILITIES: dict[str, Strategy] = {
 }
 
 # The capabilities that speak of a hook's answer: naming one in `degradation` shows that the hook gives one.
-OF_OUTPUT = frozenset({"structured_output", "input_rewrite"})
+OUTPUT_CAPABILITIES = frozenset({"structured_output", "input_rewrite"})

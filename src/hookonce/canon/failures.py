@@ -1,11 +1,11 @@
-"""Why a hook failed, in our own words: those are nobody's text, and may be shown where texts are left out."""
+"""Failure texts of hooks in our own words: those are nobody's text, and may be shown where texts are masked."""
 
 import errno
 import os
 import re
 
 # Whole sentences of ours; `(.+)` stands for what the system says of itself.
-_WHOLE = re.compile(
+_OWN_SENTENCE = re.compile(
     r"timeout"
     r"|exit code \d{1,3}(?: of a hook that may not block)?"
     r"|ended by signal \d{1,3}"
@@ -30,19 +30,19 @@ _WHOLE = re.compile(
     r"|(?:the line broke|there is no server [\w.:-]{1,253}|[\w.:-]{1,253} is not reached at port \d{1,5}): (.+)"
 )
 # Words of ours, before what somebody else has said.
-_BEGUN = re.compile(r"(not started|timeout|oom|unreachable|bad_request|forbidden|internal|unsupported_op)\b")
-_SYSTEM = {os.strerror(number) for number in errno.errorcode} | {
+_OWN_PREFIX = re.compile(r"(not started|timeout|oom|unreachable|bad_request|forbidden|internal|unsupported_op)\b")
+_SYSTEM_ERRORS = {os.strerror(number) for number in errno.errorcode} | {
     "Name or service not known",
     "Temporary failure in name resolution",
     "No address associated with hostname",
 }
-MORE = ": …"
+ELLIPSIS_SUFFIX = ": …"
 
 
-def ours(text: str) -> str | None:
+def extract_own_text(text: str) -> str | None:
     """As much of a failure as is our own words; None if nothing is."""
-    found = _WHOLE.fullmatch(text)
-    if found is not None and (found[1] is None or found[1] in _SYSTEM):
+    match = _OWN_SENTENCE.fullmatch(text)
+    if match is not None and (match[1] is None or match[1] in _SYSTEM_ERRORS):
         return text
-    begun = _BEGUN.match(text)
-    return None if begun is None else begun[1] + MORE
+    prefix = _OWN_PREFIX.match(text)
+    return None if prefix is None else prefix[1] + ELLIPSIS_SUFFIX

@@ -4,10 +4,10 @@ from functools import lru_cache
 from re import ASCII
 from re import compile as pattern
 
-_NAME = pattern(r"[\w$.:/+-]{1,100}", ASCII)
+_FIELD_NAME = pattern(r"[\w$.:/+-]{1,100}", ASCII)
 
 
 @lru_cache(maxsize=4096)
-def is_name(key: str) -> bool:
+def is_field_name(key: str) -> bool:
     """Whether a key may be the name of a field; others are somebody's text, such as a question above its answer."""
-    return _NAME.fullmatch(key) is not None
+    return _FIELD_NAME.fullmatch(key) is not None

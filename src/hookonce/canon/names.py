@@ -1,4 +1,7 @@
-"""Other names under which agents and formats are known."""
+"""Names in other vocabularies: agent aliases, reasons, notification and error types, providers; suggestions.
+
+A native word that is in no table is kept in `Event.data` and left out of the format's closed list.
+"""
 
 AGENT_ALIASES: dict[str, str] = {
     "amazon-q": "kiro",

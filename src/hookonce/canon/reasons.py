@@ -3,7 +3,7 @@
 A native word that is in no table is kept in `Event.data` and left out of the format's closed list.
 """
 
-START_AGENT_HOOKS: dict[str, str] = {
+AGENT_HOOKS_START_REASONS: dict[str, str] = {
     "new": "new",
     "startup": "new",
     "fork": "new",
@@ -14,7 +14,7 @@ START_AGENT_HOOKS: dict[str, str] = {
     "compact": "restart",
 }
 
-END_AGENT_HOOKS: dict[str, str] = {
+AGENT_HOOKS_END_REASONS: dict[str, str] = {
     "exit": "exit",
     "completed": "completed",
     "error": "error",
@@ -34,7 +34,7 @@ END_AGENT_HOOKS: dict[str, str] = {
     "user_close": "exit",
 }
 
-END_OPENHOOK: dict[str, str] = {
+OPENHOOK_END_REASONS: dict[str, str] = {
     "user_exit": "user_exit",
     "timeout": "timeout",
     "error": "error",
@@ -53,7 +53,7 @@ END_OPENHOOK: dict[str, str] = {
     "user_close": "user_exit",
 }
 
-NOTIFICATIONS: dict[str, str] = {
+NOTIFICATION_TYPES: dict[str, str] = {
     "ToolPermission": "ToolPermission",
     "IdleTimeout": "IdleTimeout",
     "ErrorAlert": "ErrorAlert",
@@ -63,7 +63,7 @@ NOTIFICATIONS: dict[str, str] = {
 }
 
 # What failed: Agent Hooks' four words, and where Copilot says that an error came from.
-ERRORS: dict[str, str] = {
+ERROR_TYPES: dict[str, str] = {
     "ToolFailed": "ToolFailed",
     "ModelError": "ModelError",
     "HookError": "HookError",
@@ -73,7 +73,7 @@ ERRORS: dict[str, str] = {
 }
 
 # Model ids as `provider/model`: by what the id begins with, else as they are.
-PROVIDERS: tuple[tuple[str, str], ...] = (
+MODEL_PROVIDERS: tuple[tuple[str, str], ...] = (
     ("claude", "anthropic"),
     ("anthropic", "anthropic"),
     ("gpt", "openai"),

@@ -1,8 +1,8 @@
-"""Tellers: who tells what the model calls of a session have used, and which of them count, so that each call does once.
+"""Precedence of token usage sources, so that each model call of a session counts once.
 
-A transcript knows every call, a model event those that we are asked about, an agent that stops those of its turn, the
-end of a session all of them. Whoever knows best counts alone. What only the call of a sub-agent tells is added, except
-to those who know of it anyway.
+A transcript knows every call, a model event those that we are asked about, an agent that stops those of its
+turn, the end of a session all of them. The best source counts alone. What only the call of a sub-agent tells is
+added, except to sources that know of it anyway.
 """
 
 from collections.abc import Iterable
@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from hookonce.model import Event
 
 TRANSCRIPT, MODEL, STOP, RESPONSE, END, CALL = "transcript", "model", "stop", "response", "end", "call"
-SINGLE = frozenset({TRANSCRIPT, MODEL})  # who tells of one call of the model at a time
-_BEST = (TRANSCRIPT, MODEL, STOP, RESPONSE, END)  # of those who tell of the same calls, the first that does
-_ALL = frozenset({TRANSCRIPT, END})  # who tells of sub-agents too
-_TELLERS = {
+SINGLE_CALL_SOURCES = frozenset({TRANSCRIPT, MODEL})  # who tells of one call of the model at a time
+_PRECEDENCE = (TRANSCRIPT, MODEL, STOP, RESPONSE, END)  # of those who tell of the same calls, the first that does
+_SOURCES_WITH_SUBAGENTS = frozenset({TRANSCRIPT, END})  # who tells of sub-agents too
+_SOURCE_BY_EVENT = {
     "after_model": MODEL,
     "agent_stop": STOP,
     "agent_response": RESPONSE,
@@ -23,18 +23,18 @@ _TELLERS = {
 }
 
 
-def teller(event: Event) -> str | None:
-    """As whom an event tells; None if it is one of those that never do."""
-    return TRANSCRIPT if from_transcript(event) else _TELLERS.get(event.type)
+def usage_source_of(event: Event) -> str | None:
+    """The usage source that an event is; None if it is of a type that never has usage."""
+    return TRANSCRIPT if is_from_transcript(event) else _SOURCE_BY_EVENT.get(event.type)
 
 
-def from_transcript(event: Event) -> bool:
+def is_from_transcript(event: Event) -> bool:
     """Whether an event was read in a transcript."""
     return event.origin is not None and TRANSCRIPT in event.origin.via
 
 
-def counting(known: Iterable[str]) -> frozenset[str]:
-    """Those who count, of those who have told anything in a session."""
-    told = frozenset(known)
-    best = next((one for one in _BEST if one in told), None)
-    return told & ({best} if best in _ALL else {best, CALL})
+def counting_sources(sources: Iterable[str]) -> frozenset[str]:
+    """The sources that count, of those that are present in a session."""
+    present_sources = frozenset(sources)
+    best = next((source for source in _PRECEDENCE if source in present_sources), None)
+    return present_sources & ({best} if best in _SOURCES_WITH_SUBAGENTS else {best, CALL})

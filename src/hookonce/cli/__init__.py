@@ -1,4 +1,4 @@
-"""The commands, one file each. This map is the only list of them; a command's file is read when it runs."""
+"""Registry of commands with their help texts, the only list; a command's module is imported when it runs."""
 
 COMMANDS: dict[str, str] = {
     "init": "write a first manifest of hooks",

@@ -1,4 +1,4 @@
-"""How events are printed: as our own records, in an open format, as values with commas, or for the eye."""
+"""hookonce events: list, follow and query recorded events as table, JSON, CSV or an open format."""
 
 import csv
 import sys
@@ -6,75 +6,75 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from hookonce import formats
-from hookonce.cli._lines import Lines
-from hookonce.cli._when import short
-from hookonce.cli._words import counted
+from hookonce.cli._lines import StreamingTable
+from hookonce.cli._when import format_time
+from hookonce.cli._words import pluralize
 from hookonce.errors import UsageError
 from hookonce.formats import canonical
-from hookonce.journeys.told import told
+from hookonce.journeys.told import summarize_record
 from hookonce.model import Format, Stored
-from hookonce.store.entry import read
-from hookonce.store.query import Row
+from hookonce.store.entry import decode_entry
+from hookonce.store.query import EventRow
 from hookonce.store.redact import Level
 from hookonce.texts import dump
 
-COLUMNS = ("time", "agent", "session", "subagent", "type", "tool", "what", "decision", "reason", "project", "id")
-_SESSION = 13  # characters: of a name that begins with a time, those that two sessions rarely share
+CSV_COLUMNS = ("time", "agent", "session", "subagent", "type", "tool", "what", "decision", "reason", "project", "id")
+_SESSION_CHARS = 13  # characters: of a name that begins with a time, those that two sessions rarely share
 
-Put = Callable[[Row], None]
-End = Callable[[], None]
+RowWriter = Callable[[EventRow], None]
+Flush = Callable[[], None]
 
 
-def form(options: Namespace) -> tuple[Put, End]:
-    """What to do with each row, and when there are no more for now."""
+def choose_writer(options: Namespace) -> tuple[RowWriter, Flush]:
+    """Choose the row writer of the output options, and what flushes it."""
     if options.format is not None:
-        return _translated(options)
+        return _format_writer(options)
     if options.json:
-        return _each(lambda record: sys.stdout.buffer.write(dump(canonical.write(record)[0]) + b"\n"))
+        return _record_writer(lambda record: sys.stdout.buffer.write(dump(canonical.write(record)[0]) + b"\n"))
     if options.csv:
-        return _values()
-    lines = Lines("time (UTC)", "agent", "session", "type", "tool", "decision", "what")
-    return _each(lambda record: _line(lines, record), lines.flush)
+        return _csv_writer()
+    lines = StreamingTable("time (UTC)", "agent", "session", "type", "tool", "decision", "what")
+    return _record_writer(lambda record: _write_table_row(lines, record), lines.flush)
 
 
-def _each(show: Callable[[Stored], object], end: End = lambda: None) -> tuple[Put, End]:
+def _record_writer(write_record: Callable[[Stored], object], flush: Flush = lambda: None) -> tuple[RowWriter, Flush]:
     """Rows as records; those that nobody can read are counted."""
-    unread = []
+    unreadable = []
 
-    def put(row: Row) -> None:
+    def write_row(row: EventRow) -> None:
         try:
-            record = read(row.body).record
+            record = decode_entry(row.body).record
         except ValueError:
-            unread.append(row.seq)
+            unreadable.append(row.seq)
         else:
-            show(record)
+            write_record(record)
 
-    def done() -> None:
-        end()
-        if unread:
-            numbers = f"{counted(len(unread), 'record')} (the first is number {unread[0]})"
+    def finish() -> None:
+        flush()
+        if unreadable:
+            numbers = f"{pluralize(len(unreadable), 'record')} (the first is number {unreadable[0]})"
             print(f"hookonce: {numbers} cannot be read; hookonce audit verify says more", file=sys.stderr)
-            unread.clear()
+            unreadable.clear()
 
-    return put, done
+    return write_row, finish
 
 
-def _line(lines: Lines, record: Stored) -> None:
+def _write_table_row(lines: StreamingTable, record: Stored) -> None:
     event, decision = record.event, record.decision
     outcome = (decision.outcome if decision is not None else None) or ""
     tool = event.tool.name if event.tool is not None else ""
-    name = (event.session or "")[:_SESSION]
-    what = told(record)
-    lines.row(short(event.time), event.agent, name, event.type, tool, outcome, what, loud=outcome == "deny")
+    session = (event.session or "")[:_SESSION_CHARS]
+    summary = summarize_record(record)
+    lines.add_row(format_time(event.time), event.agent, session, event.type, tool, outcome, summary, is_alarm=outcome == "deny")
 
 
-def _values() -> tuple[Put, End]:
+def _csv_writer() -> tuple[RowWriter, Flush]:
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    return _each(lambda record: writer.writerow(_cells(record)))
+    writer.writerow(CSV_COLUMNS)
+    return _record_writer(lambda record: writer.writerow(_csv_cells(record)))
 
 
-def _cells(record: Stored) -> list[str | None]:
+def _csv_cells(record: Stored) -> list[str | None]:
     event, decision = record.event, record.decision
     return [
         event.time,
@@ -83,7 +83,7 @@ def _cells(record: Stored) -> list[str | None]:
         event.subagent.id if event.subagent is not None else None,
         event.type,
         event.tool.name if event.tool is not None else None,
-        told(record, reason=False),
+        summarize_record(record, reason=False),
         decision.outcome if decision is not None else None,
         decision.reason if decision is not None else None,
         event.cwd,
@@ -91,32 +91,32 @@ def _cells(record: Stored) -> list[str | None]:
     ]
 
 
-def _translated(options: Namespace) -> tuple[Put, End]:
-    from hookonce.journeys.lines import Line
-    from hookonce.journeys.translate import Fault, Plan, Translation
+def _format_writer(options: Namespace) -> tuple[RowWriter, Flush]:
+    from hookonce.journeys.lines import StreamLine
+    from hookonce.journeys.translate import LineFault, TranslationPlan, Translation
 
-    target, variant = _target(options.format)
+    target, variant = _parse_target(options.format)
     level: Level = options.privacy or ("full" if target is canonical.FORMAT else "minimal")
-    walk = Translation(Plan(source=canonical.FORMAT, target=target, variant=variant, level=level))
+    translation = Translation(TranslationPlan(source=canonical.FORMAT, target=target, variant=variant, level=level))
 
-    def put(row: Row) -> None:
-        for outcome in walk.texts([Line(row.seq, row.body)]):
-            if isinstance(outcome, Fault):
+    def write_row(row: EventRow) -> None:
+        for outcome in translation.json_lines([StreamLine(row.seq, row.body)]):
+            if isinstance(outcome, LineFault):
                 print(f"hookonce: record {outcome.line}: {outcome.message}", file=sys.stderr)
             else:
                 sys.stdout.buffer.write(outcome)
 
-    def end() -> None:
-        if left := walk.left_out:
-            kinds = ", ".join(f"{kind} {count}" for kind, count in left.most_common())
-            lost = counted(left.total(), "event")
-            print(f"hookonce: {lost} left out, {target.title} has no place for: {kinds}", file=sys.stderr)
-            left.clear()
+    def finish() -> None:
+        if left_out := translation.unwritten_types:
+            counts_by_type = ", ".join(f"{kind} {count}" for kind, count in left_out.most_common())
+            event_count = pluralize(left_out.total(), "event")
+            print(f"hookonce: {event_count} left out, {target.title} has no place for: {counts_by_type}", file=sys.stderr)
+            left_out.clear()
 
-    return put, end
+    return write_row, finish
 
 
-def _target(text: str) -> tuple[Format, str]:
+def _parse_target(text: str) -> tuple[Format, str]:
     name, _, variant = text.partition("@")
     target = formats.load(name)
     if variant and variant not in target.variants:

@@ -3,54 +3,54 @@
 import sys
 from argparse import Namespace
 
-from hookonce.cli._input import opened, place
-from hookonce.cli._progress import tell
+from hookonce.cli._input import open_input, line_location
+from hookonce.cli._progress import show_progress
 from hookonce.cli._warn import warn
-from hookonce.cli._words import counted
-from hookonce.cli.translate import named
+from hookonce.cli._words import pluralize
+from hookonce.cli.translate import resolve_source
 from hookonce.config import settings
 from hookonce.errors import HookonceError
-from hookonce.journeys.bring import bring
-from hookonce.journeys.lines import documents
+from hookonce.journeys.bring import import_events
+from hookonce.journeys.lines import read_documents
 from hookonce.model import Agent, Format
 from hookonce.store.writer import Writer
 
-_TOLD = 20  # lines that could not be read and are named
+_MAX_FAULTS_SHOWN = 20  # lines that could not be read and are named
 
 
-def run(options: Namespace) -> int:
-    """Keep the events of files: our own records, or whatever translate can read; nothing twice."""
-    whose = None if options.source is None else named(options.source)[0]
-    names, unread = options.words or ["-"], 0
-    read = new = bad = 0
+def run_import(options: Namespace) -> int:
+    """Import events of files: our own records, or whatever translate reads; duplicates are skipped."""
+    source = None if options.source is None else resolve_source(options.source)[0]
+    names, unread_files = options.words or ["-"], 0
+    read_count = new_count = bad_count = 0
     with Writer(durability=settings.durability()) as writer:
         for name in names:
             try:
-                found = _file(name, writer, whose)
+                counts = _import_file(name, writer, source)
             except HookonceError as problem:
                 warn(str(problem))
-                unread += 1
+                unread_files += 1
                 continue
-            read, new, bad = read + found[0], new + found[1], bad + found[2]
-    if unread < len(names):
-        rest = "; the others were there before" if new < read - bad else ""
-        print(f"{counted(new, 'event')} kept, of {counted(read, 'line')}{rest}")
-    if bad:
-        warn(f"{counted(bad, 'line')} could not be read")
-    if unread:
-        warn(f"{counted(unread, 'file')} could not be read; name files with an event in each line, or - for stdin")
-    return 1 if bad or unread else 0
+            read_count, new_count, bad_count = read_count + counts[0], new_count + counts[1], bad_count + counts[2]
+    if unread_files < len(names):
+        duplicate_note = "; the others were there before" if new_count < read_count - bad_count else ""
+        print(f"{pluralize(new_count, 'event')} kept, of {pluralize(read_count, 'line')}{duplicate_note}")
+    if bad_count:
+        warn(f"{pluralize(bad_count, 'line')} could not be read")
+    if unread_files:
+        warn(f"{pluralize(unread_files, 'file')} could not be read; name files with an event in each line, or - for stdin")
+    return 1 if bad_count or unread_files else 0
 
 
-def _file(name: str, writer: Writer, whose: Agent | Format | None) -> tuple[int, int, int]:
-    read = new = bad = 0
-    with opened(name) as stream:
-        for done in bring(documents(stream), writer, settings.privacy(), whose):
-            for fault in done.faults[: max(0, _TOLD - bad)]:
-                warn(f"{place(name, fault.line)}: {fault.message}")
-            read, new, bad = done.read, done.new, bad + len(done.faults)
+def _import_file(name: str, writer: Writer, source: Agent | Format | None) -> tuple[int, int, int]:
+    read_count = new_count = bad_count = 0
+    with open_input(name) as stream:
+        for progress in import_events(read_documents(stream), writer, settings.privacy_level(), source):
+            for fault in progress.faults[: max(0, _MAX_FAULTS_SHOWN - bad_count)]:
+                warn(f"{line_location(name, fault.line)}: {fault.message}")
+            read_count, new_count, bad_count = progress.line_count, progress.new, bad_count + len(progress.faults)
             if sys.stderr.isatty():
-                tell(f"{name}: {counted(read, 'line')} read, {counted(new, 'event')} new …")
+                show_progress(f"{name}: {pluralize(read_count, 'line')} read, {pluralize(new_count, 'event')} new …")
     if sys.stderr.isatty():
-        tell("")
-    return read, new, bad
+        show_progress("")
+    return read_count, new_count, bad_count

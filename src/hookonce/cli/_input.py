@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hookonce.errors import HookonceError
-from hookonce.journeys.lines import MAX_LINE
+from hookonce.journeys.lines import MAX_LINE_BYTES
 
 
 @contextmanager
-def opened(name: str) -> Iterator[BinaryIO]:
-    """A file to read, or standard input for `-`."""
+def open_input(name: str) -> Iterator[BinaryIO]:
+    """Open a file for reading, or standard input for `-`."""
     if name == "-":
         if sys.stdin.isatty():
             print("hookonce: reading JSON from the terminal; Ctrl-D ends it", file=sys.stderr)
@@ -27,19 +27,19 @@ def opened(name: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def place(name: str, line: int) -> str:
-    """Where a line stands, as editors understand it."""
+def line_location(name: str, line: int) -> str:
+    """Location of a line in the form that editors understand."""
     return f"line {line}" if name == "-" else f"{name}:{line}"
 
 
-def add_max_line(parser: ArgumentParser) -> None:
+def add_max_line_option(parser: ArgumentParser) -> None:
     """The option that limits lines."""
     parser.add_argument(
-        "--max-line", type=_positive, default=MAX_LINE, metavar="N", help="refuse lines over N bytes (8 MiB)"
+        "--max-line", type=_parse_positive, default=MAX_LINE_BYTES, metavar="N", help="refuse lines over N bytes (8 MiB)"
     )
 
 
-def _positive(text: str) -> int:
+def _parse_positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise ArgumentTypeError(f"{text!r} is no number of bytes")
     return int(text)

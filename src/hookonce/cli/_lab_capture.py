@@ -1,4 +1,4 @@
-"""hookonce lab capture."""
+"""hookonce lab capture: record the hook payloads of a real agent as golden files."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -8,14 +8,14 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from hookonce.cli import _named
-from hookonce.cli._progress import tell
-from hookonce.cli._words import counted
-from hookonce.lab.capture import USUAL, capture, needed
-from hookonce.lab.provenance import Provenance, save
+from hookonce.cli._progress import show_progress
+from hookonce.cli._words import pluralize
+from hookonce.lab.capture import DEFAULT_SCENARIOS, capture_agent, require_program
+from hookonce.lab.provenance import Provenance, save_capture
 from hookonce.lab.scenarios import SCENARIOS
 from hookonce.texts import dump
 
-_TEXT = """Runs the real agent offline, in a temporary home, and writes every payload that it gives to hooks into
+_CAPTURE_HELP = """Runs the real agent offline, in a temporary home, and writes every payload that it gives to hooks into
 DIR/AGENT-VERSION/EVENT[-TOOL]-N.json: the agent's own event name, the canonical tool, a number. Of the same event, tool
 and shape at most three are kept. The lab's folders become /home/dev and /home/dev/project; ports, names of this user
 and machine and whatever looks like a secret have stand-ins. A payload that still names your home is not written.
@@ -35,7 +35,7 @@ examples:
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `lab capture`."""
-    parser.epilog = _TEXT
+    parser.epilog = _CAPTURE_HELP
     parser.add_argument("name", metavar="AGENT", help="who is run")
     parser.add_argument("--version", metavar="V", help="a version that was fetched (hookonce lab fetch --version V)")
     parser.add_argument("--pinned", action="store_true", help="the version that we know best, if it was fetched")
@@ -44,7 +44,7 @@ def configure(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help=f"may be repeated, of {', '.join(SCENARIOS)}; default: {', '.join(USUAL)}, and what else brings about "
+        help=f"may be repeated, of {', '.join(SCENARIOS)}; default: {', '.join(DEFAULT_SCENARIOS)}, and what else brings about "
         "events of this agent",
     )
     parser.add_argument("--out", type=Path, default=Path("captures"), metavar="DIR", help="default: captures")
@@ -55,23 +55,23 @@ def run(options: Namespace) -> int:
     """Record what an agent tells its hooks."""
     for name in options.scenario:
         if name not in SCENARIOS:
-            raise _named.unknown("scenario", name, SCENARIOS, f"there are {', '.join(SCENARIOS)}")
-    found = needed(_named.agent(options.name).name, options.version, pinned=options.pinned)
-    made = capture(found, options.scenario, tell)
-    tell("")
-    folder, told = save(made, options.out), made.provenance
+            raise _named.unknown_name_error("scenario", name, SCENARIOS, f"there are {', '.join(SCENARIOS)}")
+    program = require_program(_named.find_agent(options.name).name, options.version, use_pinned=options.pinned)
+    capture_result = capture_agent(program, options.scenario, show_progress)
+    show_progress("")
+    folder, provenance = save_capture(capture_result, options.out), capture_result.provenance
     if options.json:
-        sys.stdout.buffer.write(dump({"folder": str(folder)} | asdict(told)) + b"\n")
+        sys.stdout.buffer.write(dump({"folder": str(folder)} | asdict(provenance)) + b"\n")
     else:
-        _show(told, folder)
-    for gap in told.gaps:
+        _print_capture(provenance, folder)
+    for gap in provenance.gaps:
         print(f"hookonce: a payload of {gap.event} in {gap.scenario} was not written: {gap.why}", file=sys.stderr)
-    return int(bool(told.gaps))
+    return int(bool(provenance.gaps))
 
 
-def _show(told: Provenance, folder: Path) -> None:
-    kept = Counter(one.event for one in told.files)
-    print(f"{told.agent} {told.version}: {counted(len(told.files), 'payload')} in {folder}")
-    print("events: " + ", ".join(f"{event} {number}" for event, number in sorted(kept.items())))
-    if told.silent:
-        print(f"never came: {', '.join(sorted(told.silent))}")
+def _print_capture(provenance: Provenance, folder: Path) -> None:
+    payload_counts = Counter(golden.event for golden in provenance.files)
+    print(f"{provenance.agent} {provenance.version}: {pluralize(len(provenance.files), 'payload')} in {folder}")
+    print("events: " + ", ".join(f"{event} {number}" for event, number in sorted(payload_counts.items())))
+    if provenance.silent:
+        print(f"never came: {', '.join(sorted(provenance.silent))}")

@@ -1,4 +1,4 @@
-"""hookonce lab diff."""
+"""hookonce lab diff: compare the captures of two versions of an agent."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -8,18 +8,18 @@ from msgspec import ValidationError, convert
 from msgspec.structs import asdict, replace
 
 from hookonce.cli import _named
-from hookonce.cli._difference import lines
-from hookonce.cli._progress import tell
+from hookonce.cli._difference import diff_lines
+from hookonce.cli._progress import show_progress
 from hookonce.errors import HookonceError, UsageError
-from hookonce.lab.capture import capture, needed
+from hookonce.lab.capture import capture_agent, require_program
 from hookonce.lab.certificate import Certificate
-from hookonce.lab.diff import Side, compare, count, verdicts
-from hookonce.lab.prove import prove
-from hookonce.lab.provenance import Capture, read
+from hookonce.lab.diff import ComparedVersion, compare_captures, count_changes, compare_claims
+from hookonce.lab.prove import prove_agent
+from hookonce.lab.provenance import Capture, load_capture
 from hookonce.texts import dump, load
 
 _USAGE = "two folders, or an agent and two versions: hookonce lab diff OLD NEW, hookonce lab diff AGENT V1 V2"
-_TEXT = """OLD and NEW are folders that `hookonce lab capture` has made. With an agent and two versions, which must have
+_DIFF_HELP = """OLD and NEW are folders that `hookonce lab capture` has made. With an agent and two versions, which must have
 been fetched, both are captured first. Compared are events, tools that the model is offered, the order of those events
 in the tour that can be answered, and for each event and canonical tool the keys of payloads (as JSON paths) with their
 types; values are not.
@@ -44,7 +44,7 @@ examples:
 def configure(parser: ArgumentParser) -> None:
     """The options of `lab diff`."""
     parser.usage = "hookonce lab diff [-h] [--prove | --certificates DIR] [--json] (OLD NEW | AGENT V1 V2)"
-    parser.epilog = _TEXT
+    parser.epilog = _DIFF_HELP
     parser.add_argument("words", nargs="+", metavar="OLD NEW | AGENT V1 V2", help="what is compared")
     claims = parser.add_mutually_exclusive_group()
     claims.add_argument("--prove", action="store_true", help="also prove both, and compare the states of claims")
@@ -56,36 +56,36 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Tell two versions of an agent apart."""
-    old, new = _captures(options.words)
-    found = compare(old, new)
+    old, new = _load_captures(options.words)
+    diff = compare_captures(old, new)
     if options.prove or options.certificates:
-        found = replace(found, claims=verdicts(*(_certificate(options, side) for side in (found.old, found.new))))
-    tell("")
+        diff = replace(diff, claims=compare_claims(*(_load_certificate(options, side) for side in (diff.old, diff.new))))
+    show_progress("")
     if options.json:
-        sys.stdout.buffer.write(dump({"same": not count(found)} | asdict(found)) + b"\n")
+        sys.stdout.buffer.write(dump({"same": not count_changes(diff)} | asdict(diff)) + b"\n")
     else:
-        print("\n".join(lines(found)))
-    return int(bool(count(found)))
+        print("\n".join(diff_lines(diff)))
+    return int(bool(count_changes(diff)))
 
 
-def _captures(words: list[str]) -> list[Capture]:
-    match words:
+def _load_captures(arguments: list[str]) -> list[Capture]:
+    match arguments:
         case [old, new]:
-            return [read(Path(old)), read(Path(new))]
+            return [load_capture(Path(old)), load_capture(Path(new))]
         case [name, *versions] if len(versions) == 2:  # noqa: PLR2004  the old one and the new one
-            agent = _named.agent(name).name
-            programs = [needed(agent, version) for version in versions]  # both, before anything is run
-            return [capture(one, [], tell) for one in programs]
+            agent = _named.find_agent(name).name
+            programs = [require_program(agent, version) for version in versions]  # both, before anything is run
+            return [capture_agent(program, [], show_progress) for program in programs]
     raise UsageError(_USAGE)
 
 
-def _certificate(options: Namespace, side: Side) -> Certificate:
+def _load_certificate(options: Namespace, version: ComparedVersion) -> Certificate:
     if options.prove:
-        return prove(needed(side.agent, side.version), 1, tell)
-    path: Path = options.certificates / f"{side.agent}-{side.version}.json"
+        return prove_agent(require_program(version.agent, version.version), 1, show_progress)
+    path: Path = options.certificates / f"{version.agent}-{version.version}.json"
     try:
         return convert(load(path.read_text(encoding="utf-8")), Certificate)
     except FileNotFoundError:
-        raise HookonceError(f"there is no {path}; hookonce prove {side.agent} --out {path.parent} writes one") from None
+        raise HookonceError(f"there is no {path}; hookonce prove {version.agent} --out {path.parent} writes one") from None
     except (ValidationError, ValueError, OSError) as problem:
         raise HookonceError(f"{path} is no certificate: {problem}") from None

@@ -1,9 +1,9 @@
-"""hookonce lab fetch."""
+"""hookonce lab fetch: download pinned agents from npm."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.cli._table import show, table
+from hookonce.cli._table import print_table, new_table
 from hookonce.errors import UsageError
 from hookonce.texts import dump
 
@@ -28,26 +28,26 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Fetch agents, or tell what that would mean."""
-    from hookonce.lab.fetch import fetch, plan
+    from hookonce.lab.fetch import fetch_agents, plan_downloads
 
     versions = options.version or []
     if versions and len(options.names) != 1:
         raise UsageError("--version is about one agent: hookonce lab fetch AGENT --version V")
     if not options.dry_run:
-        fetch(options.names, versions, _tell)
-    rows = plan(options.names, versions)
+        fetch_agents(options.names, versions, _print_progress)
+    rows = plan_downloads(options.names, versions)
     if options.json:
         for row in rows:
             sys.stdout.buffer.write(dump(row) + b"\n")
         return 0
-    made = table("agent", "version", "MB", "state", "folder")
+    output = new_table("agent", "version", "MB", "state", "folder")
     for row in rows:
-        made.add_row(row.agent, row.version, str(row.megabytes), row.state, row.folder)
-    show(made)
-    if left := sum(row.megabytes for row in rows if row.state != "fetched"):
-        print(f"\nup to {left:,} MB would be fetched")
+        output.add_row(row.agent, row.version, str(row.megabytes), row.state, row.folder)
+    print_table(output)
+    if missing_mb := sum(row.megabytes for row in rows if row.state != "fetched"):
+        print(f"\nup to {missing_mb:,} MB would be fetched")
     return 0
 
 
-def _tell(text: str) -> None:
+def _print_progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

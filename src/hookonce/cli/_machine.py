@@ -1,4 +1,4 @@
-"""What the commands share that change agents' configurations: which agents, which scope, and how changes are shown."""
+"""Plan, apply and report of configuration changes, shared by install, uninstall, adopt, restore and others."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -9,76 +9,76 @@ from msgspec import to_builtins
 
 from hookonce.agents import config_of
 from hookonce.cli import _named
-from hookonce.cli._words import counted
+from hookonce.cli._words import pluralize
 from hookonce.errors import HookonceError
-from hookonce.journeys.change import Change, diff, make
-from hookonce.journeys.places import Place, here
-from hookonce.journeys.survey import present
+from hookonce.journeys.change import FileChange, render_diff, apply_change
+from hookonce.journeys.places import ConfigRoots, current_roots
+from hookonce.journeys.survey import find_agents
 from hookonce.model import Agent
 from hookonce.texts import dump
 
 
-def configure(parser: ArgumentParser, *, changes: bool = True, named: bool = False) -> None:
-    """The options that they all have; `named` if there is no default for whom."""
-    whom = "whose hooks" if named else "default: every agent that is found here"
-    parser.add_argument("names", nargs="+" if named else "*", metavar="AGENT", help=whom)
+def add_change_options(parser: ArgumentParser, *, has_changes: bool = True, requires_names: bool = False) -> None:
+    """Add the shared options; with `requires_names` agents must be named."""
+    names_help = "whose hooks" if requires_names else "default: every agent that is found here"
+    parser.add_argument("names", nargs="+" if requires_names else "*", metavar="AGENT", help=names_help)
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
-    if changes:
+    if has_changes:
         parser.add_argument("--scope", choices=("user", "project"), default="user", help="default: user")
         parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
 
 
-def chosen(options: Namespace, place: Place) -> list[Agent]:
-    """The agents that were named, else those that are here."""
+def select_agents(options: Namespace, locations: ConfigRoots) -> list[Agent]:
+    """Select the agents that are named, else those present on this machine."""
     if options.names:
-        named = [_named.agent(name) for name in options.names]
-        for agent in named:
+        agents = [_named.find_agent(name) for name in options.names]
+        for agent in agents:
             config_of(agent)
-        return named
-    found = present(place)
-    if not found:
+        return agents
+    present_agents = find_agents(locations)
+    if not present_agents:
         print(
             "hookonce: no agent was found on this machine; name one, as in: hookonce install claude-code",
             file=sys.stderr,
         )
-    return found
+    return present_agents
 
 
-def planned(
-    options: Namespace, step: Callable[[Agent, Place], list[Change]]
-) -> tuple[list[Change], list[tuple[str, str]]]:
-    """The changes for all chosen agents, and what was wrong with some of them: one does not stop the others."""
-    place = here()
-    changes: list[Change] = []
+def plan_changes(
+    options: Namespace, plan_agent: Callable[[Agent, ConfigRoots], list[FileChange]]
+) -> tuple[list[FileChange], list[tuple[str, str]]]:
+    """Plan the changes of all selected agents; a problem with one agent does not stop the others."""
+    locations = current_roots()
+    changes: list[FileChange] = []
     problems: list[tuple[str, str]] = []
-    for agent in chosen(options, place):
+    for agent in select_agents(options, locations):
         try:
-            changes += step(agent, place)
+            changes += plan_agent(agent, locations)
         except HookonceError as problem:
             problems.append((agent.name, str(problem)))
     return changes, problems
 
 
-def apply(changes: list[Change], *, leaving: bool = False) -> tuple[list[Change], list[tuple[str, str]]]:
-    """Make the changes; those that could not be made are told with the reason."""
-    done: list[Change] = []
+def apply_changes(changes: list[FileChange], *, is_removal: bool = False) -> tuple[list[FileChange], list[tuple[str, str]]]:
+    """Apply changes; return those that worked and the problems of the others."""
+    applied_changes: list[FileChange] = []
     problems: list[tuple[str, str]] = []
     for change in changes:
         try:
-            make(change, leaving=leaving)
-            done.append(change)
+            apply_change(change, is_removal=is_removal)
+            applied_changes.append(change)
         except HookonceError as problem:
             problems.append((change.agent or "", str(problem)))
-    return done, problems
+    return applied_changes, problems
 
 
-def report(options: Namespace, verb: str, changes: list[Change], problems: list[tuple[str, str]]) -> int:
-    """Say what was (or would be) done, and leave with the right code."""
+def report_changes(options: Namespace, verb: str, changes: list[FileChange], problems: list[tuple[str, str]]) -> int:
+    """Report changes and problems as text or JSON; return the exit code."""
     if options.json:
-        _print_json(verb, changes, problems, dry=options.dry_run)
+        _print_json(verb, changes, problems, dry_run=options.dry_run)
     else:
         if options.dry_run:
-            sys.stdout.write(diff(changes))
+            sys.stdout.write(render_diff(changes))
             print()
         tense = f"would be {verb}" if options.dry_run else verb
         for change in changes:
@@ -88,29 +88,28 @@ def report(options: Namespace, verb: str, changes: list[Change], problems: list[
         for _, text in problems:
             print(f"hookonce: {text}", file=sys.stderr)
         if problems and changes:
-            print(f"hookonce: {counted(len(problems), 'problem')}; the rest went well", file=sys.stderr)
+            print(f"hookonce: {pluralize(len(problems), 'problem')}; the rest went well", file=sys.stderr)
         if options.dry_run and changes:
-            print(f"dry run: {_summary(changes)} would be {verb}; nothing was written")
+            print(f"dry run: {_summarize_changes(changes)} would be {verb}; nothing was written")
     return 1 if problems else 0
 
 
-def _summary(changes: list[Change]) -> str:
-    """How much it is, and whose."""
-    whose = list(dict.fromkeys(change.agent for change in changes if change.agent))
-    return counted(len(changes), "file") + (f" of {', '.join(whose)}" if whose else "")
+def _summarize_changes(changes: list[FileChange]) -> str:
+    agent_names = list(dict.fromkeys(change.agent for change in changes if change.agent))
+    return pluralize(len(changes), "file") + (f" of {', '.join(agent_names)}" if agent_names else "")
 
 
-def _print_json(verb: str, changes: list[Change], problems: list[tuple[str, str]], *, dry: bool) -> None:
+def _print_json(verb: str, changes: list[FileChange], problems: list[tuple[str, str]], *, dry_run: bool) -> None:
     files = [
-        {"agent": change.agent, "scope": change.scope, "path": str(change.path), "state": _state(change)}
+        {"agent": change.agent, "scope": change.scope, "path": str(change.path), "state": _change_state(change)}
         for change in changes
     ]
-    told: dict[str, Any] = {"verb": verb, "dry_run": dry, "changes": files}
-    told["problems"] = [{"agent": agent, "message": text} for agent, text in problems]
-    if dry:
-        told["diff"] = diff(changes)
-    sys.stdout.buffer.write(dump(to_builtins(told)) + b"\n")
+    document: dict[str, Any] = {"verb": verb, "dry_run": dry_run, "changes": files}
+    document["problems"] = [{"agent": agent, "message": text} for agent, text in problems]
+    if dry_run:
+        document["diff"] = render_diff(changes)
+    sys.stdout.buffer.write(dump(to_builtins(document)) + b"\n")
 
 
-def _state(change: Change) -> str:
+def _change_state(change: FileChange) -> str:
     return "created" if change.old is None else "removed" if change.new is None else "changed"

@@ -1,11 +1,11 @@
-"""hookonce module invoke."""
+"""hookonce module invoke: one operation of a module."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.canon.spelling import near
-from hookonce.cli._when import span
-from hookonce.cli._words import counted
+from hookonce.canon.spelling import suggest_name
+from hookonce.cli._when import parse_duration
+from hookonce.cli._words import pluralize
 from hookonce.errors import UsageError
 
 _EXAMPLES = """A module gets nothing that it was not granted: [grants] in config.toml does so for good, --allow once.
@@ -24,29 +24,29 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("op", metavar="OP", help="what it is to do; health and describe as well")
     parser.add_argument("args", nargs="?", metavar="JSON", help="what it is given")
     parser.add_argument("--allow", action="append", default=[], metavar="CAPABILITY", help="grant it this time")
-    parser.add_argument("--timeout", type=span, default=30.0, metavar="TIME", help="default: 30s")
+    parser.add_argument("--timeout", type=parse_duration, default=30.0, metavar="TIME", help="default: 30s")
     parser.add_argument("--json", action="store_true", help="the answer is JSON with and without it")
 
 
 def run(options: Namespace) -> int:
     """Ask it, and print the document that it answers with."""
-    from hookonce.cli._module_named import argument, descriptor
+    from hookonce.cli._module_named import parse_arguments, load_descriptor
     from hookonce.cli._warn import warn
-    from hookonce.journeys.kernel import kernel
-    from hookonce.modules.gate import listed
+    from hookonce.journeys.kernel import build_kernel
+    from hookonce.modules.gate import policy_from_grants
     from hookonce.texts import dump
 
-    found = descriptor(options.module)
-    if strange := next((one for one in options.allow if one not in found.capabilities), None):
-        there = f"; it wants {', '.join(found.capabilities)}" if found.capabilities else "; it wants nothing"
-        raise UsageError(f"{found.name} does not want {strange}{near(strange, found.capabilities) or there}")
-    with kernel({"--allow": listed({found.name: options.allow})}, options.timeout) as made:
-        said = made.invoke_module(found, options.op, argument(options.args))
-        posts = made.close()
-    sys.stdout.buffer.write(dump(said) + b"\n")
-    for post in posts:
-        if post.failures:
-            warn(f"{counted(post.failures, 'event')} could not be kept: {post.problem}")
-    if not said["ok"] and said["error"]["code"] == "forbidden":
+    module_descriptor = load_descriptor(options.module)
+    if unwanted_name := next((capability for capability in options.allow if capability not in module_descriptor.capabilities), None):
+        wanted_note = f"; it wants {', '.join(module_descriptor.capabilities)}" if module_descriptor.capabilities else "; it wants nothing"
+        raise UsageError(f"{module_descriptor.name} does not want {unwanted_name}{suggest_name(unwanted_name, module_descriptor.capabilities) or wanted_note}")
+    with build_kernel({"--allow": policy_from_grants({module_descriptor.name: options.allow})}, options.timeout) as host:
+        response = host.invoke_module(module_descriptor, options.op, parse_arguments(options.args))
+        deliveries = host.close()
+    sys.stdout.buffer.write(dump(response) + b"\n")
+    for delivery in deliveries:
+        if delivery.failures:
+            warn(f"{pluralize(delivery.failures, 'event')} could not be kept: {delivery.last_error}")
+    if not response["ok"] and response["error"]["code"] == "forbidden":
         warn("--allow CAPABILITY grants it this time, [grants] of config.toml for good")
-    return 0 if said["ok"] else 1
+    return 0 if response["ok"] else 1

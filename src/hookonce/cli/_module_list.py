@@ -1,10 +1,10 @@
-"""hookonce module list."""
+"""hookonce module list: descriptors of this machine."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 from concurrent.futures import ThreadPoolExecutor
 
-from hookonce.cli._table import show, table
+from hookonce.cli._table import print_table, new_table
 from hookonce.errors import HookonceError
 from hookonce.model import Object
 from hookonce.texts import dump
@@ -21,49 +21,48 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """List them, and the files that describe none."""
-    from hookonce.journeys.kernel import folder, installed
+    from hookonce.journeys.kernel import descriptor_folder, list_modules
 
-    found = installed()
+    descriptors = list_modules()
     with ThreadPoolExecutor() as pool:
-        rows = list(pool.map(lambda pair: _row(str(pair[0]), pair[1], asks=options.health), found.items()))
+        rows = list(pool.map(lambda pair: _module_row(str(pair[0]), pair[1], ask_health=options.health), descriptors.items()))
     if options.json:
         for row in rows:
             sys.stdout.buffer.write(dump(row) + b"\n")
         return 0
     if not rows:
-        print(f"no module is described in {folder()}; put a descriptor there: {folder() / 'greeter.json'}")
+        print(f"no module is described in {descriptor_folder()}; put a descriptor there: {descriptor_folder() / 'greeter.json'}")
         return 0
-    made = table("module", "kind", "version", "transport", "wants", "state")
+    output = new_table("module", "kind", "version", "transport", "wants", "state")
     for row in rows:
         cells = [str(row.get(key, "-")) for key in ("module", "kind", "version", "transport")]
-        made.add_row(*cells, ", ".join(row.get("wants", [])) or "-", row["state"])
-    show(made)
+        output.add_row(*cells, ", ".join(row.get("wants", [])) or "-", row["state"])
+    print_table(output)
     return 0
 
 
-def _row(file: str, found: "object", *, asks: bool) -> Object:
+def _module_row(file: str, module_descriptor: "object", *, ask_health: bool) -> Object:
     from hookonce.modules.client import connect, health
-    from hookonce.modules.descriptor import Descriptor, unmountable
+    from hookonce.modules.descriptor import Descriptor, mount_problems
 
-    if not isinstance(found, Descriptor):
-        return {"file": file, "state": str(found) if isinstance(found, HookonceError) else "unreadable"}
-    row: Object = {"file": file, "module": found.name, "kind": found.kind, "version": found.version}
-    row |= {"transport": found.transport.type, "wants": _wants(found.name, found.capabilities), "state": "described"}
-    if problems := unmountable(found):
+    if not isinstance(module_descriptor, Descriptor):
+        return {"file": file, "state": str(module_descriptor) if isinstance(module_descriptor, HookonceError) else "unreadable"}
+    row: Object = {"file": file, "module": module_descriptor.name, "kind": module_descriptor.kind, "version": module_descriptor.version}
+    row |= {"transport": module_descriptor.transport.type, "wants": _capability_labels(module_descriptor.name, module_descriptor.capabilities), "state": "described"}
+    if problems := mount_problems(module_descriptor):
         row["state"] = "; ".join(f"{path} {message}" for path, message in problems)
-    elif asks:
-        link = connect(found)
+    elif ask_health:
+        link = connect(module_descriptor)
         try:
-            said = health(link)
+            health_result = health(link)
         finally:
             link.close()
-        row["state"] = "well" if said.error is None else f"{said.error.code}: {said.error.message}"
+        row["state"] = "well" if health_result.error is None else f"{health_result.error.code}: {health_result.error.message}"
     return row
 
 
-def _wants(name: str, capabilities: list[str]) -> list[str]:
-    """What it wants, and which of that it would not get."""
+def _capability_labels(name: str, capabilities: list[str]) -> list[str]:
     from hookonce.config import settings
 
-    granted = {*settings.grants().get(name, ()), *settings.grants().get("*", ())}
-    return [one if one in granted else f"{one} (not granted)" for one in capabilities]
+    grants = {*settings.grants().get(name, ()), *settings.grants().get("*", ())}
+    return [capability if capability in grants else f"{capability} (not granted)" for capability in capabilities]

@@ -1,25 +1,25 @@
-"""The module that a command is about, and what it is given."""
+"""Module arguments: descriptor by name or file, operation arguments as JSON."""
 
 from hookonce.errors import UsageError
-from hookonce.journeys.kernel import named
+from hookonce.journeys.kernel import find_module
 from hookonce.model import Object
 from hookonce.modules.descriptor import Descriptor
 from hookonce.texts import load
 
 
-def descriptor(name: str | None) -> Descriptor:
-    """The descriptor that was named."""
+def load_descriptor(name: str | None) -> Descriptor:
+    """Load the descriptor of a module name or file."""
     if name is None:
         raise UsageError("which module? Name one that is described here, or the file of a descriptor")
-    return named(name)
+    return find_module(name)
 
 
-def argument(text: str | None) -> Object:
-    """The arguments of an operation."""
+def parse_arguments(text: str | None) -> Object:
+    """Parse the arguments of an operation, a JSON object."""
     try:
-        found = {} if text is None else load(text)
+        arguments = {} if text is None else load(text)
     except (ValueError, RecursionError):
         raise UsageError('the arguments are no JSON; an object is wanted: \'{"name": "you"}\'') from None
-    if type(found) is not dict:
+    if type(arguments) is not dict:
         raise UsageError('the arguments are no object: \'{"name": "you"}\'')
-    return found
+    return arguments

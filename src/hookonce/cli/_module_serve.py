@@ -1,4 +1,4 @@
-"""hookonce module serve."""
+"""hookonce module serve: hookonce, or another module, as a module server."""
 
 from argparse import ArgumentParser, Namespace
 
@@ -29,54 +29,54 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Serve until nobody wants us any more."""
-    from hookonce.journeys.served import asking, served
+    from hookonce.journeys.served import build_query_module, build_module
 
     if options.module is not None:
-        return _offered(options)
+        return _serve_other_module(options)
     if options.mcp:
         if options.http is not None or options.token_env or options.descriptor or options.host:
             raise UsageError("--mcp is on stdin and stdout, and has no descriptor")
-        from hookonce.modules.mcp import serve
+        from hookonce.modules.mcp import serve_mcp
 
-        serve(asking())
+        serve_mcp(build_query_module())
         return 0
     if options.descriptor:
-        return _described(options)
+        return _print_descriptor(options)
     if options.http is not None and not options.token_env:
         raise UsageError("every user of this machine could ask for the record then: name a token with --token-env")
-    words = [] if options.http is None else ["--http", str(options.http)]
-    words += ["--host", options.host] if options.host else []
-    words += ["--token-env", options.token_env] if options.token_env else []
-    served().run(words)
+    arguments = [] if options.http is None else ["--http", str(options.http)]
+    arguments += ["--host", options.host] if options.host else []
+    arguments += ["--token-env", options.token_env] if options.token_env else []
+    build_module().run(arguments)
     return 0
 
 
-def _offered(options: Namespace) -> int:
+def _serve_other_module(options: Namespace) -> int:
     """Somebody else's module, which speaks stdio, for those who speak HTTP."""
     import sys
     from contextlib import suppress
 
-    from hookonce.cli._module_named import descriptor
-    from hookonce.modules.offered import offered
-    from hookonce.modules.program import token_of
+    from hookonce.cli._module_named import load_descriptor
+    from hookonce.modules.offered import serve_over_http
+    from hookonce.modules.program import read_token
 
     if options.http is None or options.mcp or options.descriptor:
         raise UsageError("a module of others is offered over HTTP: hookonce module serve MODULE --http PORT")
-    found, host = descriptor(options.module), options.host or "127.0.0.1"
+    module_descriptor, host = load_descriptor(options.module), options.host or "127.0.0.1"
     with (
-        offered(found, options.http, host=host, token=token_of(options.token_env)) as server,
+        serve_over_http(module_descriptor, options.http, host=host, token=read_token(options.token_env)) as server,
         suppress(KeyboardInterrupt),
     ):
-        sys.stderr.write(f"{found.name} listens at {server.url}\n")
+        sys.stderr.write(f"{module_descriptor.name} listens at {server.url}\n")
         sys.stderr.flush()
         server.serve_forever()
     return 0
 
 
-def _described(options: Namespace) -> int:
+def _print_descriptor(options: Namespace) -> int:
     import sys
 
-    from hookonce.journeys.served import served
+    from hookonce.journeys.served import build_module
     from hookonce.model import Object
     from hookonce.texts import dump
 
@@ -84,5 +84,5 @@ def _described(options: Namespace) -> int:
     if options.http is not None:
         transport = {"type": "http", "url": f"http://{options.host or '127.0.0.1'}:{options.http}"}
         transport |= {"token_env": options.token_env} if options.token_env else {}
-    sys.stdout.buffer.write(dump(served().descriptor(transport)) + b"\n")
+    sys.stdout.buffer.write(dump(build_module().descriptor(transport)) + b"\n")
     return 0

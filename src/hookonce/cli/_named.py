@@ -1,5 +1,5 @@
-"""Names that a user types."""
+"""Name resolution of agents and events (re-export of the naming service)."""
 
-from hookonce.journeys.naming import agent, event, unknown
+from hookonce.journeys.naming import find_agent, find_event_type, unknown_name_error
 
-__all__ = ["agent", "event", "unknown"]
+__all__ = ["find_agent", "find_event_type", "unknown_name_error"]

@@ -1,16 +1,16 @@
 """What is said where nothing was found, whatever was asked for."""
 
 from hookonce.store import condition, spool
-from hookonce.store.summary import summary
+from hookonce.store.summary import load_store_summary
 
 
-def nothing_at_all(otherwise: str) -> str:
-    """That nothing is recorded yet, or why nothing can be; `otherwise` where there are records, but none like that."""
-    known = summary()
-    if known.records or known.waiting or known.problem:
+def no_records_message(otherwise: str) -> str:
+    """Say that nothing is recorded yet, or why nothing can be; `otherwise` where records exist."""
+    record_summary = load_store_summary()
+    if record_summary.records or record_summary.waiting or record_summary.problem:
         return otherwise
-    if (shut := condition.unwritable()) is not None:
-        return f"nothing is recorded: {shut}"
-    if spool.lost():
+    if (problem := condition.find_write_obstacle()) is not None:
+        return f"nothing is recorded: {problem}"
+    if spool.lost_record_count():
         return "nothing is recorded, though agents have called. Next: hookonce doctor"
     return "nothing is recorded yet. Next: hookonce install, and hookonce status once that is done"

@@ -1,20 +1,20 @@
-"""Commands that have verbs, each verb in a file of its own: _COMMAND_VERB.py."""
+"""Verbs of a command, one module each below the command's package."""
 
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from importlib import import_module
 
 
-def configure(parser: ArgumentParser, command: str, verbs: dict[str, str]) -> None:
-    """The verbs of a command, each with its own options."""
-    known = parser.add_subparsers(metavar="VERB", required=True)
+def add_verbs(parser: ArgumentParser, command: str, verbs: dict[str, str]) -> None:
+    """Add a subparser for each verb of a command."""
+    subparsers = parser.add_subparsers(metavar="VERB", required=True)
     for name, text in verbs.items():
-        verb = known.add_parser(name, help=text, description=text, formatter_class=RawDescriptionHelpFormatter)
+        verb = subparsers.add_parser(name, help=text, description=text, formatter_class=RawDescriptionHelpFormatter)
         module = import_module(f"hookonce.cli._{command}_{name}")
         module.configure(verb)
         verb.set_defaults(verb=module.run)
 
 
-def run(options: Namespace) -> int:
-    """Do what the verb says."""
+def run_verb(options: Namespace) -> int:
+    """Run the verb that was parsed."""
     code: int = options.verb(options)
     return code

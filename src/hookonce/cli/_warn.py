@@ -4,5 +4,5 @@ import sys
 
 
 def warn(text: str) -> None:
-    """Say it on stderr."""
+    """Print a warning on stderr."""
     print(f"hookonce: {text}", file=sys.stderr)

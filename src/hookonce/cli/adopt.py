@@ -1,71 +1,71 @@
-"""hookonce adopt."""
+"""hookonce adopt: move an agent's own hooks into the manifest."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _machine, _named
-from hookonce.cli._words import counted
-from hookonce.cli.consent import confirmed
+from hookonce.cli._words import pluralize
+from hookonce.cli.consent import confirm
 from hookonce.config import paths
 from hookonce.errors import HookonceError
-from hookonce.journeys.adopt import Adoption, adoption
-from hookonce.journeys.change import Change, diff
-from hookonce.journeys.client import place as place_client
-from hookonce.journeys.doctor import REPAIRS
-from hookonce.journeys.install import plan
-from hookonce.journeys.places import here
+from hookonce.journeys.adopt import Adoption, plan_adoption
+from hookonce.journeys.change import FileChange, render_diff
+from hookonce.journeys.client import install_client as place_client
+from hookonce.journeys.doctor import REPAIRABLE_AGENTS
+from hookonce.journeys.install import plan_install
+from hookonce.journeys.places import current_roots
 from hookonce.model import Agent
 
-Problems = list[tuple[str, str]]
+ChangeProblems = list[tuple[str, str]]
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `adopt`."""
     parser.epilog = "examples:\n  hookonce adopt claude-code --dry-run\n  hookonce adopt claude-code --scope project"
-    _machine.configure(parser, named=True)
+    _machine.add_change_options(parser, requires_names=True)
 
 
 def run(options: Namespace) -> int:
     """Move an agent's own hooks into the manifest, where every agent can have them."""
-    done: list[Change] = []
-    problems: Problems = []
-    for agent in map(_named.agent, options.names):
+    applied_changes: list[FileChange] = []
+    problems: ChangeProblems = []
+    for agent in map(_named.find_agent, options.names):
         try:
-            made, failed = _one(options, agent)
+            agent_changes, agent_problems = _adopt_agent(options, agent)
         except HookonceError as problem:
-            made, failed = [], [(agent.name, str(problem))]
-        done, problems = done + made, problems + failed
-    code = _machine.report(options, "changed", done, problems)
-    if done and options.scope == "project" and not options.json:
+            agent_changes, agent_problems = [], [(agent.name, str(problem))]
+        applied_changes, problems = applied_changes + agent_changes, problems + agent_problems
+    code = _machine.report_changes(options, "changed", applied_changes, problems)
+    if applied_changes and options.scope == "project" and not options.json:
         print("Next: hookonce trust; hooks of a project run only as you have seen them")
     return code
 
 
-def _one(options: Namespace, agent: Agent) -> tuple[list[Change], Problems]:
+def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], ChangeProblems]:
     """One agent after the other: each sees the manifest as the last one has left it."""
-    if agent.name not in REPAIRS:
+    if agent.name not in REPAIRABLE_AGENTS:
         raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
-    found = adoption(agent, options.scope, here(), str(paths.client()))
-    _tell(options, agent, found)
-    changes = [*([found.manifest] if found.manifest else []), *found.files]
+    adoption_plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()))
+    _report_plan(options, agent, adoption_plan)
+    changes = [*([adoption_plan.manifest] if adoption_plan.manifest else []), *adoption_plan.files]
     if options.dry_run or not changes:
         return changes, []
     if sys.stdin.isatty() and not options.json:
-        sys.stdout.write(diff(changes))
-    if not confirmed("Move them?"):
+        sys.stdout.write(render_diff(changes))
+    if not confirm("Move them?"):
         return [], []
     place_client()
-    made, failed = _machine.apply(changes[:1])
-    if failed:  # hooks that the manifest could not take stay where they are
-        return made, failed
-    more, failed = _machine.apply(changes[1:], leaving=True)
+    applied_changes, failures = _machine.apply_changes(changes[:1])
+    if failures:  # hooks that the manifest could not take stay where they are
+        return applied_changes, failures
+    file_changes, failures = _machine.apply_changes(changes[1:], is_removal=True)
     # Without entries of ours nobody would call the manifest.
-    entries, unopened = _machine.apply(plan(agent, options.scope, here(), str(paths.client())))
-    return [*made, *more, *entries], failed + unopened
+    entries, entry_failures = _machine.apply_changes(plan_install(agent, options.scope, current_roots(), str(paths.client_path())))
+    return [*applied_changes, *file_changes, *entries], failures + entry_failures
 
 
-def _tell(options: Namespace, agent: Agent, found: Adoption) -> None:
-    for text in found.stayed:
+def _report_plan(options: Namespace, agent: Agent, adoption_plan: Adoption) -> None:
+    for text in adoption_plan.stay_reasons:
         print(f"hookonce: stays where it is: {text}", file=sys.stderr)
     if not options.json:
-        print(f"{agent.name}: {counted(len(found.moved), 'hook')} to move", file=sys.stderr)
+        print(f"{agent.name}: {pluralize(len(adoption_plan.moved_hooks), 'hook')} to move", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""hookonce agents."""
+"""hookonce agents: capability matrix of every agent's hooks, and its texts on a terminal and in the docs."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -8,26 +8,26 @@ from hookonce import agents
 from hookonce.canon.events import EVENTS
 from hookonce.cli import _named
 from hookonce.cli._matrix import (
-    CELLS,
-    COUNTS,
-    MARKED,
-    MARKS,
-    NOT_YET,
-    POWERS,
-    abilities,
-    cells,
-    contradictions,
-    counts,
-    failures,
-    mark,
-    notes,
-    places,
-    proof,
-    remarks,
-    sentence,
+    EVENT_COLUMNS,
+    OVERVIEW_COLUMNS,
+    PROOF_NOTES,
+    PROOF_LEGEND,
+    UNSUPPORTED_NOTE,
+    POWER_LEGEND,
+    ability_rows,
+    event_cells,
+    format_contradictions,
+    overview_cells,
+    failure_rows,
+    proof_mark,
+    install_notes,
+    config_rows,
+    format_proof,
+    event_remarks,
+    event_summary,
 )
-from hookonce.cli._table import show, table
-from hookonce.journeys.matrix import Sheet, grouped, sheet
+from hookonce.cli._table import print_table, new_table
+from hookonce.journeys.matrix import AgentSheet, group_rows, build_sheet
 from hookonce.texts import dump
 
 _EXAMPLES = """examples:
@@ -47,103 +47,103 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show one agent whole, all in a table, or one event of them all."""
-    sheets = [sheet(_named.agent(name), options.event) for name in options.names or agents.AGENTS]
-    if options.event is not None and options.event not in EVENTS and not any(one.points for one in sheets):
-        _named.event(options.event)
+    sheets = [build_sheet(_named.find_agent(name), options.event) for name in options.names or agents.AGENTS]
+    if options.event is not None and options.event not in EVENTS and not any(agent_sheet.points for agent_sheet in sheets):
+        _named.find_event_type(options.event)
     if options.json:
-        for one in sheets:
-            sys.stdout.buffer.write(dump(one) + b"\n")
+        for agent_sheet in sheets:
+            sys.stdout.buffer.write(dump(agent_sheet) + b"\n")
     elif options.event is not None:
-        _compare(sheets, options.event)
+        _print_event(sheets, options.event)
     elif options.names:
-        for one in sheets:
-            _whole(one)
+        for agent_sheet in sheets:
+            _print_agent(agent_sheet)
     else:
-        _overview(sheets)
+        _print_overview(sheets)
     return 0
 
 
-def _overview(sheets: list[Sheet]) -> None:
-    made = table("agent", *COUNTS)
-    for one in sheets:
-        made.add_row(one.name, *counts(one))
-    show(made)
+def _print_overview(sheets: list[AgentSheet]) -> None:
+    output = new_table("agent", *OVERVIEW_COLUMNS)
+    for agent_sheet in sheets:
+        output.add_row(agent_sheet.name, *overview_cells(agent_sheet))
+    print_table(output)
     print("\nprevent, ask, rewrite: the events at which a hook's answer can do that")
     print("crash: what becomes of a tool call when its hook crashes")
-    if any(one.config is None for one in sheets):
-        print(f"A question mark: {NOT_YET}")
-    print(MARKS, *MARKED[:1], sep="\n")
+    if any(agent_sheet.config is None for agent_sheet in sheets):
+        print(f"A question mark: {UNSUPPORTED_NOTE}")
+    print(PROOF_LEGEND, *PROOF_NOTES[:1], sep="\n")
     print("Next: hookonce agents NAME shows all of one; hookonce agents --event EVENT compares them")
 
 
-def _compare(sheets: list[Sheet], event: str) -> None:
-    made = table("agent", *CELLS, "native events")
-    made.columns[-1].overflow = "fold"  # a name is never cut
-    for one in sheets:
-        for natives, row in grouped(one.points):
-            more = f" ({', '.join(remarks(row))})" if remarks(row) else ""
-            made.add_row(one.name, *cells(row), ", ".join(natives) + more)
+def _print_event(sheets: list[AgentSheet], event: str) -> None:
+    output = new_table("agent", *EVENT_COLUMNS, "native events")
+    output.columns[-1].overflow = "fold"  # a name is never cut
+    for agent_sheet in sheets:
+        for natives, row in group_rows(agent_sheet.points):
+            remark_text = f" ({', '.join(event_remarks(row))})" if event_remarks(row) else ""
+            output.add_row(agent_sheet.name, *event_cells(row), ", ".join(natives) + remark_text)
     print(f"{event}: {EVENTS[event].meaning}" if event in EVENTS else event)
-    _show_if_any(made)
-    _list([f"{one.name}, {note}" for one in sheets for note in notes(one.points)])
-    if without := [one.name for one in sheets if not one.points]:
+    _print_if_filled(output)
+    _print_lines([f"{agent_sheet.name}, {note}" for agent_sheet in sheets for note in install_notes(agent_sheet.points)])
+    if without := [agent_sheet.name for agent_sheet in sheets if not agent_sheet.points]:
         print(f"\nNo such event: {', '.join(without)}")
-    if unknown := [one.name for one in sheets if one.points and one.config is None]:
-        print(f"\nA question mark ({', '.join(unknown)}): {NOT_YET}")
-    print("", *POWERS, MARKS, *MARKED, sep="\n")
+    if unknown := [agent_sheet.name for agent_sheet in sheets if agent_sheet.points and agent_sheet.config is None]:
+        print(f"\nA question mark ({', '.join(unknown)}): {UNSUPPORTED_NOTE}")
+    print("", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
 
 
-def _whole(one: Sheet) -> None:
-    rest = "" if one.certificate is None else f" ({one.certificate.date}), the rest {one.proof}"
-    print(f"{one.title} ({one.name}): {proof(one)}{rest}, checked {one.checked}\nSource: {one.source}")
-    if wrong := contradictions(one):
-        print(wrong)
-    if one.config is None:
-        print(f"\nA question mark: {NOT_YET}")
+def _print_agent(agent_sheet: AgentSheet) -> None:
+    proof_text = "" if agent_sheet.certificate is None else f" ({agent_sheet.certificate.date}), the rest {agent_sheet.proof}"
+    print(f"{agent_sheet.title} ({agent_sheet.name}): {format_proof(agent_sheet)}{proof_text}, checked {agent_sheet.checked}\nSource: {agent_sheet.source}")
+    if contradiction_text := format_contradictions(agent_sheet):
+        print(contradiction_text)
+    if agent_sheet.config is None:
+        print(f"\nA question mark: {UNSUPPORTED_NOTE}")
     else:
-        for title, rows in (("hooks", places), ("entries", abilities), ("failure", failures)):
-            _pairs(title, rows(one.config))
-    made = table("event", "canonical", "proof", "what an answer can do, and more")
-    for row in one.points:
-        made.add_row(row.event, row.canonical, mark(row), sentence(row))
-    _show_if_any(made)
-    _list(notes(one.points))
-    _names(one)
+        for title, rows in (("hooks", config_rows), ("entries", ability_rows), ("failure", failure_rows)):
+            _print_pairs(title, rows(agent_sheet.config))
+    output = new_table("event", "canonical", "proof", "what an answer can do, and more")
+    for row in agent_sheet.points:
+        output.add_row(row.event, row.canonical, proof_mark(row), event_summary(row))
+    _print_if_filled(output)
+    _print_lines(install_notes(agent_sheet.points))
+    _print_names(agent_sheet)
     print()
-    for quirk in one.quirks:
+    for quirk in agent_sheet.quirks:
         print(f"- {quirk}")
-    print("", *POWERS, MARKS, *MARKED, sep="\n")
+    print("", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
 
 
-def _names(one: Sheet) -> None:
+def _print_names(agent_sheet: AgentSheet) -> None:
     """What payloads call things: events where the configuration calls them otherwise, tools, arguments."""
-    spelt = {row.event: row.canonical for row in one.points}
-    others = {native: kind for native, kind in one.events.items() if spelt.get(native) != kind}
-    for title, rows in (("event in payloads", others), ("native tool", one.tools)):
-        made = table(title, "canonical")
+    config_names = {row.event: row.canonical for row in agent_sheet.points}
+    payload_events = {native: kind for native, kind in agent_sheet.events.items() if config_names.get(native) != kind}
+    for title, rows in (("event in payloads", payload_events), ("native tool", agent_sheet.tools)):
+        output = new_table(title, "canonical")
         for native, canonical in rows.items():
-            made.add_row(native, canonical)
-        _show_if_any(made)
-    made = table("tool", "native argument", "canonical")
-    for tool, names in one.arguments.items():
+            output.add_row(native, canonical)
+        _print_if_filled(output)
+    output = new_table("tool", "native argument", "canonical")
+    for tool, names in agent_sheet.arguments.items():
         for native, canonical in names.items():
-            made.add_row("every tool" if tool == "*" else tool, native, canonical)
-    _show_if_any(made)
+            output.add_row("every tool" if tool == "*" else tool, native, canonical)
+    _print_if_filled(output)
 
 
-def _pairs(title: str, rows: list[tuple[str, str]]) -> None:
-    made = table(title, "")
+def _print_pairs(title: str, rows: list[tuple[str, str]]) -> None:
+    output = new_table(title, "")
     for row in rows:
-        made.add_row(*row)
-    _show_if_any(made)
+        output.add_row(*row)
+    _print_if_filled(output)
 
 
-def _show_if_any(made: Any) -> None:
-    if made.row_count:
+def _print_if_filled(output: Any) -> None:
+    if output.row_count:
         print()
-        show(made)
+        print_table(output)
 
 
-def _list(lines: list[str]) -> None:
+def _print_lines(lines: list[str]) -> None:
     if lines:
         print("", *lines, sep="\n")

@@ -1,15 +1,15 @@
-"""hookonce audit."""
+"""hookonce audit: integrity check of the store, checkpoints, signing keys, quarantine."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
 
-from hookonce.cli._progress import tell
+from hookonce.cli._progress import show_progress
 from hookonce.cli._warn import warn
-from hookonce.cli._words import counted
-from hookonce.cli.consent import agreed, needs_a_person
+from hookonce.cli._words import pluralize
+from hookonce.cli.consent import require_consent, consent_help
 from hookonce.errors import HookonceError, UsageError
-from hookonce.journeys.looking import looking
+from hookonce.journeys.looking import open_store
 from hookonce.store import aside, checkpoint, condition, database, keys, reader, spool
 from hookonce.store.audit import Audit, Flaw, verify
 from hookonce.store.writer import Writer
@@ -25,10 +25,10 @@ _EXAMPLES = """examples:
 
 def configure(parser: ArgumentParser) -> None:
     """The verbs of `audit`."""
-    parser.epilog = f"{needs_a_person('audit keys --rotate')}\n{needs_a_person('audit set-aside')}\n\n{_EXAMPLES}"
-    told = """verify: look at every record; checkpoint: sign the record as it is now; keys: list the keys that sign;
+    parser.epilog = f"{consent_help('audit keys --rotate')}\n{consent_help('audit set-aside')}\n\n{_EXAMPLES}"
+    verb_help = """verify: look at every record; checkpoint: sign the record as it is now; keys: list the keys that sign;
         set-aside: keep the files of a damaged record, and begin a new one with what can be read of it"""
-    parser.add_argument("verb", choices=VERBS, help=told)
+    parser.add_argument("verb", choices=VERBS, help=verb_help)
     parser.add_argument("--rotate", action="store_true", help="with keys: begin to sign with a new key")
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
 
@@ -40,131 +40,128 @@ def run(options: Namespace) -> int:
     return VERBS[options.verb](options)
 
 
-def _verify(options: Namespace) -> int:
-    """Say which records are not what was written, and of the others how well that is known."""
-    with looking(warn):
+def _run_verify(options: Namespace) -> int:
+    with open_store(warn):
         pass  # what others have left is part of it
-    with closing(reader.opened()) as connection:
-        found = verify(connection, tell=_progress)
+    with closing(reader.open_reader()) as connection:
+        audit_result = verify(connection, report_progress=_show_audit_progress)
     if sys.stderr.isatty():
-        tell("")
+        show_progress("")
     _warn_of_losses()
     if options.json:
-        sys.stdout.buffer.write(dump(found) + b"\n")
+        sys.stdout.buffer.write(dump(audit_result) + b"\n")
     else:
-        _show(found)
-    return 0 if found.ok else 1
+        _print_audit(audit_result)
+    return 0 if audit_result.ok else 1
 
 
 def _warn_of_losses() -> None:
-    """What is in no row cannot be looked at, and is missing all the same."""
-    if (shut := condition.unwritable()) is not None:
-        warn(f"{shut}: what agents tell now is in no record")
-    if lost := spool.lost():
-        warn(f"{counted(lost, 'record')} could not be written, and {'is' if lost == 1 else 'are'} in no row")
+    if (problem := condition.find_write_obstacle()) is not None:
+        warn(f"{problem}: what agents tell now is in no record")
+    if lost_count := spool.lost_record_count():
+        warn(f"{pluralize(lost_count, 'record')} could not be written, and {'is' if lost_count == 1 else 'are'} in no row")
 
 
-def _progress(done: int, everything: int) -> None:
+def _show_audit_progress(done_count: int, total: int) -> None:
     if sys.stderr.isatty():
-        tell(f"{done:,} of {counted(everything, 'record')} …")
+        show_progress(f"{done_count:,} of {pluralize(total, 'record')} …")
 
 
-def _show(found: Audit) -> None:
-    for flaw in found.flaws:
-        print(f"{_place(flaw)}: {flaw.what}")
-    if found.more:
-        print(f"and {counted(found.more, 'more flaw')}")
-    for one in found.ranges:
-        print(f"records {one.first:,} to {one.last:,}: {one.state}")
-    for note in found.notes:
+def _print_audit(audit_result: Audit) -> None:
+    for flaw in audit_result.flaws:
+        print(f"{_flaw_location(flaw)}: {flaw.what}")
+    if audit_result.more:
+        print(f"and {pluralize(audit_result.more, 'more flaw')}")
+    for record_range in audit_result.ranges:
+        print(f"records {record_range.first:,} to {record_range.last:,}: {record_range.state}")
+    for note in audit_result.notes:
         warn(note)
-    gone = "".join(
-        f", {count:,} {what}" for count, what in ((found.removed, "removed"), (found.erased, "erased")) if count
+    removal_note = "".join(
+        f", {count:,} {kind}" for count, kind in ((audit_result.removed, "removed"), (audit_result.erased, "erased")) if count
     )
-    said = "nothing was changed" if found.ok else counted(len(found.flaws) + found.more, "flaw")
-    print(f"{counted(found.rows, 'record')}{gone}: {said}")
+    verdict = "nothing was changed" if audit_result.ok else pluralize(len(audit_result.flaws) + audit_result.more, "flaw")
+    print(f"{pluralize(audit_result.rows, 'record')}{removal_note}: {verdict}")
 
 
-def _place(flaw: Flaw) -> str:
+def _flaw_location(flaw: Flaw) -> str:
     return "record" if not flaw.seq else f"record {flaw.seq:,}" + (f" ({flaw.id})" if flaw.id else "")
 
 
-def _checkpoint(options: Namespace) -> int:
-    """Sign the record as it is now."""
-    with looking(warn):
+def _run_checkpoint(options: Namespace) -> int:
+    with open_store(warn):
         pass  # as above
     with Writer() as writer:
-        made = checkpoint.sign(writer.connection)
-        reached = checkpoint.signed(writer.connection)
+        new_checkpoint = checkpoint.sign_checkpoint(writer.connection)
+        signed_count = checkpoint.last_signed_seq(writer.connection)
     if options.json:
-        sys.stdout.buffer.write(dump({"signed": reached, "new": made is not None}) + b"\n")
-    elif made is None:
-        print(f"nothing to do: all {counted(reached, 'record')} are signed already" if reached else "nothing to sign")
+        sys.stdout.buffer.write(dump({"signed": signed_count, "new": new_checkpoint is not None}) + b"\n")
+    elif new_checkpoint is None:
+        print(f"nothing to do: all {pluralize(signed_count, 'record')} are signed already" if signed_count else "nothing to sign")
     else:
-        print(f"records up to {made.seq:,} are signed with the key {made.key}")
+        print(f"records up to {new_checkpoint.seq:,} are signed with the key {new_checkpoint.key}")
     return 0
 
 
-def _keys(options: Namespace) -> int:
+def _run_keys(options: Namespace) -> int:
     """List the keys that sign or have signed; a person may begin a new one."""
     if options.rotate:
-        known = keys.signing()[0]
-        agreed("audit keys --rotate", f"sign with a new key from now on; nobody can sign with {known} any more")
-        keys.rotate()
-    known_keys = keys.signers()
+        current_key = keys.load_signing_key()[0]
+        require_consent("audit keys --rotate", f"sign with a new key from now on; nobody can sign with {current_key} any more")
+        keys.rotate_signing_key()
+    signers = keys.list_signing_keys()
     if options.json:
-        sys.stdout.buffer.write(dump(known_keys) + b"\n")
+        sys.stdout.buffer.write(dump(signers) + b"\n")
         return 0
-    for one in known_keys:
-        print(f"{one.name}  since {one.since}  {'signs' if one.signs else 'signs no more'}")
-    if not known_keys:
+    for signer in signers:
+        print(f"{signer.name}  since {signer.since}  {'signs' if signer.signs else 'signs no more'}")
+    if not signers:
         print("there is no key yet; the first checkpoint makes one")
     return 0
 
 
-def _set_aside(options: Namespace) -> int:
+def _run_set_aside(options: Namespace) -> int:
     """Begin a new record in the place of a damaged one, with what can be read of it; its files are kept."""
-    place = database.file()
-    if not place.exists():
+    database_file = database.database_file()
+    if not database_file.exists():
         raise HookonceError("nothing was ever kept here")
-    why = _wrong()
-    if why is None:
+    damage_text = _find_damage()
+    if damage_text is None:
         raise HookonceError("nothing is wrong with the record (hookonce audit verify), so it stays where it is")
-    agreed(
+    require_consent(
         "audit set-aside",
-        f"{why}\nput {place} aside, keep its files, and begin a new record with what is proven to be what was written\n"
+        f"{damage_text}\nput {database_file} aside, keep its files, and begin a new record with what is proven to be what was written\n"
         "what retention has removed, and the sums of it, stay in the old one alone",
     )
-    made = aside.put_aside(why, _progress)
+    quarantine = aside.quarantine_database(damage_text, _show_audit_progress)
     if options.json:
-        sys.stdout.buffer.write(dump(made) + b"\n")
+        sys.stdout.buffer.write(dump(quarantine) + b"\n")
     else:
-        _tell_aside(made)
+        _print_quarantine(quarantine)
     return 0
 
 
-def _wrong() -> str | None:
+def _find_damage() -> str | None:
     """Why a record should be put aside; None if it should not."""
-    wrong = aside.damage()
-    if wrong:
-        return f"the record was damaged: {wrong}"
-    with closing(reader.opened()) as connection:
-        found = verify(connection, tell=_progress)
-    if found.ok:
+    damage_text = aside.find_damage()
+    if damage_text:
+        return f"the record was damaged: {damage_text}"
+    with closing(reader.open_reader()) as connection:
+        audit_result = verify(connection, report_progress=_show_audit_progress)
+    if audit_result.ok:
         return None
-    first = found.flaws[0]
-    more = len(found.flaws) + found.more - 1
-    told = f"{_place(first)}: {first.what}" + (f", and {counted(more, 'more flaw')}" if more else "")
-    return f"the record is not what was written: {told}"
+    first = audit_result.flaws[0]
+    further_flaws = len(audit_result.flaws) + audit_result.more - 1
+    flaw_text = f"{_flaw_location(first)}: {first.what}" + (f", and {pluralize(further_flaws, 'more flaw')}" if further_flaws else "")
+    return f"the record is not what was written: {flaw_text}"
 
 
-def _tell_aside(made: aside.Aside) -> None:
-    print(f"{made.taken:,} of {counted(made.rows, 'record')} taken over; the old files are in {made.folder}")
-    for one in made.left:
-        rows = f"record {one.first:,}" if one.first == one.last else f"records {one.first:,} to {one.last:,}"
-        print(f"left there: {rows}: {one.why}")
-    if made.more:
-        print(f"left there: {counted(made.more, 'more record')}")
+def _print_quarantine(quarantine: aside.QuarantineResult) -> None:
+    print(f"{quarantine.taken:,} of {pluralize(quarantine.rows, 'record')} taken over; the old files are in {quarantine.folder}")
+    for record_range in quarantine.left:
+        rows = f"record {record_range.first:,}" if record_range.first == record_range.last else f"records {record_range.first:,} to {record_range.last:,}"
+        print(f"left there: {rows}: {record_range.why}")
+    if quarantine.more:
+        print(f"left there: {pluralize(quarantine.more, 'more record')}")
 
 
-VERBS = {"verify": _verify, "checkpoint": _checkpoint, "keys": _keys, "set-aside": _set_aside}
+VERBS = {"verify": _run_verify, "checkpoint": _run_checkpoint, "keys": _run_keys, "set-aside": _run_set_aside}

@@ -1,4 +1,4 @@
-"""hookonce check."""
+"""hookonce check: validate event documents, manifests and projects."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from hookonce.cli import _named
-from hookonce.cli._input import add_max_line, opened
-from hookonce.cli._words import counted
+from hookonce.cli._input import add_max_line_option, open_input
+from hookonce.cli._words import pluralize
 from hookonce.errors import HookonceError
-from hookonce.journeys.check import KINDS, Trouble, Verdict, check
+from hookonce.journeys.check import DOCUMENT_CHECKS, DocumentProblem, CheckReport, check_documents
 from hookonce.journeys.folder import check_folder
-from hookonce.journeys.lines import Line, documents
-from hookonce.manifest.load import parse
+from hookonce.journeys.lines import StreamLine, read_documents
+from hookonce.manifest.load import parse_document
 from hookonce.texts import dump
 
 _EXAMPLES = """examples:
@@ -30,19 +30,19 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--from", dest="source", metavar="NAME", help="the agent or format; default: identify it")
     parser.add_argument("--strict", action="store_true", help="closed lists of types and fields; no duplicate keys")
     parser.add_argument("--json", action="store_true", help="one JSON object per file")
-    add_max_line(parser)
+    add_max_line_option(parser)
 
 
 def run(options: Namespace) -> int:
     """Check every file; any problem gives exit 1."""
     ok = True
-    source = None if options.source is None else known(options.source)
+    source = None if options.source is None else resolve_kind(options.source)
     for name in options.files or ["-"]:
         try:
-            verdict = _verdict(name, options, source)
+            verdict = _check_file(name, options, source)
         except HookonceError as problem:
             print(f"hookonce: {problem}", file=sys.stderr)
-            verdict = _unread(name, problem)
+            verdict = _unreadable_verdict(name, problem)
             if not options.json:
                 ok = False
                 continue
@@ -50,45 +50,44 @@ def run(options: Namespace) -> int:
         if options.json:
             sys.stdout.buffer.write(dump(verdict) + b"\n")
         else:
-            _show(verdict)
+            _print_verdict(verdict)
     return 0 if ok else 1
 
 
-def _verdict(name: str, options: Namespace, source: str | None) -> Verdict:
+def _check_file(name: str, options: Namespace, source: str | None) -> CheckReport:
     if Path(name).is_dir():
         return check_folder(Path(name), strict=options.strict)
-    with opened(name) as stream:
-        lines = _manifest(stream) if name.endswith(_YAML) else documents(stream, options.max_line)
-        return check(name, lines, strict=options.strict, source=source)
+    with open_input(name) as stream:
+        lines = _read_yaml(stream) if name.endswith(_YAML) else read_documents(stream, options.max_line)
+        return check_documents(name, lines, strict=options.strict, source=source)
 
 
-def _manifest(stream: BinaryIO) -> list[Line]:
-    """The one document of a YAML file, as if it had been written in JSON."""
-    return [Line(1, dump(parse(stream.read())))]
+def _read_yaml(stream: BinaryIO) -> list[StreamLine]:
+    return [StreamLine(1, dump(parse_document(stream.read())))]
 
 
-def known(name: str) -> str:
+def resolve_kind(name: str) -> str:
     """The proper name of a kind of document."""
-    return name if name in KINDS else _named.agent(name, others=KINDS).name
+    return name if name in DOCUMENT_CHECKS else _named.find_agent(name, others=DOCUMENT_CHECKS).name
 
 
-def _unread(name: str, problem: HookonceError) -> Verdict:
+def _unreadable_verdict(name: str, problem: HookonceError) -> CheckReport:
     """The verdict on a file that cannot be read; the next one is still checked."""
-    trouble = [Trouble(path="$", message=str(problem))]
-    return Verdict(file=name, ok=False, kind=None, level=None, documents=0, problems=trouble, warnings=[])
+    trouble = [DocumentProblem(path="$", message=str(problem))]
+    return CheckReport(file=name, ok=False, kind=None, level=None, documents=0, problems=trouble, warnings=[])
 
 
-def _show(verdict: Verdict) -> None:
+def _print_verdict(verdict: CheckReport) -> None:
     name = "standard input" if verdict.file == "-" else verdict.file
-    state = verdict.level or "ok" if verdict.ok else counted(len(verdict.problems), "problem")
-    print(f"{name}: {verdict.kind or 'nothing'}, {counted(verdict.documents, 'document')}: {state}")
-    for mark, troubles in (("problem", verdict.problems), ("warning", verdict.warnings)):
+    state = verdict.level or "ok" if verdict.ok else pluralize(len(verdict.problems), "problem")
+    print(f"{name}: {verdict.kind or 'nothing'}, {pluralize(verdict.documents, 'document')}: {state}")
+    for severity, troubles in (("problem", verdict.problems), ("warning", verdict.warnings)):
         for trouble in troubles:
-            print(f"  {mark}: {_place(trouble, verdict.documents)}{trouble.message}")
+            print(f"  {severity}: {_trouble_location(trouble, verdict.documents)}{trouble.message}")
     for file, state in (verdict.trust or {}).items():
         print(f"  {file} is {state}")
 
 
-def _place(trouble: Trouble, documents: int) -> str:
+def _trouble_location(trouble: DocumentProblem, documents: int) -> str:
     line = f"line {trouble.line}: " if documents > 1 and trouble.line else ""
     return f"{line}{trouble.path}: "

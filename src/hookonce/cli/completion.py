@@ -1,4 +1,4 @@
-"""hookonce completion."""
+"""hookonce completion: completion script for bash, zsh and fish."""
 
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from importlib import import_module
 
 from hookonce import agents, formats
 from hookonce.canon.events import EVENTS
-from hookonce.canon.tools import ACTIONS
+from hookonce.canon.tools import AGENT_HOOKS_ACTIONS
 from hookonce.cli import COMMANDS, MODULES
-from hookonce.journeys.demo import recorded
+from hookonce.journeys.demo import list_recordings
 from hookonce.modules.gate import CAPABILITIES
 
 _BASH = """_hookonce() {{
@@ -42,18 +42,18 @@ _FISH = """complete -c hookonce -f -n __fish_use_subcommand -a "{commands}"
 {lines}
 """
 _SHELLS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-_FILES = frozenset({"FILE", "FOLDER", "PATH", "DIR"})
-_AGENTS, _BOTH = list(agents.AGENTS), [*agents.AGENTS, *formats.FORMATS]
+_FILE_METAVARS = frozenset({"FILE", "FOLDER", "PATH", "DIR"})
+_AGENTS, _AGENTS_AND_FORMATS = list(agents.AGENTS), [*agents.AGENTS, *formats.FORMATS]
 # What may stand behind an option whose parser does not list it; a whole place comes before the option alone.
 _VALUES: dict[str, list[str]] = {
     "--agent": _AGENTS,
     "--allow": list(CAPABILITIES),
-    "--dialect": _BOTH,
+    "--dialect": _AGENTS_AND_FORMATS,
     "--event": list(EVENTS),
     "--format": list(formats.FORMATS),
-    "--from": _BOTH,
+    "--from": _AGENTS_AND_FORMATS,
     "--to": list(formats.FORMATS),
-    "--tool": list(ACTIONS),
+    "--tool": list(AGENT_HOOKS_ACTIONS),
     "--type": list(EVENTS),
     "convert --from": _AGENTS,
     "convert --to": _AGENTS,
@@ -68,20 +68,19 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the script."""
-    places = dict(_places())
+    commands = dict(_find_commands())
     script = _SHELLS[options.shell].format(
         commands=" ".join(COMMANDS),
-        verbs="|".join(f'"{place}"' for place in places if " " in place),
-        values="\n".join(line for place, found in places.items() for line in _bash_values(place, found)),
-        cases="\n".join(_bash_case(place, found) for place, found in places.items()),
-        lines="\n".join(line for place, found in places.items() for line in _fish(place, found)),
+        verbs="|".join(f'"{command}"' for command in commands if " " in command),
+        values="\n".join(line for command, actions in commands.items() for line in _bash_values(command, actions)),
+        cases="\n".join(_bash_case(command, actions) for command, actions in commands.items()),
+        lines="\n".join(line for command, actions in commands.items() for line in _fish_lines(command, actions)),
     )
     print(script, end="")
     return 0
 
 
-def _places() -> Iterator[tuple[str, list[Action]]]:
-    """Every command, and every verb that has a parser of its own, with what it can be told."""
+def _find_commands() -> Iterator[tuple[str, list[Action]]]:
     for name in COMMANDS:
         parser = ArgumentParser()
         import_module(f"hookonce.cli.{MODULES.get(name, name)}").configure(parser)
@@ -92,58 +91,56 @@ def _places() -> Iterator[tuple[str, list[Action]]]:
                     yield f"{name} {verb}", inner._actions  # noqa: SLF001
 
 
-def _bash_values(place: str, actions: list[Action]) -> Iterator[str]:
-    for action in filter(_takes, actions):
-        names = "|".join(f'"{place} {word}"' for word in action.option_strings)
-        offer = "-f" if action.metavar in _FILES else f'-W "{" ".join(_values(place, action))}"'
+def _bash_values(command: str, actions: list[Action]) -> Iterator[str]:
+    for action in filter(_takes_value, actions):
+        names = "|".join(f'"{command} {word}"' for word in action.option_strings)
+        offer = "-f" if action.metavar in _FILE_METAVARS else f'-W "{" ".join(_option_values(command, action))}"'
         yield f'    {names}) COMPREPLY=($(compgen {offer} -- "$word")); return ;;'
 
 
-def _bash_case(place: str, actions: list[Action]) -> str:
+def _bash_case(command: str, actions: list[Action]) -> str:
     once = " once=1" if any(action.choices is not None and not action.option_strings for action in actions) else ""
-    return f'    "{place}") offered="{" ".join(_words(place, actions))}"{once} flags="{" ".join(_flags(actions))}" ;;'
+    return f'    "{command}") offered="{" ".join(_positional_words(command, actions))}"{once} flags="{" ".join(_long_options(actions))}" ;;'
 
 
-def _fish(place: str, actions: list[Action]) -> Iterator[str]:
-    where = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in place.split())
+def _fish_lines(command: str, actions: list[Action]) -> Iterator[str]:
+    where = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in command.split())
     begin = f'complete -c hookonce -n "{where}"'
-    if words := _words(place, actions):
+    if words := _positional_words(command, actions):
         yield f'{begin} -f -a "{" ".join(words)}"'
     for action in actions:
         for name in (word[2:] for word in action.option_strings if word[:2] == "--"):
-            if not _takes(action):
+            if not _takes_value(action):
                 yield f"{begin} -l {name}"
-            elif values := _values(place, action):
+            elif values := _option_values(command, action):
                 yield f'{begin} -l {name} -x -a "{" ".join(values)}"'
             else:
-                yield f"{begin} -l {name} {'-r' if action.metavar in _FILES else '-x'}"
+                yield f"{begin} -l {name} {'-r' if action.metavar in _FILE_METAVARS else '-x'}"
 
 
-def _takes(action: Action) -> bool:
-    """Whether an option wants something behind it."""
+def _takes_value(action: Action) -> bool:
     return bool(action.option_strings) and action.nargs != 0
 
 
-def _values(place: str, action: Action) -> list[str]:
-    """What may stand behind an option, where there are only so many things."""
+def _option_values(command: str, action: Action) -> list[str]:
     if action.choices is not None:
-        return [str(one) for one in action.choices]
+        return [str(choice) for choice in action.choices]
     name = action.option_strings[-1]
-    return _VALUES.get(f"{place} {name}") or _VALUES.get(name) or []
+    return _VALUES.get(f"{command} {name}") or _VALUES.get(name) or []
 
 
-def _flags(actions: list[Action]) -> list[str]:
+def _long_options(actions: list[Action]) -> list[str]:
     return sorted({word for action in actions for word in action.option_strings if word[:2] == "--"})
 
 
-def _words(place: str, actions: list[Action]) -> list[str]:
+def _positional_words(command: str, actions: list[Action]) -> list[str]:
     """What may stand in a command's places without a name: one of a few words, or an agent."""
-    found: list[str] = []
+    words: list[str] = []
     for action in actions:
         if action.option_strings:
             continue
         if action.choices is not None:
-            found += action.choices
+            words += action.choices
         elif action.dest == "names":
-            found += recorded() if place == "demo" else agents.AGENTS
-    return found
+            words += list_recordings() if command == "demo" else agents.AGENTS
+    return words

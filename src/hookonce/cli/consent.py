@@ -1,6 +1,7 @@
-"""Consent of a person: a terminal, a typed digest, and no agent in between.
+"""Consent of a person: a terminal, a typed digest, and no coding agent among our ancestors.
 
-What only a person may do (trust, uninstall, pause, …) is asked here and nowhere else; journeys are handed the answer.
+What only a person may do (trust, uninstall, pause, …) is confirmed here and nowhere else.
+Each use is logged and recorded as an event.
 """
 
 import os
@@ -11,116 +12,115 @@ from pathlib import Path, PurePath
 from hookonce import agents, ids
 from hookonce.config import settings
 from hookonce.errors import HookonceError
-from hookonce.journeys.change import digest
-from hookonce.journeys.stored import stored
-from hookonce.journeys.visible import visible
+from hookonce.journeys.change import confirmation_code
+from hookonce.journeys.stored import redact_record
+from hookonce.journeys.visible import escape_unprintable
 from hookonce.model import SCHEMA, Actor, Event, Record
 from hookonce.store import log, spool
 from hookonce.times import now
 
-_WORDS = 6  # of a command line, in which a program or the script that it runs is named
-_SCRIPTS = (".js", ".mjs", ".cjs", ".py")
+_MAX_COMMAND_WORDS = 6  # of a command line, in which a program or the script that it runs is named
+_SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
 
 
-def needs_a_person(what: str) -> str:
+def consent_help(command: str) -> str:
     """What `--help` says of a verb that is for people."""
-    return f"{what} needs a person at a terminal, who types a code that is shown there."
+    return f"{command} needs a person at a terminal, who types a code that is shown there."
 
 
 class NotAPerson(HookonceError):
     """Somebody asked for what only a person at a terminal may do."""
 
 
-def agreed(verb: str, text: str) -> None:
-    """Show what will happen and take the first characters of its digest as a yes; anything else ends here."""
+def require_consent(verb: str, text: str) -> None:
+    """Show what will happen and require the first characters of its digest; raise NotAPerson otherwise."""
     if settings.consent() == "unattended":
-        _remember(verb, text, "unattended")
+        _record_consent(verb, text, "unattended")
         return
-    agent = agent_above()
-    if agent is not None:
-        raise NotAPerson(f"hookonce {verb} is for a person; {agent}")
+    parent_agent = find_parent_agent()
+    if parent_agent is not None:
+        raise NotAPerson(f"hookonce {verb} is for a person; {parent_agent}")
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
     except OSError:
         raise NotAPerson(f"hookonce {verb} needs a person at a terminal; there is none here") from None
     with os.fdopen(terminal, "r+b", buffering=0) as screen:
-        shown = "\n".join(map(visible, text.split("\n")))
-        screen.write(f"{shown}\nTo go on with {verb}, type {digest(text)}: ".encode())
-        typed = screen.readline(64).decode(errors="replace").strip()
-    if typed != digest(text):
+        visible_text = "\n".join(map(escape_unprintable, text.split("\n")))
+        screen.write(f"{visible_text}\nTo go on with {verb}, type {confirmation_code(text)}: ".encode())
+        typed_code = screen.readline(64).decode(errors="replace").strip()
+    if typed_code != confirmation_code(text):
         raise NotAPerson("that was not it; nothing was changed")
-    _remember(verb, text, "typed")
+    _record_consent(verb, text, "typed")
 
 
-def confirmed(question: str) -> bool:
-    """A plain yes or no, on a terminal; without one the command line itself was the yes."""
+def confirm(question: str) -> bool:
+    """Ask yes or no on a terminal; without one the command line itself is the yes."""
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         return True
     return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
 
 
-def agent_above() -> str | None:
-    """Which agent is between us and a person, by its mark in an environment or its name among our ancestors."""
-    known = [agents.load(name) for name in agents.AGENTS]
-    marks = {name: agent.title for agent in known for name in agent.marks}
-    names = {name: agent.title for agent in known if agent.config for name in agent.config.programs}
-    here = next((mark for mark in marks if mark in os.environ), None)
-    if here is not None:
-        return f"{marks[here]} has left its mark {here} in the environment"
-    for pid in _ancestors():
-        starter = next((name for name in _called(pid) if name in names), None)
+def find_parent_agent() -> str | None:
+    """Find a coding agent above us, by environment markers or by the names of ancestor processes."""
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    marks = {name: agent.title for agent in all_agents for name in agent.env_markers}
+    names = {name: agent.title for agent in all_agents if agent.config for name in agent.config.programs}
+    own_marker = next((mark for mark in marks if mark in os.environ), None)
+    if own_marker is not None:
+        return f"{marks[own_marker]} has left its mark {own_marker} in the environment"
+    for pid in _ancestor_pids():
+        starter = next((name for name in _process_names(pid) if name in names), None)
         if starter is not None:
             return f"it was started by {names[starter]} ({starter})"
-        mark = next((mark for mark in _environment(pid) if mark in marks), None)
+        mark = next((mark for mark in _environment_names(pid) if mark in marks), None)
         if mark is not None:
             return f"{marks[mark]} has left its mark {mark} with a process above"
     return None
 
 
-def _ancestors() -> Iterator[int]:
+def _ancestor_pids() -> Iterator[int]:
     """The processes that we come from; where the system does not tell, none."""
     pid = os.getppid()
     while pid > 1:
         yield pid
-        stat = _read(pid, "stat").decode(errors="replace").rpartition(")")[2].split()
+        stat = _read_proc(pid, "stat").decode(errors="replace").rpartition(")")[2].split()
         pid = int(stat[1]) if len(stat) > 1 else 0
 
 
-def _called(pid: int) -> list[str]:
+def _process_names(pid: int) -> list[str]:
     """The names that a process goes by: its own, and those of the package and the script that it runs."""
-    found = [_read(pid, "comm").decode(errors="replace").strip()]
-    for word in _read(pid, "cmdline").split(b"\0")[:_WORDS]:
+    names = [_read_proc(pid, "comm").decode(errors="replace").strip()]
+    for word in _read_proc(pid, "cmdline").split(b"\0")[:_MAX_COMMAND_WORDS]:
         path = PurePath(os.fsdecode(word))
-        found.append(path.stem if path.suffix in _SCRIPTS else path.name)
+        names.append(path.stem if path.suffix in _SCRIPT_SUFFIXES else path.name)
         if "node_modules" in path.parts:
-            found += path.parts[path.parts.index("node_modules") :]
-    return found
+            names += path.parts[path.parts.index("node_modules") :]
+    return names
 
 
-def _environment(pid: int) -> list[str]:
+def _environment_names(pid: int) -> list[str]:
     """The variables with which a process was started: a child may have dropped them."""
-    return [os.fsdecode(line.partition(b"=")[0]) for line in _read(pid, "environ").split(b"\0")]
+    return [os.fsdecode(line.partition(b"=")[0]) for line in _read_proc(pid, "environ").split(b"\0")]
 
 
-def _read(pid: int, name: str) -> bytes:
+def _read_proc(pid: int, name: str) -> bytes:
     try:
         return Path(f"/proc/{pid}/{name}").read_bytes()
     except OSError:
         return b""
 
 
-def _remember(verb: str, text: str, how: str) -> None:
-    """Each use of consent is itself an event, and a line in the log."""
-    log.write(f"consent {how} {verb} {digest(text)}")
+def _record_consent(verb: str, text: str, method: str) -> None:
+    log.write(f"consent {method} {verb} {confirmation_code(text)}")
     event = Event(
-        id=ids.fresh(),
+        id=ids.new_id(),
         schema=SCHEMA,
         type=f"vendor.hookonce.{verb.split(maxsplit=1)[0]}",
         agent="hookonce",
         time=now(),
         time_source="received",
         actor=Actor(type="user"),
-        data={"source": how, "op": verb.replace(" ", "_")},  # a name has no blanks
+        data={"source": method, "op": verb.replace(" ", "_")},  # a name has no blanks
     )
     if settings.records():
-        spool.append(stored(Record(event=event)))
+        spool.append(redact_record(Record(event=event)))

@@ -1,22 +1,22 @@
-"""hookonce daemon."""
+"""hookonce daemon: status, start and stop of the daemon."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.cli._words import counted
-from hookonce.cli.consent import agreed, needs_a_person
+from hookonce.cli._words import pluralize
+from hookonce.cli.consent import require_consent, consent_help
 from hookonce.model import Object
 from hookonce.runtime import address
 from hookonce.service import calling
 from hookonce.texts import dump
 
-_THOUSAND = 1024
+_KB_PER_MB = 1024
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `daemon`."""
     parser.epilog = (
-        needs_a_person("daemon stop")
+        consent_help("daemon stop")
         + "\n\nexamples:\n  hookonce daemon status\n  hookonce daemon status --json\n  hookonce daemon stop"
     )
     parser.add_argument("verb", choices=["start", "stop", "status"], help="it starts by itself when an agent calls")
@@ -26,29 +26,29 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Show, start or stop the process that answers agents while it is warm."""
     if options.verb == "stop":
-        return _stop(options)
-    known = calling.start() if options.verb == "start" else calling.status()
+        return _run_stop(options)
+    daemon_status = calling.start_daemon() if options.verb == "start" else calling.query_status()
     if options.json:
-        sys.stdout.buffer.write(dump({"running": known is not None, **(known or {})}) + b"\n")
+        sys.stdout.buffer.write(dump({"running": daemon_status is not None, **(daemon_status or {})}) + b"\n")
     else:
-        print(told(known))
+        print(format_status(daemon_status))
     return 0
 
 
-def _stop(options: Namespace) -> int:
-    if (running := calling.status()) is not None:
-        agreed("daemon stop", _without(running))
-    known = calling.stop()
+def _run_stop(options: Namespace) -> int:
+    if (daemon_status := calling.query_status()) is not None:
+        require_consent("daemon stop", _stop_consequence(daemon_status))
+    stopped_status = calling.stop_daemon()
     if options.json:
-        sys.stdout.buffer.write(dump({"running": False, "stopped": known is not None}) + b"\n")
+        sys.stdout.buffer.write(dump({"running": False, "stopped": stopped_status is not None}) + b"\n")
     else:
-        print("there was none" if known is None else f"the daemon (process {known['pid']}) is gone")
+        print("there was none" if stopped_status is None else f"the daemon (process {stopped_status['pid']}) is gone")
     return 0
 
 
-def _without(known: Object) -> str:
+def _stop_consequence(daemon_status: Object) -> str:
     """What it means to have no daemon: whoever posts to it is answered by nobody."""
-    if not (known.get("http") or {}).get("open"):
+    if not (daemon_status.get("http") or {}).get("open"):
         return "end the daemon; agents are answered without it, until one of them starts it again"
     return (
         "end the daemon; agents that post their events go on without hooks until it runs again; "
@@ -56,28 +56,27 @@ def _without(known: Object) -> str:
     )
 
 
-def told(known: Object | None) -> str:
+def format_status(daemon_status: Object | None) -> str:
     """What there is to know of the daemon, in a line."""
-    if known is None:
-        told = "daemon: none runs; the next call of an agent starts it"
-        posting = "; agents that post their events go on without hooks until it runs: hookonce daemon start"
-        return told + (posting if address.known() is not None else "")
-    memory = f", {known['memory_kb'] / _THOUSAND:.0f} MB" if known.get("memory_kb") else ""
-    calls = counted(known["answered"], "call")
-    now = f"{known['under_way']} under way{memory}{_door(known)}"
-    return f"daemon: process {known['pid']}, {calls} answered, {now}{_unread(known)}"
+    if daemon_status is None:
+        text = "daemon: none runs; the next call of an agent starts it"
+        http_note = "; agents that post their events go on without hooks until it runs: hookonce daemon start"
+        return text + (http_note if address.load_http_address() is not None else "")
+    memory = f", {daemon_status['memory_kb'] / _KB_PER_MB:.0f} MB" if daemon_status.get("memory_kb") else ""
+    calls = pluralize(daemon_status["answered"], "call")
+    activity = f"{daemon_status['under_way']} under way{memory}{_http_note(daemon_status)}"
+    return f"daemon: process {daemon_status['pid']}, {calls} answered, {activity}{_unread_files_note(daemon_status)}"
 
 
-def _unread(known: Object) -> str:
+def _unread_files_note(daemon_status: Object) -> str:
     """Session files that could not be read: tokens of those sessions are not known."""
-    read = known.get("transcripts") or {}
-    count = read.get("refused_files", 0) + read.get("broken_files", 0)
-    return f", {counted(count, 'session file')} not read, the last: {read['problem']}" if count else ""
+    transcripts = daemon_status.get("transcripts") or {}
+    count = transcripts.get("refused_files", 0) + transcripts.get("broken_files", 0)
+    return f", {pluralize(count, 'session file')} not read, the last: {transcripts['problem']}" if count else ""
 
 
-def _door(known: Object) -> str:
-    """The HTTP door, if there is one or there should be."""
-    door = known.get("http") or {}
-    if door.get("open"):
-        return f", HTTP door open at port {door['port']}"
-    return f", HTTP door shut: {door['problem']}" if door.get("problem") else ""
+def _http_note(daemon_status: Object) -> str:
+    listener = daemon_status.get("http") or {}
+    if listener.get("open"):
+        return f", HTTP door open at port {listener['port']}"
+    return f", HTTP door shut: {listener['problem']}" if listener.get("problem") else ""

@@ -1,4 +1,4 @@
-"""hookonce doctor."""
+"""hookonce doctor: diagnosis and repair of hook installations."""
 
 import os
 import sys
@@ -7,26 +7,26 @@ from argparse import ArgumentParser, Namespace
 from hookonce import agents
 from hookonce.cli import _machine, _named
 from hookonce.cli._warn import warn
-from hookonce.cli._words import counted
-from hookonce.cli.consent import agreed, confirmed, needs_a_person
+from hookonce.cli._words import pluralize
+from hookonce.cli.consent import require_consent, confirm, consent_help
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.journeys import uncounted as _uncounted  # noqa: F401  says where losses are counted
-from hookonce.journeys.change import Change, diff
-from hookonce.journeys.client import place as place_client
-from hookonce.journeys.doctor import Finding, examine
-from hookonce.journeys.own import callers, own_hooks, own_house, uncalled
-from hookonce.journeys.places import Place, here
-from hookonce.journeys.silence import silence
-from hookonce.journeys.silence import told as told_silence
-from hookonce.journeys.survey import standing
+from hookonce.journeys.change import FileChange, render_diff
+from hookonce.journeys.client import install_client as place_client
+from hookonce.journeys.doctor import Diagnosis, check_agent
+from hookonce.journeys.own import calling_agents, check_manifests, check_installation, check_callers
+from hookonce.journeys.places import ConfigRoots, current_roots
+from hookonce.journeys.silence import detect_silence
+from hookonce.journeys.silence import describe_silence as told_silence
+from hookonce.journeys.survey import install_status
 from hookonce.journeys.vouch import vouch
 from hookonce.model import Agent
 from hookonce.service import calling as service
-from hookonce.service.calling import orphaned
+from hookonce.service.calling import describe_orphan
 from hookonce.store import condition, database
-from hookonce.store.aside import damage
-from hookonce.store.summary import summary
+from hookonce.store.aside import find_damage
+from hookonce.store.summary import load_store_summary
 from hookonce.texts import dump
 
 _EXAMPLES = """examples:
@@ -35,15 +35,15 @@ _EXAMPLES = """examples:
   hookonce doctor --vouch 3f1c0a9b2d4e5f60"""
 
 
-_HERE = ". Next: hookonce doctor"  # what others say of us
-_WAITS = "agents are answered, and what they tell waits in the spool"
-_OURS = frozenset({"client", "interpreter", "unanswered"})  # what we put back without asking: our own files
+_DOCTOR_HINT = ". Next: hookonce doctor"  # what others say of us
+_SPOOL_NOTE = "agents are answered, and what they tell waits in the spool"
+_OWN_FILE_KINDS = frozenset({"client", "interpreter", "unanswered"})  # what we put back without asking: our own files
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `doctor`."""
     parser.epilog = _EXAMPLES
-    _machine.configure(parser, changes=False)
+    _machine.add_change_options(parser, has_changes=False)
     parser.add_argument("--repair", action="store_true", help="mend what can be mended, after showing it")
     parser.add_argument("--dry-run", action="store_true", help="with --repair: show it only")
     parser.add_argument(
@@ -51,116 +51,113 @@ def configure(parser: ArgumentParser) -> None:
         nargs="+",
         metavar="MARK",
         default=[],
-        help=f"vouch for hooks by the marks that are shown. {needs_a_person('--vouch')}",
+        help=f"vouch for hooks by the marks that are shown. {consent_help('--vouch')}",
     )
 
 
 def run(options: Namespace) -> int:
     """Explain what keeps hooks from running, and list hooks that nobody vouches for."""
     if options.vouch:
-        return _vouch(options)
+        return _run_vouch(options)
     if options.repair:
-        _repair(options)
-    found = _findings(options)
-    wrong = [one for one in found if one.kind != "unvouched"]
+        _run_repair(options)
+    findings = _collect_findings(options)
+    problems = [finding for finding in findings if finding.kind != "unvouched"]
     if options.json:
-        sys.stdout.buffer.write(dump({"ok": not wrong, "findings": [_object(one) for one in found]}) + b"\n")
+        sys.stdout.buffer.write(dump({"ok": not problems, "findings": [_finding_object(finding) for finding in findings]}) + b"\n")
     else:
-        _tell(found)
-    return 1 if wrong else 0
+        _print_findings(findings)
+    return 1 if problems else 0
 
 
-def _vouch(options: Namespace) -> int:
-    """A person has looked at these hooks, as they are now."""
-    place, client = here(), str(paths.client())
-    seen = [one for agent in _machine.chosen(options, place) for one in examine(agent, place, client) if one.mark]
-    known = {one.mark: one.message for one in seen}
-    unknown = [mark for mark in options.vouch if mark not in known]
-    if unknown:
-        raise HookonceError(f"no hook has the mark {unknown[0]}; hookonce doctor lists them")
-    agreed("doctor --vouch", "\n".join(known[mark] for mark in options.vouch))
+def _run_vouch(options: Namespace) -> int:
+    locations, client = current_roots(), str(paths.client_path())
+    marked_findings = [finding for agent in _machine.select_agents(options, locations) for finding in check_agent(agent, locations, client) if finding.mark]
+    messages = {finding.mark: finding.message for finding in marked_findings}
+    unknown_marks = [mark for mark in options.vouch if mark not in messages]
+    if unknown_marks:
+        raise HookonceError(f"no hook has the mark {unknown_marks[0]}; hookonce doctor lists them")
+    require_consent("doctor --vouch", "\n".join(messages[mark] for mark in options.vouch))
     vouch(options.vouch)
-    print(f"{counted(len(options.vouch), 'hook')} vouched for, until the entry or its script changes")
+    print(f"{pluralize(len(options.vouch), 'hook')} vouched for, until the entry or its script changes")
     return 0
 
 
-def _tell(found: list[Finding]) -> None:
-    for one in found:
-        ending = f" (hookonce doctor --vouch {one.mark})" if one.mark else ""
-        print(f"{one.kind}: {one.message}{ending}")
-    if any(one.repair or one.kind in _OURS for one in found):
+def _print_findings(findings: list[Diagnosis]) -> None:
+    for finding in findings:
+        ending = f" (hookonce doctor --vouch {finding.mark})" if finding.mark else ""
+        print(f"{finding.kind}: {finding.message}{ending}")
+    if any(finding.repair or finding.kind in _OWN_FILE_KINDS for finding in findings):
         print("Next: hookonce doctor --repair")
-    if not found:
+    if not findings:
         print("nothing is wrong")
 
 
-def _object(one: Finding) -> dict[str, object]:
-    facts = {name: getattr(one, name) for name in ("agent", "kind", "message", "path", "mark")}
-    return facts | {"repairable": one.repair is not None or one.kind in _OURS}
+def _finding_object(finding: Diagnosis) -> dict[str, object]:
+    facts = {name: getattr(finding, name) for name in ("agent", "kind", "message", "path", "mark")}
+    return facts | {"repairable": finding.repair is not None or finding.kind in _OWN_FILE_KINDS}
 
 
-def _orphan() -> list[Finding]:
-    left = orphaned()
-    return [] if left is None else [Finding(agent=None, kind="daemon", message=left)]
+def _orphan_findings() -> list[Diagnosis]:
+    orphan_message = describe_orphan()
+    return [] if orphan_message is None else [Diagnosis(agent=None, kind="daemon", message=orphan_message)]
 
 
-def _record() -> list[Finding]:
-    """What is wrong with what we keep, as far as a glance tells."""
-    known, wrong = summary(), damage()
-    told = [] if wrong else [known.problem.removesuffix(_HERE)] if known.problem else condition.troubles()
-    if wrong is not None:
-        told.append(f"{database.file()} is damaged ({wrong}); {_WAITS}. Next: hookonce audit set-aside")
-    elif (stuck := ((service.status() or {}).get("store") or {}).get("problem")) is not None:
-        told.append(f"the daemon cannot write {database.file()} ({stuck}); {_WAITS}, and it tries again")
-    if (shut := condition.unwritable()) is not None:
-        told.append(f"{shut}: agents are answered, and what they tell is lost")
-    if known.damaged:
-        told.append(f"{counted(known.damaged, 'file')} of the spool cannot be read and was put aside")
-    if known.lost:
-        told.append(f"{counted(known.lost, 'record')} could not be written, and hookonce logs may say why")
-    return [Finding(agent=None, kind="record", message=message) for message in told]
+def _record_findings() -> list[Diagnosis]:
+    record_summary, damage_text = load_store_summary(), find_damage()
+    messages = [] if damage_text else [record_summary.problem.removesuffix(_DOCTOR_HINT)] if record_summary.problem else condition.find_record_troubles()
+    if damage_text is not None:
+        messages.append(f"{database.database_file()} is damaged ({damage_text}); {_SPOOL_NOTE}. Next: hookonce audit set-aside")
+    elif (store_problem := ((service.query_status() or {}).get("store") or {}).get("problem")) is not None:
+        messages.append(f"the daemon cannot write {database.database_file()} ({store_problem}); {_SPOOL_NOTE}, and it tries again")
+    if (write_problem := condition.find_write_obstacle()) is not None:
+        messages.append(f"{write_problem}: agents are answered, and what they tell is lost")
+    if record_summary.damaged:
+        messages.append(f"{pluralize(record_summary.damaged, 'file')} of the spool cannot be read and was put aside")
+    if record_summary.lost:
+        messages.append(f"{pluralize(record_summary.lost, 'record')} could not be written, and hookonce logs may say why")
+    return [Diagnosis(agent=None, kind="record", message=message) for message in messages]
 
 
-def _silent(agent: Agent, place: Place, client: str) -> list[Finding]:
-    found = silence(agent, standing(agent, place, client), place, os.environ)
-    if found is None:
+def _silence_findings(agent: Agent, locations: ConfigRoots, client: str) -> list[Diagnosis]:
+    silent_agent = detect_silence(agent, install_status(agent, locations, client), locations, os.environ)
+    if silent_agent is None:
         return []
-    return [Finding(agent=agent.name, kind="silent", message=f"{agent.title}: {told_silence(found)}", path=found.path)]
+    return [Diagnosis(agent=agent.name, kind="silent", message=f"{agent.title}: {told_silence(silent_agent)}", path=silent_agent.path)]
 
 
-def _findings(options: Namespace) -> list[Finding]:
+def _collect_findings(options: Namespace) -> list[Diagnosis]:
     """Of the agents that were named, else of all: a stranger's hooks wait for agents that are not here yet."""
-    place, client = here(), str(paths.client())
-    calling = callers(place, client)
-    found = [*own_house(), *_orphan(), *_record(), *uncalled(place, calling), *own_hooks(place.project, calling)]
-    for agent in map(_named.agent, options.names or agents.AGENTS):
-        found += [*examine(agent, place, client), *_silent(agent, place, client)]
-    return found
+    locations, client = current_roots(), str(paths.client_path())
+    agent_callers = calling_agents(locations, client)
+    findings = [*check_installation(), *_orphan_findings(), *_record_findings(), *check_callers(locations, agent_callers), *check_manifests(locations.project, agent_callers)]
+    for agent in map(_named.find_agent, options.names or agents.AGENTS):
+        findings += [*check_agent(agent, locations, client), *_silence_findings(agent, locations, client)]
+    return findings
 
 
-def _repair(options: Namespace) -> None:
-    """Mend one thing after the other, each as the last one has left the files."""
-    done: list[Change] = []
-    failed: list[tuple[str, str]] = []
-    for _ in range(_MOST):
-        wrong = _findings(options)
-        change = next((one.repair for one in wrong if one.repair is not None and one.repair not in done), None)
+def _run_repair(options: Namespace) -> None:
+    applied_changes: list[FileChange] = []
+    failures: list[tuple[str, str]] = []
+    for _ in range(_MAX_REPAIRS):
+        findings = _collect_findings(options)
+        change = next((finding.repair for finding in findings if finding.repair is not None and finding.repair not in applied_changes), None)
         if change is None or options.dry_run:
-            done += [one.repair for one in wrong if one.repair is not None] if options.dry_run else []
+            applied_changes += [finding.repair for finding in findings if finding.repair is not None] if options.dry_run else []
             break
         if sys.stdin.isatty() and not options.json:
-            sys.stdout.write(diff([change]))
-        if not confirmed("Mend this?"):
+            sys.stdout.write(render_diff([change]))
+        if not confirm("Mend this?"):
             break
         place_client(warn)
-        made, problems = _machine.apply([change])
-        done, failed = done + made, failed + problems
+        new_changes, problems = _machine.apply_changes([change])
+        applied_changes, failures = applied_changes + new_changes, failures + problems
         if problems:
             break
-    if not options.dry_run and any(one.kind in _OURS for one in own_house()):
+    if not options.dry_run and any(finding.kind in _OWN_FILE_KINDS for finding in check_installation()):
         place_client(warn)
     if not options.json:
-        _machine.report(options, "mended", done, failed)
+        _machine.report_changes(options, "mended", applied_changes, failures)
 
 
-_MOST = 50  # repairs in one go: each is planned anew, so none can go round in circles for ever
+_MAX_REPAIRS = 50  # repairs in one go: each is planned anew, so none can go round in circles for ever

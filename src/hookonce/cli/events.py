@@ -7,14 +7,14 @@ from importlib import import_module
 
 from hookonce import formats
 from hookonce.cli import _filters
-from hookonce.cli._event_forms import Put, form
-from hookonce.cli._progress import tell
+from hookonce.cli._event_forms import RowWriter, choose_writer
+from hookonce.cli._progress import show_progress
 from hookonce.cli._warn import warn
-from hookonce.cli._when import seconds
-from hookonce.cli.consent import needs_a_person
+from hookonce.cli._when import parse_seconds
+from hookonce.cli.consent import consent_help
 from hookonce.errors import UsageError
-from hookonce.journeys.looking import follow, looking
-from hookonce.store.query import Row, rows
+from hookonce.journeys.looking import follow_events, open_store
+from hookonce.store.query import EventRow, select_rows
 from hookonce.store.redact import LEVELS
 
 _EXAMPLES = """examples:
@@ -26,99 +26,98 @@ _EXAMPLES = """examples:
   hookonce events sql "SELECT json_extract(CAST(body AS TEXT), '$.event.tool.input.command') FROM events"
   hookonce events export --since 2026-02-23 --out events.jsonl
   hookonce events import events.jsonl"""
-_BEFORE = 10  # events that are shown before those that come
-_SHAPES = {"json", "csv", "format", "privacy"}
+_FOLLOW_BACKLOG_ROWS = 10  # events that are shown before those that come
+_OUTPUT_OPTIONS = {"json", "csv", "format", "privacy"}
 # What else can be done with events, each in a file of its own (_events_NAME.py), and the options that it heeds.
 VERBS: dict[str, set[str]] = {
-    "": {*_filters.NAMES, *_SHAPES, "follow"},
+    "": {*_filters.FILTER_NAMES, *_OUTPUT_OPTIONS, "follow"},
     "sql": {"words", "json", "csv", "timeout"},
-    "export": {*_filters.NAMES, "out"},
+    "export": {*_filters.FILTER_NAMES, "out"},
     "import": {"words", "from"},
     "erase": {"words", "session", "agent"},
 }
-_VERB = """sql: ask for anything, change nothing; export: write records with their hashes;
+_VERB_HELP = """sql: ask for anything, change nothing; export: write records with their hashes;
     import: keep events from files; erase: overwrite what records say"""
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `events`."""
-    parser.epilog = f"{needs_a_person('events erase')}\n\n{_EXAMPLES}"
-    parser.add_argument("verb", nargs="?", choices=[verb for verb in VERBS if verb], help=_VERB)
+    parser.epilog = f"{consent_help('events erase')}\n\n{_EXAMPLES}"
+    parser.add_argument("verb", nargs="?", choices=[verb for verb in VERBS if verb], help=_VERB_HELP)
     parser.add_argument("words", nargs="*", metavar="WORD", help="a question, files, or ids of records")
-    _filters.configure(parser)
+    _filters.add_filter_options(parser)
     parser.add_argument("--follow", action="store_true", help="go on with what comes, until Ctrl-C")
-    shape = parser.add_mutually_exclusive_group()
-    shape.add_argument("--json", action="store_true", help="records, one in each line")
-    shape.add_argument("--csv", action="store_true", help="values with commas between them")
-    shape.add_argument("--format", metavar="NAME", help=f"one of {', '.join(formats.FORMATS)}, one in each line")
+    output_group = parser.add_mutually_exclusive_group()
+    output_group.add_argument("--json", action="store_true", help="records, one in each line")
+    output_group.add_argument("--csv", action="store_true", help="values with commas between them")
+    output_group.add_argument("--format", metavar="NAME", help=f"one of {', '.join(formats.FORMATS)}, one in each line")
     parser.add_argument("--privacy", choices=LEVELS, help="with --format; default: minimal, and full for canonical")
-    parser.add_argument("--timeout", type=seconds, metavar="S", help="with sql: how long it may take; default: 30")
+    parser.add_argument("--timeout", type=parse_seconds, metavar="S", help="with sql: how long it may take; default: 30")
     parser.add_argument("--out", metavar="FILE", help="with export: write there; default: standard output")
     parser.add_argument("--from", dest="source", metavar="NAME", help="with import: the agent or format of the lines")
 
 
 def run(options: Namespace) -> int:
     """Show what happened: the newest events, those that are asked for, or those that come."""
-    _heeded(options)
+    _check_options(options)
     if options.verb is not None:
         code: int = import_module(f"hookonce.cli._events_{options.verb}").run(options)
         return code
-    return _follow(options) if options.follow else _show(options)
+    return _run_follow(options) if options.follow else _run_listing(options)
 
 
-def _heeded(options: Namespace) -> None:
-    """Refuse an option that would be overlooked."""
-    given = {
+def _check_options(options: Namespace) -> None:
+    set_options = {
         {"source": "from"}.get(name, name) for name, value in vars(options).items() if value not in (None, False, [])
     }
-    if strange := sorted(given - VERBS[options.verb or ""] - {"verb"}):
-        whose = f"events {options.verb}" if options.verb else "events alone"
-        raise UsageError(f"--{strange[0]} says nothing to {whose}")
+    if unused_options := sorted(set_options - VERBS[options.verb or ""] - {"verb"}):
+        command = f"events {options.verb}" if options.verb else "events alone"
+        raise UsageError(f"--{unused_options[0]} says nothing to {command}")
     if options.privacy is not None and options.format is None:
         raise UsageError("--privacy goes with --format: what is kept is shown as it is kept")
 
 
-def _show(options: Namespace) -> int:
+def _run_listing(options: Namespace) -> int:
     plain = not (options.json or options.csv or options.format)
-    default = _filters.ON_A_TERMINAL if plain and sys.stdout.isatty() else None
-    put, end = form(options)
-    with looking(warn, _wait) as connection:
-        shown = _put(rows(connection, _filters.wanted(options, connection, default)), put)
-    _wait(0)
-    end()
-    if plain and not shown:
-        print(_filters.nothing(options, "event"))
-    if shown == default and options.last is None:
-        print(f"hookonce: these are the newest {shown}; --last N shows more", file=sys.stderr)
+    default = _filters.TERMINAL_ROWS if plain and sys.stdout.isatty() else None
+    write_row, flush = choose_writer(options)
+    with open_store(warn, _show_wait) as connection:
+        row_count = _write_rows(select_rows(connection, _filters.build_query(options, connection, default)), write_row)
+    _show_wait(0)
+    flush()
+    if plain and not row_count:
+        print(_filters.empty_message(options, "event"))
+    if row_count == default and options.last is None:
+        print(f"hookonce: these are the newest {row_count}; --last N shows more", file=sys.stderr)
     return 0
 
 
-def _put(found: Iterable[Row], put: Put) -> int:
+def _write_rows(found_rows: Iterable[EventRow], write_row: RowWriter) -> int:
     """Print rows; those that were erased tell nothing."""
     count = 0
-    for row in found:
+    for row in found_rows:
         if not count:
-            _wait(0)
-        if not row.erased:
-            put(row)
+            _show_wait(0)
+        if not row.is_erased:
+            write_row(row)
             count += 1
     return count
 
 
-def _wait(seconds: float) -> None:
+def _show_wait(seconds: float) -> None:
     """Say in a line that the record is still looked through; 0 takes the line away."""
     if sys.stderr.isatty():
-        tell(f"looking through all events, {seconds:.0f} s so far" if seconds else "")
+        show_progress(f"looking through all events, {seconds:.0f} s so far" if seconds else "")
 
 
-def _follow(options: Namespace) -> int:
-    put, end = form(options)
-    with looking(warn) as connection:
-        wanted = _filters.wanted(options, connection, _BEFORE, live=True)
+def _run_follow(options: Namespace) -> int:
+    write_row, flush = choose_writer(options)
+    with open_store(warn) as connection:
+        query = _filters.build_query(options, connection, _FOLLOW_BACKLOG_ROWS, follow=True)
     try:
-        for found in follow(wanted, warn):
-            if _put(found, put):
-                end()
+        for new_rows in follow_events(query, warn):
+            if _write_rows(new_rows, write_row):
+                flush()
                 sys.stdout.flush()
     except KeyboardInterrupt:
         return 0

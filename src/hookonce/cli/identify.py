@@ -1,4 +1,4 @@
-"""hookonce identify."""
+"""hookonce identify: detect the agent or format of a payload."""
 
 import os
 import sys
@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from hookonce.cli._input import add_max_line, opened, place
+from hookonce.cli._input import add_max_line_option, open_input, line_location
 from hookonce.errors import HookonceError
-from hookonce.journeys.identify import Finding, identify
-from hookonce.journeys.lines import TOO_DEEP, Line, documents, parse
+from hookonce.journeys.identify import Identification, identify
+from hookonce.journeys.lines import TOO_DEEP, StreamLine, read_documents, parse_json
 from hookonce.texts import dump
 
 _EXAMPLES = """examples:
@@ -22,57 +22,57 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("files", nargs="*", metavar="FILE", help="payloads or events; - or nothing: standard input")
     parser.add_argument("--json", action="store_true", help="one JSON object per document")
-    add_max_line(parser)
+    add_max_line_option(parser)
 
 
 def run(options: Namespace) -> int:
     """Identify every document; exit 1 when one of them stays unknown or cannot be read."""
-    known = unknown = 0
+    known_count = unknown_count = 0
     for name in options.files or ["-"]:
         try:
-            with opened(name) as stream:
-                for number, found in enumerate(_findings(stream, name, options.max_line)):
-                    if found is not None:
-                        where = f"{place(name, number + 1)}: " if number or name != "-" else ""
-                        _show(found, where, as_json=options.json)
-                    known += found is not None and found.kind != "unknown"
-                    unknown += found is None or found.kind == "unknown"
+            with open_input(name) as stream:
+                for number, finding in enumerate(_identify_lines(stream, name, options.max_line)):
+                    if finding is not None:
+                        where = f"{line_location(name, number + 1)}: " if number or name != "-" else ""
+                        _print_finding(finding, where, as_json=options.json)
+                    known_count += finding is not None and finding.kind != "unknown"
+                    unknown_count += finding is None or finding.kind == "unknown"
         except HookonceError as problem:
-            unknown += 1
+            unknown_count += 1
             print(f"hookonce: {problem}", file=sys.stderr)
-    if not known and not unknown:
+    if not known_count and not unknown_count:
         raise HookonceError("no document was given; write JSON to standard input or name a file")
-    return 1 if unknown else 0
+    return 1 if unknown_count else 0
 
 
-def _findings(stream: BinaryIO, name: str, limit: int) -> Iterator[Finding | None]:
+def _identify_lines(stream: BinaryIO, name: str, limit: int) -> Iterator[Identification | None]:
     """What each line is; None for one that cannot be read, after saying why."""
-    for line in documents(stream, limit):
+    for line in read_documents(stream, limit):
         try:
-            yield _finding(line)
+            yield _identify_line(line)
         except HookonceError as problem:
-            print(f"hookonce: {place(name, line.number)}: {problem}", file=sys.stderr)
+            print(f"hookonce: {line_location(name, line.number)}: {problem}", file=sys.stderr)
             yield None
 
 
-def _finding(line: Line) -> Finding:
+def _identify_line(line: StreamLine) -> Identification:
     if line.fault:
         raise HookonceError(line.fault)
     try:
-        return identify(parse(line.raw), os.environ)
+        return identify(parse_json(line.raw), os.environ)
     except RecursionError:
         raise HookonceError(TOO_DEEP) from None
 
 
-def _show(found: Finding, where: str, *, as_json: bool) -> None:
+def _print_finding(finding: Identification, location: str, *, as_json: bool) -> None:
     if as_json:
-        sys.stdout.buffer.write(dump(found) + b"\n")
+        sys.stdout.buffer.write(dump(finding) + b"\n")
         sys.stdout.buffer.flush()
         return
-    event = f" {found.event} ({found.type})" if found.event else ""
-    unknown = "undecided" if found.candidates else "unknown"
-    print(f"{where}{found.kind}: {found.name}{event}" if found.name else f"{where}{unknown}")
-    for reason in found.evidence:
+    event = f" {finding.event} ({finding.type})" if finding.event else ""
+    unknown_text = "undecided" if finding.candidates else "unknown"
+    print(f"{location}{finding.kind}: {finding.name}{event}" if finding.name else f"{location}{unknown_text}")
+    for reason in finding.evidence:
         print(f"  because {reason}")
-    if found.candidates:
-        print(f"  may be: {', '.join(found.candidates)}")
+    if finding.candidates:
+        print(f"  may be: {', '.join(finding.candidates)}")

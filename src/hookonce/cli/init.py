@@ -1,12 +1,12 @@
-"""hookonce init."""
+"""hookonce init: write a first manifest."""
 
 from argparse import ArgumentParser, Namespace
 from shlex import quote
 
 from hookonce.cli import _machine
 from hookonce.config import paths
-from hookonce.journeys.begin import first_manifest
-from hookonce.journeys.places import here
+from hookonce.journeys.begin import plan_first_manifest
+from hookonce.journeys.places import current_roots
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -19,14 +19,14 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Write a first manifest, with an example that you can change or delete."""
-    user = options.scope == "user"
-    folder = paths.configuration() if user else here().project / ".hookonce"
-    changes = first_manifest(folder, quote(str(folder / "example.py")) if user else "./.hookonce/example.py")
+    is_user_scope = options.scope == "user"
+    folder = paths.config_dir() if is_user_scope else current_roots().project / ".hookonce"
+    changes = plan_first_manifest(folder, quote(str(folder / "example.py")) if is_user_scope else "./.hookonce/example.py")
     problems: list[tuple[str, str]] = []
     if not options.dry_run:
-        changes, problems = _machine.apply(changes, leaving=True)
-    code = _machine.report(options, "written", changes, problems)
+        changes, problems = _machine.apply_changes(changes, is_removal=True)
+    code = _machine.report_changes(options, "written", changes, problems)
     if not options.json and not options.dry_run and not problems:
-        trust = "" if user else "; hookonce trust lets it run here"
-        print(f"Next: hookonce try example{trust}; hookonce install lets your agents call it")
+        trust_hint = "" if is_user_scope else "; hookonce trust lets it run here"
+        print(f"Next: hookonce try example{trust_hint}; hookonce install lets your agents call it")
     return code

@@ -1,4 +1,4 @@
-"""hookonce lab."""
+"""hookonce lab: verbs fetch, capture and diff."""
 
 from argparse import ArgumentParser
 
@@ -20,7 +20,7 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The verbs of `lab`, what can be done beside `prove`."""
     parser.epilog = _EXAMPLES
-    _verbs.configure(parser, "lab", VERBS)
+    _verbs.add_verbs(parser, "lab", VERBS)
 
 
-run = _verbs.run
+run = _verbs.run_verb

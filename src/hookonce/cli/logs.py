@@ -1,11 +1,11 @@
-"""hookonce logs."""
+"""hookonce logs: tail of our own log."""
 
 from argparse import ArgumentParser, Namespace
 from collections import deque
 
-from hookonce.config.paths import log
+from hookonce.config.paths import log_path
 from hookonce.errors import HookonceError
-from hookonce.journeys.visible import visible
+from hookonce.journeys.visible import escape_unprintable
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -17,11 +17,11 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Show the end of our own log: failures of ours and of hooks that nobody waited for."""
     try:
-        with log().open(encoding="utf-8", errors="replace") as file:
+        with log_path().open(encoding="utf-8", errors="replace") as file:
             for line in deque(file, maxlen=max(options.n, 0)):
-                print(visible(line.rstrip("\n")))
+                print(escape_unprintable(line.rstrip("\n")))
     except FileNotFoundError:
-        print(f"{log()} is not there: nothing has gone wrong yet")
+        print(f"{log_path()} is not there: nothing has gone wrong yet")
     except OSError as problem:
-        raise HookonceError(f"{log()} cannot be read: {problem.strerror}") from None
+        raise HookonceError(f"{log_path()} cannot be read: {problem.strerror}") from None
     return 0

@@ -1,4 +1,4 @@
-"""hookonce module."""
+"""hookonce module: verbs check, invoke, list and serve."""
 
 from argparse import ArgumentParser
 
@@ -23,7 +23,7 @@ examples:
 def configure(parser: ArgumentParser) -> None:
     """The verbs of `module`."""
     parser.epilog = _EXAMPLES
-    _verbs.configure(parser, "module", VERBS)
+    _verbs.add_verbs(parser, "module", VERBS)
 
 
-run = _verbs.run
+run = _verbs.run_verb

@@ -1,4 +1,4 @@
-"""hookonce on."""
+"""hookonce on: answer one hook call of an agent (one-shot client)."""
 
 from argparse import REMAINDER, ArgumentParser, Namespace
 

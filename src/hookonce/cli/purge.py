@@ -1,24 +1,24 @@
-"""hookonce purge."""
+"""hookonce purge: uninstall everywhere and delete our data."""
 
 from argparse import ArgumentParser, Namespace
 
 from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.cli import _machine
-from hookonce.cli.consent import agreed, needs_a_person
+from hookonce.cli.consent import require_consent, consent_help
 from hookonce.config import paths
 from hookonce.errors import HookonceError
-from hookonce.journeys.change import Change, diff
+from hookonce.journeys.change import FileChange, render_diff
 from hookonce.journeys.install import plan_removal
-from hookonce.journeys.places import here
-from hookonce.journeys.restore import forget_everything, leftovers
-from hookonce.journeys.review import forgotten
+from hookonce.journeys.places import current_roots
+from hookonce.journeys.restore import delete_data, leftover_files
+from hookonce.journeys.review import plan_review_removal
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `purge`."""
     parser.epilog = (
-        needs_a_person("purge, but for --dry-run,") + "\n\nexamples:\n  hookonce purge --dry-run\n  hookonce purge"
+        consent_help("purge, but for --dry-run,") + "\n\nexamples:\n  hookonce purge --dry-run\n  hookonce purge"
     )
     parser.add_argument("--json", action="store_true", help="tell it as JSON")
     parser.add_argument("--dry-run", action="store_true", help="show what would go, and change nothing")
@@ -26,34 +26,34 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Uninstall everywhere and delete our data, copies of your files included."""
-    changes, problems = _removals()
-    plan = f"{diff(changes)}delete {paths.data()} and everything in it\n"
+    changes, problems = _plan_removals()
+    plan_text = f"{render_diff(changes)}delete {paths.data_dir()} and everything in it\n"
     if options.dry_run:
-        code = _machine.report(options, "given back", changes, problems)
+        code = _machine.report_changes(options, "given back", changes, problems)
         if not options.json:
-            print(f"{paths.data()} would be deleted")
+            print(f"{paths.data_dir()} would be deleted")
         return code
-    agreed("purge", plan)
-    done, failed = _machine.apply(changes, leaving=True)
-    if left := leftovers():
-        failed += [("", f"{path} still names us: run hookonce uninstall --scope project there first") for path in left]
-    gone = [] if failed or problems else forget_everything()
-    code = _machine.report(options, "given back", done, problems + failed)
+    require_consent("purge", plan_text)
+    applied_changes, failures = _machine.apply_changes(changes, is_removal=True)
+    if remaining_files := leftover_files():
+        failures += [("", f"{path} still names us: run hookonce uninstall --scope project there first") for path in remaining_files]
+    deleted_files = [] if failures or problems else delete_data()
+    code = _machine.report_changes(options, "given back", applied_changes, problems + failures)
     if not options.json:
-        print(f"{paths.data()} was deleted" if gone else f"{paths.data()} was kept")
+        print(f"{paths.data_dir()} was deleted" if deleted_files else f"{paths.data_dir()} was kept")
     return code
 
 
-def _removals() -> tuple[list[Change], list[tuple[str, str]]]:
-    place, client = here(), str(paths.client())
-    changes: dict[str, Change] = {}
+def _plan_removals() -> tuple[list[FileChange], list[tuple[str, str]]]:
+    locations, client = current_roots(), str(paths.client_path())
+    changes: dict[str, FileChange] = {}
     problems: list[tuple[str, str]] = []
     for agent in map(agents.load, agents.AGENTS):
         for scope in config_of(agent).files if agent.config else ():
             try:
-                removals = plan_removal(agent, scope, place, client, unwrap=True)
-                marks = [forgotten(agent, change, place, client) for change in removals]
-                changes |= {str(one.path): one for one in (*removals, *marks) if one is not None}
+                removals = plan_removal(agent, scope, locations, client, unwrap=True)
+                marks = [plan_review_removal(agent, change, locations, client) for change in removals]
+                changes |= {str(file_change.path): file_change for file_change in (*removals, *marks) if file_change is not None}
             except HookonceError as problem:
                 problems.append((agent.name, str(problem)))
     return list(changes.values()), problems

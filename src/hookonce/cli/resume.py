@@ -1,4 +1,4 @@
-"""hookonce resume."""
+"""hookonce resume: end a pause."""
 
 from argparse import ArgumentParser, Namespace
 

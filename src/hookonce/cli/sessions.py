@@ -1,14 +1,14 @@
-"""hookonce sessions."""
+"""hookonce sessions: list recorded sessions."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _filters
-from hookonce.cli._lines import Lines
+from hookonce.cli._lines import StreamingTable
 from hookonce.cli._warn import warn
-from hookonce.cli._when import lasted, short
-from hookonce.journeys.looking import looking
-from hookonce.journeys.sessions import Session, sessions
+from hookonce.cli._when import format_duration, format_time
+from hookonce.journeys.looking import open_store
+from hookonce.journeys.sessions import SessionRow, list_sessions
 from hookonce.texts import dump
 
 _COLUMNS = (
@@ -20,36 +20,36 @@ _COLUMNS = (
 def configure(parser: ArgumentParser) -> None:
     """The options of `sessions`."""
     parser.epilog = "examples:\n  hookonce sessions --since 3d\n  hookonce sessions --agent codex --json"
-    _filters.configure(parser, "agent", "project", "since", "until", "last")
+    _filters.add_filter_options(parser, "agent", "project", "since", "until", "last")
     parser.add_argument("--json", action="store_true", help="one JSON object for each session")
 
 
 def run(options: Namespace) -> int:
     """Show the sessions of every agent, the one that was heard of last at the end."""
-    plain = not options.json and sys.stdout.isatty()
-    with looking(warn) as connection:
-        wanted = _filters.wanted(options, connection, _filters.ON_A_TERMINAL if plain else None)
-        found = list(sessions(connection, wanted))
+    is_terminal_table = not options.json and sys.stdout.isatty()
+    with open_store(warn) as connection:
+        query = _filters.build_query(options, connection, _filters.TERMINAL_ROWS if is_terminal_table else None)
+        found_sessions = list(list_sessions(connection, query))
     if options.json:
-        for one in found:
-            sys.stdout.buffer.write(dump(one) + b"\n")
+        for agent_session in found_sessions:
+            sys.stdout.buffer.write(dump(agent_session) + b"\n")
     else:
-        _show(found)
-        print("Next: hookonce show SESSION tells one of them" if found else _filters.nothing(options, "session"))
+        _print_sessions(found_sessions)
+        print("Next: hookonce show SESSION tells one of them" if found_sessions else _filters.empty_message(options, "session"))
     return 0
 
 
-def _show(found: list[Session]) -> None:
-    lines = Lines(*_COLUMNS, whole=True)
-    for one in found:
-        counts = (str(count) for count in (one.events, one.calls, one.refusals))
-        when = (short(one.first), short(one.last), lasted(one.seconds))
-        lines.row(one.agent, one.session, *when, *counts, _tokens(one), one.project or "")
+def _print_sessions(found_sessions: list[SessionRow]) -> None:
+    lines = StreamingTable(*_COLUMNS, keep_all=True)
+    for agent_session in found_sessions:
+        counts = (str(count) for count in (agent_session.events, agent_session.calls, agent_session.refusals))
+        times = (format_time(agent_session.first), format_time(agent_session.last), format_duration(agent_session.seconds))
+        lines.add_row(agent_session.agent, agent_session.session, *times, *counts, _format_tokens(agent_session), agent_session.project or "")
     lines.flush()
 
 
-def _tokens(one: Session) -> str:
+def _format_tokens(agent_session: SessionRow) -> str:
     """In and out; a question mark where nobody has told them."""
-    if one.input_tokens is None and one.output_tokens is None:
+    if agent_session.input_tokens is None and agent_session.output_tokens is None:
         return "?"
-    return f"{(one.input_tokens or 0) + (one.output_tokens or 0):,}"
+    return f"{(agent_session.input_tokens or 0) + (agent_session.output_tokens or 0):,}"

@@ -1,18 +1,18 @@
-"""hookonce stats."""
+"""hookonce stats: event counts by day, agent, tool and decision; hook durations."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli import _filters
-from hookonce.cli._nothing import nothing_at_all
-from hookonce.cli._progress import tell
-from hookonce.cli._table import clipped, most, show, table
+from hookonce.cli._nothing import no_records_message
+from hookonce.cli._progress import show_progress
+from hookonce.cli._table import single_line_cell, max_list_rows, print_table, new_table
 from hookonce.cli._warn import warn
-from hookonce.cli._words import counted
+from hookonce.cli._words import pluralize
 from hookonce.errors import UsageError
-from hookonce.journeys.looking import looking, take_up
-from hookonce.journeys.stats import Count, Stats, stats
-from hookonce.store.rebuild import rebuild
+from hookonce.journeys.looking import open_store, ingest_spool
+from hookonce.journeys.stats import NamedCount, Stats, build_stats
+from hookonce.store.rebuild import rebuild_summaries
 from hookonce.store.writer import Writer
 from hookonce.texts import dump
 
@@ -20,13 +20,13 @@ _EXAMPLES = """examples:
   hookonce stats --since 3d
   hookonce stats --agent codex --json
   hookonce stats --rebuild"""
-_BAR = 30  # characters of the longest bar
+_BAR_CHARS = 30  # characters of the longest bar
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `stats`."""
     parser.epilog = _EXAMPLES
-    _filters.configure(parser, "agent", "since", "until")
+    _filters.add_filter_options(parser, "agent", "since", "until")
     parser.add_argument("--rebuild", action="store_true", help="count all events again, and replace the summaries")
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
@@ -34,78 +34,78 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Show how much of what happened, by whole days, and what hooks cost."""
     if options.rebuild:
-        return _rebuild(options)
-    with looking(warn) as connection:
-        found = stats(connection, _filters.span(options, connection))
+        return _run_rebuild(options)
+    with open_store(warn) as connection:
+        totals = build_stats(connection, _filters.build_span(options, connection))
     if options.json:
-        sys.stdout.buffer.write(dump(found) + b"\n")
+        sys.stdout.buffer.write(dump(totals) + b"\n")
     else:
-        _show(found)
+        _print_stats(totals)
     return 0
 
 
-def _rebuild(options: Namespace) -> int:
+def _run_rebuild(options: Namespace) -> int:
     if options.agent or options.since or options.until:
         raise UsageError("--rebuild counts everything; it takes no other option than --json")
-    take_up(warn)
+    ingest_spool(warn)
     with Writer() as writer:
-        count = rebuild(writer, _progress)
-    tell("")
+        count = rebuild_summaries(writer, _show_rebuild_progress)
+    show_progress("")
     if options.json:
         sys.stdout.buffer.write(dump({"counted": count}) + b"\n")
     else:
-        print(f"{counted(count, 'event')} counted again")
+        print(f"{pluralize(count, 'event')} counted again")
     return 0
 
 
-def _progress(done: int, everything: int) -> None:
-    if sys.stderr.isatty() and everything:
-        tell(f"counting again: {100 * done // everything} %")
+def _show_rebuild_progress(done_count: int, total: int) -> None:
+    if sys.stderr.isatty() and total:
+        show_progress(f"counting again: {100 * done_count // total} %")
 
 
-def _show(found: Stats) -> None:
-    if not found.events:
-        print(nothing_at_all("there is no such event"))
+def _print_stats(totals: Stats) -> None:
+    if not totals.events:
+        print(no_records_message("there is no such event"))
     for title, counts in (
-        ("agent", found.agents),
-        ("event", found.types),
-        ("tool", found.tools),
-        ("decision", found.decisions),
-        ("day (UTC)", found.days),
+        ("agent", totals.agents),
+        ("event", totals.types),
+        ("tool", totals.tools),
+        ("decision", totals.decisions),
+        ("day (UTC)", totals.days),
     ):
-        _counts(title, counts)
-    if found.tokens is not None:
-        told = f"{found.tokens['input_tokens']:,} in, {found.tokens['output_tokens']:,} out"
-        print(f"tokens: {told}; hookonce cost says what they were worth\n")
-    if found.hooks:
-        _hooks(found)
-    elif found.hooks is None:
+        _print_counts(title, counts)
+    if totals.tokens is not None:
+        token_text = f"{totals.tokens['input_tokens']:,} in, {totals.tokens['output_tokens']:,} out"
+        print(f"tokens: {token_text}; hookonce cost says what they were worth\n")
+    if totals.hooks:
+        _print_hooks(totals)
+    elif totals.hooks is None:
         print("what hooks cost is not counted by agent; hookonce stats shows it for all")
-    if found.lost_records:
-        print(f"{counted(found.lost_records, 'record')} could not be written")
+    if totals.lost_records:
+        print(f"{pluralize(totals.lost_records, 'record')} could not be written")
 
 
-def _counts(title: str, counts: list[Count]) -> None:
+def _print_counts(title: str, counts: list[NamedCount]) -> None:
     """A list with bars; of a long one, what matters most: the largest, or the last days."""
     if not counts:
         return
-    shown = counts[-most() :] if title.startswith("day") else counts[: most()]
-    made = table(title, "events", "")
-    made.columns[1].justify = "right"
-    largest = max(one.events for one in shown)
-    for one in shown:
-        made.add_row(one.name, f"{one.events:,}", clipped("█" * max(1, _BAR * one.events // largest)))
-    show(made)
-    more = len(counts) - len(shown)
-    print(f"and {more} more (--json lists all)\n" if more else "")
+    visible_counts = counts[-max_list_rows() :] if title.startswith("day") else counts[: max_list_rows()]
+    output = new_table(title, "events", "")
+    output.columns[1].justify = "right"
+    largest = max(count.events for count in visible_counts)
+    for count in visible_counts:
+        output.add_row(count.name, f"{count.events:,}", single_line_cell("█" * max(1, _BAR_CHARS * count.events // largest)))
+    print_table(output)
+    hidden_count = len(counts) - len(visible_counts)
+    print(f"and {hidden_count} more (--json lists all)\n" if hidden_count else "")
 
 
-def _hooks(found: Stats) -> None:
-    made = table("hook", "runs", "p50 ms", "p95 ms", "mean ms", "failures", "refusals", "tokens injected")
-    for column in made.columns[1:]:
+def _print_hooks(totals: Stats) -> None:
+    output = new_table("hook", "runs", "p50 ms", "p95 ms", "mean ms", "failures", "refusals", "tokens injected")
+    for column in output.columns[1:]:
         column.justify = "right"
-    for one in found.hooks or ():
-        times = (f"{ms:,.1f}" for ms in (one.p50_ms, one.p95_ms, one.mean_ms))
-        made.add_row(one.hook, f"{one.runs:,}", *times, *(f"{n:,}" for n in (one.failures, one.refusals, one.tokens)))
-    show(made)
+    for hook_stats in totals.hooks or ():
+        times = (f"{ms:,.1f}" for ms in (hook_stats.p50_ms, hook_stats.p95_ms, hook_stats.mean_ms))
+        output.add_row(hook_stats.hook, f"{hook_stats.runs:,}", *times, *(f"{n:,}" for n in (hook_stats.failures, hook_stats.refusals, hook_stats.tokens)))
+    print_table(output)
     print("p50 and p95 are at most a quarter too high: they come from summaries\n")

@@ -1,4 +1,4 @@
-"""hookonce status."""
+"""hookonce status: installation state of agents, daemon, store and alarms."""
 
 import os
 import sys
@@ -12,161 +12,160 @@ from msgspec import to_builtins
 from hookonce import __version__
 from hookonce.agents import config_of, load
 from hookonce.cli import _machine, daemon
-from hookonce.cli._table import show, table
+from hookonce.cli._table import print_table, new_table
 from hookonce.cli._warn import warn
-from hookonce.cli._words import counted
+from hookonce.cli._words import pluralize
 from hookonce.config import paths
-from hookonce.journeys.doctor import Finding
-from hookonce.journeys.folder_trust import distrust
-from hookonce.journeys.hindered import Hindered, hindered, states
-from hookonce.journeys.looking import take_up
-from hookonce.journeys.own import callers, own_hooks, own_settings
-from hookonce.journeys.pause import paused_until
-from hookonce.journeys.places import Place, here
-from hookonce.journeys.silence import Silence, silence
-from hookonce.journeys.silence import told as told_silence
-from hookonce.journeys.survey import Standing, standing
-from hookonce.journeys.unanswered import told as told_unanswered
-from hookonce.journeys.unanswered import unanswered
-from hookonce.journeys.version import version_of
+from hookonce.journeys.doctor import Diagnosis
+from hookonce.journeys.folder_trust import distrust_reason
+from hookonce.journeys.hindered import BlockedScope, find_blocked_scopes, scope_states as states
+from hookonce.journeys.looking import ingest_spool
+from hookonce.journeys.own import calling_agents, check_manifests, check_settings
+from hookonce.journeys.pause import pause_end as paused_until
+from hookonce.journeys.places import ConfigRoots, current_roots
+from hookonce.journeys.silence import AgentSilence, detect_silence
+from hookonce.journeys.silence import describe_silence as told_silence
+from hookonce.journeys.survey import InstallStatus, install_status as standing
+from hookonce.journeys.unanswered import describe_missed_calls as told_unanswered
+from hookonce.journeys.unanswered import read_missed_calls
+from hookonce.journeys.version import program_version
 from hookonce.service import calling
-from hookonce.store.alarms import LOOP, VIOLATION, Alarms, alarms
-from hookonce.store.condition import unwritable
-from hookonce.store.spool import lost
-from hookonce.store.summary import Summary, summary
+from hookonce.store.alarms import LOOP_EVENT, VIOLATION_EVENT, Alarms, load_alarms
+from hookonce.store.condition import find_write_obstacle
+from hookonce.store.spool import lost_record_count
+from hookonce.store.summary import StoreSummary, load_store_summary
 from hookonce.texts import dump
 
-_MEGABYTE = 1 << 20
+_BYTES_PER_MB = 1 << 20
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `status`."""
     parser.epilog = "examples:\n  hookonce status\n  hookonce status codex --json"
-    _machine.configure(parser, changes=False)
+    _machine.add_change_options(parser, has_changes=False)
 
 
 def run(options: Namespace) -> int:
     """Show which agents call hookonce, what else they run, and where a killed hook lets things pass."""
-    place, client = here(), paths.client()
-    known = _machine.chosen(options, place)
-    found = [standing(agent, place, str(client)) for agent in known]
-    dropped = {agent.name: told for agent in known if (told := distrust(agent, place)) is not None}
-    quiet = {
-        one.agent: silent
-        for agent, one in zip(known, found, strict=True)
-        if (silent := silence(agent, one, place, os.environ)) is not None
+    locations, client = current_roots(), paths.client_path()
+    selected_agents = _machine.select_agents(options, locations)
+    statuses = [standing(agent, locations, str(client)) for agent in selected_agents]
+    distrust_reasons = {agent.name: reason for agent in selected_agents if (reason := distrust_reason(agent, locations)) is not None}
+    silences = {
+        install_status.agent: agent_silence
+        for agent, install_status in zip(selected_agents, statuses, strict=True)
+        if (agent_silence := detect_silence(agent, install_status, locations, os.environ)) is not None
     }
-    held = {one.agent: hindered(agent, one, place, str(client)) for agent, one in zip(known, found, strict=True)}
+    hindrances = {install_status.agent: find_blocked_scopes(agent, install_status, locations, str(client)) for agent, install_status in zip(selected_agents, statuses, strict=True)}
     with ThreadPoolExecutor() as pool:
-        versions = list(pool.map(lambda one: version_of(one.program) if one.program else None, found))
+        versions = list(pool.map(lambda install_status: program_version(install_status.program) if install_status.program else None, statuses))
     if options.json:
-        _print_json(found, versions, dropped, quiet, held)
+        _print_json(statuses, versions, distrust_reasons, silences, hindrances)
         return 0
-    if (until := paused_until()) is not None:
-        print(f"paused until {until}: no hook is asked before that; hookonce resume ends it")
-    made = table("agent", "version", "user", "project", "other hooks", "hook crashes", "hook is late")
-    for one, version in zip(found, versions, strict=True):
-        known_states = states(one, held[one.agent])
-        place_states = (known_states.get("user", "-"), known_states.get("project", "-"))
-        made.add_row(one.agent, version or "-", *place_states, str(len(one.foreign)), one.crash, one.late)
-    show(made)
-    for one in found:
-        _details(one, held[one.agent], quiet.get(one.agent))
-    for finding in [*own_settings(), *_hooks(place)]:
+    if (pause_end := paused_until()) is not None:
+        print(f"paused until {pause_end}: no hook is asked before that; hookonce resume ends it")
+    output = new_table("agent", "version", "user", "project", "other hooks", "hook crashes", "hook is late")
+    for install_status, version in zip(statuses, versions, strict=True):
+        scope_states = states(install_status, hindrances[install_status.agent])
+        shown_states = (scope_states.get("user", "-"), scope_states.get("project", "-"))
+        output.add_row(install_status.agent, version or "-", *shown_states, str(len(install_status.foreign)), install_status.crash, install_status.late)
+    print_table(output)
+    for install_status in statuses:
+        _print_details(install_status, hindrances[install_status.agent], silences.get(install_status.agent))
+    for finding in [*check_settings(), *_hook_findings(locations)]:
         print(f"{finding.kind}: {finding.message}")
-    take_up(warn)
-    running = calling.status()
-    if (missed := unanswered()) is not None:
-        print(f"{told_unanswered(missed)}. Next: hookonce doctor")
-    print(daemon.told(running))
-    _tell_record(summary(), ((running or {}).get("store") or {}).get("problem"))
-    _tell_alarms(alarms())
+    ingest_spool(warn)
+    daemon_status = calling.query_status()
+    if (unanswered_calls := read_missed_calls()) is not None:
+        print(f"{told_unanswered(unanswered_calls)}. Next: hookonce doctor")
+    print(daemon.format_status(daemon_status))
+    _print_record_state(load_store_summary(), ((daemon_status or {}).get("store") or {}).get("problem"))
+    _print_alarms(load_alarms())
     print("open: the action goes on as if there were no hook; closed: it is refused")
     return 0
 
 
-def _tell_record(known: Summary, stuck: str | None) -> None:
-    waits = f", {counted(known.waiting, 'file')} of the spool to be taken up" if known.waiting else ""
-    print(known.problem or f"the record: {counted(known.records, 'event')}, {known.size / _MEGABYTE:.1f} MB{waits}")
-    if stuck is not None and unwritable() is None:
-        print(f"the record cannot be written ({stuck}); what agents tell waits in the spool. Next: hookonce doctor")
-    if (shut := unwritable()) is not None:
-        print(f"{shut}: agents are answered, and what they tell is lost")
-    if known.damaged:
-        print(f"{counted(known.damaged, 'file')} of the spool cannot be read and was put aside")
-    if known.lost:
-        print(f"{counted(known.lost, 'record')} could not be written. Next: hookonce doctor")
+def _print_record_state(record_summary: StoreSummary, store_problem: str | None) -> None:
+    waiting_note = f", {pluralize(record_summary.waiting, 'file')} of the spool to be taken up" if record_summary.waiting else ""
+    print(record_summary.problem or f"the record: {pluralize(record_summary.records, 'event')}, {record_summary.size / _BYTES_PER_MB:.1f} MB{waiting_note}")
+    if store_problem is not None and find_write_obstacle() is None:
+        print(f"the record cannot be written ({store_problem}); what agents tell waits in the spool. Next: hookonce doctor")
+    if (write_problem := find_write_obstacle()) is not None:
+        print(f"{write_problem}: agents are answered, and what they tell is lost")
+    if record_summary.damaged:
+        print(f"{pluralize(record_summary.damaged, 'file')} of the spool cannot be read and was put aside")
+    if record_summary.lost:
+        print(f"{pluralize(record_summary.lost, 'record')} could not be written. Next: hookonce doctor")
 
 
-def _tell_alarms(found: Alarms) -> None:
-    """What somebody should look at, and how."""
-    last = found.newest
+def _print_alarms(recent_alarms: Alarms) -> None:
+    last = recent_alarms.newest
     if last is None:
         return
-    parts = [counted(found.violations, "policy violation")] if found.violations else []
-    parts += [f"{found.suspected} of them suspected"] if found.suspected else []
-    parts += [counted(found.loops, "retry loop")] if found.loops else []
+    parts = [pluralize(recent_alarms.violations, "policy violation")] if recent_alarms.violations else []
+    parts += [f"{recent_alarms.suspected} of them suspected"] if recent_alarms.suspected else []
+    parts += [pluralize(recent_alarms.loops, "retry loop")] if recent_alarms.loops else []
     print(f"ALARM: {', '.join(parts)} in the last 24 hours, the last one of {last.agent} at {last.time}")
-    for kind in (VIOLATION,) * bool(found.violations) + (LOOP,) * bool(found.loops):
+    for kind in (VIOLATION_EVENT,) * bool(recent_alarms.violations) + (LOOP_EVENT,) * bool(recent_alarms.loops):
         print(f"  hookonce events --type {kind} --since 24h")
 
 
-def _details(one: Standing, held: list[Hindered], quiet: Silence | None) -> None:
-    if quiet is not None:
-        print(f"{one.agent}: {told_silence(quiet)}, and hookonce doctor {one.agent} says what keeps them from running")
-    for scope in one.scopes:
+def _print_details(install_status: InstallStatus, hindrances: list[BlockedScope], agent_silence: AgentSilence | None) -> None:
+    if agent_silence is not None:
+        print(f"{install_status.agent}: {told_silence(agent_silence)}, and hookonce doctor {install_status.agent} says what keeps them from running")
+    for scope in install_status.scopes:
         if scope.missing:
-            print(f"{one.agent}, {scope.scope}: no entry for {', '.join(scope.missing)}; hookonce install adds them")
+            print(f"{install_status.agent}, {scope.scope}: no entry for {', '.join(scope.missing)}; hookonce install adds them")
         if scope.problem:
-            print(f"{one.agent}, {scope.scope}: {scope.problem}")
-    for loan in one.borrowed:
-        print(f"{one.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
-    for why in dict.fromkeys(why for part in held for why in part.why):
-        print(f"{one.agent}: {why}")
-    if one.trust and not held and not _is_reviewed(one) and any(scope.state != "absent" for scope in one.scopes):
-        print(f"{one.agent}: {one.trust}")
+            print(f"{install_status.agent}, {scope.scope}: {scope.problem}")
+    for loan in install_status.borrowed:
+        print(f"{install_status.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
+    for why in dict.fromkeys(why for part in hindrances for why in part.why):
+        print(f"{install_status.agent}: {why}")
+    if install_status.trust and not hindrances and not _is_reviewed(install_status) and any(scope.state != "absent" for scope in install_status.scopes):
+        print(f"{install_status.agent}: {install_status.trust}")
 
 
-def _is_reviewed(one: Standing) -> bool:
+def _is_reviewed(install_status: InstallStatus) -> bool:
     """Whether the agent's user has said all that it asks for: nothing is left to do where only their own hooks are."""
-    asks = config_of(load(one.agent)).review is not None
-    return asks and all(scope.state == "absent" for scope in one.scopes if scope.scope == "project")
+    has_review = config_of(load(install_status.agent)).review is not None
+    return has_review and all(scope.state == "absent" for scope in install_status.scopes if scope.scope == "project")
 
 
-def _hooks(place: Place) -> Iterator[Finding]:
-    return own_hooks(place.project, callers(place, str(paths.client())))
+def _hook_findings(locations: ConfigRoots) -> Iterator[Diagnosis]:
+    return check_manifests(locations.project, calling_agents(locations, str(paths.client_path())))
 
 
-def _object(one: Finding) -> dict[str, str | None]:
-    return {"kind": one.kind, "message": one.message, "path": one.path}
+def _finding_object(finding: Diagnosis) -> dict[str, str | None]:
+    return {"kind": finding.kind, "message": finding.message, "path": finding.path}
 
 
 def _print_json(
-    found: list[Standing],
+    statuses: list[InstallStatus],
     versions: list[str | None],
-    dropped: dict[str, str],
-    quiet: dict[str, Silence],
-    held: dict[str, list[Hindered]],
+    distrust_reasons: dict[str, str],
+    silences: dict[str, AgentSilence],
+    hindrances: dict[str, list[BlockedScope]],
 ) -> None:
-    client = paths.client()
-    listed: list[Any] = [
-        to_builtins(one)
-        | {"version": version, "no_hooks_because": dropped.get(one.agent)}
-        | {"silent": to_builtins(quiet.get(one.agent)), "hindered": to_builtins(held[one.agent])}
-        for one, version in zip(found, versions, strict=True)
+    client = paths.client_path()
+    agent_objects: list[Any] = [
+        to_builtins(install_status)
+        | {"version": version, "no_hooks_because": distrust_reasons.get(install_status.agent)}
+        | {"silent": to_builtins(silences.get(install_status.agent)), "hindered": to_builtins(hindrances[install_status.agent])}
+        for install_status, version in zip(statuses, versions, strict=True)
     ]
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "hookonce": __version__,
         "client": {"path": str(client), "there": client.exists()},
-        "agents": listed,
+        "agents": agent_objects,
     }
-    take_up(warn)
-    told["paused_until"] = paused_until()
-    told["unanswered"] = to_builtins(unanswered())
-    told["lost_records"] = lost()
-    told["record"] = to_builtins(summary())
-    told["alarms"] = to_builtins(alarms())
-    told["daemon"] = calling.status()
-    told["settings"] = [_object(one) for one in own_settings()]
-    told["manifests"] = [_object(one) for one in _hooks(here())]
-    sys.stdout.buffer.write(dump(told) + b"\n")
+    ingest_spool(warn)
+    document["paused_until"] = paused_until()
+    document["unanswered"] = to_builtins(read_missed_calls())
+    document["lost_records"] = lost_record_count()
+    document["record"] = to_builtins(load_store_summary())
+    document["alarms"] = to_builtins(load_alarms())
+    document["daemon"] = calling.query_status()
+    document["settings"] = [_finding_object(install_status) for install_status in check_settings()]
+    document["manifests"] = [_finding_object(install_status) for install_status in _hook_findings(current_roots())]
+    sys.stdout.buffer.write(dump(document) + b"\n")

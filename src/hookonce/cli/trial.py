@@ -1,4 +1,4 @@
-"""hookonce try."""
+"""hookonce try: run a hook on a sample event."""
 
 import os
 import sys
@@ -9,19 +9,19 @@ from shutil import which
 from msgspec import to_builtins
 
 from hookonce.canon.events import EVENTS
-from hookonce.canon.spelling import near
+from hookonce.canon.spelling import suggest_name
 from hookonce.cli import _named
-from hookonce.cli._named import unknown
+from hookonce.cli._named import unknown_name_error
 from hookonce.errors import HookonceError, UsageError
 from hookonce.formats import FORMATS
-from hookonce.invocation import CANONICAL
-from hookonce.journeys.trial import Trial, find, hooks, nobody, sample, try_hook, waits
-from hookonce.journeys.visible import visible
+from hookonce.invocation import CANONICAL_DIALECT
+from hookonce.journeys.trial import Trial, find_hook, hook_names as hooks, unknown_hook_message, sample_event, try_hook, is_awaiting_trust
+from hookonce.journeys.visible import escape_unprintable
 from hookonce.manifest.shell import is_builtin
 from hookonce.texts import dump, load
 
-_USUAL = "before_tool_execute"
-_SHELL = frozenset(" /;|&<>$(")  # with one of these a word is a command
+_DEFAULT_EVENT = "before_tool_execute"
+_SHELL_CHARS = frozenset(" /;|&<>$(")  # with one of these a word is a command
 _EXAMPLES = """exit codes: 0 the hook has answered or has no opinion, 1 it has failed, 64 wrong usage
 
 examples:
@@ -35,7 +35,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("hook", metavar="HOOK", help="the name of a hook in a manifest, a program or a command")
     parser.add_argument("--agent", default="claude-code", metavar="NAME", help="who asks; default: claude-code")
-    parser.add_argument("--event", metavar="EVENT", help=f"default: the hook's own, else {_USUAL}")
+    parser.add_argument("--event", metavar="EVENT", help=f"default: the hook's own, else {_DEFAULT_EVENT}")
     parser.add_argument("--tool", default="shell", metavar="TOOL", help="the canonical tool; default: shell")
     parser.add_argument("--input", default='{"command": "rm -rf /"}', metavar="JSON", help="its canonical input")
     parser.add_argument("--dialect", metavar="NAME", help="whose input and answer it speaks; default: the hook's own")
@@ -44,55 +44,55 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run a hook on an event that never happened, and show what the agent would be answered."""
-    agent = _named.agent(options.agent)
+    agent = _named.find_agent(options.agent)
     try:
-        given = load(options.input)
+        tool_input = load(options.input)
     except ValueError as problem:
         raise UsageError(f"--input is no JSON: {problem}") from None
-    if type(given) is not dict:
+    if type(tool_input) is not dict:
         raise UsageError("--input must be a JSON object")
-    kind = None if options.event is None else _named.event(options.event)
-    tried = find(_hook(options.hook), kind or _USUAL, _dialect(options.dialect))
-    event = sample(agent, kind or (tried.hook.event if tried.hook.event in EVENTS else _USUAL), options.tool, given)
-    made = try_hook(agent, event, tried, dict(os.environ))
+    event_type = None if options.event is None else _named.find_event_type(options.event)
+    trial_hook = find_hook(_resolve_hook(options.hook), event_type or _DEFAULT_EVENT, _resolve_dialect(options.dialect))
+    event = sample_event(agent, event_type or (trial_hook.hook.event if trial_hook.hook.event in EVENTS else _DEFAULT_EVENT), options.tool, tool_input)
+    trial_result = try_hook(agent, event, trial_hook, dict(os.environ))
     if options.json:
-        sys.stdout.buffer.write(dump(to_builtins(made)) + b"\n")
+        sys.stdout.buffer.write(dump(to_builtins(trial_result)) + b"\n")
     else:
-        _tell(agent.title, made)
-    return 1 if made.told.run.failure else 0
+        _print_trial(agent.title, trial_result)
+    return 1 if trial_result.told.run.failure else 0
 
 
-def _hook(name: str) -> str:
+def _resolve_hook(name: str) -> str:
     """The name of a hook, or a command; what is neither was probably meant to be a hook."""
-    known = hooks()
-    is_command = _SHELL & {*name} or is_builtin(name) or which(name) or isfile(name)  # noqa: PTH113  never raises
-    if name in known or (is_command and not waits(name)):
+    hook_names = hooks()
+    is_command = _SHELL_CHARS & {*name} or is_builtin(name) or which(name) or isfile(name)  # noqa: PTH113  never raises
+    if name in hook_names or (is_command and not is_awaiting_trust(name)):
         return name
-    if near(name, known):
-        raise unknown("hook or program", name, known, "hookonce check names the hooks of a manifest")
-    raise HookonceError(nobody(name))
+    if suggest_name(name, hook_names):
+        raise unknown_name_error("hook or program", name, hook_names, "hookonce check names the hooks of a manifest")
+    raise HookonceError(unknown_hook_message(name))
 
 
-def _dialect(name: str | None) -> str | None:
+def _resolve_dialect(name: str | None) -> str | None:
     """Whose words a hook speaks: ours, a format's or an agent's."""
-    if name is None or name == CANONICAL or name in FORMATS:
+    if name is None or name == CANONICAL_DIALECT or name in FORMATS:
         return name
-    return _named.agent(name, others=FORMATS).name
+    return _named.find_agent(name, others=FORMATS).name
 
 
-def _tell(title: str, made: Trial) -> None:
-    run, decision = made.told.run, made.told.decision
-    if made.skipped:
-        print(f"no agent would ask this hook, it is only tried: {made.skipped}")
-    print(f"the hook was given: {made.stdin}")
+def _print_trial(title: str, trial_result: Trial) -> None:
+    run, decision = trial_result.told.run, trial_result.told.decision
+    if trial_result.skipped:
+        print(f"no agent would ask this hook, it is only tried: {trial_result.skipped}")
+    print(f"the hook was given: {trial_result.stdin}")
     print(f"it ended with {run.failure or f'exit code {run.exit}'} after {run.duration_ms} ms")
-    says = "it has failed, which counts as" if run.failure else "it says:"
-    print(f"{says} {decision.outcome or 'no opinion'}{f', because {decision.reason}' if decision.reason else ''}")
-    for line in made.stderr.splitlines():
-        print(f"it wrote on stderr: {visible(line)}")
-    if made.unknown:
-        print(f"its answer says what nobody understands: {visible(', '.join(made.unknown))}")
-    answer = made.reply
+    verdict_prefix = "it has failed, which counts as" if run.failure else "it says:"
+    print(f"{verdict_prefix} {decision.outcome or 'no opinion'}{f', because {decision.reason}' if decision.reason else ''}")
+    for line in trial_result.stderr.splitlines():
+        print(f"it wrote on stderr: {escape_unprintable(line)}")
+    if trial_result.unknown:
+        print(f"its answer says what nobody understands: {escape_unprintable(', '.join(trial_result.unknown))}")
+    answer = trial_result.reply
     print(f"{title} would be answered: exit code {answer.code}, stdout {answer.stdout!r}, stderr {answer.stderr!r}")
-    for gap in made.gaps:
+    for gap in trial_result.gaps:
         print(f"note: {gap.where} {gap.note}")

@@ -1,22 +1,22 @@
-"""hookonce trust."""
+"""hookonce trust: pin and trust a project's hooks."""
 
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from hookonce.cli._words import counted
-from hookonce.cli.consent import agreed, needs_a_person
+from hookonce.cli._words import pluralize
+from hookonce.cli.consent import require_consent, consent_help
 from hookonce.errors import HookonceError
-from hookonce.journeys.trusting import Proposal, pin, proposals, scanned, unpinned
-from hookonce.manifest.discover import project_of
-from hookonce.manifest.trust import revoke
+from hookonce.journeys.trusting import TrustProposal, trust_proposals, list_proposals, run_scanners, unpinned_words
+from hookonce.manifest.discover import find_project
+from hookonce.manifest.trust import revoke_pins
 from hookonce.texts import dump
 
 
 def configure(parser: ArgumentParser) -> None:
     """The options of `trust`."""
     parser.epilog = (
-        needs_a_person("trust, but for --list,")
+        consent_help("trust, but for --list,")
         + "\n\nexamples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --revoke"
     )
     parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="the project; default: this directory's")
@@ -28,49 +28,49 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Let a project's hooks run as they are now; a changed file is not trusted any more."""
-    project = project_of(Path(options.path).absolute())
+    project = find_project(Path(options.path).absolute())
     if options.revoke:
-        agreed("trust --revoke", f"forget all trust in {project}")
-        print(f"{counted(revoke(project), 'pin')} of {project} forgotten")
+        require_consent("trust --revoke", f"forget all trust in {project}")
+        print(f"{pluralize(revoke_pins(project), 'pin')} of {project} forgotten")
         return 0
-    found = proposals(project)
-    if not found:
+    project_proposals = list_proposals(project)
+    if not project_proposals:
         raise HookonceError(f"{project} has no hooks: neither .hookonce/hooks.json nor .openhook.json is there")
     if options.list:
-        return _list(options, found)
-    return _trust(project, found, loosely=options.allow_unpinned)
+        return _run_list(options, project_proposals)
+    return _run_trust(project, project_proposals, allow_unpinned=options.allow_unpinned)
 
 
-def _trust(project: Path, found: list[Proposal], *, loosely: bool) -> int:
-    broken = [one.text for one in found if one.pin is None]
-    if broken:
-        raise HookonceError("; ".join(broken))
-    new = [one for one in found if not one.known]
+def _run_trust(project: Path, project_proposals: list[TrustProposal], *, allow_unpinned: bool) -> int:
+    problems = [proposal.text for proposal in project_proposals if proposal.pin is None]
+    if problems:
+        raise HookonceError("; ".join(problems))
+    new = [proposal for proposal in project_proposals if not proposal.is_current]
     if not new:
         print("nothing to do: all of it is trusted already")
         return 0
-    loose = unpinned(new)
-    if loose and not loosely:
-        for one in new:
-            print(one.text)
-        raise HookonceError(f"{', '.join(loose)} cannot be pinned by content; say --allow-unpinned to trust that too")
-    agreed("trust", "\n".join([*(one.text for one in new), *scanned(project, new)]))
-    pin(project, new)
-    print(f"{counted(len(new), 'file')} trusted")
+    unpinned_files = unpinned_words(new)
+    if unpinned_files and not allow_unpinned:
+        for proposal in new:
+            print(proposal.text)
+        raise HookonceError(f"{', '.join(unpinned_files)} cannot be pinned by content; say --allow-unpinned to trust that too")
+    require_consent("trust", "\n".join([*(proposal.text for proposal in new), *run_scanners(project, new)]))
+    trust_proposals(project, new)
+    print(f"{pluralize(len(new), 'file')} trusted")
     return 0
 
 
-def _list(options: Namespace, found: list[Proposal]) -> int:
+def _run_list(options: Namespace, project_proposals: list[TrustProposal]) -> int:
     if options.json:
-        sys.stdout.buffer.write(dump([_told(one) for one in found]) + b"\n")
+        sys.stdout.buffer.write(dump([_proposal_object(proposal) for proposal in project_proposals]) + b"\n")
         return 0
-    for one in found:
-        print(f"{'trusted' if one.known else 'not trusted'}: {one.text}")
+    for proposal in project_proposals:
+        print(f"{'trusted' if proposal.is_current else 'not trusted'}: {proposal.text}")
     return 0
 
 
-def _told(one: Proposal) -> dict[str, object]:
-    told: dict[str, object] = {"path": str(one.path), "trusted": one.known}
-    if one.pin is None:
-        return told | {"problem": one.text}
-    return told | {"digest": one.pin.manifest, "files": one.pin.files, "unpinned": one.pin.loose}
+def _proposal_object(proposal: TrustProposal) -> dict[str, object]:
+    document: dict[str, object] = {"path": str(proposal.path), "trusted": proposal.is_current}
+    if proposal.pin is None:
+        return document | {"problem": proposal.text}
+    return document | {"digest": proposal.pin.manifest, "files": proposal.pin.files, "unpinned": proposal.pin.loose}

@@ -1,1 +1,1 @@
-"""Where things lie and what the user has set."""
+"""Base layer: ids, times, JSON text, regexes, wire frames, argv, paths and settings."""

@@ -1,4 +1,4 @@
-"""Which build of hookonce this is: what a process that lives on has been started from, and what lies there now."""
+"""Build id of hookonce: of the files that this process was started from, and of those that are installed now."""
 
 import os
 from functools import cache
@@ -7,46 +7,46 @@ from pathlib import Path
 
 from hookonce import __version__
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PACKAGE_DIR = Path(__file__).resolve().parents[1]
 
 
 @cache
-def build() -> str:
+def running_build_id() -> str:
     """A name for the files of this package as they were when this process first asked."""
-    return current()
+    return installed_build_id()
 
 
-def current() -> str:
+def installed_build_id() -> str:
     """A name for the files as they lie there now."""
-    found = sha256()
-    for folder in folders():
+    hasher = sha256()
+    for folder in package_folders():
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
             if entry.name.endswith(".py"):
-                found.update(f"{entry.path} {_known(entry)}\n".encode(errors="surrogateescape"))
-    return f"{__version__}-{found.hexdigest()[:16]}"
+                hasher.update(f"{entry.path} {_file_state(entry)}\n".encode(errors="surrogateescape"))
+    return f"{__version__}-{hasher.hexdigest()[:16]}"
 
 
-def _known(entry: "os.DirEntry[str]") -> str:
+def _file_state(entry: "os.DirEntry[str]") -> str:
     try:
-        found = entry.stat()
+        status = entry.stat()
     except OSError:  # it is taken away while we look
         return "gone"
-    return f"{found.st_size} {found.st_mtime_ns}"
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
-def folders() -> list[str]:
+def package_folders() -> list[str]:
     """Every folder of the package."""
-    found = os.walk(_PACKAGE)
-    return sorted(folder for folder, _, _ in found if not folder.endswith("__pycache__"))
+    tree = os.walk(_PACKAGE_DIR)
+    return sorted(folder for folder, _, _ in tree if not folder.endswith("__pycache__"))
 
 
-def touched(places: list[str]) -> list[int]:
+def folder_mtimes(folders: list[str]) -> list[int]:
     """When something was last put into these folders, or taken away; cheap enough to be asked again and again."""
-    return [_changed(place) for place in places]
+    return [_mtime_ns(folder) for folder in folders]
 
 
-def _changed(place: str) -> int:
+def _mtime_ns(folder: str) -> int:
     try:
-        return os.stat(place).st_mtime_ns  # noqa: PTH116  asked while somebody waits
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116  asked while somebody waits
     except OSError:
         return 0

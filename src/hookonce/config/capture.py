@@ -6,19 +6,19 @@ from pathlib import Path
 
 from hookonce.config import paths, settings
 
-VARIABLE = "AGENT_HOOKS_LOG"
-FILE = "agent-hooks.json"
+AGENT_HOOKS_LOG_VARIABLE = "AGENT_HOOKS_LOG"
+AGENT_HOOKS_RULES_FILE = "agent-hooks.json"
 
 
-def is_ruled() -> bool:
-    """Whether there may be rules; asked with every record, so without looking into anything."""
-    return any(map(_is_there, (paths.configuration(), settings.SYSTEM)))
+def has_agent_hooks_rules() -> bool:
+    """Whether there may be rules of Agent Hooks capture; asked with every record, so no file is opened."""
+    return any(map(_has_rules_file, (paths.config_dir(), settings.SYSTEM)))
 
 
-def _is_there(folder: Path) -> bool:
-    return os.access(_name(folder), os.F_OK)
+def _has_rules_file(folder: Path) -> bool:
+    return os.access(_rules_path(folder), os.F_OK)
 
 
 @lru_cache(maxsize=16)
-def _name(folder: Path) -> str:
-    return str(folder / FILE)
+def _rules_path(folder: Path) -> str:
+    return str(folder / AGENT_HOOKS_RULES_FILE)

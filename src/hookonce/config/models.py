@@ -1,4 +1,4 @@
-"""Which language model is asked where a hook wants one: a command of the user's, or a server that speaks OpenAI's API.
+"""Settings of language models that hooks of type prompt and agent ask: a command, or a server with OpenAI's API.
 
     [models]
     command = "llm --model {model}"          # reads the question on stdin, writes the answer
@@ -18,13 +18,13 @@ from msgspec import Struct
 from hookonce.config import settings
 from hookonce.errors import HookonceError
 
-_NAME = re.compile(r"[A-Za-z0-9][\w./:@+-]{0,199}", re.ASCII)
-_VARIABLE = re.compile(r"[A-Za-z_]\w{0,199}", re.ASCII)
-HOW = 'config.toml needs [models] with command = "…", or with endpoint = "https://…" and model = "…"'
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@+-]{0,199}", re.ASCII)
+_VARIABLE_NAME = re.compile(r"[A-Za-z_]\w{0,199}", re.ASCII)
+SETUP_HINT = 'config.toml needs [models] with command = "…", or with endpoint = "https://…" and model = "…"'
 
 
-class Models(Struct, frozen=True, kw_only=True):
-    """How models are asked here."""
+class ModelSettings(Struct, frozen=True, kw_only=True):
+    """The `[models]` table of the settings."""
 
     command: str | None = None
     agent: str | None = None
@@ -33,28 +33,28 @@ class Models(Struct, frozen=True, kw_only=True):
     key_env: str | None = None
 
 
-def models() -> Models:
+def load_model_settings() -> ModelSettings:
     """The user's choice, else the system's; a HookonceError that says what is missing or wrong."""
-    told = settings.setting("models")
-    if told is None:
-        raise HookonceError(f"no language model is configured: {HOW}")
-    if type(told) is not dict or not all(type(value) is str and value for value in told.values()):
+    table = settings.get_setting("models")
+    if table is None:
+        raise HookonceError(f"no language model is configured: {SETUP_HINT}")
+    if type(table) is not dict or not all(type(value) is str and value for value in table.values()):
         raise HookonceError("the setting models is a table of texts")
-    if unknown := sorted(told.keys() - {*Models.__struct_fields__}):
+    if unknown := sorted(table.keys() - {*ModelSettings.__struct_fields__}):
         raise HookonceError(f"there is no setting models.{unknown[0]}")
-    found = Models(**told)
-    if found.command and found.endpoint:
+    choice = ModelSettings(**table)
+    if choice.command and choice.endpoint:
         raise HookonceError("the setting models has a command and an endpoint, of which only one can be asked")
-    if not (found.command or found.endpoint or found.agent):
-        raise HookonceError(f"no language model is configured: {HOW}")
-    if found.key_env and not _VARIABLE.fullmatch(found.key_env):
+    if not (choice.command or choice.endpoint or choice.agent):
+        raise HookonceError(f"no language model is configured: {SETUP_HINT}")
+    if choice.key_env and not _VARIABLE_NAME.fullmatch(choice.key_env):
         raise HookonceError("the setting models.key_env is the name of an environment variable")
-    return found
+    return choice
 
 
-def chosen(wanted: str | None, known: Models) -> str | None:
+def select_model(requested_model: str | None, model_settings: ModelSettings) -> str | None:
     """The model that a hook names, else the configured one; a name that no model has is refused."""
-    name = wanted or known.model
-    if name is not None and not _NAME.fullmatch(name):
+    name = requested_model or model_settings.model
+    if name is not None and not _MODEL_NAME.fullmatch(name):
         raise HookonceError(f"{name!r} is no name of a model")
     return name

@@ -1,4 +1,4 @@
-"""Where hookonce keeps its own files. The same places on every system, so that hooks find them."""
+"""Paths of hookonce's own files. The same on every system, so that hooks find them."""
 
 import os
 from functools import cache, lru_cache
@@ -11,26 +11,26 @@ def home() -> Path:
 
 
 @lru_cache(maxsize=8)
-def _home(named: str, user: int) -> Path:
-    return Path(named if _is_ours(named, user) else _registered(user))
+def _home(path: str, user: int) -> Path:
+    return Path(path if _is_own_home(path, user) else _home_of_user(user))
 
 
-def _is_ours(named: str, user: int) -> bool:
+def _is_own_home(path: str, user: int) -> bool:
     """Whether a directory may be a home; a repository is none, or whoever wrote it would speak for the user."""
     try:
-        ours = os.path.isabs(named) and os.stat(named).st_uid == user  # noqa: PTH116, PTH117  asked at every call
+        is_own = os.path.isabs(path) and os.stat(path).st_uid == user  # noqa: PTH116, PTH117  asked at every call
     except (OSError, ValueError):
         return False
-    return ours and (named == _registered(user) or not _in_a_repository(named))
+    return is_own and (path == _home_of_user(user) or not _is_in_repository(path))
 
 
 @cache
-def _in_a_repository(named: str) -> bool:
-    return any(os.path.lexists(folder / ".git") for folder in (Path(named), *Path(named).parents))
+def _is_in_repository(path: str) -> bool:
+    return any(os.path.lexists(folder / ".git") for folder in (Path(path), *Path(path).parents))
 
 
 @cache
-def _registered(user: int) -> str:
+def _home_of_user(user: int) -> str:
     from pwd import getpwuid
 
     try:
@@ -40,36 +40,36 @@ def _registered(user: int) -> str:
 
 
 @lru_cache(maxsize=64)
-def _under(place: Path, *names: str) -> Path:
+def _subpath(folder: Path, *names: str) -> Path:
     """Asked so often in one call that building it anew would be felt."""
-    return place.joinpath(*names)
+    return folder.joinpath(*names)
 
 
-def data() -> Path:
+def data_dir() -> Path:
     """Our data directory; XDG_DATA_HOME is ignored, because a repository could set it."""
-    return _under(home(), ".local", "share", "hookonce")
+    return _subpath(home(), ".local", "share", "hookonce")
 
 
-def configuration() -> Path:
+def config_dir() -> Path:
     """Our own configuration, and the user's manifest."""
-    return _under(home(), ".config", "hookonce")
+    return _subpath(home(), ".config", "hookonce")
 
 
-def backups() -> Path:
+def backups_dir() -> Path:
     """Where copies of files that belong to others are kept."""
-    return data() / "backups"
+    return data_dir() / "backups"
 
 
-def client() -> Path:
+def client_path() -> Path:
     """The command that stands in agents' configurations: one path that never changes."""
-    return _under(data(), "bin", "hookonce-on")
+    return _subpath(data_dir(), "bin", "hookonce-on")
 
 
-def log() -> Path:
+def log_path() -> Path:
     """The log in which an internal error leaves its trace."""
-    return data() / "hookonce.log"
+    return data_dir() / "hookonce.log"
 
 
-def paused() -> Path:
-    """Until when nobody is asked."""
-    return _under(data(), "paused-until")
+def pause_path() -> Path:
+    """The file that says until when hooks are paused."""
+    return _subpath(data_dir(), "paused-until")

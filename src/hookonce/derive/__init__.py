@@ -1,1 +1,1 @@
-"""Pure: a record and what its session remembers give further records."""
+"""Derived events: pure steps over the state of a session."""

@@ -10,193 +10,192 @@ from posixpath import join
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.agents import ENDS
-from hookonce.canon.events import FILE_FATES
-from hookonce.canon.tools import WRITES
-from hookonce.derive.waiting import kept, key_of, put, take
-from hookonce.guard.likeness import mark
+from hookonce.agents import TOOL_END_EVENTS
+from hookonce.canon.events import FILE_OPERATIONS
+from hookonce.canon.tools import WRITE_TOOLS
+from hookonce.derive.waiting import filter_items, call_signature, append_bounded, pop_oldest
+from hookonce.guard.likeness import fingerprint_call
 from hookonce.model import Event, Record
 
-BEGINS = "before_tool_execute"
-OVER = frozenset({"session_end", "session_abort"})
-CHANGED = frozenset({"file_changed", *(kind for kind, _, _ in FILE_FATES)})
-_MOST = 64  # that are open, or refused, at a time
+CALL_START = "before_tool_execute"
+SESSION_ENDS = frozenset({"session_end", "session_abort"})
+FILE_CHANGE_EVENTS = frozenset({"file_changed", *(kind for kind, _, _ in FILE_OPERATIONS)})
+_MAX_OPEN_CALLS = 64  # that are open, or refused, at a time
 
 
-class Opened(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A call that has begun, or would have if it had not been refused."""
+class OpenCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A call that has started, or was refused."""
 
     id: str
     time: str
     key: str
     tool: str
-    given: int
+    input_fingerprint: int
     call_id: str | None = None
-    who: str | None = None
+    subagent: str | None = None
     paths: tuple[str, ...] = ()
-    refused: bool = False
-    asked: bool = False
+    is_refused: bool = False
+    is_ask: bool = False
 
 
-class Ended(Struct, frozen=True, kw_only=True):
-    """An outcome and the call that it belongs to."""
+class EndedCall(Struct, frozen=True, kw_only=True):
+    """The call that an outcome belongs to."""
 
-    call: Opened
-    guessed: bool = False
-
-
-class Change(Struct, frozen=True, kw_only=True):
-    """What one record does to the open calls: it begins one, ends one, or shows that some will never end."""
-
-    opened: Opened | None = None
-    ended: Ended | None = None
-    lost: tuple[Opened, ...] = ()
+    call: OpenCall
+    is_guess: bool = False
 
 
-class Calls(Struct, frozen=True, kw_only=True):
-    """The open calls of a session, and those that were refused."""
+class CallChange(Struct, frozen=True, kw_only=True):
+    """What one record does to the open calls: it starts one, ends one, or shows that some will never end."""
 
-    open: dict[str, tuple[Opened, ...]] = {}
-    refused: dict[str, tuple[Opened, ...]] = {}
+    new_call: OpenCall | None = None
+    ended_call: EndedCall | None = None
+    lost_calls: tuple[OpenCall, ...] = ()
 
 
-def step(calls: Calls, record: Record) -> tuple[Calls, Change]:
-    """The calls after a record."""
+class OpenCalls(Struct, frozen=True, kw_only=True):
+    """The open and the refused calls of a session."""
+
+    open: dict[str, tuple[OpenCall, ...]] = {}
+    refused_calls: dict[str, tuple[OpenCall, ...]] = {}
+
+
+def update_calls(calls: OpenCalls, record: Record) -> tuple[OpenCalls, CallChange]:
+    """The open calls after a record, and what has changed."""
     event = record.event
-    if event.type in OVER:
-        return Calls(), Change(lost=_all(calls.open))
+    if event.type in SESSION_ENDS:
+        return OpenCalls(), CallChange(lost_calls=_all_calls(calls.open))
     if event.type == "before_prompt":
-        return _prompted(calls, event)
-    if event.type in CHANGED:
-        return replace(calls, refused=_cleared(calls.refused, paths(event))), Change()
-    return _called(calls, record) if event.tool is not None else (calls, Change())
+        return _drop_on_prompt(calls, event)
+    if event.type in FILE_CHANGE_EVENTS:
+        return replace(calls, refused_calls=_remove_paths(calls.refused_calls, file_paths(event))), CallChange()
+    return _update_for_tool(calls, record) if event.tool is not None else (calls, CallChange())
 
 
-def _called(calls: Calls, record: Record) -> tuple[Calls, Change]:
+def _update_for_tool(calls: OpenCalls, record: Record) -> tuple[OpenCalls, CallChange]:
     event = record.event
-    if event.type == BEGINS:
-        return _begun(calls, opened(record))
-    if event.type in ENDS:
-        return _ended(calls, event)
+    if event.type == CALL_START:
+        return _start_call(calls, build_open_call(record))
+    if event.type in TOOL_END_EVENTS:
+        return _end_call(calls, event)
     if event.type == "permission_request" and is_refused(record):
-        return _withdrawn(calls, event)
-    return calls, Change()
+        return _refuse_open_call(calls, event)
+    return calls, CallChange()
 
 
 def is_refused(record: Record) -> bool:
-    """Whether the agent was told not to do it."""
+    """Whether the decision is a denial."""
     decision = record.decision
     return decision is not None and (decision.outcome == "deny" or decision.proceed is False)
 
 
-def who(event: Event) -> str | None:
-    """Which sub-agent it is, if it is one."""
+def subagent_name(event: Event) -> str | None:
+    """Name of the event's sub-agent; None for the main agent."""
     return None if event.subagent is None else event.subagent.id or event.subagent.type or ""
 
 
-def opened(record: Record) -> Opened:
-    """The call that a record begins, with the input that the agent was given back."""
+def build_open_call(record: Record) -> OpenCall:
+    """The call that a record starts, with the input as rewritten by hooks."""
     event, decision = record.event, record.decision
     tool = event.tool
     if tool is None:
         raise ValueError(f"{event.type} {event.id} is about no tool")
     if decision is not None and decision.updated_input is not None:
         event = replace(event, tool=replace(tool, input=decision.updated_input))
-    return Opened(
+    return OpenCall(
         id=event.id,
         time=event.time,
-        key=key_of(event),
+        key=call_signature(event),
         tool=tool.name,
-        given=mark(record.event) or 0,
+        input_fingerprint=fingerprint_call(record.event) or 0,
         call_id=tool.call_id,
-        who=who(event),
-        paths=paths(event),
-        refused=is_refused(record),
-        asked=decision is not None and decision.outcome == "ask",
+        subagent=subagent_name(event),
+        paths=file_paths(event),
+        is_refused=is_refused(record),
+        is_ask=decision is not None and decision.outcome == "ask",
     )
 
 
-def paths(event: Event) -> tuple[str, ...]:
-    """The files that a call would write or that an event says have changed, from the working directory."""
+def file_paths(event: Event) -> tuple[str, ...]:
+    """Absolute paths that a call would write or that an event reports as changed."""
     tool = event.tool
-    if tool is not None and tool.name not in WRITES:
+    if tool is not None and tool.name not in WRITE_TOOLS:
         return ()
-    told = event.data if tool is None else tool.input
-    files = told.get("files")
-    listed = [file.get("path") for file in files if type(file) is dict] if type(files) is list else []
+    arguments = event.data if tool is None else tool.input
+    files = arguments.get("files")
+    listed_paths = [file.get("path") for file in files if type(file) is dict] if type(files) is list else []
     return tuple(
-        dict.fromkeys(join(event.cwd or "", path) for path in [told.get("path"), *listed] if type(path) is str)
+        dict.fromkeys(join(event.cwd or "", path) for path in [arguments.get("path"), *listed_paths] if type(path) is str)
     )
 
 
-def _begun(calls: Calls, call: Opened) -> tuple[Calls, Change]:
-    name = _name(call.call_id, call.key)
-    if call.refused:
-        return replace(calls, refused=put(calls.refused, name, call, _MOST)), Change(opened=call)
+def _start_call(calls: OpenCalls, call: OpenCall) -> tuple[OpenCalls, CallChange]:
+    name = _call_key(call.call_id, call.key)
+    if call.is_refused:
+        return replace(calls, refused_calls=append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)), CallChange(new_call=call)
     # once the same was allowed, its outcome says nothing about the refusal before, nor do its files
-    doubtful = kept(calls.refused, lambda one: one.key != call.key or one.call_id is not None)
-    table = put(calls.open, name, call, _MOST)
-    return Calls(open=table, refused=_cleared(doubtful, call.paths)), Change(
-        opened=call, lost=_dropped(calls.open, table)
+    refused_calls = filter_items(calls.refused_calls, lambda other: other.key != call.key or other.call_id is not None)
+    table = append_bounded(calls.open, name, call, _MAX_OPEN_CALLS)
+    return OpenCalls(open=table, refused_calls=_remove_paths(refused_calls, call.paths)), CallChange(
+        new_call=call, lost_calls=_find_evicted(calls.open, table)
     )
 
 
-def _cleared(table: dict[str, tuple[Opened, ...]], files: tuple[str, ...]) -> dict[str, tuple[Opened, ...]]:
-    """The refused calls without files that may change from now on, or have."""
+def _remove_paths(table: dict[str, tuple[OpenCall, ...]], files: tuple[str, ...]) -> dict[str, tuple[OpenCall, ...]]:
+    """Refused calls without files that may change from now on, or have."""
     if not files or not table:
         return table
     return {
-        name: tuple(replace(one, paths=_without(one.paths, files)) for one in calls) for name, calls in table.items()
+        name: tuple(replace(call, paths=_subtract_paths(call.paths, files)) for call in calls) for name, calls in table.items()
     }
 
 
-def _without(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+def _subtract_paths(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(path for path in some if path not in others)
 
 
-def _dropped(before: dict[str, tuple[Opened, ...]], after: dict[str, tuple[Opened, ...]]) -> tuple[Opened, ...]:
-    """Those that had to make room: nobody will be told of their end."""
-    if len(before) < _MOST and all(len(items) < _MOST for items in before.values()):
+def _find_evicted(before: dict[str, tuple[OpenCall, ...]], after: dict[str, tuple[OpenCall, ...]]) -> tuple[OpenCall, ...]:
+    """Calls that were evicted from a full table: their end will not be reported."""
+    if len(before) < _MAX_OPEN_CALLS and all(len(items) < _MAX_OPEN_CALLS for items in before.values()):
         return ()
     return tuple(call for name, items in before.items() for call in items if call not in after.get(name, ()))
 
 
-def _ended(calls: Calls, event: Event) -> tuple[Calls, Change]:
+def _end_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
     call_id = event.tool.call_id if event.tool is not None else None
-    name = _name(call_id, key_of(event))
-    call, left = take(calls.open, name)
+    name = _call_key(call_id, call_signature(event))
+    call, remaining = pop_oldest(calls.open, name)
     if call is not None:
-        return replace(calls, open=left), Change(ended=Ended(call=call, guessed=call_id is None))
-    call, left = take(calls.refused, name)
+        return replace(calls, open=remaining), CallChange(ended_call=EndedCall(call=call, is_guess=call_id is None))
+    call, remaining = pop_oldest(calls.refused_calls, name)
     if call is not None:
-        return replace(calls, refused=left), Change(ended=Ended(call=call, guessed=call_id is None))
-    return calls, Change()
+        return replace(calls, refused_calls=remaining), CallChange(ended_call=EndedCall(call=call, is_guess=call_id is None))
+    return calls, CallChange()
 
 
-def _withdrawn(calls: Calls, event: Event) -> tuple[Calls, Change]:
-    """A call that had begun and was refused when its agent asked whether it may."""
-    key = key_of(event)
+def _refuse_open_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
+    key = call_signature(event)
     call_id = event.tool.call_id if event.tool is not None else None
-    alike = (name for name, items in calls.open.items() if items[0].key == key)
-    name = next((name for name in (_name(call_id, key),) if name in calls.open), None) or next(alike, None)
-    call, left = take(calls.open, name or "")
+    matching_names = (name for name, items in calls.open.items() if items[0].key == key)
+    name = next((name for name in (_call_key(call_id, key),) if name in calls.open), None) or next(matching_names, None)
+    call, remaining = pop_oldest(calls.open, name or "")
     if call is None or name is None:
-        return calls, Change()
-    call = replace(call, refused=True)
-    return Calls(open=left, refused=put(calls.refused, name, call, _MOST)), Change(lost=(call,))
+        return calls, CallChange()
+    call = replace(call, is_refused=True)
+    return OpenCalls(open=remaining, refused_calls=append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)), CallChange(lost_calls=(call,))
 
 
-def _prompted(calls: Calls, event: Event) -> tuple[Calls, Change]:
-    """Whoever is given a new prompt has no call open any more: after a person's no there often is no other word."""
-    by = who(event)
-    lost = tuple(call for call in _all(calls.open) if call.who == by)
-    return replace(calls, open=kept(calls.open, lambda call: call.who != by)), Change(lost=lost)
+def _drop_on_prompt(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
+    """A new prompt ends all calls of its agent: after a person's no there often is no other event."""
+    subagent = subagent_name(event)
+    lost_calls = tuple(call for call in _all_calls(calls.open) if call.subagent == subagent)
+    return replace(calls, open=filter_items(calls.open, lambda call: call.subagent != subagent)), CallChange(lost_calls=lost_calls)
 
 
-def _all(table: dict[str, tuple[Opened, ...]]) -> tuple[Opened, ...]:
-    every: Iterable[Opened] = (call for items in table.values() for call in items)
+def _all_calls(table: dict[str, tuple[OpenCall, ...]]) -> tuple[OpenCall, ...]:
+    every: Iterable[OpenCall] = (call for items in table.values() for call in items)
     return tuple(sorted(every, key=lambda call: (call.time, call.id)))
 
 
-def _name(call_id: str | None, key: str) -> str:
+def _call_key(call_id: str | None, key: str) -> str:
     return key if call_id is None else f"call {call_id}"

@@ -1,6 +1,6 @@
-"""Context.*: how full the context is after each call of the model, and what became of it when it was shrunk.
+"""Context window usage after each model call, and compactions (context.* events).
 
-How full is told against the size at which the agent shrinks it. Where nobody knows that size there is no event.
+Usage is relative to the size at which the agent compacts. Where that is unknown there is no event.
 """
 
 from typing import Any
@@ -8,88 +8,88 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.derive.further import further
-from hookonce.derive.spending import tokens
-from hookonce.guard.loops import elapsed
+from hookonce.derive.further import derive_record
+from hookonce.derive.spending import token_count
+from hookonce.guard.loops import elapsed_ms
 from hookonce.model import Event, Object, Record
 
-_WHOLE = 100
-_LIMITS = ("context_limit", "context_window_size")
+_PERCENT = 100
+_LIMIT_FIELDS = ("context_limit", "context_window_size")
 
 
-class Context(Struct, frozen=True, kw_only=True):
-    """The context of the main agent: its size when last told, and the compaction that its agent has told of.
+class ContextWindow(Struct, frozen=True, kw_only=True):
+    """The main agent's context: its last known size, and the compaction that was reported.
 
-    `since` is when that was: what a transcript tells of the time before belongs to another context.
+    What a transcript reports of the time before `compacted_at` belongs to another context.
     """
 
-    used: int | None = None
-    before: str | None = None
-    after: str | None = None
-    since: str | None = None
+    used_tokens: int | None = None
+    begin_event: str | None = None
+    end_event: str | None = None
+    compacted_at: str | None = None
 
 
-def step(context: Context, record: Record, limit: int | None = None) -> tuple[Context, list[Record]]:
-    """The context after a record; `limit` is what is known of the model, if the agent does not tell better."""
+def update_context(context: ContextWindow, record: Record, limit: int | None = None) -> tuple[ContextWindow, list[Record]]:
+    """The context after a record, and derived records; `limit` is the model's window if the agent reports none."""
     event = record.event
     if event.subagent is not None:
         return context, []
     if event.type == "before_compact":
-        return replace(context, before=event.id, after=None, since=event.time), []
+        return replace(context, begin_event=event.id, end_event=None, compacted_at=event.time), []
     if event.type == "after_compact":
-        left = _count(event.data.get("tokens_after"))
-        return Context(used=left, after=event.id, since=event.time), []
-    own = next((found for name in _LIMITS if (found := _count(event.data.get(name)))), None)
-    used, limit = _size(event, own), own or limit
-    if used is None or used == context.used:
+        remaining_tokens = _token_count_of(event.data.get("tokens_after"))
+        return ContextWindow(used_tokens=remaining_tokens, end_event=event.id, compacted_at=event.time), []
+    agent_limit = next((limit_value for name in _LIMIT_FIELDS if (limit_value := _token_count_of(event.data.get(name)))), None)
+    used_tokens, limit = _context_tokens(event, agent_limit), agent_limit or limit
+    if used_tokens is None or used_tokens == context.used_tokens:
         return context, []
-    told = [] if not limit else [further(event, "context_until_compaction", _filling(used, limit), usage=None)]
-    is_late = context.since is not None and (elapsed(context.since, event.time) or 0) == 0
-    return replace(context, used=used) if is_late else Context(used=used), told
+    derived_records = [] if not limit else [derive_record(event, "context_until_compaction", _fill_data(used_tokens, limit), usage=None)]
+    is_late = context.compacted_at is not None and (elapsed_ms(context.compacted_at, event.time) or 0) == 0
+    return replace(context, used_tokens=used_tokens) if is_late else ContextWindow(used_tokens=used_tokens), derived_records
 
 
-def completed(context: Context, event: Event) -> Event:
-    """A compaction that its agent tells of, with the size before it where only the session knows that."""
+def complete_compaction(context: ContextWindow, event: Event) -> Event:
+    """A compaction event with the size before it where only the session knows that."""
     if event.type not in {"before_compact", "after_compact"} or event.subagent is not None:
         return event
-    told = {name: _count(event.data.get(name)) for name in ("tokens_before", "tokens_after", "tokens_removed")}
-    before = told["tokens_before"] or _count(event.data.get("context_tokens")) or context.used
-    known: Object = {} if before is None else {"tokens_before": before}
-    if before is not None and told["tokens_after"] is not None and told["tokens_removed"] is None:
-        known["tokens_removed"] = max(before - told["tokens_after"], 0)
-    return replace(event, data=event.data | known) if known else event
+    counts = {name: _token_count_of(event.data.get(name)) for name in ("tokens_before", "tokens_after", "tokens_removed")}
+    tokens_before = counts["tokens_before"] or _token_count_of(event.data.get("context_tokens")) or context.used_tokens
+    more_data: Object = {} if tokens_before is None else {"tokens_before": tokens_before}
+    if tokens_before is not None and counts["tokens_after"] is not None and counts["tokens_removed"] is None:
+        more_data["tokens_removed"] = max(tokens_before - counts["tokens_after"], 0)
+    return replace(event, data=event.data | more_data) if more_data else event
 
 
-def read(context: Context, event: Event) -> Event:
-    """A compaction that was read in a transcript, so that it is told once.
+def complete_transcript_compaction(context: ContextWindow, event: Event) -> Event:
+    """A compaction that was read in a transcript, so that it is reported once.
 
-    Where the agent has told that it is over, this only completes it: kept under its parent, and left out of formats.
-    Where it has told that it begins, this is the end of it; where it has told nothing, the event stands alone.
+    If the agent has reported its end, this only completes that event and is left out of formats. If it has reported
+    its start, this is the end of it; else the event stands alone.
     """
-    event = completed(context, replace(event, type="after_compact", data=event.data | {"derived": True}))
-    if context.after is not None:
-        return replace(event, derived_from=context.after, data=event.data | {"repeat": True})
-    return event if context.before is None else replace(event, caused_by=context.before)
+    event = complete_compaction(context, replace(event, type="after_compact", data=event.data | {"derived": True}))
+    if context.end_event is not None:
+        return replace(event, derived_from=context.end_event, data=event.data | {"repeat": True})
+    return event if context.begin_event is None else replace(event, caused_by=context.begin_event)
 
 
-def _size(event: Event, own: int | None) -> int | None:
-    """Tokens in the context: as the agent counts them, or what went through the model in its last call."""
-    told, share = _count(event.data.get("context_tokens")), event.data.get("context_usage")
-    if told is not None:
-        return told
-    if type(share) is float and own and 0 <= share <= 1:
-        return round(share * own)
-    return tokens(event.usage) if event.type == "after_model" else None
+def _context_tokens(event: Event, agent_limit: int | None) -> int | None:
+    """As the agent counts them, or what went through the model in its last call."""
+    context_tokens, share = _token_count_of(event.data.get("context_tokens")), event.data.get("context_usage")
+    if context_tokens is not None:
+        return context_tokens
+    if type(share) is float and agent_limit and 0 <= share <= 1:
+        return round(share * agent_limit)
+    return token_count(event.usage) if event.type == "after_model" else None
 
 
-def _filling(used: int, limit: int) -> Object:
+def _fill_data(used_tokens: int, limit: int) -> Object:
     return {
-        "tokens_used": used,
+        "tokens_used": used_tokens,
         "tokens_limit": limit,
-        "percentage_used": min(max(round(_WHOLE * used / limit, 1), 0), _WHOLE),
-        "tokens_remaining": max(limit - used, 0),
+        "percentage_used": min(max(round(_PERCENT * used_tokens / limit, 1), 0), _PERCENT),
+        "tokens_remaining": max(limit - used_tokens, 0),
     }
 
 
-def _count(value: Any) -> int | None:
+def _token_count_of(value: Any) -> int | None:
     return value if type(value) is int and value >= 0 else None

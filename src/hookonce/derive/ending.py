@@ -3,39 +3,39 @@
 Some agents have no word for the end, some say it only in some ways of running, and one says it a minute late.
 """
 
-from hookonce.derive.further import further
-from hookonce.derive.spending import Spending, total
-from hookonce.derive.turns import Turns
-from hookonce.guard.loops import elapsed
+from hookonce.derive.further import derive_record
+from hookonce.derive.spending import Spending, total_usage
+from hookonce.derive.turns import TurnState
+from hookonce.guard.loops import elapsed_ms
 from hookonce.model import Object, Record
 
-IDLE = 30 * 60 * 1000  # milliseconds
-LATE = 90 * 1000  # in which an agent that tells its ends may still do so
+IDLE_TIMEOUT_MS = 30 * 60 * 1000  # milliseconds
+END_GRACE_MS = 90 * 1000  # in which an agent that tells its ends may still do so
 
 
-def overdue(
-    turns: Turns, spending: Spending, *, now: str, gone: bool | None, tells: bool, waits: bool = False
+def derive_end(
+    turns: TurnState, spending: Spending, *, now: str, is_process_gone: bool | None, reports_end: bool, has_open_call: bool = False
 ) -> Record | None:
-    """The end of a session that has one by now; `gone` is None where nobody knows about its process.
+    """The implicit end of a session, or None; `is_process_gone` is None where the process is unknown.
 
-    `tells` says that its agent has an event for it, `waits` that a call is open: while its process is there, that is no
-    rest, however long it takes. Mid-turn it is an abort, else its end. It is the same record however often one asks,
-    until something happens in the session.
+    `reports_end`: its agent has an event for it, which may come late. `has_open_call`: while the process lives, that
+    is no rest, however long it takes. Mid-turn it is an abort. The record stays the same until something happens in
+    the session.
     """
     last = turns.last
-    if last is None or not turns.begun or turns.ended:
+    if last is None or not turns.has_begun or turns.has_ended:
         return None
-    rested = elapsed(last.received or last.time, now) or 0  # by our own clock, where it has come to us
-    if gone and (rested >= LATE or not tells):
-        kind, reason = ("session_abort", "aborted") if turns.working else ("session_end", "exit")
-    elif rested >= IDLE and not (waits and gone is False):
-        kind, reason = "session_end", "idle_timeout"
+    idle_ms = elapsed_ms(last.received or last.time, now) or 0  # by our own clock, where it has come to us
+    if is_process_gone and (idle_ms >= END_GRACE_MS or not reports_end):
+        event_type, reason = ("session_abort", "aborted") if turns.is_working else ("session_end", "exit")
+    elif idle_ms >= IDLE_TIMEOUT_MS and not (has_open_call and is_process_gone is False):
+        event_type, reason = "session_end", "idle_timeout"
     else:
         return None
-    return further(last, kind, {"reason": reason} | totals(turns, last.time), usage=total(spending), subagent=None)
+    return derive_record(last, event_type, {"reason": reason} | session_totals(turns, last.time), usage=total_usage(spending), subagent=None)
 
 
-def totals(turns: Turns, end: str) -> Object:
-    """What a session came to by its end."""
-    lasted = None if turns.first is None else elapsed(turns.first, end)
-    return {"total_actions": turns.actions} | ({} if lasted is None else {"duration_ms": lasted})
+def session_totals(turns: TurnState, end: str) -> Object:
+    """Number of actions and duration of a session."""
+    duration_ms = None if turns.first is None else elapsed_ms(turns.first, end)
+    return {"total_actions": turns.actions} | ({} if duration_ms is None else {"duration_ms": duration_ms})

@@ -1,27 +1,27 @@
-"""A further record: what follows from another one, in the same session and at the same moment."""
+"""Derived records: a record that follows from an event, in the same session and at the same time."""
 
 from typing import Any
 
 from hookonce import ids
-from hookonce.canon.echo import is_echo, is_further
-from hookonce.canon.events import BY_SYSTEM, BY_USER
+from hookonce.canon.echo import is_redundant, is_derived
+from hookonce.canon.events import SYSTEM_EVENTS, USER_EVENTS
 from hookonce.model import SCHEMA, Actor, Decision, Event, Object, Record
 
-__all__ = ["further", "is_echo", "is_further"]
+__all__ = ["derive_record", "is_redundant", "is_derived"]
 
 _USER, _SYSTEM, _AI = Actor(type="user"), Actor(type="system"), Actor(type="ai_agent")
 
 
-def further(
+def derive_record(
     parent: Event,
-    kind: str,
+    event_type: str,
     data: Object | None = None,
     *,
     index: int = 0,
     decision: Decision | None = None,
     **more: Any,
 ) -> Record:
-    """The record of that kind which follows from an event; the same parent gives the same id, however often."""
+    """Build the record of that type which follows from an event; its id is a hash of the parent, so it repeats."""
     fields: Object = {
         "agent": parent.agent,
         "agent_version": parent.agent_version,
@@ -35,14 +35,14 @@ def further(
         "cwd": parent.cwd,
         "model": parent.model,
         "mode": parent.mode,
-        "actor": _USER if kind in BY_USER else _SYSTEM if kind in BY_SYSTEM else _AI,
+        "actor": _USER if event_type in USER_EVENTS else _SYSTEM if event_type in SYSTEM_EVENTS else _AI,
     }
-    told = {name: value for name, value in (data or {}).items() if value is not None}
+    record_data = {name: value for name, value in (data or {}).items() if value is not None}
     event = Event(
-        id=ids.derive(parent.id, kind, str(index)),
+        id=ids.derive_id(parent.id, event_type, str(index)),
         schema=SCHEMA,
-        type=kind,
-        data=told | {"derived": True},
+        type=event_type,
+        data=record_data | {"derived": True},
         derived_from=parent.id,
         **fields | more,
     )

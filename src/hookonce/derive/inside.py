@@ -5,32 +5,35 @@ Gemini's sub-agents work between the beginning and the end of that call. It is a
 
 from msgspec.structs import replace
 
-from hookonce.agents import ENDS
+from hookonce.agents import TOOL_END_EVENTS
 from hookonce.model import Event, Subagent
 
-Working = tuple[str, ...]  # the types of the sub-agents that are at work
-_SILENT = frozenset({"gemini-cli"})
+ActiveSubagents = tuple[str, ...]  # the types of the sub-agents that are at work
+_SILENT_AGENTS = frozenset({"gemini-cli"})
 
 
-def inside(working: Working, event: Event) -> tuple[Event, Working]:
-    """The event with the sub-agent that it is guessed to belong to, and who is at work after it."""
-    if event.agent not in _SILENT or event.tool is None:
-        return event, () if event.type == "before_prompt" else working
-    starts = event.tool.name == "agent"
-    if event.type in ENDS and starts:
-        working = working[1:]
-    told = _guessed(working, event)
-    if event.type == "before_tool_execute" and starts:
-        working = (*working, str(event.tool.input.get("type") or event.tool.native))
-    return told, working
+def assign_subagent(active_subagents: ActiveSubagents, event: Event) -> tuple[Event, ActiveSubagents]:
+    """The event with the sub-agent that it probably belongs to, and the active sub-agents after it.
+
+    Gemini's sub-agents work between the start and the end of the call that starts them, without saying so.
+    """
+    if event.agent not in _SILENT_AGENTS or event.tool is None:
+        return event, () if event.type == "before_prompt" else active_subagents
+    starts_subagent = event.tool.name == "agent"
+    if event.type in TOOL_END_EVENTS and starts_subagent:
+        active_subagents = active_subagents[1:]
+    attributed_event = _guess_subagent(active_subagents, event)
+    if event.type == "before_tool_execute" and starts_subagent:
+        active_subagents = (*active_subagents, str(event.tool.input.get("type") or event.tool.native))
+    return attributed_event, active_subagents
 
 
-def _guessed(working: Working, event: Event) -> Event:
-    if not working or event.subagent is not None:
+def _guess_subagent(active_subagents: ActiveSubagents, event: Event) -> Event:
+    if not active_subagents or event.subagent is not None:
         return event
-    return guess(replace(event, subagent=Subagent(type=working[-1])), "subagent")
+    return mark_guess(replace(event, subagent=Subagent(type=active_subagents[-1])), "subagent")
 
 
-def guess(event: Event, field: str) -> Event:
-    """The event with the mark that a field of it was guessed."""
+def mark_guess(event: Event, field: str) -> Event:
+    """The event with a field listed in `data.guessed`."""
     return replace(event, data=event.data | {"guessed": [*event.data.get("guessed", []), field]})

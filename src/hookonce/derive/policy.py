@@ -1,12 +1,12 @@
-"""Policy.*: what was blocked, what a person allowed all the same, and what was done against a denial."""
+"""Policy events: blocked actions, overrides by a person, and violations of a denial (policy.*)."""
 
-from hookonce.derive.calls import CHANGED, Calls, Change, Ended, Opened, is_refused, paths
-from hookonce.derive.further import further
-from hookonce.guard.loops import elapsed
+from hookonce.derive.calls import FILE_CHANGE_EVENTS, OpenCalls, CallChange, EndedCall, OpenCall, is_refused, file_paths
+from hookonce.derive.further import derive_record
+from hookonce.guard.loops import elapsed_ms
 from hookonce.model import Decision, Event, Object, Record, Result
 
 # Points at which a denial keeps something from happening; elsewhere it hides a result or keeps an agent going.
-PREVENTABLE = frozenset(
+PREVENTABLE_EVENTS = frozenset(
     {
         "before_tool_execute",
         "before_prompt",
@@ -21,65 +21,65 @@ PREVENTABLE = frozenset(
         "model_switch_before",
     }
 )
-_SOON = 60_000  # milliseconds after a denial in which its file must not change
+_VIOLATION_WINDOW_MS = 60_000  # milliseconds after a denial in which its file must not change
 
 
-def step(calls: Calls, record: Record, change: Change) -> list[Record]:
-    """What follows from a record; `calls` are those that were open before it."""
+def derive_policy_events(calls: OpenCalls, record: Record, change: CallChange) -> list[Record]:
+    """Policy events that follow from a record; `calls` are those that were open before it."""
     event = record.event
-    if event.type in PREVENTABLE and is_refused(record):
-        return [_blocked(record)]
-    if change.opened is not None and _was_lifted(calls, record, change.opened):
-        return [further(event, "policy_override", {"origin_event": event.type}, tool=event.tool)]
-    if change.ended is not None:
-        return _outcome(event, change.ended)
-    return _written(calls, event) if event.type in CHANGED else []
+    if event.type in PREVENTABLE_EVENTS and is_refused(record):
+        return [_build_blocked(record)]
+    if change.new_call is not None and _is_override(calls, record, change.new_call):
+        return [derive_record(event, "policy_override", {"origin_event": event.type}, tool=event.tool)]
+    if change.ended_call is not None:
+        return _derive_from_outcome(event, change.ended_call)
+    return _find_file_violation(calls, event) if event.type in FILE_CHANGE_EVENTS else []
 
 
-def _blocked(record: Record) -> Record:
+def _build_blocked(record: Record) -> Record:
     event, decision = record.event, record.decision
-    why = None if decision is None else Decision(outcome="deny", reason=decision.reason, by=decision.by)
-    return further(event, "policy_blocked", {"origin_event": event.type}, decision=why, tool=event.tool)
+    denial = None if decision is None else Decision(outcome="deny", reason=decision.reason, by=decision.by)
+    return derive_record(event, "policy_blocked", {"origin_event": event.type}, decision=denial, tool=event.tool)
 
 
-def _was_lifted(calls: Calls, record: Record, call: Opened) -> bool:
-    """A hook still objects to what was refused before, and yet it goes on: somebody has said yes in between."""
-    objects = any(run.outcome in {"ask", "deny"} for run in record.runs)
-    refused = (one for items in calls.refused.values() for one in items)
-    return objects and not call.asked and any(one.key == call.key for one in refused)
+def _is_override(calls: OpenCalls, record: Record, call: OpenCall) -> bool:
+    """A hook still objects to what was refused before, and yet it goes on: a person has allowed it."""
+    has_objection = any(run.outcome in {"ask", "deny"} for run in record.runs)
+    refused_calls = (refused_call for items in calls.refused_calls.values() for refused_call in items)
+    return has_objection and not call.is_ask and any(refused_call.key == call.key for refused_call in refused_calls)
 
 
-def _outcome(event: Event, ended: Ended) -> list[Record]:
-    call, result = ended.call, event.tool.result if event.tool is not None else None
+def _derive_from_outcome(event: Event, ended_call: EndedCall) -> list[Record]:
+    call, result = ended_call.call, event.tool.result if event.tool is not None else None
     if is_rejection(result):
         return []
-    if call.refused:
-        return [_violation(event, call, suspected=ended.guessed, tool=event.tool)]
-    if not call.asked:
+    if call.is_refused:
+        return [_build_violation(event, call, is_suspected=ended_call.is_guess, tool=event.tool)]
+    if not call.is_ask:
         return []
-    data: Object = {"origin_event": "before_tool_execute"} | _guess(guessed=ended.guessed)
-    return [further(event, "policy_override", data, caused_by=call.id, tool=event.tool)]
+    data: Object = {"origin_event": "before_tool_execute"} | _guess_data(is_guess=ended_call.is_guess)
+    return [derive_record(event, "policy_override", data, caused_by=call.id, tool=event.tool)]
 
 
 def is_rejection(result: Result | None) -> bool:
-    """Whether an outcome is how agents tell that nothing was done: a failure of something that never had an exit."""
+    """Whether an outcome means that nothing was done: a failure without an exit code."""
     return result is not None and result.ok is False and result.exit_code is None
 
 
-def _written(calls: Calls, event: Event) -> list[Record]:
-    """A file that changes soon after a call was refused that would have written it."""
-    changed = set(paths(event))
-    since = [one for items in calls.refused.values() for one in items if changed & set(one.paths)]
-    soon = (one for one in since if (late := elapsed(one.time, event.time)) is not None and late <= _SOON)
-    call = next(soon, None)
-    allowed = any(changed & set(one.paths) for items in calls.open.values() for one in items)
-    return [] if call is None or allowed else [_violation(event, call, suspected=True, tool=None)]
+def _find_file_violation(calls: OpenCalls, event: Event) -> list[Record]:
+    """A file changes soon after a call was refused that would have written it."""
+    changed_paths = set(file_paths(event))
+    matching_calls = [candidate for items in calls.refused_calls.values() for candidate in items if changed_paths & set(candidate.paths)]
+    recent_calls = (candidate for candidate in matching_calls if (delay_ms := elapsed_ms(candidate.time, event.time)) is not None and delay_ms <= _VIOLATION_WINDOW_MS)
+    call = next(recent_calls, None)
+    is_allowed = any(changed_paths & set(candidate.paths) for items in calls.open.values() for candidate in items)
+    return [] if call is None or is_allowed else [_build_violation(event, call, is_suspected=True, tool=None)]
 
 
-def _violation(event: Event, call: Opened, *, suspected: bool, tool: object) -> Record:
-    data: Object = {"status": "suspected" if suspected else "certain", "origin_event": event.type}
-    return further(event, "policy_violation", data | _guess(guessed=suspected), caused_by=call.id, tool=tool)
+def _build_violation(event: Event, call: OpenCall, *, is_suspected: bool, tool: object) -> Record:
+    data: Object = {"status": "suspected" if is_suspected else "certain", "origin_event": event.type}
+    return derive_record(event, "policy_violation", data | _guess_data(is_guess=is_suspected), caused_by=call.id, tool=tool)
 
 
-def _guess(*, guessed: bool) -> Object:
-    return {"guessed": ["caused_by"]} if guessed else {}
+def _guess_data(*, is_guess: bool) -> Object:
+    return {"guessed": ["caused_by"]} if is_guess else {}

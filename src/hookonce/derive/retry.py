@@ -5,150 +5,149 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.canon.tools import ACTIONS
-from hookonce.derive.calls import OVER, Calls, Change, Opened, who
-from hookonce.derive.further import further
-from hookonce.guard.likeness import mark
-from hookonce.guard.loops import WINDOW, Act, Loop, elapsed, find
+from hookonce.canon.tools import AGENT_HOOKS_ACTIONS
+from hookonce.derive.calls import SESSION_ENDS, OpenCalls, CallChange, OpenCall, subagent_name
+from hookonce.derive.further import derive_record
+from hookonce.guard.likeness import fingerprint_call
+from hookonce.guard.loops import LOOP_WINDOW_CALLS, CallFingerprint, CallLoop, elapsed_ms, find_loop
 from hookonce.model import Event, Object, Record
 
-_DENIED = -1  # the outcome of a call that was refused
-_AGAIN = 2  # a loop is told of once more when it has doubled
+_DENIED_RESULT = -1  # the outcome of a call that was refused
+_REPORT_GROWTH = 2  # a loop is told of once more when it has doubled
 
 
-class Known(Struct, frozen=True, kw_only=True):
-    """A call that is over, and by which record it had begun."""
+class FinishedCall(Struct, frozen=True, kw_only=True):
+    """A finished call, and the record that started it."""
 
     id: str
-    act: Act
+    act: CallFingerprint
 
 
-class Told(Struct, frozen=True, kw_only=True):
-    """A loop as it is now, and how long it was when it was told of."""
+class LoopReport(Struct, frozen=True, kw_only=True):
+    """A loop as it is now, and its length when it was last reported."""
 
-    loop: Loop
+    loop: CallLoop
     count: int
 
 
-class Retry(Struct, frozen=True, kw_only=True):
-    """The last calls of a session, and the loops that were told of, by sub-agent."""
+class RetryState(Struct, frozen=True, kw_only=True):
+    """The last calls of a session, and the reported loops by sub-agent."""
 
-    done: tuple[Known, ...] = ()
-    loops: dict[str, Told] = {}
+    finished_calls: tuple[FinishedCall, ...] = ()
+    loops: dict[str, LoopReport] = {}
 
 
-def step(retry: Retry, record: Record, calls: Calls, change: Change, spent: int | None) -> tuple[Retry, list[Record]]:
-    """What follows from a record; `calls` are those that were open before it, `spent` the tokens by now."""
+def update_retry(retry: RetryState, record: Record, calls: OpenCalls, change: CallChange, session_tokens: int | None) -> tuple[RetryState, list[Record]]:
+    """The retry state after a record, and derived records; `calls` are those open before it."""
     event = record.event
-    if event.type in OVER or event.type == "interrupt":
-        every = enumerate(told.loop for _, told in sorted(retry.loops.items()))
-        return Retry(), [_aborted(event, loop, index) for index, loop in every]
+    if event.type in SESSION_ENDS or event.type == "interrupt":
+        loops = enumerate(report.loop for _, report in sorted(retry.loops.items()))
+        return RetryState(), [_build_aborted(event, loop, index) for index, loop in loops]
     if event.type == "before_prompt":
-        return _prompted(retry, event), []
-    if change.opened is not None:
-        return _opened(retry, event, calls, change.opened, spent)
-    if change.ended is not None and event.tool is not None and event.tool.result is not None:
-        return _ended(retry, event, change.ended.call, spent)
+        return _reset_on_prompt(retry, event), []
+    if change.new_call is not None:
+        return _apply_start(retry, event, calls, change.new_call, session_tokens)
+    if change.ended_call is not None and event.tool is not None and event.tool.result is not None:
+        return _apply_end(retry, event, change.ended_call.call, session_tokens)
     return retry, []
 
 
-def _prompted(retry: Retry, event: Event) -> Retry:
-    """A new prompt is a new beginning for whoever is given it."""
-    by = who(event)
-    left = tuple(known for known in retry.done if known.act.who != by)
-    return Retry(done=left, loops=_others(retry, by))
+def _reset_on_prompt(retry: RetryState, event: Event) -> RetryState:
+    subagent = subagent_name(event)
+    remaining_calls = tuple(past_call for past_call in retry.finished_calls if past_call.act.subagent != subagent)
+    return RetryState(finished_calls=remaining_calls, loops=_other_loops(retry, subagent))
 
 
-def _opened(retry: Retry, event: Event, calls: Calls, call: Opened, spent: int | None) -> tuple[Retry, list[Record]]:
-    found = _again(retry, event, call, spent)
-    waiting = [one for items in calls.open.values() for one in items if _same(one, call)]
-    if waiting:  # begun anew before anybody told what the last one came to
-        retry, more = _settled(retry, event, _known(waiting[-1], waiting[-1].time, spent))
-        found += more
-    if not call.refused:
-        return retry, found
-    told = retry.loops.get(call.who or "")
-    if told is not None and _goes_on(retry, told.loop, call):
-        left = tuple(known for known in retry.done if known.act.who != call.who)
-        return Retry(done=left, loops=_others(retry, call.who)), [*found, _aborted(event, told.loop)]
-    denied = _known(call, event.time, spent, outcome=_DENIED, ok=False)
-    retry, more = _settled(retry, event, denied)
-    return retry, found + more
+def _apply_start(retry: RetryState, event: Event, calls: OpenCalls, call: OpenCall, session_tokens: int | None) -> tuple[RetryState, list[Record]]:
+    derived_records = _derive_retry(retry, event, call, session_tokens)
+    open_calls = [open_call for items in calls.open.values() for open_call in items if _is_same_call(open_call, call)]
+    if open_calls:  # begun anew before anybody told what the last one came to
+        retry, more_records = _add_finished(retry, event, _build_finished(open_calls[-1], open_calls[-1].time, session_tokens))
+        derived_records += more_records
+    if not call.is_refused:
+        return retry, derived_records
+    report = retry.loops.get(call.subagent or "")
+    if report is not None and _continues_loop(retry, report.loop, call):
+        remaining_calls = tuple(past_call for past_call in retry.finished_calls if past_call.act.subagent != call.subagent)
+        return RetryState(finished_calls=remaining_calls, loops=_other_loops(retry, call.subagent)), [*derived_records, _build_aborted(event, report.loop)]
+    denied_call = _build_finished(call, event.time, session_tokens, outcome=_DENIED_RESULT, ok=False)
+    retry, more_records = _add_finished(retry, event, denied_call)
+    return retry, derived_records + more_records
 
 
-def _ended(retry: Retry, event: Event, call: Opened, spent: int | None) -> tuple[Retry, list[Record]]:
+def _apply_end(retry: RetryState, event: Event, call: OpenCall, session_tokens: int | None) -> tuple[RetryState, list[Record]]:
     result = event.tool.result if event.tool is not None else None
-    failed = result is not None and (result.ok is False or (result.exit_code or 0) != 0)
-    known = _known(call, event.time, spent, outcome=mark(event), ok=not failed)
-    return _settled(retry, event, known)
+    has_failed = result is not None and (result.ok is False or (result.exit_code or 0) != 0)
+    past_call = _build_finished(call, event.time, session_tokens, outcome=fingerprint_call(event), ok=not has_failed)
+    return _add_finished(retry, event, past_call)
 
 
-def _settled(retry: Retry, event: Event, known: Known) -> tuple[Retry, list[Record]]:
-    """One more call is over; a loop is told of when it is one, and whenever it has doubled."""
-    done = (*(one for one in retry.done if one.id != known.id), known)[-WINDOW:]
-    by, others = known.act.who or "", _others(retry, known.act.who)
-    before, loop = retry.loops.get(by), find([one.act for one in done])
+def _add_finished(retry: RetryState, event: Event, past_call: FinishedCall) -> tuple[RetryState, list[Record]]:
+    """A loop is reported when it is found, and whenever it has doubled."""
+    finished_calls = (*(item for item in retry.finished_calls if item.id != past_call.id), past_call)[-LOOP_WINDOW_CALLS:]
+    subagent, other_loops = past_call.act.subagent or "", _other_loops(retry, past_call.act.subagent)
+    old_report, loop = retry.loops.get(subagent), find_loop([item.act for item in finished_calls])
     if loop is None:
-        return Retry(done=done, loops=others), []
-    if before is not None and loop.iteration_count < _AGAIN * before.count:
-        return Retry(done=done, loops=others | {by: replace(before, loop=loop)}), []
-    told = Told(loop=loop, count=loop.iteration_count)
-    return Retry(done=done, loops=others | {by: told}), [further(event, "retry_loop_detected", _data(loop))]
+        return RetryState(finished_calls=finished_calls, loops=other_loops), []
+    if old_report is not None and loop.iteration_count < _REPORT_GROWTH * old_report.count:
+        return RetryState(finished_calls=finished_calls, loops=other_loops | {subagent: replace(old_report, loop=loop)}), []
+    report = LoopReport(loop=loop, count=loop.iteration_count)
+    return RetryState(finished_calls=finished_calls, loops=other_loops | {subagent: report}), [derive_record(event, "retry_loop_detected", _loop_data(loop))]
 
 
-def _again(retry: Retry, event: Event, call: Opened, spent: int | None) -> list[Record]:
+def _derive_retry(retry: RetryState, event: Event, call: OpenCall, session_tokens: int | None) -> list[Record]:
     """The call that failed last, made once more."""
-    mine = [known for known in reversed(retry.done) if known.act.who == call.who]
-    tries = [*takewhile(lambda known: _failed_alike(known.act, call), mine)]
+    own_calls = [past_call for past_call in reversed(retry.finished_calls) if past_call.act.subagent == call.subagent]
+    tries = [*takewhile(lambda past_call: _is_same_failure(past_call.act, call), own_calls)]
     if not tries:
         return []
     first = tries[-1].act
-    used = None if spent is None or first.spent is None else max(spent - first.spent, 0)
+    used_tokens = None if session_tokens is None or first.session_tokens is None else max(session_tokens - first.session_tokens, 0)
     data = {
         "iteration_count": len(tries) + 1,
-        "action_name": action(call.tool),
-        "tokens_consumed": used,
-        "elapsed_ms": elapsed(first.time, event.time),
+        "action_name": action_name(call.tool),
+        "tokens_consumed": used_tokens,
+        "elapsed_ms": elapsed_ms(first.time, event.time),
     }
-    return [further(event, "retry_triggered", data, caused_by=tries[0].id)]
+    return [derive_record(event, "retry_triggered", data, caused_by=tries[0].id)]
 
 
-def action(tool: str) -> str:
-    """What Agent Hooks calls the action of a tool."""
-    return "mcp:" + tool.partition("/")[2] if tool.startswith("mcp:") else ACTIONS.get(tool, tool)
+def action_name(tool: str) -> str:
+    """The Agent Hooks name of a tool's action."""
+    return "mcp:" + tool.partition("/")[2] if tool.startswith("mcp:") else AGENT_HOOKS_ACTIONS.get(tool, tool)
 
 
-def _known(call: Opened, time: str, spent: int | None, *, outcome: int | None = None, ok: bool | None = None) -> Known:
-    act = Act(who=call.who, action=call.tool, given=call.given, outcome=outcome, ok=ok, time=time, spent=spent)
-    return Known(id=call.id, act=act)
+def _build_finished(call: OpenCall, time: str, session_tokens: int | None, *, outcome: int | None = None, ok: bool | None = None) -> FinishedCall:
+    act = CallFingerprint(subagent=call.subagent, action=call.tool, input_fingerprint=call.input_fingerprint, result_fingerprint=outcome, ok=ok, time=time, session_tokens=session_tokens)
+    return FinishedCall(id=call.id, act=act)
 
 
-def _goes_on(retry: Retry, loop: Loop, call: Opened) -> bool:
-    """Whether a call would be the next of its loop, if that is not one of refusals anyway."""
-    mine = [known.act for known in retry.done if known.act.who == call.who][-loop.period :]
-    return any((act.action, act.given) == (call.tool, call.given) and act.outcome != _DENIED for act in mine)
+def _continues_loop(retry: RetryState, loop: CallLoop, call: OpenCall) -> bool:
+    """Whether a call would be the next of its loop, unless that is one of refusals anyway."""
+    own_calls = [past_call.act for past_call in retry.finished_calls if past_call.act.subagent == call.subagent][-loop.period :]
+    return any((act.action, act.input_fingerprint) == (call.tool, call.input_fingerprint) and act.result_fingerprint != _DENIED_RESULT for act in own_calls)
 
 
-def _failed_alike(act: Act, call: Opened) -> bool:
-    return (act.action, act.given, act.ok) == (call.tool, call.given, False)
+def _is_same_failure(act: CallFingerprint, call: OpenCall) -> bool:
+    return (act.action, act.input_fingerprint, act.ok) == (call.tool, call.input_fingerprint, False)
 
 
-def _others(retry: Retry, by: str | None) -> dict[str, Told]:
-    return {name: told for name, told in retry.loops.items() if name != (by or "")}
+def _other_loops(retry: RetryState, subagent: str | None) -> dict[str, LoopReport]:
+    return {name: report for name, report in retry.loops.items() if name != (subagent or "")}
 
 
-def _same(one: Opened, other: Opened) -> bool:
-    return (one.who, one.tool, one.given) == (other.who, other.tool, other.given)
+def _is_same_call(first: OpenCall, second: OpenCall) -> bool:
+    return (first.subagent, first.tool, first.input_fingerprint) == (second.subagent, second.tool, second.input_fingerprint)
 
 
-def _aborted(event: Event, loop: Loop, index: int = 0) -> Record:
-    return further(event, "retry_loop_aborted", _data(loop), index=index)
+def _build_aborted(event: Event, loop: CallLoop, index: int = 0) -> Record:
+    return derive_record(event, "retry_loop_aborted", _loop_data(loop), index=index)
 
 
-def _data(loop: Loop) -> Object:
+def _loop_data(loop: CallLoop) -> Object:
     return {
         "iteration_count": loop.iteration_count,
-        "action_name": action(loop.action_name),
+        "action_name": action_name(loop.action_name),
         "tokens_consumed": loop.tokens_consumed,
         "elapsed_ms": loop.elapsed_ms,
     }

@@ -8,32 +8,32 @@ from collections.abc import Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.agents import ENDS
+from hookonce.agents import TOOL_END_EVENTS
 from hookonce.derive import calls, spending
-from hookonce.derive.calls import OVER, Calls, Change, Ended, Opened, who
-from hookonce.derive.files import File, touched
-from hookonce.derive.further import is_echo, is_further
-from hookonce.derive.spending import Spending, total
-from hookonce.derive.turns import BEGINNINGS, SPEAKS, WORK
-from hookonce.guard.loops import elapsed
+from hookonce.derive.calls import SESSION_ENDS, OpenCalls, CallChange, EndedCall, OpenCall, subagent_name
+from hookonce.derive.files import FileStats, update_files
+from hookonce.derive.further import is_redundant, is_derived
+from hookonce.derive.spending import Spending, total_usage
+from hookonce.derive.turns import BEGIN_EVENTS, RESPONSE_EVENTS, WORK_EVENTS
+from hookonce.guard.loops import elapsed_ms
 from hookonce.model import Event, Record, Usage
 
-_ALARMS = frozenset({"retry_loop_detected", "retry_loop_aborted", "policy_violation", "policy_override"})
+_ALARM_EVENTS = frozenset({"retry_loop_detected", "retry_loop_aborted", "policy_violation", "policy_override"})
 
 
-class Turn(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """From a prompt to the answer; without `response` the turn broke off."""
+class SessionTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """From a prompt to the response; without `response` the turn broke off."""
 
     prompt: str | None = None
     response: str | None = None
-    started: str
-    ended: str | None = None
+    started_at: str
+    ended_at: str | None = None
     duration_ms: int | None = None
     calls: int = 0
 
 
-class Call(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One tool call; without `end` nobody has told what became of it."""
+class SessionCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One tool call; without `end` its outcome was not reported."""
 
     id: str
     end: str | None = None
@@ -46,8 +46,8 @@ class Call(Struct, frozen=True, kw_only=True, omit_defaults=True):
     guessed: bool = False
 
 
-class Child(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A sub-agent; without `parent` it is the main agent's."""
+class SubagentActivity(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A sub-agent; without `parent` it belongs to the main agent."""
 
     type: str | None = None
     parent: str | None = None
@@ -57,32 +57,32 @@ class Child(Struct, frozen=True, kw_only=True, omit_defaults=True):
     calls: int = 0
 
 
-class End(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """When and how a session ended, and whether its agent has said so itself."""
+class SessionEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """When and how a session ended; `is_derived` if its agent did not report it."""
 
     time: str
     type: str
     reason: str | None = None
-    derived: bool = False
+    is_derived: bool = False
 
 
-class Session(Struct, frozen=True, kw_only=True):
-    """One session of one agent, as far as its records tell."""
+class SessionAggregate(Struct, frozen=True, kw_only=True):
+    """Aggregate of one session of one agent."""
 
     agent: str = ""
     session: str | None = None
     parent: str | None = None
     cwd: str | None = None
-    started: str | None = None
+    started_at: str | None = None
     last: str | None = None
-    end: End | None = None
-    turn: Turn | None = None
+    end: SessionEnd | None = None
+    turn: SessionTurn | None = None
     turns: int = 0
     calls: int = 0
-    failed: int = 0
-    open: Calls = Calls()
-    children: dict[str, Child] = {}
-    files: dict[str, File] = {}
+    failed_calls: int = 0
+    open_calls: OpenCalls = OpenCalls()
+    children: dict[str, SubagentActivity] = {}
+    files: dict[str, FileStats] = {}
     models: dict[str, int] = {}
     decisions: dict[str, int] = {}
     alarms: dict[str, int] = {}
@@ -90,173 +90,172 @@ class Session(Struct, frozen=True, kw_only=True):
 
     @property
     def usage(self) -> Usage | None:
-        """What it has used, as far as anybody has told."""
-        return total(self.spending)
+        """Token usage as far as reported."""
+        return total_usage(self.spending)
 
 
-class Summary(Struct, frozen=True, kw_only=True):
+class SessionHistory(Struct, frozen=True, kw_only=True):
     """A session with all its turns and calls."""
 
-    session: Session
-    turns: list[Turn]
-    calls: list[Call]
+    session: SessionAggregate
+    turns: list[SessionTurn]
+    calls: list[SessionCall]
 
 
-def step(session: Session, record: Record) -> tuple[Session, list[Turn | Call]]:
-    """The session after a record, and what has ended with it; of a refused call that ran after all, once more."""
+def update_session(session: SessionAggregate, record: Record) -> tuple[SessionAggregate, list[SessionTurn | SessionCall]]:
+    """The session after a record, and the turns and calls that it ends; a refused call that ran comes twice."""
     event = record.event
-    if event.type in _ALARMS:
-        session = replace(session, alarms=_counted(session.alarms, event.type))
-    if is_echo(event) and not (is_further(event) and event.type in OVER):
+    if event.type in _ALARM_EVENTS:
+        session = replace(session, alarms=_increment(session.alarms, event.type))
+    if is_redundant(event) and not (is_derived(event) and event.type in SESSION_ENDS):
         return session, []
-    open_calls, change = calls.step(session.open, record)
-    over = _finished(event, change)
-    session = _called(replace(_seen(session, record), open=open_calls), event, change, over)
-    session, turns = _turned(session, record)
-    return session, [*over, *turns]
+    open_calls, change = calls.update_calls(session.open_calls, record)
+    finished_calls = _list_finished(event, change)
+    session = _count_call(replace(_apply_record(session, record), open_calls=open_calls), event, change, finished_calls)
+    session, turns = _update_turn(session, record)
+    return session, [*finished_calls, *turns]
 
 
-def summary(records: Iterable[Record]) -> Summary:
-    """All records of a session, folded; what is open is listed as it stands."""
-    session, over = Session(), list[Turn | Call]()
+def summarize_session(records: Iterable[Record]) -> SessionHistory:
+    """Summarize all records of a session; open turns and calls are included."""
+    session, finished_items = SessionAggregate(), list[SessionTurn | SessionCall]()
     for record in records:
-        session, more = step(session, record)
-        over += more
-    waiting = [_lost(call) for items in session.open.open.values() for call in items]
-    turns = [one for one in over if isinstance(one, Turn)] + ([session.turn] if session.turn else [])
-    done = {one.id: one for one in [*over, *waiting] if isinstance(one, Call)}
-    return Summary(session=session, turns=turns, calls=sorted(done.values(), key=lambda call: (call.started, call.id)))
+        session, new_items = update_session(session, record)
+        finished_items += new_items
+    unfinished_calls = [_unfinished_call(call) for items in session.open_calls.open.values() for call in items]
+    turns = [item for item in finished_items if isinstance(item, SessionTurn)] + ([session.turn] if session.turn else [])
+    calls_by_id = {item.id: item for item in [*finished_items, *unfinished_calls] if isinstance(item, SessionCall)}
+    return SessionHistory(session=session, turns=turns, calls=sorted(calls_by_id.values(), key=lambda call: (call.started, call.id)))
 
 
-def _seen(session: Session, record: Record) -> Session:
-    """What any record tells of its session."""
+def _apply_record(session: SessionAggregate, record: Record) -> SessionAggregate:
     event, decision = record.event, record.decision
-    outcome = None if decision is None or is_further(event) else decision.outcome
+    outcome = None if decision is None or is_derived(event) else decision.outcome
     return replace(
         session,
         agent=session.agent or event.agent,
         session=session.session or event.session,
         parent=session.parent or event.parent_session,
         cwd=session.cwd or event.cwd,
-        started=session.started or event.time,
+        started_at=session.started_at or event.time,
         last=event.time,
-        end=_end(session, event),
-        children=_children(session, event),
-        files=touched(session.files, event),
-        models=_models(session.models, event),
-        decisions=_counted(session.decisions, outcome),
-        spending=session.spending if is_further(event) else spending.step(session.spending, event),
+        end=_find_end(session, event),
+        children=_update_children(session, event),
+        files=update_files(session.files, event),
+        models=_count_model(session.models, event),
+        decisions=_increment(session.decisions, outcome),
+        spending=session.spending if is_derived(event) else spending.update_spending(session.spending, event),
     )
 
 
-def _end(session: Session, event: Event) -> End | None:
-    """Whoever works again has not ended; what the agent says itself counts more than what we have guessed."""
-    if event.type not in OVER:
-        return None if event.type in BEGINNINGS or event.type == "session_start" else session.end
-    if session.end is not None and (is_further(event) or not session.end.derived):
+def _find_end(session: SessionAggregate, event: Event) -> SessionEnd | None:
+    """Work after an end cancels it; a reported end wins over a derived one."""
+    if event.type not in SESSION_ENDS:
+        return None if event.type in BEGIN_EVENTS or event.type == "session_start" else session.end
+    if session.end is not None and (is_derived(event) or not session.end.is_derived):
         return session.end
     reason = event.data.get("reason")
-    return End(
-        time=event.time, type=event.type, reason=reason if type(reason) is str else None, derived=is_further(event)
+    return SessionEnd(
+        time=event.time, type=event.type, reason=reason if type(reason) is str else None, is_derived=is_derived(event)
     )
 
 
-def _children(session: Session, event: Event) -> dict[str, Child]:
-    name = who(event)
+def _update_children(session: SessionAggregate, event: Event) -> dict[str, SubagentActivity]:
+    name = subagent_name(event)
     if name is None or event.subagent is None:
         return session.children
-    known = session.children.get(name) or Child(started=event.time)
-    own = event.data.get("child_session")
+    previous = session.children.get(name) or SubagentActivity(started=event.time)
+    child_session = event.data.get("child_session")
     child = replace(
-        known,
-        type=known.type or event.subagent.type,
-        parent=known.parent or event.subagent.parent,
-        session=known.session or (own if type(own) is str else None),
+        previous,
+        type=previous.type or event.subagent.type,
+        parent=previous.parent or event.subagent.parent,
+        session=previous.session or (child_session if type(child_session) is str else None),
         ended=event.time if event.type == "subagent_stop" else None,
-        calls=known.calls + (event.type == calls.BEGINS),
+        calls=previous.calls + (event.type == calls.CALL_START),
     )
     return session.children | {name: child}
 
 
-def _called(session: Session, event: Event, change: Change, over: list[Call]) -> Session:
-    failed = session.failed + sum(call.ok is False and not call.refused for call in over)
-    if change.opened is None and not _is_orphan(event, change):
-        return replace(session, failed=failed)
-    turn = session.turn or Turn(started=event.time)
+def _count_call(session: SessionAggregate, event: Event, change: CallChange, finished_calls: list[SessionCall]) -> SessionAggregate:
+    failed_calls = session.failed_calls + sum(call.ok is False and not call.refused for call in finished_calls)
+    if change.new_call is None and not _is_orphan_outcome(event, change):
+        return replace(session, failed_calls=failed_calls)
+    turn = session.turn or SessionTurn(started_at=event.time)
     if event.subagent is None or session.turn is not None:
         session = replace(session, turn=replace(turn, calls=turn.calls + 1))
-    return replace(session, calls=session.calls + 1, failed=failed)
+    return replace(session, calls=session.calls + 1, failed_calls=failed_calls)
 
 
-def _finished(event: Event, change: Change) -> list[Call]:
-    found = [_lost(call) for call in change.lost]
-    if change.opened is not None and change.opened.refused:
-        found.append(_lost(change.opened))
-    if change.ended is not None:
-        found.append(_call(change.ended, event))
-    elif _is_orphan(event, change):
-        found.append(_call(Ended(call=calls.opened(Record(event=event))), event))
-    return found
+def _list_finished(event: Event, change: CallChange) -> list[SessionCall]:
+    finished_calls = [_unfinished_call(call) for call in change.lost_calls]
+    if change.new_call is not None and change.new_call.is_refused:
+        finished_calls.append(_unfinished_call(change.new_call))
+    if change.ended_call is not None:
+        finished_calls.append(_finished_call(change.ended_call, event))
+    elif _is_orphan_outcome(event, change):
+        finished_calls.append(_finished_call(EndedCall(call=calls.build_open_call(Record(event=event))), event))
+    return finished_calls
 
 
-def _is_orphan(event: Event, change: Change) -> bool:
+def _is_orphan_outcome(event: Event, change: CallChange) -> bool:
     """Whether an outcome is all that was ever told of its call."""
-    return event.type in ENDS and event.tool is not None and change.ended is None
+    return event.type in TOOL_END_EVENTS and event.tool is not None and change.ended_call is None
 
 
-def _lost(call: Opened) -> Call:
-    return Call(id=call.id, tool=call.tool, subagent=call.who, started=call.time, refused=call.refused, guessed=False)
+def _unfinished_call(call: OpenCall) -> SessionCall:
+    return SessionCall(id=call.id, tool=call.tool, subagent=call.subagent, started=call.time, refused=call.is_refused, guessed=False)
 
 
-def _call(ended: Ended, event: Event) -> Call:
-    call, result = ended.call, event.tool.result if event.tool is not None else None
-    told = None if result is None else result.duration_ms
-    return Call(
+def _finished_call(ended_call: EndedCall, event: Event) -> SessionCall:
+    call, result = ended_call.call, event.tool.result if event.tool is not None else None
+    duration_ms = None if result is None else result.duration_ms
+    return SessionCall(
         id=call.id,
         end=event.id,
         tool=call.tool,
-        subagent=call.who,
+        subagent=call.subagent,
         started=call.time,
-        duration_ms=elapsed(call.time, event.time) if told is None else told,
+        duration_ms=elapsed_ms(call.time, event.time) if duration_ms is None else duration_ms,
         ok=None if result is None else result.ok,
-        refused=call.refused,
-        guessed=ended.guessed,
+        refused=call.is_refused,
+        guessed=ended_call.is_guess,
     )
 
 
-def _turned(session: Session, record: Record) -> tuple[Session, list[Turn | Call]]:
+def _update_turn(session: SessionAggregate, record: Record) -> tuple[SessionAggregate, list[SessionTurn | SessionCall]]:
     event, turn = record.event, session.turn
     if event.subagent is not None:
         return session, []
     if event.type == "before_prompt":
-        begun = replace(session, turn=Turn(prompt=event.id, started=event.time), turns=session.turns + 1)
-        return begun, [] if turn is None else [turn]
+        next_session = replace(session, turn=SessionTurn(prompt=event.id, started_at=event.time), turns=session.turns + 1)
+        return next_session, [] if turn is None else [turn]
     if turn is None:
         return session, []
-    if event.type in OVER or event.type == "interrupt":
-        return replace(session, turn=None), [turn if turn.response else _closed(turn, event, None)]
+    if event.type in SESSION_ENDS or event.type == "interrupt":
+        return replace(session, turn=None), [turn if turn.response else _close_turn(turn, event, None)]
     if event.type == "agent_stop" and (record.decision is None or record.decision.outcome != "deny"):
-        return replace(session, turn=None), [_closed(turn, event, event.id)]
-    return replace(session, turn=_spoken(turn, event)), []
+        return replace(session, turn=None), [_close_turn(turn, event, event.id)]
+    return replace(session, turn=_apply_response(turn, event)), []
 
 
-def _spoken(turn: Turn, event: Event) -> Turn:
+def _apply_response(turn: SessionTurn, event: Event) -> SessionTurn:
     """Last words are the answer of a turn that nobody ends, unless more work follows them."""
-    if event.type in SPEAKS and event.data.get("response") is not None:
-        return _closed(turn, event, event.id)
-    return replace(turn, response=None, ended=None, duration_ms=None) if event.type in WORK - SPEAKS else turn
+    if event.type in RESPONSE_EVENTS and event.data.get("response") is not None:
+        return _close_turn(turn, event, event.id)
+    return replace(turn, response=None, ended_at=None, duration_ms=None) if event.type in WORK_EVENTS - RESPONSE_EVENTS else turn
 
 
-def _closed(turn: Turn, event: Event, response: str | None) -> Turn:
-    return replace(turn, ended=event.time, duration_ms=elapsed(turn.started, event.time), response=response)
+def _close_turn(turn: SessionTurn, event: Event, response: str | None) -> SessionTurn:
+    return replace(turn, ended_at=event.time, duration_ms=elapsed_ms(turn.started_at, event.time), response=response)
 
 
-def _models(models: dict[str, int], event: Event) -> dict[str, int]:
+def _count_model(models: dict[str, int], event: Event) -> dict[str, int]:
     """Models that were named, and how many answers of each were seen."""
     if event.model is None:
         return models
     return models | {event.model: models.get(event.model, 0) + (event.type == "after_model")}
 
 
-def _counted(table: dict[str, int], name: str | None) -> dict[str, int]:
+def _increment(table: dict[str, int], name: str | None) -> dict[str, int]:
     return table if name is None else table | {name: table.get(name, 0) + 1}

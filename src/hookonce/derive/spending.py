@@ -1,83 +1,83 @@
-"""Tokens: the sum of what was told, each model call counted once whoever tells of it."""
+"""Token usage of a session: sums by source, each model call counted once whoever reports it."""
 
 from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
 
-from hookonce.canon.tellers import MODEL, counting, teller
+from hookonce.canon.tellers import MODEL, counting_sources, usage_source_of
 from hookonce.model import Event, Usage
 
-FIELDS = Usage.__struct_fields__
+USAGE_FIELDS = Usage.__struct_fields__
 
 
 class Spending(Struct, frozen=True, kw_only=True):
-    """Sums by who has told them, and the pieces of the model's answer that is still coming in."""
+    """Usage by source, and the partial usage of a model answer that is still streaming."""
 
     sums: dict[str, Usage] = {}
-    piece: Usage | None = None
+    partial_usage: Usage | None = None
 
 
-def step(spending: Spending, event: Event) -> Spending:
-    """The sums after an event."""
-    source = teller(event)
+def update_spending(spending: Spending, event: Event) -> Spending:
+    """The usage after an event."""
+    source = usage_source_of(event)
     if source != MODEL:
-        spending = _closed(spending)
+        spending = _close_partial(spending)
     if source is None or event.usage is None:
         return spending
     if source != MODEL:
-        return _added(spending, source, event.usage)
-    whole = replace(spending, piece=_most(spending.piece, event.usage))
-    return _closed(whole) if event.data.get("finish_reason") else whole
+        return _add_usage(spending, source, event.usage)
+    new_spending = replace(spending, partial_usage=_max_usage(spending.partial_usage, event.usage))
+    return _close_partial(new_spending) if event.data.get("finish_reason") else new_spending
 
 
-def total(spending: Spending) -> Usage | None:
-    """What the session has used, as far as anybody has told; None where nobody has."""
-    sums = _closed(spending).sums
-    found = None
-    for source in counting(sums):
-        found = sums[source] if found is None else _plus(found, sums[source])
-    return found
+def total_usage(spending: Spending) -> Usage | None:
+    """The usage of the session as far as reported; None if nothing was."""
+    sums = _close_partial(spending).sums
+    usage_sum = None
+    for source in counting_sources(sums):
+        usage_sum = sums[source] if usage_sum is None else _sum_usage(usage_sum, sums[source])
+    return usage_sum
 
 
-def tokens(usage: Usage | None) -> int | None:
-    """All tokens of a usage in one number.
+def token_count(usage: Usage | None) -> int | None:
+    """Total tokens of a usage.
 
-    Where tokens written to a cache are told, those read from one are not among the input; else they are.
+    Where cache writes are reported, cache reads are not part of the input; else they are.
     """
     if usage is None or usage.total_tokens is not None:
         return None if usage is None else usage.total_tokens
-    known = [usage.input_tokens, usage.output_tokens]
+    counts = [usage.input_tokens, usage.output_tokens]
     if usage.cache_write_tokens is not None or (usage.cache_read_tokens or 0) > (usage.input_tokens or 0):
-        known += [usage.cache_read_tokens, usage.cache_write_tokens]
-    told = [count for count in known if count is not None]
-    return sum(told) if told else None
+        counts += [usage.cache_read_tokens, usage.cache_write_tokens]
+    present_counts = [count for count in counts if count is not None]
+    return sum(present_counts) if present_counts else None
 
 
-def _closed(spending: Spending) -> Spending:
-    if spending.piece is None:
+def _close_partial(spending: Spending) -> Spending:
+    if spending.partial_usage is None:
         return spending
-    return replace(_added(spending, MODEL, spending.piece), piece=None)
+    return replace(_add_usage(spending, MODEL, spending.partial_usage), partial_usage=None)
 
 
-def _added(spending: Spending, source: str, usage: Usage) -> Spending:
-    return replace(spending, sums=spending.sums | {source: _plus(spending.sums.get(source), usage)})
+def _add_usage(spending: Spending, source: str, usage: Usage) -> Spending:
+    return replace(spending, sums=spending.sums | {source: _sum_usage(spending.sums.get(source), usage)})
 
 
-def _plus(one: Usage | None, other: Usage) -> Usage:
-    """The sum; a count that neither tells stays unknown. The whole is told for each part, or made of it."""
-    made = replace(other, total_tokens=tokens(other))
-    if one is None:
-        return made
-    pairs = zip(FIELDS, astuple(one), astuple(made), strict=True)
-    return Usage(**{name: _sum(left, right) for name, left, right in pairs})
+def _sum_usage(first: Usage | None, second: Usage) -> Usage:
+    """A count that neither reports stays unknown. Totals are reported, or computed per part."""
+    complete_usage = replace(second, total_tokens=token_count(second))
+    if first is None:
+        return complete_usage
+    pairs = zip(USAGE_FIELDS, astuple(first), astuple(complete_usage), strict=True)
+    return Usage(**{name: _sum_counts(first_count, second_count) for name, first_count, second_count in pairs})
 
 
-def _sum(left: int | None, right: int | None) -> int | None:
-    return left if right is None else right if left is None else left + right
+def _sum_counts(first: int | None, second: int | None) -> int | None:
+    return first if second is None else second if first is None else first + second
 
 
-def _most(one: Usage | None, other: Usage) -> Usage:
-    """Pieces of one answer tell what it has come to so far."""
-    if one is None:
-        return other
-    told = {name: count for name, count in asdict(other).items() if count is not None}
-    return Usage(**{name: max(getattr(one, name) or 0, told.get(name, 0)) or None for name in FIELDS})
+def _max_usage(first: Usage | None, second: Usage) -> Usage:
+    """Pieces of a streaming answer report running totals."""
+    if first is None:
+        return second
+    counts = {name: count for name, count in asdict(second).items() if count is not None}
+    return Usage(**{name: max(getattr(first, name) or 0, counts.get(name, 0)) or None for name in USAGE_FIELDS})

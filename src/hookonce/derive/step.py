@@ -8,107 +8,107 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.canon.tellers import from_transcript
+from hookonce.canon.tellers import is_from_transcript
 from hookonce.derive import calls, context, plans, policy, retry, spending, turns
-from hookonce.derive.calls import OVER, Calls, is_refused
-from hookonce.derive.context import Context
-from hookonce.derive.ending import totals
-from hookonce.derive.further import is_echo
-from hookonce.derive.inside import Working, inside
-from hookonce.derive.retry import Retry
-from hookonce.derive.spending import Spending, tokens, total
-from hookonce.derive.turns import Turns
+from hookonce.derive.calls import SESSION_ENDS, OpenCalls, is_refused
+from hookonce.derive.context import ContextWindow
+from hookonce.derive.ending import session_totals
+from hookonce.derive.further import is_redundant
+from hookonce.derive.inside import ActiveSubagents, assign_subagent
+from hookonce.derive.retry import RetryState
+from hookonce.derive.spending import Spending, token_count, total_usage
+from hookonce.derive.turns import TurnState
 from hookonce.model import Event, Record
 
 
-class State(Struct, frozen=True, kw_only=True):
-    """What is remembered of one session of one agent."""
+class SessionState(Struct, frozen=True, kw_only=True):
+    """State of one session of one agent."""
 
-    calls: Calls = Calls()
-    retry: Retry = Retry()
-    turns: Turns = Turns()
-    context: Context = Context()
+    calls: OpenCalls = OpenCalls()
+    retry: RetryState = RetryState()
+    turns: TurnState = TurnState()
+    context: ContextWindow = ContextWindow()
     spending: Spending = Spending()
-    working: Working = ()
+    active_subagents: ActiveSubagents = ()
 
 
-def step(state: State, record: Record, limit: int | None = None) -> tuple[State, list[Record]]:
-    """The state after a record, and the records that follow from it; those need not be given back to us."""
+def derive_events(state: SessionState, record: Record, limit: int | None = None) -> tuple[SessionState, list[Record]]:
+    """The state after a record, and the derived records; those need not be passed in again."""
     event = record.event
-    if is_echo(event) and not turns.is_known(event):
+    if is_redundant(event) and not turns.is_derived_end(event):
         return state, []
-    spent = spending.step(state.spending, event) if not turns.is_known(event) else state.spending
-    open_calls, change = calls.step(state.calls, record)
-    turn, unsaid = turns.step(state.turns, record)
-    tried, again = retry.step(state.retry, record, state.calls, change, tokens(total(spent)))
-    filled, filling = context.step(state.context, record, limit)
-    after = State(
+    new_spending = spending.update_spending(state.spending, event) if not turns.is_derived_end(event) else state.spending
+    open_calls, change = calls.update_calls(state.calls, record)
+    new_turns, turn_records = turns.update_turns(state.turns, record)
+    new_retry, retry_records = retry.update_retry(state.retry, record, state.calls, change, token_count(total_usage(new_spending)))
+    new_context, context_records = context.update_context(state.context, record, limit)
+    new_state = SessionState(
         calls=open_calls,
-        retry=tried,
-        turns=turn,
-        context=filled,
-        spending=spent,
-        working=_working(state, record),
+        retry=new_retry,
+        turns=new_turns,
+        context=new_context,
+        spending=new_spending,
+        active_subagents=_update_subagents(state, record),
     )
-    planned = plans.step(record)
-    return after, [*unsaid, *policy.step(state.calls, record, change), *again, *filling, *planned]
+    plan_records = plans.derive_plan_events(record)
+    return new_state, [*turn_records, *policy.derive_policy_events(state.calls, record, change), *retry_records, *context_records, *plan_records]
 
 
-def _working(state: State, record: Record) -> Working:
-    if record.event.type in OVER:
+def _update_subagents(state: SessionState, record: Record) -> ActiveSubagents:
+    if record.event.type in SESSION_ENDS:
         return ()
-    return state.working if is_refused(record) else inside(state.working, record.event)[1]
+    return state.active_subagents if is_refused(record) else assign_subagent(state.active_subagents, record.event)[1]
 
 
-def completed(state: State, event: Event) -> Event:
-    """The event with what only its session knows, before it is kept: that a prompt follows up, what an end sums up."""
-    if is_echo(event):
+def complete_event(state: SessionState, event: Event) -> Event:
+    """The event with fields that only its session knows: `is_followup` of a prompt, totals of an end."""
+    if is_redundant(event):
         return event
-    make = _COMPLETED.get(event.type)
-    return inside(state.working, event)[0] if make is None else make(state, event)
+    completer = _COMPLETERS.get(event.type)
+    return assign_subagent(state.active_subagents, event)[0] if completer is None else completer(state, event)
 
 
-def _start(state: State, event: Event) -> Event:
-    """A session that begins again without a reason has not begun: some agents say so at each turn.
+def _complete_start(state: SessionState, event: Event) -> Event:
+    """A repeated start without a source is marked as a repeat: some agents report one at each turn.
 
-    Nor has one whose beginning comes in after we have told it ourselves.
+    So is one that arrives after we have derived it.
     """
     turns, source = state.turns, event.data.get("source")
-    is_late = turns.implied and source in ("startup", "resume")
-    again = turns.begun and not turns.ended and (source is None or is_late) and turns.unsaid is None
-    return replace(event, data=event.data | {"repeat": True}) if again else event
+    is_late = turns.is_start_derived and source in ("startup", "resume")
+    is_repeat = turns.has_begun and not turns.has_ended and (source is None or is_late) and turns.pending_start is None
+    return replace(event, data=event.data | {"repeat": True}) if is_repeat else event
 
 
-def _prompt(state: State, event: Event) -> Event:
+def _complete_prompt(state: SessionState, event: Event) -> Event:
     if event.subagent is not None:
         return event
     return replace(event, data={"is_followup": state.turns.prompts > 0} | event.data)
 
 
-def _end(state: State, event: Event) -> Event:
-    """An end with what the session came to; a second one says nothing new, whoever has told the first."""
-    usage = event.usage or total(state.spending)
-    again = {"repeat": True} if state.turns.ended else {}
-    return replace(event, usage=usage, data=totals(state.turns, event.time) | event.data | again)
+def _complete_end(state: SessionState, event: Event) -> Event:
+    """A second end says nothing new."""
+    usage = event.usage or total_usage(state.spending)
+    repeat_mark = {"repeat": True} if state.turns.has_ended else {}
+    return replace(event, usage=usage, data=session_totals(state.turns, event.time) | event.data | repeat_mark)
 
 
-def _compaction(state: State, event: Event) -> Event:
-    complete = context.read if from_transcript(event) else context.completed
+def _complete_compaction(state: SessionState, event: Event) -> Event:
+    complete = context.complete_transcript_compaction if is_from_transcript(event) else context.complete_compaction
     return complete(state.context, event)
 
 
-_COMPLETED: dict[str, Callable[[State, Event], Event]] = {
-    "session_start": _start,
-    "before_prompt": _prompt,
-    "session_end": _end,
-    "before_compact": _compaction,
-    "after_compact": _compaction,
+_COMPLETERS: dict[str, Callable[[SessionState, Event], Event]] = {
+    "session_start": _complete_start,
+    "before_prompt": _complete_prompt,
+    "session_end": _complete_end,
+    "before_compact": _complete_compaction,
+    "after_compact": _complete_compaction,
 }
 
 
-def remembered(records: Iterable[Record]) -> State:
+def rebuild_state(records: Iterable[Record]) -> SessionState:
     """The state after all records of a session."""
-    state = State()
+    state = SessionState()
     for record in records:
-        state, _ = step(state, record)
+        state, _ = derive_events(state, record)
     return state

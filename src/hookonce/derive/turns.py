@@ -1,8 +1,9 @@
-"""Turns: that a session has begun, whether it is in the middle of a turn, and what its agent said last.
+"""Turn state of a session: start, turns, last response, and implicit starts, stops and ends.
 
-What an agent leaves unsaid is said for it: that a session begins with its first work, begins again after its end,
-and that a turn has ended with the agent's last words when the next one begins. Where agents tell the beginning, it is
-given time to come in: the first call of a day starts the daemon, and is known last.
+Missing events are derived: a session starts with its first work, starts again after its end, a turn stops with
+the agent's last response when the next one begins, and a session ends when its process is gone or after half an
+hour of rest. Where agents report the start, it is given time to arrive: the first call of a day starts the
+daemon, and is known last.
 """
 
 from functools import cache
@@ -11,15 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import kind_of, natives, point_of
-from hookonce.canon.tellers import from_transcript
-from hookonce.derive.calls import OVER
-from hookonce.derive.further import further, is_further
+from hookonce.agents import canonical_event_of, config_events, point_of
+from hookonce.canon.tellers import is_from_transcript
+from hookonce.derive.calls import SESSION_ENDS
+from hookonce.derive.further import derive_record, is_derived
 from hookonce.errors import HookonceError
-from hookonce.guard.loops import elapsed
+from hookonce.guard.loops import elapsed_ms
 from hookonce.model import Event, Record
 
-WORK = frozenset(
+WORK_EVENTS = frozenset(
     {
         "before_prompt",
         "before_tool_execute",
@@ -32,113 +33,113 @@ WORK = frozenset(
         "subagent_start",
     }
 )
-BEGINNINGS = frozenset({"before_prompt", "before_tool_execute", "before_model"})  # other work may come in late
-SPEAKS = frozenset({"after_model", "agent_response"})
-_LATE = 10_000  # milliseconds in which a beginning may come in after what it began
+BEGIN_EVENTS = frozenset({"before_prompt", "before_tool_execute", "before_model"})  # other work may come in late
+RESPONSE_EVENTS = frozenset({"after_model", "agent_response"})
+_START_GRACE_MS = 10_000  # milliseconds in which a beginning may come in after what it began
 
 
-class Turns(Struct, frozen=True, kw_only=True):
-    """Where a session stands; `spoken` is the event with the agent's last words, if nothing came after them.
+class TurnState(Struct, frozen=True, kw_only=True):
+    """Turn state; `last_response` is the event with the agent's last words, if nothing came after them.
 
-    `unsaid` is the first event of a session whose beginning may still come in; `implied` says that we have told it.
+    `pending_start` is the first event of a session whose start may still arrive; `is_start_derived`: we have derived
+    it.
     """
 
     first: str | None = None
     last: Event | None = None
-    begun: bool = False
-    unsaid: Event | None = None
-    implied: bool = False
-    ended: bool = False
-    working: bool = False
+    has_begun: bool = False
+    pending_start: Event | None = None
+    is_start_derived: bool = False
+    has_ended: bool = False
+    is_working: bool = False
     prompts: int = 0
     actions: int = 0
-    spoken: Event | None = None
+    last_response: Event | None = None
 
 
-def step(turns: Turns, record: Record) -> tuple[Turns, list[Record]]:
-    """The session after a record, and what its agent has left unsaid.
+def update_turns(turns: TurnState, record: Record) -> tuple[TurnState, list[Record]]:
+    """The turn state after a record, and derived records.
 
-    What was read in a transcript comes in late: it says nothing about where the session stands now. What is of no
-    session begins none.
+    Transcript events arrive late and do not change the state. Events without a session start none.
     """
     event = record.event
-    if from_transcript(event) or event.session is None:
+    if is_from_transcript(event) or event.session is None:
         return turns, []
-    turns, begun = _begin(turns, event)
-    said = begun + _response(turns, event)
-    turns = replace(turns, first=turns.first or event.time, last=_outline(event))
-    if event.type in OVER:
-        return replace(turns, ended=True, working=False, spoken=None), said
+    turns, start_records = _derive_start(turns, event)
+    derived_records = start_records + _derive_stop(turns, event)
+    turns = replace(turns, first=turns.first or event.time, last=_strip_event(event))
+    if event.type in SESSION_ENDS:
+        return replace(turns, has_ended=True, is_working=False, last_response=None), derived_records
     if event.type == "session_start":
-        return replace(turns, begun=True, ended=False, implied=False), said
-    if event.type in WORK:
-        turns = replace(turns, begun=True, ended=turns.ended and event.type not in BEGINNINGS)
-    return _turn(turns, record), said
+        return replace(turns, has_begun=True, has_ended=False, is_start_derived=False), derived_records
+    if event.type in WORK_EVENTS:
+        turns = replace(turns, has_begun=True, has_ended=turns.has_ended and event.type not in BEGIN_EVENTS)
+    return _apply_event(turns, record), derived_records
 
 
-def _turn(turns: Turns, record: Record) -> Turns:
+def _apply_event(turns: TurnState, record: Record) -> TurnState:
     event = record.event
     turns = replace(turns, actions=turns.actions + (event.type == "before_tool_execute"))
     if event.subagent is not None:
         return turns
     if event.type == "before_prompt":
-        return replace(turns, working=True, prompts=turns.prompts + 1, spoken=None)
+        return replace(turns, is_working=True, prompts=turns.prompts + 1, last_response=None)
     if event.type == "agent_stop":  # a denial there keeps it going
-        goes_on = record.decision is not None and record.decision.outcome == "deny"
-        return replace(turns, working=goes_on, spoken=None)
+        is_working = record.decision is not None and record.decision.outcome == "deny"
+        return replace(turns, is_working=is_working, last_response=None)
     if event.type == "interrupt":
-        return replace(turns, working=False, spoken=None)
-    if event.type in SPEAKS:
-        spoken = _outline(event) if event.data.get("response") is not None else turns.spoken
-        return replace(turns, working=True, spoken=spoken)
-    return replace(turns, working=True, spoken=None) if event.type in WORK else turns
+        return replace(turns, is_working=False, last_response=None)
+    if event.type in RESPONSE_EVENTS:
+        last_response = _strip_event(event) if event.data.get("response") is not None else turns.last_response
+        return replace(turns, is_working=True, last_response=last_response)
+    return replace(turns, is_working=True, last_response=None) if event.type in WORK_EVENTS else turns
 
 
-def _begin(turns: Turns, event: Event) -> tuple[Turns, list[Record]]:
-    if turns.unsaid is not None:
-        return _awaited(turns, turns.unsaid, event)
-    if event.type not in (BEGINNINGS if turns.ended else WORK) or (turns.begun and not turns.ended):
+def _derive_start(turns: TurnState, event: Event) -> tuple[TurnState, list[Record]]:
+    if turns.pending_start is not None:
+        return _await_start(turns, turns.pending_start, event)
+    if event.type not in (BEGIN_EVENTS if turns.has_ended else WORK_EVENTS) or (turns.has_begun and not turns.has_ended):
         return turns, []
-    if not turns.ended and _tells(event.agent):
-        return replace(turns, unsaid=_outline(event)), []
-    source = {"source": "resume"} if turns.ended else {}
-    return replace(turns, implied=True), [further(event, "session_start", source, subagent=None)]
+    if not turns.has_ended and _reports_start(event.agent):
+        return replace(turns, pending_start=_strip_event(event)), []
+    source = {"source": "resume"} if turns.has_ended else {}
+    return replace(turns, is_start_derived=True), [derive_record(event, "session_start", source, subagent=None)]
 
 
-def _awaited(turns: Turns, first: Event, event: Event) -> tuple[Turns, list[Record]]:
-    """The beginning comes, or it never will."""
+def _await_start(turns: TurnState, first: Event, event: Event) -> tuple[TurnState, list[Record]]:
+    """The start arrives, or is derived after the grace time."""
     if event.type == "session_start":
-        return replace(turns, unsaid=None), []
-    if event.type not in OVER and (elapsed(first.time, event.time) or 0) < _LATE:
+        return replace(turns, pending_start=None), []
+    if event.type not in SESSION_ENDS and (elapsed_ms(first.time, event.time) or 0) < _START_GRACE_MS:
         return turns, []
-    return replace(turns, unsaid=None, implied=True), [further(first, "session_start", {}, subagent=None)]
+    return replace(turns, pending_start=None, is_start_derived=True), [derive_record(first, "session_start", {}, subagent=None)]
 
 
 @cache
-def _tells(name: str) -> bool:
-    """Whether an agent tells the beginning of a session, as far as we ask for it by default."""
+def _reports_start(name: str) -> bool:
+    """Whether an agent reports session starts with the hooks that are installed by default."""
     try:
         agent = agents.load(name)
     except HookonceError:
         return False
-    starts = [native for native in natives(agent) if kind_of(agent, native) == "session_start"]
+    starts = [native for native in config_events(agent) if canonical_event_of(agent, native) == "session_start"]
     return any(point_of(agent, native).install == "default" for native in starts)
 
 
-def _response(turns: Turns, event: Event) -> list[Record]:
-    """The last words of a turn that nobody has ended."""
-    closes = event.type in OVER or (event.type == "before_prompt" and event.subagent is None)
-    if not closes or turns.spoken is None:
+def _derive_stop(turns: TurnState, event: Event) -> list[Record]:
+    """The stop of a turn that the agent did not report."""
+    closes = event.type in SESSION_ENDS or (event.type == "before_prompt" and event.subagent is None)
+    if not closes or turns.last_response is None:
         return []
-    return [further(turns.spoken, "agent_stop", {"response": turns.spoken.data["response"]})]
+    return [derive_record(turns.last_response, "agent_stop", {"response": turns.last_response.data["response"]})]
 
 
-def _outline(event: Event) -> Event:
-    """What a further record would take over; the rest is in the store."""
-    said = event.data.get("response")
-    return replace(event, native=None, tool=None, prompt=None, data={} if said is None else {"response": said})
+def _strip_event(event: Event) -> Event:
+    """Only what a derived record takes over."""
+    response = event.data.get("response")
+    return replace(event, native=None, tool=None, prompt=None, data={} if response is None else {"response": response})
 
 
-def is_known(event: Event) -> bool:
-    """Whether a record of ours changes where a session stands: only its end, which no other record tells."""
-    return is_further(event) and event.type in OVER
+def is_derived_end(event: Event) -> bool:
+    """Whether a derived record changes the state: only a derived end, which no other record reports."""
+    return is_derived(event) and event.type in SESSION_ENDS

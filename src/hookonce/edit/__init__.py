@@ -1,1 +1,1 @@
-"""Splicing entries into files that belong to others: what is not ours keeps every byte."""
+"""Byte-preserving editors of JSON, JSONC and TOML files that belong to others."""

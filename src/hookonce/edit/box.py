@@ -10,22 +10,25 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from hookonce.edit.span import BLOCK, LINE, Span, behind_comments
-from hookonce.edit.style import Style
+from hookonce.edit.span import BLOCK_MASK, LINE_MASK, Span, end_of_comments
+from hookonce.edit.style import JsonStyle
 
-Splice = tuple[int, int, bytes]
-Render = Callable[[bytes, bool], bytes]
+TextEdit = tuple[int, int, bytes]
+ItemRenderer = Callable[[bytes, bool], bytes]
 
-_BLANK = b" \t\r\n"
-_BREAK = rb"(?:\r\n|\r|\n)"
-_MADE = re.compile(rb"(?:" + _BREAK + rb"[ \t]*)?")
-_MARKED = re.compile(rb" (?:" + _BREAK + rb"[ \t]*)?")
-_MARKED_TWICE = re.compile(rb"  [ \t]*[\r\n][ \t\r\n]*")
-_COMMENT_IN_LINE = re.compile(rb"[ \t]*[" + BLOCK + LINE + rb"]")
+_WHITESPACE = b" \t\r\n"
+_LINE_BREAK = rb"(?:\r\n|\r|\n)"
+_UNMARKED_TAIL = re.compile(rb"(?:" + _LINE_BREAK + rb"[ \t]*)?")
+_ONE_SPACE_TAIL = re.compile(rb" (?:" + _LINE_BREAK + rb"[ \t]*)?")
+_TWO_SPACE_TAIL = re.compile(rb"  [ \t]*[\r\n][ \t\r\n]*")
+_COMMENT_IN_LINE = re.compile(rb"[ \t]*[" + BLOCK_MASK + LINE_MASK + rb"]")
 
 
-class Box(NamedTuple):
-    """`open` lies behind the opening bracket, `close` before the closing one; `stays`: even without items."""
+class Brackets(NamedTuple):
+    """A bracketed list: `open` lies behind the opening bracket, `close` before the closing one.
+
+    `stays`: the brackets stay even when empty.
+    """
 
     open: int
     close: int
@@ -34,132 +37,132 @@ class Box(NamedTuple):
     stays: bool
 
 
-class Sheet(NamedTuple):
-    """The file, the same with masked comments, and its style."""
+class SourceText(NamedTuple):
+    """The text of a file, the same with masked comments, and its style."""
 
     text: bytes
     plain: bytes
-    style: Style
+    style: JsonStyle
 
 
-def splice(text: bytes, changes: Iterable[Splice]) -> bytes:
-    """The text with some spans replaced, in any order; all other bytes stay."""
-    parts, done = [], 0
-    for start, end, new in sorted(changes, key=lambda change: change[0]):
-        parts += [text[done:start], new]
-        done = end
-    return b"".join([*parts, text[done:]])
+def apply_edits(text: bytes, edits: Iterable[TextEdit]) -> bytes:
+    """Replace some spans of a text, in any order; all other bytes stay."""
+    parts, position = [], 0
+    for start, end, replacement in sorted(edits, key=lambda edit: edit[0]):
+        parts += [text[position:start], replacement]
+        position = end
+    return b"".join([*parts, text[position:]])
 
 
-def append(sheet: Sheet, box: Box, render: Render) -> list[Splice]:
-    """Put an item behind the last one; `render` gets the indentation, and whether one line is wanted."""
-    return _behind_last(sheet, box, render) if box.items else _into_empty(sheet, box, render)
+def edits_to_append(source: SourceText, brackets: Brackets, render: ItemRenderer) -> list[TextEdit]:
+    """The edits that put an item behind the last one; `render` gets the indentation, and whether one line is wanted."""
+    return _append_after_last(source, brackets, render) if brackets.items else _append_to_empty(source, brackets, render)
 
 
-def _behind_last(sheet: Sheet, box: Box, render: Render) -> list[Splice]:
-    start, end = box.items[-1]
-    comma = sheet.plain.find(b",", end, box.close)
-    place = behind_comments(sheet.plain, max(end, comma + 1), box.close)
-    lead = _lead(sheet, box, place)
-    indent = lead.lstrip(b"\r\n") if lead.startswith((b"\r", b"\n")) else _indent(sheet, place)
-    new = lead + render(indent, _is_compact(sheet.text[start:end], box, lead))
+def _append_after_last(source: SourceText, brackets: Brackets, render: ItemRenderer) -> list[TextEdit]:
+    start, end = brackets.items[-1]
+    comma = source.plain.find(b",", end, brackets.close)
+    offset = end_of_comments(source.plain, max(end, comma + 1), brackets.close)
+    lead = _leading_space(source, brackets, offset)
+    indent = lead.lstrip(b"\r\n") if lead.startswith((b"\r", b"\n")) else _line_indent(source, offset)
+    item_text = lead + render(indent, _is_compact(source.text[start:end], brackets, lead))
     if comma >= 0:
-        return [(place, place, new + b",")]
-    return [(end, end, b","), (place, place, new)]
+        return [(offset, offset, item_text + b",")]
+    return [(end, end, b","), (offset, offset, item_text)]
 
 
-def _lead(sheet: Sheet, box: Box, place: int) -> bytes:
-    start = box.items[-1][0]
-    if not sheet.plain[_line(sheet, start) : start].strip(b" \t" + BLOCK + LINE):
-        return sheet.style.newline + _indent(sheet, start)
-    if _ends_line(sheet, place):
-        return sheet.style.newline + _indent(sheet, place) + sheet.style.unit
-    if len(box.items) > 1:
-        between = sheet.plain[box.items[-2][1] : start].partition(b",")[2]
-        return sheet.style.gap if between.strip(b" \t") else between
-    return sheet.style.gap
+def _leading_space(source: SourceText, brackets: Brackets, offset: int) -> bytes:
+    start = brackets.items[-1][0]
+    if not source.plain[_line_start(source, start) : start].strip(b" \t" + BLOCK_MASK + LINE_MASK):
+        return source.style.newline + _line_indent(source, start)
+    if _ends_line(source, offset):
+        return source.style.newline + _line_indent(source, offset) + source.style.unit
+    if len(brackets.items) > 1:
+        between = source.plain[brackets.items[-2][1] : start].partition(b",")[2]
+        return source.style.gap if between.strip(b" \t") else between
+    return source.style.gap
 
 
-def _is_compact(last: bytes, box: Box, lead: bytes) -> bool:
+def _is_compact(last: bytes, brackets: Brackets, lead: bytes) -> bool:
     if b"\n" in last or b"\r" in last:
         return False
     in_line = not lead.startswith((b"\r", b"\n"))
-    return in_line or (box.array and last.startswith((b"{", b"[")) and last not in {b"{}", b"[]"})
+    return in_line or (brackets.array and last.startswith((b"{", b"[")) and last not in {b"{}", b"[]"})
 
 
-def _into_empty(sheet: Sheet, box: Box, render: Render) -> list[Splice]:
-    style, indent = sheet.style, _indent(sheet, box.open)
+def _append_to_empty(source: SourceText, brackets: Brackets, render: ItemRenderer) -> list[TextEdit]:
+    style, indent = source.style, _line_indent(source, brackets.open)
     lead, tail = (b"", b"") if style.flat else (style.newline + indent + style.unit, style.newline + indent)
     item = lead + render(indent + style.unit, style.flat)
-    place = behind_comments(sheet.plain, box.open, box.close)
-    if sheet.plain[place : box.close].strip(b" \t"):
-        return [(place, place, item + b"  ")]
-    return [(box.close, box.close, item + (b"" if box.stays else b" ") + tail)]
+    offset = end_of_comments(source.plain, brackets.open, brackets.close)
+    if source.plain[offset : brackets.close].strip(b" \t"):
+        return [(offset, offset, item + b"  ")]
+    return [(brackets.close, brackets.close, item + (b"" if brackets.stays else b" ") + tail)]
 
 
-def cut(sheet: Sheet, box: Box, index: int) -> list[Splice] | None:
-    """Take an item out; None when the brackets were made for it and should go as well."""
-    if len(box.items) == 1:
-        return _cut_only(sheet, box)
-    start, end = box.items[index]
-    following = box.items[index + 1][0] if index + 1 < len(box.items) else box.close
-    if index == 0 and behind_comments(sheet.plain, end, following) == end:
-        return [(start, following, b"")]
-    comma = sheet.plain.find(b",", end, following)
+def edits_to_remove(source: SourceText, brackets: Brackets, index: int) -> list[TextEdit] | None:
+    """The edits that remove an item; None when the brackets were made for it and should go as well."""
+    if len(brackets.items) == 1:
+        return _remove_only_item(source, brackets)
+    start, end = brackets.items[index]
+    next_start = brackets.items[index + 1][0] if index + 1 < len(brackets.items) else brackets.close
+    if index == 0 and end_of_comments(source.plain, end, next_start) == end:
+        return [(start, next_start, b"")]
+    comma = source.plain.find(b",", end, next_start)
     if comma < 0:
-        comma = sheet.plain.find(b",", box.items[index - 1][1], start)
-    return _cut_item(sheet, start, end, comma)
+        comma = source.plain.find(b",", brackets.items[index - 1][1], start)
+    return _remove_item_span(source, start, end, comma)
 
 
-def _cut_only(sheet: Sheet, box: Box) -> list[Splice] | None:
-    start, end = box.items[0]
-    lead = behind_comments(sheet.plain, box.open, start)
-    tail = sheet.plain[end : box.close]
-    if _MARKED_TWICE.fullmatch(tail):
-        return [_clear(sheet, lead, end + 2)]
-    made = _MADE.fullmatch(tail)
-    if _MARKED.fullmatch(tail) or (made and box.stays):
-        return [_clear(sheet, _last_break(sheet.plain, lead, start), box.close)]
-    if made and lead == box.open:
+def _remove_only_item(source: SourceText, brackets: Brackets) -> list[TextEdit] | None:
+    start, end = brackets.items[0]
+    lead = end_of_comments(source.plain, brackets.open, start)
+    tail = source.plain[end : brackets.close]
+    if _TWO_SPACE_TAIL.fullmatch(tail):
+        return [_delete_span(source, lead, end + 2)]
+    unmarked_tail = _UNMARKED_TAIL.fullmatch(tail)
+    if _ONE_SPACE_TAIL.fullmatch(tail) or (unmarked_tail and brackets.stays):
+        return [_delete_span(source, _last_line_break(source.plain, lead, start), brackets.close)]
+    if unmarked_tail and lead == brackets.open:
         return None
-    return _cut_item(sheet, start, end, sheet.plain.find(b",", end, box.close))
+    return _remove_item_span(source, start, end, source.plain.find(b",", end, brackets.close))
 
 
-def _cut_item(sheet: Sheet, start: int, end: int, comma: int) -> list[Splice]:
+def _remove_item_span(source: SourceText, start: int, end: int, comma: int) -> list[TextEdit]:
     after = max(end, comma + 1)
-    if _COMMENT_IN_LINE.match(sheet.plain, after) or _COMMENT_IN_LINE.match(sheet.plain, end):
+    if _COMMENT_IN_LINE.match(source.plain, after) or _COMMENT_IN_LINE.match(source.plain, end):
         lead = start  # the comment keeps its line
     else:
-        lead = len(sheet.plain[:start].rstrip(_BLANK))
+        lead = len(source.plain[:start].rstrip(_WHITESPACE))
     if comma < 0:
-        return [_clear(sheet, lead, end)]
+        return [_delete_span(source, lead, end)]
     if comma == end:
-        return [_clear(sheet, lead, after)]
-    return [(comma, comma + 1, b""), _clear(sheet, lead, end)]
+        return [_delete_span(source, lead, after)]
+    return [(comma, comma + 1, b""), _delete_span(source, lead, end)]
 
 
-def _clear(sheet: Sheet, start: int, end: int) -> Splice:
-    """Nothing in place of a span; but a comment to the end of its line keeps that line end."""
-    if _ends_line(sheet, start) and sheet.plain[end : end + 1] not in {b"\r", b"\n"}:
-        start += 2 if sheet.plain[start : start + 2] == b"\r\n" else 1
+def _delete_span(source: SourceText, start: int, end: int) -> TextEdit:
+    """A comment to the end of its line keeps that line end."""
+    if _ends_line(source, start) and source.plain[end : end + 1] not in {b"\r", b"\n"}:
+        start += 2 if source.plain[start : start + 2] == b"\r\n" else 1
     return (start, end, b"")
 
 
-def _ends_line(sheet: Sheet, place: int) -> bool:
-    return sheet.plain[place - 1 : place] == LINE
+def _ends_line(source: SourceText, offset: int) -> bool:
+    return source.plain[offset - 1 : offset] == LINE_MASK
 
 
-def _last_break(plain: bytes, start: int, end: int) -> int:
-    place = max(plain.rfind(b"\n", start, end), plain.rfind(b"\r", start, end))
-    if place < 0:
+def _last_line_break(plain: bytes, start: int, end: int) -> int:
+    offset = max(plain.rfind(b"\n", start, end), plain.rfind(b"\r", start, end))
+    if offset < 0:
         return end
-    return place - 1 if plain[max(start, place - 1) : place + 1] == b"\r\n" else place
+    return offset - 1 if plain[max(start, offset - 1) : offset + 1] == b"\r\n" else offset
 
 
-def _line(sheet: Sheet, place: int) -> int:
-    return max(sheet.plain.rfind(b"\n", 0, place), sheet.plain.rfind(b"\r", 0, place)) + 1
+def _line_start(source: SourceText, offset: int) -> int:
+    return max(source.plain.rfind(b"\n", 0, offset), source.plain.rfind(b"\r", 0, offset)) + 1
 
 
-def _indent(sheet: Sheet, place: int) -> bytes:
-    line = sheet.plain[_line(sheet, place) : place]
+def _line_indent(source: SourceText, offset: int) -> bytes:
+    line = source.plain[_line_start(source, offset) : offset]
     return line[: len(line) - len(line.lstrip(b" \t"))]

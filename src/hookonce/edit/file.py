@@ -11,68 +11,68 @@ from secrets import token_hex
 from time import time
 
 from hookonce.config.paths import home
-from hookonce.edit.refusal import Refusal
+from hookonce.edit.refusal import FileEditError
 
-_PRIVATE = 0o600
-_USUAL = 0o666  # less what the umask takes away
-_DRAFT = ".hookonce"
-_ABANDONED = 60  # seconds after which a draft belongs to a writer that was killed
+_PRIVATE_MODE = 0o600
+_DEFAULT_MODE = 0o666  # less what the umask takes away
+_TEMP_SUFFIX = ".hookonce"
+_STALE_TEMP_S = 60  # seconds after which a draft belongs to a writer that was killed
 
 
 def read_file(path: Path) -> bytes | None:
-    """The bytes of a file, None if there is none; refuses what could never be written back."""
-    with _refusing(path, "read"):
-        target = _target(path)
-        return target.read_bytes() if _accepted(path, target) else None
+    """The bytes of a file, None if there is none; a file that could never be written back raises FileEditError."""
+    with _as_edit_error(path, "read"):
+        target = _resolve_target(path)
+        return target.read_bytes() if _stat_replaceable(path, target) else None
 
 
-def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int = _USUAL) -> None:
-    """Put new bytes in the place of a file, keeping mode, owner and extended attributes, or make the file.
+def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int = _DEFAULT_MODE) -> None:
+    """Replace a file atomically, keeping mode, group and extended attributes, or create it.
 
-    With `old` given, a file that says something else by now is left alone: somebody wrote it in between.
-    `mode` is that of a file that was not there.
+    With `old` given, a file that says something else by now is left alone: somebody wrote it in between. `mode` is
+    that of a file that was not there.
     """
-    with _refusing(path, "written"):
-        target = _target(path)
-        like = _accepted(path, target)
-        if old is not None and (target.read_bytes() if like else b"") != old:
-            raise Refusal(f"{path} was changed by somebody else meanwhile; try again")
+    with _as_edit_error(path, "written"):
+        target = _resolve_target(path)
+        original = _stat_replaceable(path, target)
+        if old is not None and (target.read_bytes() if original else b"") != old:
+            raise FileEditError(f"{path} was changed by somebody else meanwhile; try again")
         target.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(target)
-        _write(target, new, _PRIVATE if like else mode, like)
+        _remove_stale_temps(target)
+        _write_atomically(target, new, _PRIVATE_MODE if original else mode, original)
 
 
 def remove_file(path: Path) -> None:
-    """Take away a file that we made, under the rules for writing it."""
-    with _refusing(path, "removed"):
-        target = _target(path)
-        if _accepted(path, target):
+    """Delete a file that we made, under the rules for writing it."""
+    with _as_edit_error(path, "removed"):
+        target = _resolve_target(path)
+        if _stat_replaceable(path, target):
             target.unlink()
-            _sync(target.parent)
+            _sync_folder(target.parent)
 
 
-def backup(path: Path, folder: Path, now: datetime) -> Path | None:
-    """Copy a file, if there is one, to where `backups` finds it; named by the time, readable only for us."""
+def backup_file(path: Path, folder: Path, now: datetime) -> Path | None:
+    """Copy a file, if there is one, to where `list_backups` finds it; named by the time, readable only for us."""
     data = read_file(path)
     if data is None:
         return None
-    with _refusing(path, "copied"):
+    with _as_edit_error(path, "copied"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place = _shelf(path, folder)
-        place.mkdir(parents=True, exist_ok=True)
-        copy = place / now.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        shelf = _backup_folder(path, folder)
+        shelf.mkdir(parents=True, exist_ok=True)
+        copy = shelf / now.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         while copy.exists():
             copy = copy.with_name(copy.name + "+")
-        _write(copy, data, _PRIVATE, None)
+        _write_atomically(copy, data, _PRIVATE_MODE, None)
         return copy
 
 
-def backups(path: Path, folder: Path) -> list[Path]:
-    """The copies of a file, oldest first."""
-    return sorted(copy for copy in _shelf(path, folder).glob("[0-9]*") if copy.is_file())
+def list_backups(path: Path, folder: Path) -> list[Path]:
+    """The backups of a file, oldest first."""
+    return sorted(copy for copy in _backup_folder(path, folder).glob("[0-9]*") if copy.is_file())
 
 
-def _shelf(path: Path, folder: Path) -> Path:
+def _backup_folder(path: Path, folder: Path) -> Path:
     return folder.joinpath(*_absolute(path).parts[1:])
 
 
@@ -81,96 +81,93 @@ def _absolute(path: Path) -> Path:
 
 
 @contextmanager
-def _refusing(path: Path, done: str) -> Iterator[None]:
+def _as_edit_error(path: Path, action: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Refusal(f"{path} cannot be {done}: {error.strerror or error}") from error
+        raise FileEditError(f"{path} cannot be {action}: {error.strerror or error}") from error
 
 
-def _target(path: Path) -> Path:
+def _resolve_target(path: Path) -> Path:
     """The file itself. Links are followed inside HOME only: elsewhere a repository could have planted them."""
     plain, real = _absolute(path), Path(os.path.realpath(path))
-    ours = home(), home().resolve()
-    if real == plain or all(any(place.is_relative_to(own) for own in ours) for place in (plain, real)):
+    homes = home(), home().resolve()
+    if real == plain or all(any(candidate.is_relative_to(base) for base in homes) for candidate in (plain, real)):
         return real
-    raise Refusal(f"{path} is a link, or lies behind one, that leads to {real}, outside of your home directory")
+    raise FileEditError(f"{path} is a link, or lies behind one, that leads to {real}, outside of your home directory")
 
 
-def _accepted(path: Path, target: Path) -> os.stat_result | None:
-    """What is there, if it may be replaced; None if nothing is."""
+def _stat_replaceable(path: Path, target: Path) -> os.stat_result | None:
+    """The status of the file, if it may be replaced; None if there is none."""
     try:
-        found = os.lstat(target)
+        status = os.lstat(target)
     except FileNotFoundError:
         return None
-    problem = _problem(found)
+    problem = _find_obstacle(status)
     if problem:
-        raise Refusal(f"{path} {problem}")
-    return found
+        raise FileEditError(f"{path} {problem}")
+    return status
 
 
-def _problem(found: os.stat_result) -> str | None:
-    if stat.S_ISDIR(found.st_mode):
+def _find_obstacle(status: os.stat_result) -> str | None:
+    if stat.S_ISDIR(status.st_mode):
         return "is a directory, not a file"
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return "is no ordinary file"
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         return "belongs to another user"
-    return None if found.st_mode & stat.S_IWUSR else "is read-only"
+    return None if status.st_mode & stat.S_IWUSR else "is read-only"
 
 
-def _write(target: Path, data: bytes, mode: int, like: os.stat_result | None) -> None:
-    draft = target.with_name(f".{target.name}.{token_hex(4)}{_DRAFT}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+def _write_atomically(target: Path, data: bytes, mode: int, original: os.stat_result | None) -> None:
+    temp = target.with_name(f".{target.name}.{token_hex(4)}{_TEMP_SUFFIX}")
+    handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
-        _fill(handle, data)
-        _dress(handle, target, like)
+        _write_all(handle, data)
+        _copy_metadata(handle, target, original)
         os.fsync(handle)
-        draft.replace(target)
+        temp.replace(target)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        temp.unlink(missing_ok=True)
         raise
     finally:
         os.close(handle)
-    _sync(target.parent)
+    _sync_folder(target.parent)
 
 
-def _sweep(target: Path) -> None:
-    """Drafts that were never finished."""
-    for draft in target.parent.iterdir():
-        if draft.name.startswith(f".{target.name}.") and draft.name.endswith(_DRAFT):
+def _remove_stale_temps(target: Path) -> None:
+    for temp in target.parent.iterdir():
+        if temp.name.startswith(f".{target.name}.") and temp.name.endswith(_TEMP_SUFFIX):
             with suppress(OSError):
-                if time() - draft.lstat().st_mtime > _ABANDONED:
-                    draft.unlink()
+                if time() - temp.lstat().st_mtime > _STALE_TEMP_S:
+                    temp.unlink()
 
 
-def _fill(handle: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(handle, left) :]
+def _write_all(handle: int, data: bytes) -> None:
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[os.write(handle, remaining) :]
 
 
-def _dress(handle: int, target: Path, like: os.stat_result | None) -> None:
-    """Group, attributes and mode of the file that is replaced; its owner is us."""
-    if like is None:
+def _copy_metadata(handle: int, target: Path, original: os.stat_result | None) -> None:
+    if original is None:
         return
-    if os.fstat(handle).st_gid != like.st_gid:
-        os.fchown(handle, -1, like.st_gid)
+    if os.fstat(handle).st_gid != original.st_gid:
+        os.fchown(handle, -1, original.st_gid)
     if sys.platform == "linux":
         _copy_attributes(handle, target)
-    os.fchmod(handle, stat.S_IMODE(like.st_mode))
+    os.fchmod(handle, stat.S_IMODE(original.st_mode))
 
 
 def _copy_attributes(handle: int, target: Path) -> None:
-    """As far as the file system has them, and lets us set them."""
     with suppress(OSError):
         for name in os.listxattr(target):
             with suppress(OSError):
                 os.setxattr(handle, name, os.getxattr(target, name))
 
 
-def _sync(folder: Path) -> None:
-    """Make a rename last; on file systems that cannot, it is there all the same."""
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable; on file systems that cannot, it is there all the same."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

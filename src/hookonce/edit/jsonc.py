@@ -10,110 +10,110 @@ from collections.abc import Callable
 from json import dumps
 from typing import Any
 
-from hookonce.edit.box import Box, append, cut, splice
-from hookonce.edit.keys import Keys, held, matching, named, nested, shown
-from hookonce.edit.page import Page, read
-from hookonce.edit.refusal import BOM, Refusal
-from hookonce.edit.span import Span, behind_comments
-from hookonce.edit.style import render
+from hookonce.edit.box import Brackets, edits_to_append, edits_to_remove, apply_edits
+from hookonce.edit.keys import DocumentPath, value_at_path, matching_keys, require_name, nest_value, format_path
+from hookonce.edit.page import JsoncDocument, parse_jsonc
+from hookonce.edit.refusal import BOM, FileEditError
+from hookonce.edit.span import Span, end_of_comments
+from hookonce.edit.style import render_json
 
 # The end of an object that was made in an empty file: it goes away with its last member.
-_FRESH_END = re.compile(rb" \r?\n")
+_OWN_DOCUMENT_END = re.compile(rb" \r?\n")
 
 
-def value_at(text: bytes, keys: Keys, default: Any = None) -> Any:
-    """What stands at a place."""
-    return held(read(text).value, keys, default)
+def value_at(text: bytes, keys: DocumentPath, default: Any = None) -> Any:
+    """The value at a path."""
+    return value_at_path(parse_jsonc(text).value, keys, default)
 
 
-def find(text: bytes, keys: Keys, predicate: Callable[[Any], bool]) -> list[Any]:
-    """The indices, or keys, under which the array or object at a place holds what is looked for."""
-    return matching(value_at(text, keys), predicate)
+def find(text: bytes, keys: DocumentPath, predicate: Callable[[Any], bool]) -> list[Any]:
+    """The indices, or keys, of the array or object at a path whose values fit."""
+    return matching_keys(value_at(text, keys), predicate)
 
 
-def insert_item(text: bytes, keys: Keys, value: Any) -> bytes:
-    """Append an item to the array at a place; arrays and objects on the way are made where they are missing."""
-    page = read(text)
-    spans = page.walk(keys)
+def insert_item(text: bytes, keys: DocumentPath, value: Any) -> bytes:
+    """Append an item to the array at a path; arrays and objects on the way are made where they are missing."""
+    document = parse_jsonc(text)
+    spans = document.find_spans(keys)
     missing = keys[len(spans) - 1 :]
     if missing:
-        return _grown(page, spans[-1], missing, [value])
-    page.expect("an array", spans[-1], keys)
-    return _appended(page, spans[-1], b"", value)
+        return _add_missing(document, spans[-1], missing, [value])
+    document.require_kind("an array", spans[-1], keys)
+    return _append_value(document, spans[-1], b"", value)
 
 
-def set_value(text: bytes, keys: Keys, value: Any) -> bytes:
-    """Replace the value at a place, or make it there."""
-    page = read(text)
-    spans = page.walk(keys)
+def set_value(text: bytes, keys: DocumentPath, value: Any) -> bytes:
+    """Replace the value at a path, or make it there."""
+    document = parse_jsonc(text)
+    spans = document.find_spans(keys)
     missing = keys[len(spans) - 1 :]
     if missing:
-        return _grown(page, spans[-1], missing, value)
-    return _replaced(page, spans[-1], value)
+        return _add_missing(document, spans[-1], missing, value)
+    return _replace_value(document, spans[-1], value)
 
 
-def remove_item(text: bytes, keys: Keys, index: int) -> bytes:
-    """Take an item out of the array at a place, with the arrays and objects that were made for it."""
-    return _removed(text, (*keys, index))
+def remove_item(text: bytes, keys: DocumentPath, index: int) -> bytes:
+    """Remove an item of the array at a path, with the arrays and objects that were made for it."""
+    return _remove_path(text, (*keys, index))
 
 
-def remove_key(text: bytes, keys: Keys) -> bytes:
-    """Take the last key out of its object, with the objects that were made for it."""
-    return _removed(text, keys)
+def remove_key(text: bytes, keys: DocumentPath) -> bytes:
+    """Remove the last key of a path from its object, with the objects that were made for it."""
+    return _remove_path(text, keys)
 
 
-def _grown(page: Page, span: Span, missing: Keys, value: Any) -> bytes:
-    key = named(missing[0])
-    name = dumps(key, ensure_ascii=not key.isprintable()).encode() + page.sheet.style.colon
-    return _appended(page, span, name, nested(missing[1:], value))
+def _add_missing(document: JsoncDocument, span: Span, missing: DocumentPath, value: Any) -> bytes:
+    key = require_name(missing[0])
+    name = dumps(key, ensure_ascii=not key.isprintable()).encode() + document.source.style.colon
+    return _append_value(document, span, name, nest_value(missing[1:], value))
 
 
-def _appended(page: Page, span: Span, name: bytes, value: Any) -> bytes:
-    sheet = page.sheet
-    box = page.box(span)
-    box = box._replace(stays=box.stays and not page.fresh)
+def _append_value(document: JsoncDocument, span: Span, name: bytes, value: Any) -> bytes:
+    source = document.source
+    brackets = document.brackets_at(span)
+    brackets = brackets._replace(stays=brackets.stays and not document.fresh)
 
-    def new(indent: bytes, compact: bool) -> bytes:  # noqa: FBT001  called by position, from one place
-        return name + render(value, sheet.style, indent, compact=compact)
+    def render_item(indent: bytes, compact: bool) -> bytes:  # noqa: FBT001  called by position, from one place
+        return name + render_json(value, source.style, indent, compact=compact)
 
-    return splice(page.text, append(sheet, box, new))
+    return apply_edits(document.text, edits_to_append(source, brackets, render_item))
 
 
-def _replaced(page: Page, span: Span, value: Any) -> bytes:
+def _replace_value(document: JsoncDocument, span: Span, value: Any) -> bytes:
     start, end = span
-    before = page.plain[:start].replace(b"\r", b"\n").rpartition(b"\n")[2]
+    before = document.plain[:start].replace(b"\r", b"\n").rpartition(b"\n")[2]
     indent = before[: len(before) - len(before.lstrip(b" \t"))]
-    old = page.text[start:end]
-    compact = page.sheet.style.flat or (b"\n" not in old and old[:1] in {b"{", b"["} and len(old) > len(b"{}"))
-    return splice(page.text, [(start, end, render(value, page.sheet.style, indent, compact=compact))])
+    old = document.text[start:end]
+    compact = document.source.style.flat or (b"\n" not in old and old[:1] in {b"{", b"["} and len(old) > len(b"{}"))
+    return apply_edits(document.text, [(start, end, render_json(value, document.source.style, indent, compact=compact))])
 
 
-def _removed(text: bytes, keys: Keys) -> bytes:
-    page = read(text)
-    spans = page.walk(keys)
+def _remove_path(text: bytes, keys: DocumentPath) -> bytes:
+    document = parse_jsonc(text)
+    spans = document.find_spans(keys)
     if not keys or len(spans) <= len(keys):
-        raise Refusal(f"there is nothing at {shown(keys)} to remove")
+        raise FileEditError(f"there is nothing at {format_path(keys)} to remove")
     steps = zip(reversed(spans[:-1]), reversed(spans[1:]), strict=True)
-    cuts = ((holder, cut(page.sheet, box := page.box(holder), _index(box, inner))) for holder, inner in steps)
-    holder, changes = next((holder, changes) for holder, changes in cuts if changes is not None)
-    if holder == page.root and _was_fresh(page):
-        return _without_root(page)
-    return splice(text, changes)
+    removals = ((holder, edits_to_remove(document.source, brackets := document.brackets_at(holder), _item_index(brackets, inner))) for holder, inner in steps)
+    holder, edits = next((holder, edits) for holder, edits in removals if edits is not None)
+    if holder == document.root and _is_own_document(document):
+        return _remove_root(document)
+    return apply_edits(text, edits)
 
 
-def _index(box: Box, inner: Span) -> int:
-    return next(index for index, (start, end) in enumerate(box.items) if start <= inner[0] < end)
+def _item_index(brackets: Brackets, inner: Span) -> int:
+    return next(index for index, (start, end) in enumerate(brackets.items) if start <= inner[0] < end)
 
 
-def _was_fresh(page: Page) -> bool:
+def _is_own_document(document: JsoncDocument) -> bool:
     """Whether the whole object was made by us, and has one member left."""
-    start, end = page.root
-    items = page.box(page.root).items
-    if len(items) != 1 or page.text[:start] not in {b"", BOM} or behind_comments(page.plain, start, end) > start:
+    start, end = document.root
+    items = document.brackets_at(document.root).items
+    if len(items) != 1 or document.text[:start] not in {b"", BOM} or end_of_comments(document.plain, start, end) > start:
         return False
-    return _FRESH_END.fullmatch(page.text, items[0][1], end - 1) is not None
+    return _OWN_DOCUMENT_END.fullmatch(document.text, items[0][1], end - 1) is not None
 
 
-def _without_root(page: Page) -> bytes:
-    start, end = page.root
-    return page.text[:start] + re.sub(rb"\A\r?\n", b"", page.text[end:])
+def _remove_root(document: JsoncDocument) -> bytes:
+    start, end = document.root
+    return document.text[:start] + re.sub(rb"\A\r?\n", b"", document.text[end:])

@@ -1,20 +1,20 @@
-"""A way into a document: keys of objects and indices of arrays, from the outside in."""
+"""Key paths into a document: keys of objects and indices of arrays, from the outside in."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hookonce.edit.refusal import Refusal
+from hookonce.edit.refusal import FileEditError
 
-Keys = Sequence[str | int]
+DocumentPath = Sequence[str | int]
 
 
-def shown(keys: Keys) -> str:
-    """A place as people write it, such as `$.hooks.PreToolUse[0]`."""
+def format_path(keys: DocumentPath) -> str:
+    """A path as people write it, such as `$.hooks.PreToolUse[0]`."""
     return "$" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
 
 
-def held(value: Any, keys: Keys, default: Any = None) -> Any:
-    """What stands at the place."""
+def value_at_path(value: Any, keys: DocumentPath, default: Any = None) -> Any:
+    """The value at a path."""
     for key in keys:
         try:
             value = value[key]
@@ -23,22 +23,22 @@ def held(value: Any, keys: Keys, default: Any = None) -> Any:
     return value
 
 
-def matching(value: Any, predicate: Callable[[Any], bool]) -> list[Any]:
-    """The indices of an array, or keys of an object, that hold what is looked for; none of anything else."""
+def matching_keys(value: Any, predicate: Callable[[Any], bool]) -> list[Any]:
+    """The indices of an array, or keys of an object, whose values fit; none of anything else."""
     if isinstance(value, dict):
         return [key for key, inner in value.items() if predicate(inner)]
     return [index for index, inner in enumerate(value) if predicate(inner)] if isinstance(value, list) else []
 
 
-def nested(keys: Keys, value: Any) -> Any:
-    """The value inside the objects that keys ask for; items cannot be made up."""
+def nest_value(keys: DocumentPath, value: Any) -> Any:
+    """Wrap a value into the objects that a path asks for; items cannot be made up."""
     for key in reversed(keys):
-        value = {named(key): value}
+        value = {require_name(key): value}
     return value
 
 
-def named(key: str | int) -> str:
-    """The key of an object, or a refusal."""
+def require_name(key: str | int) -> str:
+    """The key of an object; an index raises FileEditError."""
     if isinstance(key, int):
-        raise Refusal(f"there is no item {key} to put a value into")
+        raise FileEditError(f"there is no item {key} to put a value into")
     return key

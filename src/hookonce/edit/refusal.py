@@ -1,4 +1,8 @@
-"""Why a file stays as it is: one sentence, and nothing was changed. The caller knows the name of a broken file."""
+"""Atomic reading and replacement of files: whoever looks sees the old file or the new one, never half.
+
+Many of these files belong to others (agents' configurations), so mode, group and extended attributes stay, links
+out of the home directory are not followed, and an error is one sentence that says why the file was left alone.
+"""
 
 from typing import NoReturn
 
@@ -7,12 +11,12 @@ from hookonce.errors import HookonceError
 BOM = b"\xef\xbb\xbf"
 
 
-class Refusal(HookonceError):
-    """A file that belongs to others cannot be edited, and was left alone."""
+class FileEditError(HookonceError):
+    """A file cannot be read or edited, and was left alone."""
 
 
-class BrokenFile(Refusal):
-    """The file is not what its name says; `line` and `column` count from 1, in characters."""
+class FileSyntaxError(FileEditError):
+    """A file is not valid in its language; `line` and `column` count from 1, in characters."""
 
     def __init__(self, language: str, reason: str, line: int, column: int) -> None:
         super().__init__(f"not valid {language} at line {line}, column {column}: {reason}")
@@ -20,16 +24,16 @@ class BrokenFile(Refusal):
         self.column = column
 
 
-def broken(language: str, reason: str, text: bytes, offset: int) -> NoReturn:
-    """Refuse a text because of what stands at an offset."""
+def raise_syntax_error(language: str, reason: str, text: bytes, offset: int) -> NoReturn:
+    """Raise a FileSyntaxError for what stands at an offset."""
     before = text[:offset].removeprefix(BOM).decode(errors="replace")
     line = before.count("\n") + 1
-    raise BrokenFile(language, reason, line, len(before) - before.rfind("\n")) from None
+    raise FileSyntaxError(language, reason, line, len(before) - before.rfind("\n")) from None
 
 
 def check_utf8(language: str, text: bytes) -> None:
-    """Refuse bytes that are no text."""
+    """Raise a FileSyntaxError for bytes that are no UTF-8."""
     try:
         text.decode()
     except UnicodeDecodeError as error:
-        broken(language, "not UTF-8", text, error.start)
+        raise_syntax_error(language, "not UTF-8", text, error.start)

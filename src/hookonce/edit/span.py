@@ -1,4 +1,11 @@
-"""Spans of a text in which comments, strings and other traps have been masked, so that brackets are brackets."""
+"""Brackets with items between them: the edits that append an item, and those that remove it byte for byte.
+
+They work on a text whose comments and strings are masked, so that brackets are brackets. Removing what was
+appended gives back the same bytes, without a record of what was done. For that, one bit is stored in white space
+that nobody sees. A new item in brackets that stood empty is followed by one space (the line break behind it is
+ours) or by two (it was there before). Brackets that were made together with their item have no such mark, and go
+away with it. The outermost brackets stay in any case, and so need only the second mark.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,17 +14,17 @@ Span = tuple[int, int]
 
 _STRUCTURE = re.compile(rb"[\[{]|[\]}]|[\n,]")
 # Comments are masked with bytes that occur in no UTF-8: one kind ends anywhere, the other with its line.
-BLOCK, LINE = b"\xfe", b"\xff"
-NOTHING = b" \t\r\n" + BLOCK + LINE
+BLOCK_MASK, LINE_MASK = b"\xfe", b"\xff"
+BLANK_BYTES = b" \t\r\n" + BLOCK_MASK + LINE_MASK
 
 
-def bare(mask: bytes, start: int, end: int) -> Span:
-    """A span without white space and comments around it."""
-    inner = mask[start:end].rstrip(NOTHING)
-    return start + len(inner) - len(inner.lstrip(NOTHING)), start + len(inner)
+def trim_span(mask: bytes, start: int, end: int) -> Span:
+    """A span without the white space and comments around it."""
+    inner = mask[start:end].rstrip(BLANK_BYTES)
+    return start + len(inner) - len(inner.lstrip(BLANK_BYTES)), start + len(inner)
 
 
-def split(mask: bytes, separator: bytes, start: int, end: int) -> Iterator[Span]:
+def split_spans(mask: bytes, separator: bytes, start: int, end: int) -> Iterator[Span]:
     """The spans between separators that stand outside of brackets; the last one may be empty."""
     depth = 0
     for match in _STRUCTURE.finditer(mask, start, end):
@@ -28,12 +35,12 @@ def split(mask: bytes, separator: bytes, start: int, end: int) -> Iterator[Span]
     yield start, end
 
 
-def items(mask: bytes, start: int, end: int) -> list[Span]:
-    """What stands between commas; nothing stands behind a trailing one."""
-    spans = [bare(mask, *span) for span in split(mask, b",", start, end)]
+def item_spans(mask: bytes, start: int, end: int) -> list[Span]:
+    """The spans between commas; nothing stands behind a trailing one."""
+    spans = [trim_span(mask, *span) for span in split_spans(mask, b",", start, end)]
     return [span for span in spans if span[0] < span[1]]
 
 
-def behind_comments(mask: bytes, start: int, end: int) -> int:
-    """Where the last comment in a span ends; its start, if it has none."""
-    return max(start, mask.rfind(BLOCK, start, end) + 1, mask.rfind(LINE, start, end) + 1)
+def end_of_comments(mask: bytes, start: int, end: int) -> int:
+    """The end of the last comment in a span; the start of the span, if it has none."""
+    return max(start, mask.rfind(BLOCK_MASK, start, end) + 1, mask.rfind(LINE_MASK, start, end) + 1)

@@ -1,4 +1,4 @@
-"""The open event formats, one file each. This map is the only list of them."""
+"""Registry of the open event formats, one module or package each; this map is the only list of them."""
 
 from functools import cache
 from importlib import import_module
@@ -20,9 +20,9 @@ FORMATS: dict[str, str] = {
 
 @cache
 def load(name: str) -> Format:
-    """The format of that name; its file is read on the first call."""
+    """Load the format of that name; its module is imported on the first call."""
     module = FORMATS.get(name)
     if module is None:
         raise UnknownName(f"no format is called {name!r}; known are {', '.join(FORMATS)}")
-    found: Format = import_module(f"hookonce.formats.{module}").FORMAT
-    return found
+    fmt: Format = import_module(f"hookonce.formats.{module}").FORMAT
+    return fmt

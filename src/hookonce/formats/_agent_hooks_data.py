@@ -1,4 +1,4 @@
-"""The `data` of each Agent Hooks event type, out of an event and back into one."""
+"""Agent Hooks `data` of each event type: writers from an event, and readers back into event fields."""
 
 from re import compile as pattern
 from typing import Any
@@ -6,188 +6,188 @@ from typing import Any
 from msgspec.structs import asdict
 
 from hookonce.canon.events import EVENTS
-from hookonce.canon.reasons import END_AGENT_HOOKS, ERRORS, NOTIFICATIONS, START_AGENT_HOOKS
-from hookonce.canon.tools import ACTIONS, FROM_ACTIONS
-from hookonce.formats._model import qualified
-from hookonce.formats._read import given, optional, whole
-from hookonce.formats._text import as_text, fields, is_left_out, measured
+from hookonce.canon.reasons import AGENT_HOOKS_END_REASONS, ERROR_TYPES, NOTIFICATION_TYPES, AGENT_HOOKS_START_REASONS
+from hookonce.canon.tools import AGENT_HOOKS_ACTIONS, TOOLS_BY_ACTION
+from hookonce.formats._model import qualify_model
+from hookonce.formats._read import drop_none, read_field, as_count
+from hookonce.formats._text import as_text, text_fields, is_digest, hash_and_length
 from hookonce.model import Digest, Event, Json, Object, Result, Tool, Usage
 
 _TRIGGERS = frozenset({"auto", "manual", "system"})
-_PLANS = ("plan", "explore", "default")
-_COUNTS = ("tokens_used", "tokens_limit", "tokens_before", "tokens_after", "tokens_removed", "tokens_remaining")
-_UNFIT = pattern(r"\s|\.(?=\.|\Z)")
-_LOOP = ("iteration_count", "tokens_consumed", "elapsed_ms")
+_PLAN_TYPES = ("plan", "explore", "default")
+_TOKEN_FIELDS = ("tokens_used", "tokens_limit", "tokens_before", "tokens_after", "tokens_removed", "tokens_remaining")
+_UNFIT_CHARS = pattern(r"\s|\.(?=\.|\Z)")
+_LOOP_FIELDS = ("iteration_count", "tokens_consumed", "elapsed_ms")
 
 
 def type_name(kind: str, agent: str) -> str:
-    """The name of a canonical type here; what the taxonomy lacks goes under the agent's vendor prefix."""
+    """The name of a canonical type here; what the taxonomy lacks gets the agent's vendor prefix."""
     row = EVENTS.get(kind)
     if row is not None and row.agent_hooks is not None:
         return row.agent_hooks
-    return _UNFIT.sub("_", kind if kind.startswith("vendor.") else f"vendor.{agent}.{kind}")
+    return _UNFIT_CHARS.sub("_", kind if kind.startswith("vendor.") else f"vendor.{agent}.{kind}")
 
 
-def data_of(kind: str, event: Event) -> Object:
-    """The data of an event of that type."""
-    make = _DATA.get(kind)
-    return {} if make is None else make(event)
+def build_data(kind: str, event: Event) -> Object:
+    """Build the data of an event of that type."""
+    writer = _DATA_WRITERS.get(kind)
+    return {} if writer is None else writer(event)
 
 
-def further(event: Event) -> list[tuple[str, Object]]:
-    """What else one event means: a failed tool is an error too, a prompt that opens a plan is its start."""
+def derived_events(event: Event) -> list[tuple[str, Object]]:
+    """Further events that one event means: a failed tool is an error too, a prompt that opens a plan its start."""
     if event.type == "tool_use_failure":
-        return [("Agent.Error", {"error_type": "ToolFailed", "origin_event": "Action.After"} | _error_of(event))]
-    if event.type == "before_prompt" and event.data.get("plan_type") in _PLANS:
+        return [("Agent.Error", {"error_type": "ToolFailed", "origin_event": "Action.After"} | _error_fields(event))]
+    if event.type == "before_prompt" and event.data.get("plan_type") in _PLAN_TYPES:
         return [("Agent.Plan.Start", {"plan_type": event.data["plan_type"]})]
     return []
 
 
-def _error_of(event: Event) -> Object:
+def _error_fields(event: Event) -> Object:
     result = event.tool.result if event.tool is not None else None
-    return {} if result is None or result.error is None else _said("error_message", result.error)
+    return {} if result is None or result.error is None else _text_or_digest("error_message", result.error)
 
 
-def _said(name: str, value: Any) -> Object:
-    """A text under its own name, or what is left of it."""
+def _text_or_digest(name: str, value: Any) -> Object:
+    """A text under its own name, or its hash and length."""
     if value is None:
         return {}
-    if not is_left_out(value):
+    if not is_digest(value):
         return {name: as_text(value)}
-    mark, length = measured(value)
-    return {f"{name}_hash": mark, f"{name}_length": length}
+    text_hash, length = hash_and_length(value)
+    return {f"{name}_hash": text_hash, f"{name}_length": length}
 
 
-def _session_start(event: Event) -> Object:
+def _session_start_data(event: Event) -> Object:
     source = event.data.get("source")
-    reason = START_AGENT_HOOKS.get(source) if type(source) is str else None
+    reason = AGENT_HOOKS_START_REASONS.get(source) if type(source) is str else None
     return {} if reason is None else {"start_reason": reason}
 
 
-def _session_end(event: Event) -> Object:
+def _session_end_data(event: Event) -> Object:
     reason, usage = event.data.get("reason"), event.usage
-    spent = given(
+    usage_fields = drop_none(
         {
             "total_tokens": usage and usage.total_tokens,
-            "total_actions": whole(event.data.get("total_actions")),
-            "duration_ms": whole(event.data.get("duration_ms")),
+            "total_actions": as_count(event.data.get("total_actions")),
+            "duration_ms": as_count(event.data.get("duration_ms")),
         }
     )
-    ended = END_AGENT_HOOKS.get(reason) if type(reason) is str else None
-    return given({"end_reason": ended, "usage": spent or None})
+    end_reason = AGENT_HOOKS_END_REASONS.get(reason) if type(reason) is str else None
+    return drop_none({"end_reason": end_reason, "usage": usage_fields or None})
 
 
-def _prompt(event: Event) -> Object:
-    data = fields("prompt", event.prompt)
-    followup = event.data.get("is_followup")
-    return data | {"is_followup": followup} if type(followup) is bool else data
+def _prompt_data(event: Event) -> Object:
+    data = text_fields("prompt", event.prompt)
+    is_followup = event.data.get("is_followup")
+    return data | {"is_followup": is_followup} if type(is_followup) is bool else data
 
 
-def _plan(event: Event) -> Object:
+def _plan_data(event: Event) -> Object:
     kind = event.data.get("plan_type")
-    if kind not in _PLANS:
+    if kind not in _PLAN_TYPES:
         name = (event.subagent.type or "").lower() if event.subagent is not None else ""
-        kind = next((plan for plan in _PLANS if plan in name), "default")
-    return given({"plan_type": kind, "step_count": whole(event.data.get("step_count"))})
+        kind = next((plan for plan in _PLAN_TYPES if plan in name), "default")
+    return drop_none({"plan_type": kind, "step_count": as_count(event.data.get("step_count"))})
 
 
-def _response(event: Event) -> Object:
-    return fields("response", event.data.get("response")) | {"final": event.type == "agent_stop"}
+def _response_data(event: Event) -> Object:
+    return text_fields("response", event.data.get("response")) | {"final": event.type == "agent_stop"}
 
 
-def _model(event: Event) -> Object:
+def _model_data(event: Event) -> Object:
     usage = event.usage
-    return given(
+    return drop_none(
         {
-            "model_id": event.model and qualified(event.model),
+            "model_id": event.model and qualify_model(event.model),
             "input_tokens": usage and usage.input_tokens,
             "output_tokens": usage and usage.output_tokens,
-            "latency_ms": whole(event.data.get("latency_ms")),
-            "retry_count": whole(event.data.get("retry_count")),
+            "latency_ms": as_count(event.data.get("latency_ms")),
+            "retry_count": as_count(event.data.get("retry_count")),
         }
     )
 
 
-def _action(event: Event) -> Object:
+def _action_data(event: Event) -> Object:
     tool = event.tool
     if tool is None:
         path = event.data.get("path")
         return {"action": {"name": "write_file", "input": {"path": path}}} if type(path) is str else {}
-    action: Object = {"name": _action_name(tool), "input": _input(tool.input)}
+    action: Object = {"name": _action_name(tool), "input": _input_fields(tool.input)}
     if tool.result is not None:
-        action["result"] = _result(tool.result)
+        action["result"] = _result_fields(tool.result)
     return {"action": action}
 
 
 def _action_name(tool: Tool) -> str:
     if tool.name.startswith("mcp:"):
         return "mcp:" + tool.name.partition("/")[2]
-    if FROM_ACTIONS.get(tool.native) == tool.name:
+    if TOOLS_BY_ACTION.get(tool.native) == tool.name:
         return tool.native  # a word of this format already: an inline edit stays one
-    return ACTIONS.get(tool.name, tool.name)
+    return AGENT_HOOKS_ACTIONS.get(tool.name, tool.name)
 
 
-def _input(arguments: Object) -> Object:
-    found: Object = {}
+def _input_fields(arguments: Object) -> Object:
+    fields: Object = {}
     for name, value in arguments.items():
-        if type(value) is dict and is_left_out(value):
-            found[name + "_hash"] = value["hash"]
-            found[name + "_length"] = value["length"]
+        if type(value) is dict and is_digest(value):
+            fields[name + "_hash"] = value["hash"]
+            fields[name + "_length"] = value["length"]
         else:
-            found[name] = value
-    return found
+            fields[name] = value
+    return fields
 
 
-def _result(result: Result) -> Object:
-    found: Object = {}
+def _result_fields(result: Result) -> Object:
+    fields: Object = {}
     if result.ok is not None:
-        found["success"] = result.ok
+        fields["success"] = result.ok
     if result.exit_code is not None:
-        found["exit_code"] = result.exit_code
+        fields["exit_code"] = result.exit_code
     if result.error is not None:
-        found |= _said("error_message", result.error)
+        fields |= _text_or_digest("error_message", result.error)
     if result.output is not None:
-        found |= _said("output", result.output)
-    return found
+        fields |= _text_or_digest("output", result.output)
+    return fields
 
 
-def _context(event: Event) -> Object:
+def _context_data(event: Event) -> Object:
     data = event.data
-    trigger, share = data.get("trigger"), data.get("percentage_used")
-    found: Object = {"trigger": trigger} if type(trigger) is str and trigger in _TRIGGERS else {}
-    found |= {name: count for name in _COUNTS if (count := whole(data.get(name))) is not None}
-    if isinstance(share, int | float) and not isinstance(share, bool):
-        found["percentage_used"] = min(max(share, 0), 100)
+    trigger, percentage = data.get("trigger"), data.get("percentage_used")
+    fields: Object = {"trigger": trigger} if type(trigger) is str and trigger in _TRIGGERS else {}
+    fields |= {name: count for name in _TOKEN_FIELDS if (count := as_count(data.get(name))) is not None}
+    if isinstance(percentage, int | float) and not isinstance(percentage, bool):
+        fields["percentage_used"] = min(max(percentage, 0), 100)
     if type(data.get("strategy")) is str:
-        found["strategy"] = data["strategy"]
-    return found
+        fields["strategy"] = data["strategy"]
+    return fields
 
 
-def _notification(event: Event) -> Object:
-    native = event.data.get("notification_type")
-    known = NOTIFICATIONS.get(native) if type(native) is str else None
+def _notification_data(event: Event) -> Object:
+    native_type = event.data.get("notification_type")
+    notification_type = NOTIFICATION_TYPES.get(native_type) if type(native_type) is str else None
     if event.type == "permission_request":
-        known = "ToolPermission"
-    found: Object = {} if known is None else {"type": known}
-    found |= _said("message", event.data.get("message"))
+        notification_type = "ToolPermission"
+    fields: Object = {} if notification_type is None else {"type": notification_type}
+    fields |= _text_or_digest("message", event.data.get("message"))
     if event.tool is not None:
-        found["details"] = {"action": {"name": _action_name(event.tool), "input": _input(event.tool.input)}}
+        fields["details"] = {"action": {"name": _action_name(event.tool), "input": _input_fields(event.tool.input)}}
     elif type(event.data.get("details")) is dict:
-        found["details"] = event.data["details"]
-    return found
+        fields["details"] = event.data["details"]
+    return fields
 
 
-def _failure(event: Event) -> Object:
+def _error_data(event: Event) -> Object:
     data = event.data
-    told = (ERRORS.get(str(data.get(name))) for name in ("error_type", "error_context"))
-    known = next((kind for kind in told if kind), "UnhandledException")
+    error_types = (ERROR_TYPES.get(str(data.get(name))) for name in ("error_type", "error_context"))
+    error_type = next((kind for kind in error_types if kind), "UnhandledException")
     error = data.get("error")
     if type(error) is dict and "message" in error:
         error = error["message"]
-    return {"error_type": known} | _said("error_message", error) | _origin(event)
+    return {"error_type": error_type} | _text_or_digest("error_message", error) | _origin_field(event)
 
 
-def _origin(event: Event) -> Object:
+def _origin_field(event: Event) -> Object:
     """The event in which it failed: a canonical type in this format's words, and what are such words already."""
     origin = event.data.get("origin_event")
     if type(origin) is not str:
@@ -195,126 +195,126 @@ def _origin(event: Event) -> Object:
     return {"origin_event": type_name(origin, event.agent) if origin in EVENTS else origin}
 
 
-def _loop(event: Event) -> Object:
+def _loop_data(event: Event) -> Object:
     name = event.data.get("action_name")
-    counts = {count: whole(event.data.get(count)) for count in _LOOP}
-    return given({"action_name": name if type(name) is str else None} | counts)
+    counts = {count: as_count(event.data.get(count)) for count in _LOOP_FIELDS}
+    return drop_none({"action_name": name if type(name) is str else None} | counts)
 
 
-_DATA = {
-    "Session.Start": _session_start,
-    "Session.End": _session_end,
-    "Prompt.Submitted": _prompt,
-    "Agent.Plan.Start": _plan,
-    "Agent.Response": _response,
-    "Model.Requested": _model,
-    "Model.Responded": _model,
-    "Model.Failed": _model,
-    "Action.Before": _action,
-    "Action.After": _action,
-    "Context.UntilCompaction": _context,
-    "Context.Compaction": _context,
-    "Agent.Notification": _notification,
-    "Agent.Error": _failure,
-    "Retry.Triggered": _loop,
-    "Retry.Loop.Detected": _loop,
-    "Retry.Loop.Aborted": _loop,
+_DATA_WRITERS = {
+    "Session.Start": _session_start_data,
+    "Session.End": _session_end_data,
+    "Prompt.Submitted": _prompt_data,
+    "Agent.Plan.Start": _plan_data,
+    "Agent.Response": _response_data,
+    "Model.Requested": _model_data,
+    "Model.Responded": _model_data,
+    "Model.Failed": _model_data,
+    "Action.Before": _action_data,
+    "Action.After": _action_data,
+    "Context.UntilCompaction": _context_data,
+    "Context.Compaction": _context_data,
+    "Agent.Notification": _notification_data,
+    "Agent.Error": _error_data,
+    "Retry.Triggered": _loop_data,
+    "Retry.Loop.Detected": _loop_data,
+    "Retry.Loop.Aborted": _loop_data,
 }
 
 # Agent Hooks name → name in Event.data, where they differ.
-_RENAMED = {
+_EVENT_FIELD_NAMES = {
     "start_reason": "source",
     "end_reason": "reason",
     "response_text": "response",
     "error_message": "error",
 }
 # What in the data of a category has a field of its own in the event.
-_TAKEN = {
+_CONSUMED_FIELDS = {
     "Action": ("action",),
     "Model": ("model_id", "input_tokens", "output_tokens"),
     "Prompt": ("prompt_hash", "prompt_length", "prompt_text"),
 }
 
 
-def event_of(kind: str, data: Object) -> Object:
-    """The event fields that the data fills; in the data of a type that is not described, nothing can be wrong."""
-    if kind not in _DATA:
+def event_fields(kind: str, data: Object) -> Object:
+    """The event fields that the data fills; the data of a type that is not described is taken as it is."""
+    if kind not in _DATA_WRITERS:
         return {"data": dict(data)}
     category = kind.partition(".")[0]
-    taken = _TAKEN.get(category, ())
-    kept = {_RENAMED.get(name, name): value for name, value in data.items() if name not in taken}
-    found: Object = {"data": kept}
+    consumed_fields = _CONSUMED_FIELDS.get(category, ())
+    event_data = {_EVENT_FIELD_NAMES.get(name, name): value for name, value in data.items() if name not in consumed_fields}
+    fields: Object = {"data": event_data}
     if category == "Action":
-        _read_action(kind, data, found)
+        _read_action(kind, data, fields)
     elif category == "Model":
-        found |= {"model": optional(data, "model_id", str, "$.data"), "usage": _usage(data)}
+        fields |= {"model": read_field(data, "model_id", str, "$.data"), "usage": _read_usage(data)}
     elif category == "Prompt":
-        found["prompt"] = _left(data, "prompt")
+        fields["prompt"] = _read_text(data, "prompt")
     elif kind == "Agent.Response":
-        _read_response(data, found)
-    elif kind == "Agent.Notification" and "type" in kept:
-        kept["notification_type"] = kept.pop("type")
-    return found
+        _read_response(data, fields)
+    elif kind == "Agent.Notification" and "type" in event_data:
+        event_data["notification_type"] = event_data.pop("type")
+    return fields
 
 
-def _read_action(kind: str, data: Object, found: Object) -> None:
-    action = optional(data, "action", dict, "$.data")
+def _read_action(kind: str, data: Object, fields: Object) -> None:
+    action = read_field(data, "action", dict, "$.data")
     if action is None:
         return
-    found["tool"] = tool = _tool_of(action)
+    fields["tool"] = tool = _read_tool(action)
     if tool is None:
-        found["data"]["action"] = action
+        fields["data"]["action"] = action
     elif kind == "Action.After" and tool.result is not None and tool.result.ok is False:
-        found["type"] = "tool_use_failure"
+        fields["type"] = "tool_use_failure"
 
 
-def _read_response(data: Object, found: Object) -> None:
-    kept = found["data"]
-    said = _left(data, "response")
-    if isinstance(said, Digest):
-        kept["response"] = asdict(said)
-    if said is not None:
-        kept.pop("response_hash", None)
-        kept.pop("response_length", None)
+def _read_response(data: Object, fields: Object) -> None:
+    event_data = fields["data"]
+    response = _read_text(data, "response")
+    if isinstance(response, Digest):
+        event_data["response"] = asdict(response)
+    if response is not None:
+        event_data.pop("response_hash", None)
+        event_data.pop("response_length", None)
     if data.get("final") is False:
-        found["type"] = "agent_response"
+        fields["type"] = "agent_response"
 
 
-def _usage(data: Object) -> Usage | None:
-    spent, made = (optional(data, key, int, "$.data") for key in ("input_tokens", "output_tokens"))
-    return None if spent is None and made is None else Usage(input_tokens=spent, output_tokens=made)
+def _read_usage(data: Object) -> Usage | None:
+    input_tokens, output_tokens = (read_field(data, key, int, "$.data") for key in ("input_tokens", "output_tokens"))
+    return None if input_tokens is None and output_tokens is None else Usage(input_tokens=input_tokens, output_tokens=output_tokens)
 
 
-def _left(data: Object, name: str) -> str | Digest | None:
-    """A text, or what remains of one."""
-    text = optional(data, f"{name}_text", str, "$.data")
-    mark = optional(data, f"{name}_hash", str, "$.data")
-    length = optional(data, f"{name}_length", int, "$.data")
-    if text is not None or (mark is None and length is None):
+def _read_text(data: Object, name: str) -> str | Digest | None:
+    """A text, or its digest."""
+    text = read_field(data, f"{name}_text", str, "$.data")
+    text_hash = read_field(data, f"{name}_hash", str, "$.data")
+    length = read_field(data, f"{name}_length", int, "$.data")
+    if text is not None or (text_hash is None and length is None):
         return text
-    return Digest(hash=mark or "", length=length or 0, lines=0)
+    return Digest(hash=text_hash or "", length=length or 0, lines=0)
 
 
-def _tool_of(action: Object) -> Tool | None:
-    name = optional(action, "name", str, "$.data.action")
+def _read_tool(action: Object) -> Tool | None:
+    name = read_field(action, "name", str, "$.data.action")
     if name is None:
         return None
-    result = optional(action, "result", dict, "$.data.action")
+    result = read_field(action, "result", dict, "$.data.action")
     return Tool(
-        name=f"mcp:?/{name[4:]}" if name.startswith("mcp:") else FROM_ACTIONS.get(name, name),
+        name=f"mcp:?/{name[4:]}" if name.startswith("mcp:") else TOOLS_BY_ACTION.get(name, name),
         native=name,
-        input=optional(action, "input", dict, "$.data.action") or {},
-        result=None if result is None else _result_of(result),
+        input=read_field(action, "input", dict, "$.data.action") or {},
+        result=None if result is None else _read_result(result),
     )
 
 
-def _result_of(result: Object) -> Result:
-    def take(key: str, kind: type[Any]) -> Json:
-        return optional(result, key, kind, "$.data.action.result")
+def _read_result(result: Object) -> Result:
+    def read(key: str, kind: type[Any]) -> Json:
+        return read_field(result, key, kind, "$.data.action.result")
 
     return Result(
-        ok=take("success", bool),
-        exit_code=take("exit_code", int),
-        error=take("error_message", str),
-        output=take("output", str),
+        ok=read("success", bool),
+        exit_code=read("exit_code", int),
+        error=read("error_message", str),
+        output=read("output", str),
     )

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from hookonce.formats._rest import KEY
+from hookonce.formats._rest import EXTENSION_KEY
 from hookonce.model import Json, Object, Problem
 
-REQUIRED: dict[str, tuple[str, ...]] = {
+REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
     "session:start": ("session_id", "data.plan"),
     "session:fork": ("session_id", "data.parent"),
     "session:end": ("session_id",),
@@ -22,33 +22,32 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "artifact:read": ("data.uri", "status"),
 }
 # The published transcripts do not have it either.
-_LENIENT = frozenset({"data.plan"})
+_LENIENT_FIELDS = frozenset({"data.plan"})
 
 
-def missing(document: Object) -> tuple[list[Problem], list[Problem]]:
-    """What the registry asks for and is not there; where an agent's event was written as one of these, doubts only.
+def missing_fields(document: Object) -> tuple[list[Problem], list[Problem]]:
+    """Problems and doubts about required fields that are missing; of an agent's event they are doubts only.
 
-    Agents do not tell everything that a kernel knows, and what they do not tell is not made up.
+    Agents do not say everything that a kernel knows, and what they do not say is not made up.
     """
     name = document.get("event")
-    absent = [path for path in REQUIRED.get(name, ()) if _at(document, path) is None] if type(name) is str else []
-    lenient = frozenset(absent) if _is_ours(document) else _LENIENT
-    return [*_told(name, absent, but=lenient)], [*_told(name, [path for path in absent if path in lenient])]
+    absent = [path for path in REQUIRED_FIELDS.get(name, ()) if _value_at(document, path) is None] if type(name) is str else []
+    lenient_fields = frozenset(absent) if _is_own_document(document) else _LENIENT_FIELDS
+    return [*_required_problems(name, absent, except_paths=lenient_fields)], [*_required_problems(name, [path for path in absent if path in lenient_fields])]
 
 
-def _told(name: Json, paths: list[str], but: frozenset[str] = frozenset()) -> Iterator[Problem]:
-    return ((f"$.{path}", f"is required for {name}") for path in paths if path not in but)
+def _required_problems(name: Json, paths: list[str], except_paths: frozenset[str] = frozenset()) -> Iterator[Problem]:
+    return ((f"$.{path}", f"is required for {name}") for path in paths if path not in except_paths)
 
 
-def _at(document: Object, path: str) -> Json:
-    """What stands there; of something that is no object the schema has said enough."""
-    first, _, second = path.partition(".")
-    found = document.get(first)
-    if not second or found is None:
-        return found
-    return found.get(second) if type(found) is dict else found
+def _value_at(document: Object, path: str) -> Json:
+    outer, _, inner = path.partition(".")
+    value = document.get(outer)
+    if not inner or value is None:
+        return value
+    return value.get(inner) if type(value) is dict else value
 
 
-def _is_ours(document: Object) -> bool:
+def _is_own_document(document: Object) -> bool:
     data = document.get("data")
-    return type(data) is dict and type(data.get(KEY)) is dict
+    return type(data) is dict and type(data.get(EXTENSION_KEY)) is dict

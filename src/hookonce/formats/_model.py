@@ -2,20 +2,20 @@
 
 from functools import lru_cache
 
-from hookonce.canon.reasons import PROVIDERS
+from hookonce.canon.reasons import MODEL_PROVIDERS
 
 
 @lru_cache(maxsize=256)
 def provider_of(model: str) -> str | None:
-    """The provider: what stands before the slash, else what the id begins with."""
-    told, slash, _ = model.partition("/")
+    """The provider of a model id: what stands before the slash, else what the id begins with."""
+    vendor, slash, _ = model.partition("/")
     if slash:
-        return told or None
-    return next((provider for prefix, provider in PROVIDERS if model.startswith(prefix)), None)
+        return vendor or None
+    return next((provider for prefix, provider in MODEL_PROVIDERS if model.startswith(prefix)), None)
 
 
 @lru_cache(maxsize=256)
-def qualified(model: str) -> str:
+def qualify_model(model: str) -> str:
     """`provider/model`, where the provider is known."""
     provider = provider_of(model)
     return model if provider is None or "/" in model else f"{provider}/{model}"

@@ -1,10 +1,10 @@
 """What a control decided and how dangerous it looked, as OCSF's security control profile says it."""
 
-from hookonce.formats._read import given
+from hookonce.formats._read import drop_none
 from hookonce.model import Decision, Object, Record, Risk
 
 # The profile's number of each level of risk; an event's severity is one more.
-LEVELS = {"low": 1, "medium": 2, "high": 3, "critical": 4}
+RISK_LEVEL_IDS = {"low": 1, "medium": 2, "high": 3, "critical": 4}
 # Outcome: what the control did, and what came of it.
 _ACTIONS = {
     "allow": ((1, "Allowed"), (1, "Allowed")),
@@ -12,40 +12,40 @@ _ACTIONS = {
     "ask": ((0, "Unknown"), (23, "Challenge")),
     "rewrite": ((4, "Modified"), (11, "Corrected")),
 }
-_DENIALS = frozenset({"policy_blocked", "permission_denied"})
+_DENIAL_TYPES = frozenset({"policy_blocked", "permission_denied"})
 
 
-def control(record: Record) -> Object:
-    """The profile for what a control decided, and how dangerous it looked."""
+def control_profile(record: Record) -> Object:
+    """The security control profile: what was decided, and the risk."""
     decision = record.decision
     outcome: str | None = None if decision is None else decision.outcome
     if decision is not None and decision.updated_input is not None and outcome != "deny":
         outcome = "rewrite"
-    if outcome is None and record.event.type in _DENIALS:
+    if outcome is None and record.event.type in _DENIAL_TYPES:
         outcome = "deny"
-    found = {} if outcome is None else _acted(outcome, decision)
-    return found if record.risk is None else found | _risk(record.risk)
+    profile = {} if outcome is None else _outcome_fields(outcome, decision)
+    return profile if record.risk is None else profile | _risk_fields(record.risk)
 
 
-def _acted(outcome: str, decision: Decision | None) -> Object:
+def _outcome_fields(outcome: str, decision: Decision | None) -> Object:
     (action_id, action), (disposition_id, disposition) = _ACTIONS[outcome]
-    found: Object = {
+    fields: Object = {
         "action_id": action_id,
         "action": action,
         "disposition_id": disposition_id,
         "disposition": disposition,
     }
     if decision is not None and decision.by:
-        found["policy"] = given({"name": decision.by, "desc": decision.reason})
-    return found
+        fields["policy"] = drop_none({"name": decision.by, "desc": decision.reason})
+    return fields
 
 
-def _risk(risk: Risk) -> Object:
+def _risk_fields(risk: Risk) -> Object:
     level = risk.level
-    return given(
+    return drop_none(
         {
             "risk_score": risk.score,
-            "risk_level_id": None if level is None else LEVELS[level],
+            "risk_level_id": None if level is None else RISK_LEVEL_IDS[level],
             "risk_level": None if level is None else level.capitalize(),
             "risk_details": ", ".join(risk.factors) or None,
         }

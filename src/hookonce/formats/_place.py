@@ -1,48 +1,48 @@
-"""Where an agent works, as a path and as a URI."""
+"""File URIs and paths: conversion in both directions, absolute paths, Windows drives and lone surrogates."""
 
 from posixpath import normpath
 from re import compile as pattern
 from urllib.parse import quote, unquote
 
-_PLAIN = pattern(r"/[A-Za-z0-9_./~-]*")
-_DRIVE = pattern(r"[A-Za-z]:[\\/]")
-_URI = pattern(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a drive has one letter
+_PLAIN_PATH = pattern(r"/[A-Za-z0-9_./~-]*")
+_WINDOWS_DRIVE = pattern(r"[A-Za-z]:[\\/]")
+_URI_SCHEME = pattern(r"[A-Za-z][A-Za-z0-9+.-]+:")  # a drive has one letter
 
 
 def to_uri(cwd: str) -> str:
     """The file URI of a directory; what is a URI already stays one."""
-    if _PLAIN.fullmatch(cwd):
+    if _PLAIN_PATH.fullmatch(cwd):
         return "file://" + cwd
-    if _URI.match(cwd):
+    if _URI_SCHEME.match(cwd):
         return cwd
-    if _DRIVE.match(cwd):
+    if _WINDOWS_DRIVE.match(cwd):
         return "file:///" + quote(cwd.replace("\\", "/"), safe="/:~", errors="surrogatepass")
     return "file://" + quote(cwd, safe="/~", errors="surrogatepass")
 
 
 def from_uri(uri: str) -> str:
-    """The directory of a file URI; any other URI is itself the place."""
+    """The directory of a file URI; any other URI is returned as it is."""
     if not uri.startswith("file://"):
         return uri
-    path = unquoted(uri[7:])
-    return path[1:] if _DRIVE.match(path[1:]) else path
+    path = decode_uri_part(uri[7:])
+    return path[1:] if _WINDOWS_DRIVE.match(path[1:]) else path
 
 
-def unquoted(part: str) -> str:
-    """The text of a part of a URI, lone surrogates too."""
+def decode_uri_part(part: str) -> str:
+    """Percent-decode a part of a URI, lone surrogates too."""
     try:
         return unquote(part, errors="surrogatepass")
     except UnicodeDecodeError:  # somebody's URI of bytes that are no UTF-8
         return unquote(part)
 
 
-def is_rooted(path: str) -> bool:
-    """Whether the path says where it begins."""
-    return path[:1] in {"/", "~", "\\"} or _DRIVE.match(path) is not None or _URI.match(path) is not None
+def is_absolute(path: str) -> bool:
+    """Whether a path is absolute: from a root, a home, a drive or a URI."""
+    return path[:1] in {"/", "~", "\\"} or _WINDOWS_DRIVE.match(path) is not None or _URI_SCHEME.match(path) is not None
 
 
-def inside(path: str, cwd: str | None) -> str:
-    """The whole path of a file in a directory; as it is where it is whole already or the directory is not known."""
-    if is_rooted(path) or cwd is None or not is_rooted(cwd) or _URI.match(cwd):
+def resolve_path(path: str, cwd: str | None) -> str:
+    """The absolute path of a file in a directory; unchanged where it is absolute or the directory is not known."""
+    if is_absolute(path) or cwd is None or not is_absolute(cwd) or _URI_SCHEME.match(cwd):
         return path
     return normpath(f"{cwd}/{path}")

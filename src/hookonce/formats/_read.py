@@ -1,4 +1,8 @@
-"""Reading fields of a foreign document: the type that the format promises, or a clear refusal."""
+"""Document fields that the envelopes share: typed readers, text digests, model ids with their provider.
+
+A field of the wrong type is a DocumentError with its JSON path. A text may have been left out by redaction:
+formats then write its length and hash alone.
+"""
 
 from typing import Any, TypeVar
 
@@ -7,8 +11,8 @@ from hookonce.errors import DocumentError
 from hookonce.model import Gap, Object
 
 T = TypeVar("T")
-_TOO_MANY = 2**63  # no count, and no infinity either
-_NAMES: dict[type, str] = {
+_MAX_COUNT = 2**63  # no count, and no infinity either
+_TYPE_NAMES: dict[type, str] = {
     str: "a string",
     dict: "an object",
     list: "a list",
@@ -18,45 +22,45 @@ _NAMES: dict[type, str] = {
 }
 
 
-def required(doc: Object, key: str, kind: type[T], where: str = "$") -> T:
+def require_field(doc: Object, key: str, kind: type[T], where: str = "$") -> T:
     """A field that must be there."""
     if key not in doc:
         raise DocumentError(f"{key} is required", where)
-    found = optional(doc, key, kind, where)
-    if found is None:
-        raise DocumentError(f"expected {_NAMES[kind]}, got null", f"{where}.{key}")
-    return found
+    value = read_field(doc, key, kind, where)
+    if value is None:
+        raise DocumentError(f"expected {_TYPE_NAMES[kind]}, got null", f"{where}.{key}")
+    return value
 
 
-def optional(doc: Object, key: str, kind: type[T], where: str = "$") -> T | None:
-    """A field that may be left out or null; a wrong type is refused with its place."""
+def read_field(doc: Object, key: str, kind: type[T], where: str = "$") -> T | None:
+    """A field that may be missing or null; a wrong type is a DocumentError with its path."""
     value = doc.get(key)
     if value is None or type(value) is kind:
         return value
     if kind is float and type(value) is int:
         return value  # type: ignore[return-value]  # a whole number is a number
-    raise DocumentError(f"expected {_NAMES[kind]}, got {_NAMES.get(type(value), 'null')}", f"{where}.{key}")
+    raise DocumentError(f"expected {_TYPE_NAMES[kind]}, got {_TYPE_NAMES.get(type(value), 'null')}", f"{where}.{key}")
 
 
-def moment(doc: Object, key: str, gaps: list[Gap]) -> str:
-    """A required time; one without a zone is taken for UTC and named."""
-    text = required(doc, key, str)
+def require_time(doc: Object, key: str, gaps: list[Gap]) -> str:
+    """A required time; one without a zone is taken for UTC, which is a gap."""
+    text = require_field(doc, key, str)
     if times.has_zone(text):
         return text
-    found = times.parse(text)
-    if found is None:
+    time = times.parse_time(text)
+    if time is None:
         raise DocumentError("expected a time such as 2026-02-23T10:15:30Z", f"$.{key}")
     gaps.append(Gap(where=f"$.{key}", strategy="assumed", note="the time names no zone and was taken for UTC"))
-    return times.text_of(found)
+    return times.format_time(time)
 
 
-def whole(value: Any) -> int | None:
-    """A count, if it is one: formats speak of whole milliseconds and tokens."""
-    if type(value) is bool or not isinstance(value, int | float) or not 0 <= value < _TOO_MANY:
+def as_count(value: Any) -> int | None:
+    """A non-negative count, rounded; None for what is none."""
+    if type(value) is bool or not isinstance(value, int | float) or not 0 <= value < _MAX_COUNT:
         return None
     return round(value)
 
 
-def given(fields: Object) -> Object:
-    """The fields that have a value."""
+def drop_none(fields: Object) -> Object:
+    """The fields that are not None."""
     return {key: value for key, value in fields.items() if value is not None}

@@ -1,7 +1,7 @@
-"""What an envelope has no field for travels in its extension place, under one key of ours.
+"""Extension fields of an envelope: what it has no field for travels under one key of ours (`dev.hookonce`).
 
-An extension may be anybody's writing. It is believed only if the record that it completes, written
-again, gives the very envelope that it came in: so it can add, and never contradict.
+An extension may be anybody's writing. It is believed only if the record that it completes, written again,
+gives the very envelope that it came in: so it can add, and never contradict.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from msgspec import Struct, ValidationError, convert, to_builtins
 from msgspec.structs import asdict, astuple, replace
 
 from hookonce import ids
-from hookonce.canon.events import BY_USER
+from hookonce.canon.events import USER_EVENTS
 from hookonce.model import (
     SCHEMA,
     Actor,
@@ -29,10 +29,10 @@ from hookonce.model import (
 )
 from hookonce.times import has_zone
 
-KEY = "dev.hookonce"
+EXTENSION_KEY = "dev.hookonce"
 
 
-class Rest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class RestFields(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """The event fields that may travel in an extension place: never who, never what was decided."""
 
     type: str | None = None
@@ -58,17 +58,17 @@ class Rest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     native: Json = None
 
 
-Remaining = tuple[tuple[str, int], ...]  # names of event fields and where they stand in an event
+RemainingFields = tuple[tuple[str, int], ...]  # names of event fields and where they stand in an event
 
 
-def names(*carried: str) -> Remaining:
-    """The fields that remain when the envelope carries those."""
-    places = {name: index for index, name in enumerate(Event.__struct_fields__)}
-    left = (name for name in Rest.__struct_fields__ if name not in {"data", "agent", *carried})
-    return tuple((name, places[name]) for name in left)
+def remaining_fields(*envelope_fields: str) -> RemainingFields:
+    """The event fields that remain when the envelope carries those."""
+    positions = {name: index for index, name in enumerate(Event.__struct_fields__)}
+    field_names = (name for name in RestFields.__struct_fields__ if name not in {"data", "agent", *envelope_fields})
+    return tuple((name, positions[name]) for name in field_names)
 
 
-def rest_of(event: Event, remaining: Remaining) -> Object:
+def rest_of(event: Event, remaining: RemainingFields) -> Object:
     """The remaining fields of an event, absent ones left out."""
     values = astuple(event)
     rest: Object = {name: value for name, index in remaining if (value := values[index]) is not None}
@@ -78,20 +78,20 @@ def rest_of(event: Event, remaining: Remaining) -> Object:
 
 
 def is_repeat(event: Event) -> bool:
-    """Whether an agent said this before in other words: formats leave such an event out."""
+    """Whether the event repeats an earlier one in other words: formats leave it out."""
     return event.data.get("repeat") is True
 
 
 def plain_event(fmt: str, doc: Object, foreign_id: str, *, data: Object, **fields: Any) -> Event:
-    """An event read from an envelope alone; the document stays whole in `native`.
+    """Build an event from an envelope alone; the document stays whole in `native`.
 
-    `repeat` is our own mark: somebody else's word of that name must not make their event vanish.
+    `repeat` is our own mark: somebody else's field of that name must not make their event vanish.
     """
-    own = None if ids.is_uuid(foreign_id) else foreign_id
+    own_id = None if ids.is_uuid(foreign_id) else foreign_id
     return Event(
-        id=ids.from_foreign(foreign_id),
+        id=ids.id_from_foreign(foreign_id),
         schema=SCHEMA,
-        origin=Origin(format=fmt, id=own),
+        origin=Origin(format=fmt, id=own_id),
         native=doc,
         data={key: value for key, value in data.items() if key != "repeat"},
         time_source=fields.pop("time_source", "agent"),
@@ -99,82 +99,81 @@ def plain_event(fmt: str, doc: Object, foreign_id: str, *, data: Object, **field
     )
 
 
-def believed(fmt: Format, plain: Record, doc: Object, rest: Any) -> Record:
-    """The record completed by what travelled with it, if that does not contradict the envelope."""
+def complete_from_rest(fmt: Format, plain: Record, doc: Object, rest: Any) -> Record:
+    """The record completed by its extension, if that does not contradict the envelope."""
     if type(rest) is not dict:
         return plain
     try:
-        return _completed(fmt, plain, doc, rest)
+        return _complete(fmt, plain, doc, rest)
     except (ValidationError, UnicodeError, RecursionError):  # what cannot even be compared is not believed
         return plain
 
 
-def _completed(fmt: Format, plain: Record, doc: Object, rest: Object) -> Record:
-    fields = convert(rest, Rest)
-    if _misleads(fields, plain.event):
+def _complete(fmt: Format, plain: Record, doc: Object, rest: Object) -> Record:
+    fields = convert(rest, RestFields)
+    if _contradicts_envelope(fields, plain.event):
         return plain
-    given = {name: value for name in rest if (value := getattr(fields, name)) is not None}
-    bare = replace(plain.event, native=None, origin=None, data={}, tool=None, prompt=None)
-    candidate = replace(bare, **given)
-    again = to_builtins(fmt.write(replace(plain, event=candidate)))
-    if not again:
+    values = {name: value for name in rest if (value := getattr(fields, name)) is not None}
+    bare_event = replace(plain.event, native=None, origin=None, data={}, tool=None, prompt=None)
+    candidate = replace(bare_event, **values)
+    documents = to_builtins(fmt.write(replace(plain, event=candidate)))
+    if not documents:
         return plain
-    if again[0] == doc:
-        return replace(plain, event=_unnamed(fmt, candidate))
-    if _covers(again[0], doc) and (added := _added(fmt, again[0], doc)) is not None:
-        whole = replace(candidate, data=candidate.data | added, native=doc, origin=plain.event.origin)
-        return replace(plain, event=_unnamed(fmt, whole))
+    if documents[0] == doc:
+        return replace(plain, event=_without_person(fmt, candidate))
+    if _covers(documents[0], doc) and (extra_data := _foreign_data(fmt, documents[0], doc)) is not None:
+        complete_event = replace(candidate, data=candidate.data | extra_data, native=doc, origin=plain.event.origin)
+        return replace(plain, event=_without_person(fmt, complete_event))
     return plain
 
 
-def _misleads(fields: Rest, event: Event) -> bool:
-    """Whether the rest speaks of no time at all, or of an id that is not the envelope's."""
-    own = None if fields.origin is None else fields.origin.id
-    timeless = fields.time is not None and not has_zone(fields.time)
-    return timeless or (own is not None and ids.from_foreign(own) != event.id)
+def _contradicts_envelope(fields: RestFields, event: Event) -> bool:
+    own_id = None if fields.origin is None else fields.origin.id
+    has_bad_time = fields.time is not None and not has_zone(fields.time)
+    return has_bad_time or (own_id is not None and ids.id_from_foreign(own_id) != event.id)
 
 
-def _unnamed(fmt: Format, event: Event) -> Event:
+def _without_person(fmt: Format, event: Event) -> Event:
     """Where an envelope has no place for people, its extension names nobody, nor says that a human did it."""
     actor = event.actor
     if actor is None or "user" not in fmt.lacks:
         return event
-    if actor.type == "user" and event.type not in BY_USER:
+    if actor.type == "user" and event.type not in USER_EVENTS:
         return replace(event, actor=None)
     return event if actor.id is None and actor.name is None else replace(event, actor=Actor(type=actor.type))
 
 
-def _added(fmt: Format, mine: Object, theirs: Object) -> Object | None:
-    """The data that others put beside mine; None where the envelope alone says what the rest keeps silent about."""
-    envelope = _bare(theirs)
-    if fmt.read is None or envelope == theirs:
+def _foreign_data(fmt: Format, own_document: Object, their_document: Object) -> Object | None:
+    """The data that others added to their envelope; None where the envelope alone says what our fields do not."""
+    envelope = _without_extension(their_document)
+    if fmt.read is None or envelope == their_document:
         return {}
-    one, other = fmt.read(_bare(mine)).event, fmt.read(envelope).event
-    if not same_event(replace(one, data={}), replace(other, data={})):
+    own_event, their_event = fmt.read(_without_extension(own_document)).event, fmt.read(envelope).event
+    if not same_event(replace(own_event, data={}), replace(their_event, data={})):
         return None
-    return {key: value for key, value in other.data.items() if key not in one.data}
+    return {key: value for key, value in their_event.data.items() if key not in own_event.data}
 
 
-def _bare(part: Any) -> Any:
-    """The document without what travels under our key, which some formats spell as an item of a list."""
+def _without_extension(part: Any) -> Any:
+    """The document without our extension, which some formats spell as an item of a list."""
     if type(part) is dict:
-        return {key: _bare(value) for key, value in part.items() if key != KEY}
+        return {key: _without_extension(value) for key, value in part.items() if key != EXTENSION_KEY}
     if type(part) is list:
-        return [_bare(item) for item in part if type(item) is not dict or item.get("key") != KEY]
+        return [_without_extension(item) for item in part if type(item) is not dict or item.get("key") != EXTENSION_KEY]
     return part
 
 
-def _covers(mine: Any, theirs: Any) -> bool:
+def _covers(own_part: Any, their_part: Any) -> bool:
     """Whether everything that I would write stands there; what others added is no contradiction."""
-    if type(mine) is dict and type(theirs) is dict:
-        return all(key in theirs and _covers(value, theirs[key]) for key, value in mine.items())
-    if type(mine) is list and type(theirs) is list:
-        return len(mine) <= len(theirs) and all(map(_covers, mine, theirs))
-    return bool(mine == theirs)
+    if type(own_part) is dict and type(their_part) is dict:
+        return all(key in their_part and _covers(value, their_part[key]) for key, value in own_part.items())
+    if type(own_part) is list and type(their_part) is list:
+        return len(own_part) <= len(their_part) and all(map(_covers, own_part, their_part))
+    return bool(own_part == their_part)
 
 
-def same_event(one: Event, other: Event) -> bool:
+def same_event(first: Event, second: Event) -> bool:
     """Whether two events say the same, whatever documents they were read from; an empty session is none."""
-    left, right = (asdict(event) | {"session": event.session or None} for event in (one, other))
-    ignored = {"native", "origin", "received"}
-    return all(left[name] == right[name] for name in left if name not in ignored)
+    first_fields, second_fields = (asdict(event) | {"session": event.session or None} for event in (first, second))
+    ignored_fields = {"native", "origin", "received"}
+    return all(first_fields[name] == second_fields[name] for name in first_fields if name not in ignored_fields)

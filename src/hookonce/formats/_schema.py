@@ -1,4 +1,4 @@
-"""A document held against a published schema: every problem in our words, each with its JSON path."""
+"""JSON Schema validation of documents: every problem in our words, each with its JSON path."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -11,50 +11,50 @@ from hookonce.ids import is_uuid
 from hookonce.model import Json, Object, Problem
 from hookonce.times import has_zone
 
-Check = Callable[[Object, bool], tuple[list[Problem], list[Problem]]]
-_LONGEST = 200  # a message of the validator that is longer quotes the document
-_FORMS = {"uuid": "expected a UUID", "date-time": "expected an RFC 3339 time with a zone"}
+FormatCheck = Callable[[Object, bool], tuple[list[Problem], list[Problem]]]
+_MAX_MESSAGE_CHARS = 200  # a message of the validator that is longer quotes the document
+_FORMAT_MESSAGES = {"uuid": "expected a UUID", "date-time": "expected an RFC 3339 time with a zone"}
 
 
-def schema(name: str) -> Object:
-    """A published schema."""
-    found: Object = decode((files("hookonce") / "schemas" / f"{name}.json").read_bytes())
-    return found
+def load_schema(name: str) -> Object:
+    """Load a published schema."""
+    document: Object = decode((files("hookonce") / "schemas" / f"{name}.json").read_bytes())
+    return document
 
 
-def judged(name: str, more: Check | None, document: Json, *, strict: bool) -> tuple[list[Problem], list[Problem]]:
-    """What the schema refuses, then what `more` adds to it at other places; and what is doubtful."""
-    wrong = sorted({problem for error in _validator(name).iter_errors(document) for problem in _told(error)})
-    if more is None or type(document) is not dict:
-        return wrong, []
-    further, doubts = more(document, strict)
-    told = {path for path, _ in wrong}
-    return wrong + [problem for problem in further if problem[0] not in told], doubts
+def validate_document(name: str, extra_check: FormatCheck | None, document: Json, *, strict: bool) -> tuple[list[Problem], list[Problem]]:
+    """Problems and doubts of a document: those of its schema, then those of `extra_check` at other paths."""
+    problems = sorted({problem for error in _validator(name).iter_errors(document) for problem in _schema_problems(error)})
+    if extra_check is None or type(document) is not dict:
+        return problems, []
+    extra_problems, doubts = extra_check(document, strict)
+    paths = {path for path, _ in problems}
+    return problems + [problem for problem in extra_problems if problem[0] not in paths], doubts
 
 
-def _told(error: Any) -> Iterator[Problem]:
+def _schema_problems(error: Any) -> Iterator[Problem]:
     """A schema error in our words; a missing field is named by its own path."""
     path = "$" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
     if error.validator == "required":
         yield from ((f"{path}.{name}", "is required") for name in error.validator_value if name not in error.instance)
     elif error.validator == "type":
-        wanted = error.validator_value
-        yield path, f"expected {wanted if isinstance(wanted, str) else ' or '.join(wanted)}"
+        expectation = error.validator_value
+        yield path, f"expected {expectation if isinstance(expectation, str) else ' or '.join(expectation)}"
     elif error.validator == "pattern" and "description" in error.schema:
         yield path, f"expected {error.schema['description']}"
     elif error.validator == "enum":
         yield path, f"expected one of {', '.join(map(str, error.validator_value))}"
     elif error.validator == "format":
-        yield path, _FORMS[error.validator_value]
+        yield path, _FORMAT_MESSAGES[error.validator_value]
     else:
-        yield path, error.message if len(error.message) < _LONGEST else f"does not fit {error.validator}"
+        yield path, error.message if len(error.message) < _MAX_MESSAGE_CHARS else f"does not fit {error.validator}"
 
 
 @cache
 def _validator(name: str) -> Any:
     from jsonschema import Draft202012Validator, FormatChecker
 
-    known = FormatChecker(formats=())
-    known.checks("uuid")(lambda value: type(value) is not str or is_uuid(value))
-    known.checks("date-time")(lambda value: type(value) is not str or has_zone(value))
-    return Draft202012Validator(schema(name), format_checker=known)
+    checker = FormatChecker(formats=())
+    checker.checks("uuid")(lambda value: type(value) is not str or is_uuid(value))
+    checker.checks("date-time")(lambda value: type(value) is not str or has_zone(value))
+    return Draft202012Validator(load_schema(name), format_checker=checker)

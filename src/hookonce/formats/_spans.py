@@ -1,27 +1,27 @@
-"""Spans: what one event tells of something that has ended, as an OTLP trace request. Never read back."""
+"""OpenTelemetry spans: an event that ends something at a known time, as an OTLP trace request. Write only."""
 
 from hookonce.formats._otlp import (
-    call_span,
-    described,
-    failed,
-    judged,
+    call_span_id,
+    event_attributes,
+    is_failure,
+    decision_attributes,
     nanoseconds,
-    pair,
-    resource,
-    scope,
-    session_span,
-    span,
-    trace_id,
-    turn_span,
+    attribute,
+    resource_of,
+    instrumentation_scope,
+    session_span_id,
+    span_id,
+    trace_id_of,
+    turn_span_id,
 )
-from hookonce.formats._read import whole
+from hookonce.formats._read import as_count
 from hookonce.formats._rest import is_repeat
-from hookonce.formats._text import is_left_out
+from hookonce.formats._text import is_digest
 from hookonce.model import Event, Json, Object, Record
 from hookonce.texts import dump
 
 # What ends with an event, as the conventions call the operation; a session is ours alone.
-_ENDS = {
+_OPERATION_BY_END_TYPE = {
     "after_tool_execute": "execute_tool",
     "tool_use_failure": "execute_tool",
     "after_model": "chat",
@@ -31,51 +31,51 @@ _ENDS = {
     "session_end": "session",
     "session_abort": "session",
 }
-_INTERNAL, _CLIENT = 1, 3
-_ERROR = 2
+_KIND_INTERNAL, _KIND_CLIENT = 1, 3
+_STATUS_ERROR = 2
 
 
 def write_spans(record: Record) -> list[Object]:
     """One request with one span, for an event that ends something at a known time."""
     event = record.event
-    operation, end = _ENDS.get(event.type), nanoseconds(event.time)
+    operation, end = _OPERATION_BY_END_TYPE.get(event.type), nanoseconds(event.time)
     if operation is None or not end or is_repeat(event):
         return []
-    inner = {"scope": scope(), "spans": [_span(record, operation, end)]}
-    return [{"resourceSpans": [{"resource": resource(event), "scopeSpans": [inner]}]}]
+    inner = {"scope": instrumentation_scope(), "spans": [_build_span(record, operation, end)]}
+    return [{"resourceSpans": [{"resource": resource_of(event), "scopeSpans": [inner]}]}]
 
 
-def _span(record: Record, operation: str, end: int) -> Object:
+def _build_span(record: Record, operation: str, end: int) -> Object:
     event = record.event
-    own, parent = _place(event, operation)
-    found: Object = {"traceId": trace_id(event), "spanId": own}
+    own_id, parent = _span_ids(event, operation)
+    document: Object = {"traceId": trace_id_of(event), "spanId": own_id}
     if parent is not None:
-        found["parentSpanId"] = parent
-    found["name"] = f"{operation} {_subject(event, operation)}"
-    found["kind"] = _CLIENT if operation == "chat" else _INTERNAL
-    found["startTimeUnixNano"] = str(max(end - _length(event), 0))
-    found["endTimeUnixNano"] = str(end)
-    found["attributes"] = described(event, "hookonce.event.id", event.id) + _contents(event) + judged(record)
-    if failed(event):
-        found["status"] = {"code": _ERROR, **_message(event)}
-    return found
+        document["parentSpanId"] = parent
+    document["name"] = f"{operation} {_span_subject(event, operation)}"
+    document["kind"] = _KIND_CLIENT if operation == "chat" else _KIND_INTERNAL
+    document["startTimeUnixNano"] = str(max(end - _duration_ns(event), 0))
+    document["endTimeUnixNano"] = str(end)
+    document["attributes"] = event_attributes(event, "hookonce.event.id", event.id) + _content_attributes(event) + decision_attributes(record)
+    if is_failure(event):
+        document["status"] = {"code": _STATUS_ERROR, **_status_message(event)}
+    return document
 
 
-def _place(event: Event, operation: str) -> tuple[str, str | None]:
-    """Own id and parent; what has no name of its own is named after its event."""
+def _span_ids(event: Event, operation: str) -> tuple[str, str | None]:
+    """Own id and parent id; what has no id of its own gets one from its event."""
     if operation == "session":
-        return session_span(event), None
+        return session_span_id(event), None
     if operation == "execute_tool":
-        own, parent = call_span(event), turn_span(event)
+        own_id, parent = call_span_id(event), turn_span_id(event)
     elif event.type == "agent_stop":
-        own, parent = turn_span(event), session_span(event)
+        own_id, parent = turn_span_id(event), session_span_id(event)
     else:
         name = event.subagent.id if event.type == "subagent_stop" and event.subagent is not None else None
-        own, parent = span("subagent", event.session, name) if name else "", turn_span(event)
-    return (own if own and own != parent else span("event", event.id)), parent
+        own_id, parent = span_id("subagent", event.session, name) if name else "", turn_span_id(event)
+    return (own_id if own_id and own_id != parent else span_id("event", event.id)), parent
 
 
-def _subject(event: Event, operation: str) -> str:
+def _span_subject(event: Event, operation: str) -> str:
     if operation == "execute_tool" and event.tool is not None:
         return event.tool.native
     if operation == "chat" and event.model is not None:
@@ -85,28 +85,28 @@ def _subject(event: Event, operation: str) -> str:
     return event.agent
 
 
-def _length(event: Event) -> int:
-    """How long it took, in nanoseconds; 0 where the event does not tell."""
+def _duration_ns(event: Event) -> int:
+    """Duration in nanoseconds; 0 where the event does not say."""
     result = event.tool.result if event.tool is not None else None
-    told = event.data.get("duration_ms") if result is None else result.duration_ms
-    return (whole(told) or 0) * 1_000_000
+    duration_ms = event.data.get("duration_ms") if result is None else result.duration_ms
+    return (as_count(duration_ms) or 0) * 1_000_000
 
 
-def _contents(event: Event) -> list[Object]:
+def _content_attributes(event: Event) -> list[Object]:
     """Arguments and result; the conventions allow JSON text for them on spans."""
     tool = event.tool
     if tool is None:
         return []
-    found = [pair("gen_ai.tool.call.arguments", dump(tool.input).decode())] if tool.input else []
+    attributes = [attribute("gen_ai.tool.call.arguments", dump(tool.input).decode())] if tool.input else []
     if tool.result is not None and tool.result.exit_code is not None:
-        found.append(pair("process.exit.code", tool.result.exit_code))
+        attributes.append(attribute("process.exit.code", tool.result.exit_code))
     output: Json = None if tool.result is None else tool.result.output
-    if output is not None and not is_left_out(output):
-        found.append(pair("gen_ai.tool.call.result", dump(output).decode()))
-    return found
+    if output is not None and not is_digest(output):
+        attributes.append(attribute("gen_ai.tool.call.result", dump(output).decode()))
+    return attributes
 
 
-def _message(event: Event) -> Object:
+def _status_message(event: Event) -> Object:
     result = event.tool.result if event.tool is not None else None
     error = event.data.get("error") if result is None else result.error
     return {"message": error} if type(error) is str else {}

@@ -7,8 +7,8 @@ from hookonce.model import Digest, Object
 from hookonce.texts import dump
 
 
-def measured(value: Any) -> tuple[str, int]:
-    """Hash and length of a text, or of what remains of one."""
+def hash_and_length(value: Any) -> tuple[str, int]:
+    """Hash and length of a text, or those of its digest."""
     if isinstance(value, Digest):
         return value.hash, value.length
     if type(value) is dict and type(value.get("hash")) is str and type(value.get("length")) is int:
@@ -17,8 +17,8 @@ def measured(value: Any) -> tuple[str, int]:
     return "sha256:" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), len(text)
 
 
-def is_left_out(value: Any) -> bool:
-    """Whether only a digest remains."""
+def is_digest(value: Any) -> bool:
+    """Whether only a digest of the text remains."""
     return isinstance(value, Digest) or (type(value) is dict and value.keys() == {"hash", "length", "lines"})
 
 
@@ -27,12 +27,12 @@ def as_text(value: Any) -> str:
     return value if type(value) is str else dump(value).decode()
 
 
-def fields(name: str, value: Any) -> Object:
+def text_fields(name: str, value: Any) -> Object:
     """`name_hash` and `name_length`, and `name_text` where the text itself is there."""
     if value is None:
         return {}
-    mark, length = measured(value)
-    found: Object = {f"{name}_hash": mark, f"{name}_length": length}
-    if not is_left_out(value):
-        found[f"{name}_text"] = as_text(value)
-    return found
+    text_hash, length = hash_and_length(value)
+    result: Object = {f"{name}_hash": text_hash, f"{name}_length": length}
+    if not is_digest(value):
+        result[f"{name}_text"] = as_text(value)
+    return result

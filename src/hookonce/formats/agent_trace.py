@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from hookonce import ids, times
-from hookonce.canon.events import FILE_FATES
-from hookonce.formats._files import file_events
-from hookonce.formats._model import qualified
+from hookonce.canon.events import FILE_OPERATIONS
+from hookonce.formats._files import build_file_events
+from hookonce.formats._model import qualify_model
 from hookonce.formats._place import to_uri
-from hookonce.formats._read import given
-from hookonce.formats._rest import KEY, is_repeat
-from hookonce.formats._text import measured
+from hookonce.formats._read import drop_none
+from hookonce.formats._rest import EXTENSION_KEY, is_repeat
+from hookonce.formats._text import hash_and_length
 from hookonce.model import Event, Format, Gap, Object, Problem, Record
 
 VERSION = "0.1.0"
-_CHANGES = frozenset({"file_changed", *(kind for kind, _, _ in FILE_FATES)})
-_LONGEST_MODEL = 250
+_FILE_EVENT_TYPES = frozenset({"file_changed", *(kind for kind, _, _ in FILE_OPERATIONS)})
+_MAX_MODEL_CHARS = 250
 _FIELDS = {
     "record": frozenset({"version", "id", "timestamp", "vcs", "tool", "files", "metadata"}),
     "tool": frozenset({"name", "version"}),
@@ -27,7 +27,7 @@ _FIELDS = {
     "contributor": frozenset({"type", "model_id"}),
     "range": frozenset({"start_line", "end_line", "content_hash", "contributor"}),
 }
-_INNER: dict[str, dict[str, str]] = {
+_NESTED_LEVELS: dict[str, dict[str, str]] = {
     "record": {"tool": "tool", "files": "file"},
     "tool": {},
     "file": {"conversations": "conversation"},
@@ -35,27 +35,27 @@ _INNER: dict[str, dict[str, str]] = {
     "contributor": {},
     "range": {"contributor": "contributor"},
 }
-_OLDER = {
+_OLD_FIELD_NOTES = {
     ("contributor", "model"): "an older spelling of model_id",
     ("tool", "session_id"): "the session belongs in metadata",
 }
 
 
 def write(record: Record) -> list[Object]:
-    """One trace record for all files that the event tells of; none where it tells of none."""
+    """One trace record for all files that the event has written; none where there are none."""
     event = record.event
     if is_repeat(event):
         return []
-    changes = [event] if event.type in _CHANGES and _path(event) else file_events(event)
+    changes = [event] if event.type in _FILE_EVENT_TYPES and _path(event) else build_file_events(event)
     if not changes:
         return []
     return [
         {
             "version": VERSION,
-            "id": ids.derive(event.id, "agent-trace", "0"),
-            "timestamp": _timestamp(event.time),
+            "id": ids.derive_id(event.id, "agent-trace", "0"),
+            "timestamp": _utc_time(event.time),
             "tool": {"name": event.agent, "version": event.agent_version or "unknown"},
-            "files": [_file(event, change) for change in changes],
+            "files": [_file_document(event, change) for change in changes],
             "metadata": _metadata(event),
         }
     ]
@@ -66,39 +66,39 @@ def _path(event: Event) -> str | None:
     return path if type(path) is str and path else None
 
 
-def _timestamp(text: str) -> str:
-    """The same moment in UTC, which is all that the format takes."""
-    moment = None if text.endswith("Z") else times.parse(text)
-    return text if moment is None else times.text_of(moment)
+def _utc_time(text: str) -> str:
+    """The same time in UTC, which is all that the format takes."""
+    moment = None if text.endswith("Z") else times.parse_time(text)
+    return text if moment is None else times.format_time(moment)
 
 
-def _file(event: Event, change: Event) -> Object:
+def _file_document(event: Event, change: Event) -> Object:
     conversation: Object = {"contributor": _contributor(event), "ranges": _ranges(event, change)}
     transcript = event.data.get("transcript_path")
     if type(transcript) is str and transcript:
         conversation = {"url": to_uri(transcript), **conversation}
-    return {"path": _relative(_path(change) or "", event.cwd), "conversations": [conversation]}
+    return {"path": _relative_path(_path(change) or "", event.cwd), "conversations": [conversation]}
 
 
 def _contributor(event: Event) -> Object:
     """A file watcher sees that a file changed and not by whom; a tool call is the agent's own."""
-    watched = event.tool is None and event.origin is None and event.derived_from is None
-    if watched and "tool_call_id" not in event.data:
+    is_watcher = event.tool is None and event.origin is None and event.derived_from is None
+    if is_watcher and "tool_call_id" not in event.data:
         return {"type": "unknown"}
-    model = event.model and qualified(event.model)
-    return {"type": "ai", "model_id": model} if model and len(model) <= _LONGEST_MODEL else {"type": "ai"}
+    model = event.model and qualify_model(event.model)
+    return {"type": "ai", "model_id": model} if model and len(model) <= _MAX_MODEL_CHARS else {"type": "ai"}
 
 
 def _ranges(event: Event, change: Event) -> list[Object]:
-    first, last = change.data.get("start_line"), change.data.get("end_line")
-    if type(first) is not int or type(last) is not int or not 1 <= first <= last:
+    start_line, end_line = change.data.get("start_line"), change.data.get("end_line")
+    if type(start_line) is not int or type(end_line) is not int or not 1 <= start_line <= end_line:
         return []
     content = event.tool.input.get("content") if event.tool is not None else None
-    mark = {} if content is None else {"content_hash": measured(content)[0]}
-    return [{"start_line": first, "end_line": last, **mark}]
+    hash_field = {} if content is None else {"content_hash": hash_and_length(content)[0]}
+    return [{"start_line": start_line, "end_line": end_line, **hash_field}]
 
 
-def _relative(path: str, cwd: str | None) -> str:
+def _relative_path(path: str, cwd: str | None) -> str:
     """The path from the working directory, which is as near to the repository's root as an event knows."""
     root = (cwd or "").rstrip("/\\")
     if root and path.startswith((root + "/", root + "\\")):
@@ -109,28 +109,28 @@ def _relative(path: str, cwd: str | None) -> str:
 
 def _metadata(event: Event) -> Object:
     call = event.data.get("tool_call_id") if event.tool is None else event.tool.call_id
-    ours = {"event": event.id, "type": event.type, "turn": event.turn, "tool_call_id": call}
-    return given({"session_id": event.session, KEY: given(ours)})
+    own_fields = {"event": event.id, "type": event.type, "turn": event.turn, "tool_call_id": call}
+    return drop_none({"session_id": event.session, EXTENSION_KEY: drop_none(own_fields)})
 
 
 def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001  one table, one signature
-    """What the schema cannot say; fields that it does not know are a matter of strictness."""
+    """What a schema cannot express; unknown fields are problems only in strict mode."""
     problems: list[Problem] = []
     doubts: list[Problem] = []
     notes: list[Problem] = []
     for level, part, where in _parts(doc):
         unknown = sorted(part.keys() - _FIELDS[level])
-        doubts += [(f"{where}.{key}", _OLDER.get((level, key), "unknown field")) for key in unknown]
-        if level == "range" and _backwards(part):
+        doubts += [(f"{where}.{key}", _OLD_FIELD_NOTES.get((level, key), "unknown field")) for key in unknown]
+        if level == "range" and _is_reversed(part):
             problems.append((f"{where}.end_line", "the range ends before it begins"))
         if level == "file" and type(part.get("path")) is str and part["path"].startswith("/"):
             notes.append((f"{where}.path", "the file lies outside of the repository, or its root is not known"))
     return (problems + doubts, notes) if strict else (problems, doubts + notes)
 
 
-def _backwards(part: Object) -> bool:
-    first, last = part.get("start_line"), part.get("end_line")
-    return type(first) is int and type(last) is int and last < first
+def _is_reversed(part: Object) -> bool:
+    start_line, end_line = part.get("start_line"), part.get("end_line")
+    return type(start_line) is int and type(end_line) is int and end_line < start_line
 
 
 def _parts(part: Any, level: str = "record", where: str = "$") -> Iterator[tuple[str, Object, str]]:
@@ -138,17 +138,17 @@ def _parts(part: Any, level: str = "record", where: str = "$") -> Iterator[tuple
     if type(part) is not dict:
         return
     yield level, part, where
-    for key, inner in _INNER[level].items():
-        found = part.get(key)
-        if type(found) is not list:
-            yield from _parts(found, inner, f"{where}.{key}")
+    for key, inner_level in _NESTED_LEVELS[level].items():
+        value = part.get(key)
+        if type(value) is not list:
+            yield from _parts(value, inner_level, f"{where}.{key}")
             continue
-        for index, item in enumerate(found):
-            yield from _parts(item, inner, f"{where}.{key}[{index}]")
+        for index, item in enumerate(value):
+            yield from _parts(item, inner_level, f"{where}.{key}[{index}]")
 
 
 # What a trace of lines says nothing about.
-_LEFT_OUT = (
+_OMITTED_FIELDS = (
     "$.event.turn",
     "$.event.subagent",
     "$.event.parent_session",
@@ -182,7 +182,7 @@ FORMAT = Format(
     check=check,
     lacks=frozenset({"decision", "risk", "runs", "user"}),
     gaps=(
-        *(Gap(where=where, strategy="left out") for where in _LEFT_OUT),
+        *(Gap(where=where, strategy="left out") for where in _OMITTED_FIELDS),
         Gap(where="$.event.type", strategy="narrowed", note="only writes of files have a place"),
         Gap(
             where="$.files[].path",

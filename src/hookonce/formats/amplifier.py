@@ -3,37 +3,37 @@
 from msgspec.structs import replace
 
 from hookonce.errors import DocumentError
-from hookonce.formats._amplifier_details import fill
-from hookonce.formats._amplifier_names import EVERY, SEED, kind_of, name_of
-from hookonce.formats._amplifier_registry import missing
-from hookonce.formats._files import file_events
-from hookonce.formats._read import moment, optional, required
-from hookonce.formats._rest import KEY, believed, is_repeat, names, plain_event, rest_of
+from hookonce.formats._amplifier_details import fill_document
+from hookonce.formats._amplifier_names import ALL_NAMES, SEED_NAMES, canonical_type_of, event_name_of
+from hookonce.formats._amplifier_registry import missing_fields
+from hookonce.formats._files import build_file_events
+from hookonce.formats._read import require_time, read_field, require_field
+from hookonce.formats._rest import EXTENSION_KEY, complete_from_rest, is_repeat, remaining_fields, plain_event, rest_of
 from hookonce.model import Event, Format, Gap, Json, Object, Problem, Record, Result, Tool
-from hookonce.times import from_seconds, seconds
+from hookonce.times import from_seconds, to_seconds
 
-_REQUIRED = frozenset({"id", "ts", "event", "component"})
-_TEXTS = ("module", "status", "request_id", "span_id")
-_KNOWN = frozenset({"id", "ts", "event", "component", "session_id", "duration_ms", "data", "error", *_TEXTS})
-_CALLS = frozenset({"module:invoke", "tool:pre", "tool:post", "tool:error"})
+_REQUIRED_FIELDS = frozenset({"id", "ts", "event", "component"})
+_STRING_FIELDS = ("module", "status", "request_id", "span_id")
+_KNOWN_FIELDS = frozenset({"id", "ts", "event", "component", "session_id", "duration_ms", "data", "error", *_STRING_FIELDS})
+_CALL_NAMES = frozenset({"module:invoke", "tool:pre", "tool:post", "tool:error"})
 _OUTCOMES = {"ok": True, "error": False}
-_REMAINING = names()
+_REST_FIELDS = remaining_fields()
 
 
 def write(record: Record) -> list[Object]:
-    """The event, and one `artifact:write` for each file that it tells of."""
+    """The event, and one `artifact:write` for each file that it has written."""
     event = record.event
     if is_repeat(event):
         return []
     documents = [_document(event)]
     if event.type == "after_tool_execute":
-        documents += map(_document, _artifacts(event))
+        documents += map(_document, _artifact_events(event))
     return documents
 
 
-def _artifacts(event: Event) -> list[Event]:
+def _artifact_events(event: Event) -> list[Event]:
     """The written files; a size is known where the call still holds the whole text."""
-    files = file_events(event)
+    files = build_file_events(event)
     content = event.tool.input.get("content") if event.tool is not None else None
     if type(content) is not str or len(files) != 1:
         return files
@@ -42,19 +42,19 @@ def _artifacts(event: Event) -> list[Event]:
 
 
 def _document(event: Event) -> Object:
-    name, origin, agent = name_of(event), event.origin, event.agent
+    name, origin, agent = event_name_of(event), event.origin, event.agent
     # A kernel's own event keeps the component that it named; otherwise the agent is the component.
-    named = event.data.get("component") if agent == "amplifier" else None
-    component = named if type(named) is str else agent
+    own_component = event.data.get("component") if agent == "amplifier" else None
+    component = own_component if type(own_component) is str else agent
     document: Object = {
         "id": origin.id if origin is not None and origin.id else event.id,
-        "ts": seconds(event.time) or 0.0,
+        "ts": to_seconds(event.time) or 0.0,
         "event": name,
         "component": component,
     }
     data: Object = {}
-    fill(event, name, document, data)
-    data[KEY] = rest = rest_of(event, _REMAINING)
+    fill_document(event, name, document, data)
+    data[EXTENSION_KEY] = rest = rest_of(event, _REST_FIELDS)
     if component != agent:
         rest["agent"] = agent
     document["data"] = data
@@ -64,118 +64,117 @@ def _document(event: Event) -> Object:
 
 
 def read(doc: Object) -> Record:
-    """The record of an event; one that hookonce did not write is the kernel's, and its agent `amplifier`."""
-    name, component = required(doc, "event", str), required(doc, "component", str)
-    told = dict(optional(doc, "data", dict) or {})
-    rest = told.pop(KEY, None)
-    kernel = type(rest) is not dict
+    """Parse an event; one that hookonce did not write is the kernel's, and its agent `amplifier`."""
+    name, component = require_field(doc, "event", str), require_field(doc, "component", str)
+    data = dict(read_field(doc, "data", dict) or {})
+    rest = data.pop(EXTENSION_KEY, None)
+    is_kernel = type(rest) is not dict
     if name == "session:resume":
-        told.setdefault("source", "resume")
-    gaps = _gaps(doc, name, told)
-    tool = _tool(doc, name, told)
+        data.setdefault("source", "resume")
+    gaps = _document_gaps(doc, name, data)
+    tool = _read_tool(doc, name, data)
     event = plain_event(
         "amplifier",
         doc,
-        required(doc, "id", str),
-        type=kind_of(name, optional(doc, "status", str), told),
-        agent="amplifier" if kernel else component,
-        session=optional(doc, "session_id", str),
-        parent_session=_text(told, "parent") if kernel else None,
-        time=_time(doc, gaps),
+        require_field(doc, "id", str),
+        type=canonical_type_of(name, read_field(doc, "status", str), data),
+        agent="amplifier" if is_kernel else component,
+        session=read_field(doc, "session_id", str),
+        parent_session=_read_text(data, "parent") if is_kernel else None,
+        time=_read_time(doc, gaps),
         tool=tool,
-        prompt=_text(told, "prompt"),
-        model=_text(told, "model") if kernel else None,
-        data=_data(doc, told, tool) | {"component": component},
+        prompt=_read_text(data, "prompt"),
+        model=_read_text(data, "model") if is_kernel else None,
+        data=_read_data(doc, data, tool) | {"component": component},
     )
-    return believed(FORMAT, Record(event=event, gaps=gaps), doc, rest)
+    return complete_from_rest(FORMAT, Record(event=event, gaps=gaps), doc, rest)
 
 
-def _gaps(doc: Object, name: str, told: Object) -> list[Gap]:
+def _document_gaps(doc: Object, name: str, data: Object) -> list[Gap]:
     gaps = [
         Gap(where=f"$.{key}", strategy="kept", note=f"{key} is no field of Event v1")
-        for key in sorted(doc.keys() - _KNOWN)
+        for key in sorted(doc.keys() - _KNOWN_FIELDS)
     ]
-    if name not in EVERY and not name.startswith("vendor."):
+    if name not in ALL_NAMES and not name.startswith("vendor."):
         gaps.append(Gap(where="$.event", strategy="kept", note=f"{name} is no event name of Amplifier"))
     if not doc.get("session_id"):
         gaps.append(Gap(where="$.session_id", strategy="left empty", note="the event names no session"))
-    if told.get("repeat") is not None:
+    if data.get("repeat") is not None:
         gaps.append(Gap(where="$.data.repeat", strategy="kept", note="repeat means something else here"))
     return gaps
 
 
-def _time(doc: Object, gaps: list[Gap]) -> str:
+def _read_time(doc: Object, gaps: list[Gap]) -> str:
     """Event v1 has seconds since 1970, its relatives ISO text: both are read."""
     if type(doc.get("ts")) is str:
-        return moment(doc, "ts", gaps)
-    text = from_seconds(required(doc, "ts", float))
+        return require_time(doc, "ts", gaps)
+    text = from_seconds(require_field(doc, "ts", float))
     if text is None:
         raise DocumentError("expected seconds since 1970", "$.ts")
     return text
 
 
-def _tool(doc: Object, name: str, told: Object) -> Tool | None:
-    module, duration = optional(doc, "module", str), optional(doc, "duration_ms", float)
-    native = module or _text(told, "tool_name")
-    if name not in _CALLS or native is None:
+def _read_tool(doc: Object, name: str, data: Object) -> Tool | None:
+    module, duration = read_field(doc, "module", str), read_field(doc, "duration_ms", float)
+    native = module or _read_text(data, "tool_name")
+    if name not in _CALL_NAMES or native is None:
         return None
-    given = told.get("tool_input")
-    result = None if name == "tool:pre" else Result(ok=_ok(doc, name), error=_said(doc), duration_ms=duration)
+    tool_input = data.get("tool_input")
+    result = None if name == "tool:pre" else Result(ok=_read_ok(doc, name), error=_error_text(doc), duration_ms=duration)
     return Tool(
         name=native,
         native=native,
-        input=given if type(given) is dict else {},
+        input=tool_input if type(tool_input) is dict else {},
         result=result,
-        call_id=_text(told, "tool_call_id"),
+        call_id=_read_text(data, "tool_call_id"),
     )
 
 
-def _ok(doc: Object, name: str) -> bool | None:
-    return False if name == "tool:error" else _OUTCOMES.get(optional(doc, "status", str) or "")
+def _read_ok(doc: Object, name: str) -> bool | None:
+    return False if name == "tool:error" else _OUTCOMES.get(read_field(doc, "status", str) or "")
 
 
-def _said(doc: Object) -> str | None:
-    return _text(optional(doc, "error", dict) or {}, "message")
+def _error_text(doc: Object) -> str | None:
+    return _read_text(read_field(doc, "error", dict) or {}, "message")
 
 
-def _text(told: Object, key: str) -> str | None:
-    """A text of an object that promises nothing about its fields."""
-    value: Json = told.get(key)
+def _read_text(holder: Object, key: str) -> str | None:
+    value: Json = holder.get(key)
     return value if type(value) is str else None
 
 
-def _data(doc: Object, told: Object, tool: Tool | None) -> Object:
+def _read_data(doc: Object, event_data: Object, tool: Tool | None) -> Object:
     """The event's own data, and beside it those fields of the envelope that no field of ours takes."""
-    data: Object = {key: value for key in _TEXTS if (value := optional(doc, key, str)) is not None}
+    data: Object = {key: value for key in _STRING_FIELDS if (value := read_field(doc, key, str)) is not None}
     if tool is not None:
         data.pop("module", None)
         if data.get("status") in _OUTCOMES:
             del data["status"]
     elif doc.get("duration_ms") is not None:
         data["duration_ms"] = doc["duration_ms"]
-    if (error := optional(doc, "error", dict)) is not None:
+    if (error := read_field(doc, "error", dict)) is not None:
         data["error"] = error
-        if code := _text(error, "code"):
+        if code := _read_text(error, "code"):
             data["error_type"] = code
-    return data | told
+    return data | event_data
 
 
 def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001  one table, one signature
     """Names, statuses, errors and the fields of the registry, all of which the schema of Event v1 leaves open."""
-    absent, unknown = missing(doc)
-    name, error = _text(doc, "event"), doc.get("error")
+    absent, unknown = missing_fields(doc)
+    name, error = _read_text(doc, "event"), doc.get("error")
     doubts: list[Problem] = []
     if type(doc.get("ts")) is str:
         doubts.append(("$.ts", "Event v1 has a number of seconds, not a text"))
-    if name is not None and name not in EVERY and not name.startswith("vendor."):
+    if name is not None and name not in ALL_NAMES and not name.startswith("vendor."):
         doubts.append(("$.event", f"{name} is no event name of Amplifier"))
-    status = _text(doc, "status")
+    status = _read_text(doc, "status")
     if name == "module:invoke" and status is not None and status not in _OUTCOMES:
         doubts.append(("$.status", "module:invoke ends with ok or error"))
-    if type(error) is dict and not (_text(error, "code") and type(error.get("message")) is str):
+    if type(error) is dict and not (_read_text(error, "code") and type(error.get("message")) is str):
         doubts.append(("$.error", "an error has a code and a message"))
-    notes = unknown + [(f"$.{key}", f"{key} is no field of Event v1") for key in sorted(doc.keys() - _KNOWN)]
-    if strict and name in EVERY - SEED:
+    notes = unknown + [(f"$.{key}", f"{key} is no field of Event v1") for key in sorted(doc.keys() - _KNOWN_FIELDS)]
+    if strict and name in ALL_NAMES - SEED_NAMES:
         notes.append(("$.event", f"{name} belongs to the later core, not to the stable names"))
     return (absent + doubts, notes) if strict else (absent, doubts + notes)
 
@@ -187,7 +186,7 @@ FORMAT = Format(
     mime="application/json",
     write=write,
     read=read,
-    is_mine=lambda doc: len(doc.keys() & _REQUIRED) >= len(_REQUIRED) - 1,  # one may have been forgotten
+    is_mine=lambda doc: len(doc.keys() & _REQUIRED_FIELDS) >= len(_REQUIRED_FIELDS) - 1,  # one may have been forgotten
     check=check,
     lacks=frozenset({"decision", "risk", "runs", "user"}),
     gaps=(

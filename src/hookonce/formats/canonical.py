@@ -1,4 +1,4 @@
-"""Our own record as it is: the form that other hookonce commands print and read."""
+"""Canonical format: our own record as JSON, which other hookonce commands print and read."""
 
 from msgspec import ValidationError, convert
 from msgspec.structs import replace
@@ -6,14 +6,14 @@ from msgspec.structs import replace
 from hookonce.errors import DocumentError
 from hookonce.model import SCHEMA, Event, Format, Gap, Object, Record, Stored
 
-_PLACES = (
+_KNOWN_FIELDS = (
     ("$.event", frozenset(Event.__struct_fields__)),
     ("$", frozenset({*Stored.__struct_fields__, "seq", "hash"})),
 )
 
 
 def write(record: Record) -> list[Object]:
-    """The record, whole."""
+    """The whole record as one document."""
     document: Object = {
         "event": record.event,
         "decision": record.decision,
@@ -25,7 +25,7 @@ def write(record: Record) -> list[Object]:
 
 
 def read(doc: Object) -> Record:
-    """The record, its types checked; what a newer version added is named and kept out."""
+    """Parse a record and check its types; fields of a newer version are gaps."""
     try:
         record = convert(doc, Record)
     except ValidationError as problem:
@@ -35,20 +35,20 @@ def read(doc: Object) -> Record:
         raise DocumentError("a name holds a lone surrogate") from None
     if record.event.schema.partition("/")[0] != SCHEMA.partition("/")[0]:
         raise DocumentError(f"expected {SCHEMA}, got {record.event.schema}", "$.event.schema")
-    lost = _lost(doc, record.event.schema)
-    return replace(record, gaps=record.gaps + lost) if lost else record
+    gaps = _unknown_field_gaps(doc, record.event.schema)
+    return replace(record, gaps=record.gaps + gaps) if gaps else record
 
 
-def _lost(doc: Object, version: str) -> list[Gap]:
-    found = []
+def _unknown_field_gaps(doc: Object, version: str) -> list[Gap]:
+    gaps = []
     if version != SCHEMA:
         note = f"version {version} is not known; read as {SCHEMA}"
-        found.append(Gap(where="$.event.schema", strategy="best effort", note=note))
-    for place, known in _PLACES:
-        part = doc["event"] if place == "$.event" else doc
-        unknown = sorted(part.keys() - known)
-        found += [Gap(where=f"{place}.{key}", strategy="left out", note=f"unknown field {key}") for key in unknown]
-    return found
+        gaps.append(Gap(where="$.event.schema", strategy="best effort", note=note))
+    for path, known_fields in _KNOWN_FIELDS:
+        part = doc["event"] if path == "$.event" else doc
+        unknown = sorted(part.keys() - known_fields)
+        gaps += [Gap(where=f"{path}.{key}", strategy="left out", note=f"unknown field {key}") for key in unknown]
+    return gaps
 
 
 FORMAT = Format(

@@ -5,10 +5,10 @@ from functools import lru_cache
 from hookonce import __version__, ids, times
 from hookonce.canon.events import EVENTS
 from hookonce.formats._model import provider_of
-from hookonce.formats._ocsf_control import LEVELS, control
-from hookonce.formats._ocsf_subject import BASE, HERE, OTHER, Subject, subjects
-from hookonce.formats._read import given
-from hookonce.formats._rest import KEY, is_repeat, names, rest_of
+from hookonce.formats._ocsf_control import RISK_LEVEL_IDS, control_profile
+from hookonce.formats._ocsf_subject import BASE_CLASS, HOSTNAME, OTHER_ACTIVITY, OcsfSubject, classify_event
+from hookonce.formats._read import drop_none
+from hookonce.formats._rest import EXTENSION_KEY, is_repeat, remaining_fields, rest_of
 from hookonce.model import Event, Format, Gap, Object, Problem, Record
 
 VERSION = "1.9.0"
@@ -23,49 +23,49 @@ _CLASSES = {
     6008: ("Application Activity", "Application Error", {1: "General Error"}),
 }
 _SEVERITIES = {1: "Informational", 2: "Low", 3: "Medium", 4: "High", 5: "Critical"}
-_FAILURES = ("tool_use_failure", "error_occurred", "model_failed")
-_BY_TYPE = {
-    **dict.fromkeys(_FAILURES, 2),
+_FAILURE_TYPES = ("tool_use_failure", "error_occurred", "model_failed")
+_SEVERITY_BY_TYPE = {
+    **dict.fromkeys(_FAILURE_TYPES, 2),
     **dict.fromkeys(("policy_violation", "policy_blocked", "permission_denied", "retry_loop_detected"), 3),
 }
-_REMAINING = names("type", "time", "received", "agent_version", "model", "origin")
+_REMAINING = remaining_fields("type", "time", "received", "agent_version", "model", "origin")
 
 
 def write(record: Record) -> list[Object]:
-    """The event; one that touches several files is one event for each of them."""
+    """One document per subject: an event that touches several files is one document for each of them."""
     event = record.event
     if is_repeat(event):
         return []
-    return [_document(record, subject, index) for index, subject in enumerate(subjects(event))]
+    return [_document(record, subject, index) for index, subject in enumerate(classify_event(event))]
 
 
-def _document(record: Record, subject: Subject, index: int) -> Object:
+def _document(record: Record, subject: OcsfSubject, index: int) -> Object:
     event, risk = record.event, record.risk
-    severity = _BY_TYPE.get(event.type, 1) if risk is None or risk.level is None else LEVELS[risk.level] + 1
-    profiles = ["host"] if subject.class_uid == BASE else ["host", "ai_operation"]
-    found: Object = {
-        **_classified(subject.class_uid, subject.activity_id, subject.label),
+    severity = _SEVERITY_BY_TYPE.get(event.type, 1) if risk is None or risk.level is None else RISK_LEVEL_IDS[risk.level] + 1
+    profiles = ["host"] if subject.class_uid == BASE_CLASS else ["host", "ai_operation"]
+    document: Object = {
+        **_class_fields(subject.class_uid, subject.activity_id, subject.label),
         "time": _milliseconds(event.time),
         "severity_id": severity,
         "severity": _SEVERITIES[severity],
-        "message": _sentence(event),
+        "message": _message(event),
         **subject.objects,
-        **_status(event),
-        "actor": _actor(event),
-        "device": {"hostname": HERE, "type_id": 0},
+        **_status_fields(event),
+        "actor": _actor_object(event),
+        "device": {"hostname": HOSTNAME, "type_id": 0},
     }
-    if subject.class_uid != BASE:
-        found |= _ai(event)
-    if decided := control(record):
-        found |= decided
+    if subject.class_uid != BASE_CLASS:
+        document |= _ai_profile(event)
+    if profile := control_profile(record):
+        document |= profile
         profiles.append("security_control")
-    found["metadata"] = _metadata(event, profiles, index)
-    found["unmapped"] = {KEY: _unmapped(record, index)}
-    return found
+    document["metadata"] = _metadata(event, profiles, index)
+    document["unmapped"] = {EXTENSION_KEY: _unmapped_fields(record, index)}
+    return document
 
 
 @lru_cache(maxsize=512)
-def _heading(class_uid: int, activity_id: int, label: str | None) -> tuple[tuple[str, int | str], ...]:
+def _class_pairs(class_uid: int, activity_id: int, label: str | None) -> tuple[tuple[str, int | str], ...]:
     category, name, activities = _CLASSES[class_uid]
     activity = label or activities[activity_id]
     return (
@@ -80,15 +80,15 @@ def _heading(class_uid: int, activity_id: int, label: str | None) -> tuple[tuple
     )
 
 
-def _classified(class_uid: int, activity_id: int, label: str | None) -> Object:
-    return dict(_heading(class_uid, activity_id, label))
+def _class_fields(class_uid: int, activity_id: int, label: str | None) -> Object:
+    return dict(_class_pairs(class_uid, activity_id, label))
 
 
 def _milliseconds(text: str) -> int:
-    return (times.nanoseconds(text) or 0) // 1_000_000
+    return (times.to_nanoseconds(text) or 0) // 1_000_000
 
 
-def _sentence(event: Event) -> str:
+def _message(event: Event) -> str:
     row, error = EVENTS.get(event.type), event.data.get("error")
     meaning = event.type if row is None else row.meaning
     if event.tool is not None:
@@ -96,32 +96,31 @@ def _sentence(event: Event) -> str:
     return f"{event.agent}: {meaning}: {error}" if type(error) is str else f"{event.agent}: {meaning}"
 
 
-def _status(event: Event) -> Object:
+def _status_fields(event: Event) -> Object:
     result = event.tool.result if event.tool is not None else None
     ok = None if result is None else result.ok
-    if ok is None and event.type in _FAILURES:
+    if ok is None and event.type in _FAILURE_TYPES:
         ok = False
     if ok is None:
         return {}
-    found: Object = {"status_id": 1, "status": "Success"} if ok else {"status_id": 2, "status": "Failure"}
+    fields: Object = {"status_id": 1, "status": "Success"} if ok else {"status_id": 2, "status": "Failure"}
     if result is not None and result.exit_code is not None:
-        found["status_code"] = str(result.exit_code)
+        fields["status_code"] = str(result.exit_code)
     if result is not None and type(result.error) is str:
-        found["status_detail"] = result.error
-    return found
+        fields["status_detail"] = result.error
+    return fields
 
 
-def _actor(event: Event) -> Object:
-    found: Object = {"application": given({"name": event.agent, "version": event.agent_version})}
+def _actor_object(event: Event) -> Object:
+    actor: Object = {"application": drop_none({"name": event.agent, "version": event.agent_version})}
     if event.session:
-        found["session"] = {"uid": event.session}
+        actor["session"] = {"uid": event.session}
     if event.user is not None:
-        found["user"] = given({"uid": event.user.id, "name": event.user.name})
-    return found
+        actor["user"] = drop_none({"uid": event.user.id, "name": event.user.name})
+    return actor
 
 
-def _ai(event: Event) -> Object:
-    """The profile for what an AI agent did; the base event has no place for it."""
+def _ai_profile(event: Event) -> Object:
     agent: Object = {"uid": event.agent, "name": event.agent, "type_id": 1, "type": "Native"}
     if event.session:
         agent["instance_uid"] = event.session
@@ -139,28 +138,28 @@ def _ai(event: Event) -> Object:
         "completion_tokens": usage.output_tokens,
         "total_tokens": usage.total_tokens,
     }
-    return {"ai_agent": agent, "message_context": given(context)}
+    return {"ai_agent": agent, "message_context": drop_none(context)}
 
 
 def _metadata(event: Event, profiles: list[str], index: int) -> Object:
-    found: Object = {
+    metadata: Object = {
         "version": VERSION,
         "product": {"name": "hookonce", "vendor_name": "hookonce", "version": __version__},
         "profiles": profiles,
-        "uid": ids.derive(event.id, "ocsf", str(index)) if index else event.id,
+        "uid": ids.derive_id(event.id, "ocsf", str(index)) if index else event.id,
         "event_code": event.type,
         "original_time": event.time,
     }
     if event.session:
-        found["correlation_uid"] = event.session
+        metadata["correlation_uid"] = event.session
     if event.received is not None:
-        found["processed_time"] = _milliseconds(event.received)
+        metadata["processed_time"] = _milliseconds(event.received)
     if event.origin is not None and event.origin.id:
-        found["original_event_uid"] = event.origin.id
-    return found
+        metadata["original_event_uid"] = event.origin.id
+    return metadata
 
 
-def _unmapped(record: Record, index: int) -> Object:
+def _unmapped_fields(record: Record, index: int) -> Object:
     rest = rest_of(record.event, _REMAINING)
     if record.decision is not None:
         rest["decision"] = record.decision
@@ -172,7 +171,7 @@ def _unmapped(record: Record, index: int) -> Object:
 
 
 def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001  one table, one signature
-    """What the schema cannot say: numbers that follow from others, and names that must be given."""
+    """What a schema cannot express: numbers that follow from others, and names that are required."""
     problems: list[Problem] = []
     kind, activity = doc.get("class_uid"), doc.get("activity_id")
     if type(kind) is int and type(activity) is int and doc.get("type_uid") != kind * 100 + activity:
@@ -181,7 +180,7 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
         )
     if type(kind) is int and doc.get("category_uid") != kind // 1000 % 100:
         problems.append(("$.category_uid", f"class {kind} is of category {kind // 1000 % 100}"))
-    if activity == OTHER and not doc.get("activity_name"):
+    if activity == OTHER_ACTIVITY and not doc.get("activity_name"):
         problems.append(("$.activity_name", "an activity of 99 must be named"))
     metadata = doc.get("metadata")
     version = metadata.get("version") if type(metadata) is dict else None
@@ -192,7 +191,7 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
 
 
 # What no class of OCSF has a place for: it travels in `unmapped` alone.
-_UNMAPPED = (
+_UNMAPPED_FIELDS = (
     "$.event.turn",
     "$.event.parent_session",
     "$.event.prompt",
@@ -217,7 +216,7 @@ FORMAT = Format(
     check=check,
     lacks=frozenset({"runs"}),
     gaps=(
-        *(Gap(where=where, strategy="unmapped") for where in _UNMAPPED),
+        *(Gap(where=where, strategy="unmapped") for where in _UNMAPPED_FIELDS),
         Gap(where="$.event.type", strategy="narrowed", note="prompts, turns, plans and notices are Base Events"),
         Gap(where="$.event.subagent", strategy="narrowed", note="named at its beginning and end, as an application"),
         Gap(where="$.event.usage", strategy="narrowed", note="cache and reasoning tokens have no place"),

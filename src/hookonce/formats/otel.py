@@ -1,4 +1,4 @@
-"""OpenTelemetry: one OTLP/JSON request with one log record per event; spans are a variant that is never read."""
+"""OpenTelemetry log records: one OTLP/JSON request with one log record per event; spans are a write-only variant."""
 
 from hookonce import ids, times
 from hookonce.canon.events import EVENTS
@@ -6,27 +6,27 @@ from hookonce.canon.names import AGENT_ALIASES
 from hookonce.errors import DocumentError
 from hookonce.formats import _otlp_read as otlp
 from hookonce.formats._otlp import (
-    USAGE,
-    call_span,
-    described,
-    failed,
-    judged,
+    USAGE_ATTRIBUTES,
+    call_span_id,
+    event_attributes,
+    is_failure,
+    decision_attributes,
     nanoseconds,
-    pair,
-    resource,
-    scope,
-    trace_id,
+    attribute,
+    resource_of,
+    instrumentation_scope,
+    trace_id_of,
 )
-from hookonce.formats._read import given, optional
-from hookonce.formats._rest import believed, is_repeat, names, plain_event, rest_of
+from hookonce.formats._read import drop_none, read_field
+from hookonce.formats._rest import complete_from_rest, is_repeat, remaining_fields, plain_event, rest_of
 from hookonce.formats._spans import write_spans
 from hookonce.model import Event, Format, Gap, Object, Problem, Record, Tool, Usage, User
 from hookonce.texts import dump
 
-REST = "hookonce.rest"
-_REMAINING = names("type", "agent_version", "turn", "cwd", "model")
-_WARNINGS = frozenset({"policy_violation", "policy_blocked", "permission_denied", "retry_loop_detected"})
-_KNOWN = frozenset(
+REST_ATTRIBUTE = "hookonce.rest"
+_REST_FIELDS = remaining_fields("type", "agent_version", "turn", "cwd", "model")
+_WARNING_TYPES = frozenset({"policy_violation", "policy_blocked", "permission_denied", "retry_loop_detected"})
+_KNOWN_FIELDS = frozenset(
     {
         *("timeUnixNano", "observedTimeUnixNano", "severityNumber", "severityText", "eventName", "body"),
         *("attributes", "droppedAttributesCount", "flags", "traceId", "spanId"),
@@ -39,35 +39,35 @@ def write(record: Record) -> list[Object]:
     event = record.event
     if is_repeat(event):
         return []
-    inner = {"scope": scope(), "logRecords": [_log_record(record, event)]}
-    return [{"resourceLogs": [{"resource": resource(event), "scopeLogs": [inner]}]}]
+    inner = {"scope": instrumentation_scope(), "logRecords": [_log_record(record, event)]}
+    return [{"resourceLogs": [{"resource": resource_of(event), "scopeLogs": [inner]}]}]
 
 
 def _log_record(record: Record, event: Event) -> Object:
     time = str(nanoseconds(event.time))
-    number, text = _severity(event)
-    found: Object = {
+    severity_number, severity_text = _severity(event)
+    log_record: Object = {
         "timeUnixNano": time,
         "observedTimeUnixNano": time if event.received is None else str(nanoseconds(event.received)),
-        "severityNumber": number,
-        "severityText": text,
+        "severityNumber": severity_number,
+        "severityText": severity_text,
         "eventName": event.type if event.type.startswith("vendor.") else "hookonce." + event.type,
-        "body": {"stringValue": _sentence(event)},
+        "body": {"stringValue": _body_text(event)},
         "attributes": _attributes(record, event),
     }
     if event.session is not None:
-        found["traceId"] = trace_id(event)
-        found["spanId"] = call_span(event)
-    return found
+        log_record["traceId"] = trace_id_of(event)
+        log_record["spanId"] = call_span_id(event)
+    return log_record
 
 
 def _severity(event: Event) -> tuple[int, str]:
-    if failed(event):
+    if is_failure(event):
         return 17, "ERROR"
-    return (13, "WARN") if event.type in _WARNINGS else (9, "INFO")
+    return (13, "WARN") if event.type in _WARNING_TYPES else (9, "INFO")
 
 
-def _sentence(event: Event) -> str:
+def _body_text(event: Event) -> str:
     row = EVENTS.get(event.type)
     meaning = event.type if row is None else row.meaning
     return meaning if event.tool is None else f"{meaning}: {event.tool.native}"
@@ -75,138 +75,137 @@ def _sentence(event: Event) -> str:
 
 def _attributes(record: Record, event: Event) -> list[Object]:
     origin, tool = event.origin, event.tool
-    found = described(event, "log.record.uid", origin.id if origin is not None and origin.id else event.id)
+    attributes = event_attributes(event, "log.record.uid", origin.id if origin is not None and origin.id else event.id)
     if tool is not None and tool.input:
-        found.append(pair("gen_ai.tool.call.arguments", tool.input))
+        attributes.append(attribute("gen_ai.tool.call.arguments", tool.input))
     if type(event.prompt) is str:
-        said = {"role": "user", "parts": [{"type": "text", "content": event.prompt}]}
-        found.append(pair("gen_ai.input.messages", [said]))
+        message = {"role": "user", "parts": [{"type": "text", "content": event.prompt}]}
+        attributes.append(attribute("gen_ai.input.messages", [message]))
     if record.decision is not None or record.risk is not None or record.runs:
-        found += judged(record)
-    rest = rest_of(event, _REMAINING)
+        attributes += decision_attributes(record)
+    rest = rest_of(event, _REST_FIELDS)
     if event.type not in EVENTS or event.type.startswith("vendor."):
         rest["type"] = event.type
     if event.agent in AGENT_ALIASES:
         rest["agent"] = event.agent
-    found.append({"key": REST, "value": {"stringValue": dump(rest).decode()}})
-    return found
+    attributes.append({"key": REST_ATTRIBUTE, "value": {"stringValue": dump(rest).decode()}})
+    return attributes
 
 
 def read(doc: Object) -> Record:
-    """The record of a request that holds one log record."""
-    service, log, where = otlp.only_record(doc)
-    told = otlp.attributes(log, "attributes", where)
+    """Parse a request that holds one log record."""
+    service, log, where = otlp.only_log_record(doc)
+    attributes = otlp.read_attributes(log, "attributes", where)
     unknown = [f"$.{key}" for key in doc if key != "resourceLogs"]
-    unknown += [f"{where}.{key}" for key in sorted(log.keys() - _KNOWN)]
-    rest = otlp.rest(told, REST)
+    unknown += [f"{where}.{key}" for key in sorted(log.keys() - _KNOWN_FIELDS)]
+    rest = otlp.pop_rest(attributes, REST_ATTRIBUTE)
     plain = Record(
-        decision=otlp.decision(told, f"{where}.attributes"),
-        risk=otlp.risk(told, f"{where}.attributes"),
-        runs=otlp.runs(told, f"{where}.attributes"),
-        gaps=[Gap(where=place, strategy="kept", note="unknown field") for place in unknown],
-        event=_event(doc, service, log, told, where),
+        decision=otlp.pop_decision(attributes, f"{where}.attributes"),
+        risk=otlp.pop_risk(attributes, f"{where}.attributes"),
+        runs=otlp.pop_runs(attributes, f"{where}.attributes"),
+        gaps=[Gap(where=path, strategy="kept", note="unknown field") for path in unknown],
+        event=_read_event(doc, service, log, attributes, where),
     )
-    return believed(FORMAT, plain, doc, rest)
+    return complete_from_rest(FORMAT, plain, doc, rest)
 
 
-def _event(doc: Object, service: Object, log: Object, told: Object, where: str) -> Event:
-    name = optional(log, "eventName", str, where) or _take(told, "event.name") or "log"
-    named = (_take(told, "gen_ai.agent.name"), _take(service, "service.name"), "unknown")
-    agent = next(name for name in named if name is not None)
-    time, seen = otlp.moment(log, "timeUnixNano", where), otlp.moment(log, "observedTimeUnixNano", where)
+def _read_event(doc: Object, service: Object, log: Object, attributes: Object, where: str) -> Event:
+    name = read_field(log, "eventName", str, where) or _pop_text(attributes, "event.name") or "log"
+    agent_names = (_pop_text(attributes, "gen_ai.agent.name"), _pop_text(service, "service.name"), "unknown")
+    agent = next(name for name in agent_names if name is not None)
+    time, observed_time = otlp.read_time(log, "timeUnixNano", where), otlp.read_time(log, "observedTimeUnixNano", where)
     return plain_event(
         "otel",
         doc,
-        _take(told, "log.record.uid") or ids.derive("otel", repr(log)),
-        type=_kind(name),
+        _pop_text(attributes, "log.record.uid") or ids.derive_id("otel", repr(log)),
+        type=_canonical_type(name),
         agent=AGENT_ALIASES.get(agent, agent),
-        agent_version=_take(told, "gen_ai.agent.version"),
-        session=_take(told, "gen_ai.conversation.id", "session.id"),
-        turn=_take(told, "hookonce.turn"),
-        time=time or seen or times.EPOCH,
-        time_source="agent" if time else "received" if seen else "none",
-        cwd=_take(told, "process.working_directory"),
-        tool=_tool(told),
-        model=_take(told, "gen_ai.request.model"),
-        usage=_usage(told),
-        user=_user(told),
-        data=told | _said(log, where),
+        agent_version=_pop_text(attributes, "gen_ai.agent.version"),
+        session=_pop_text(attributes, "gen_ai.conversation.id", "session.id"),
+        turn=_pop_text(attributes, "hookonce.turn"),
+        time=time or observed_time or times.EPOCH_TEXT,
+        time_source="agent" if time else "received" if observed_time else "none",
+        cwd=_pop_text(attributes, "process.working_directory"),
+        tool=_pop_tool(attributes),
+        model=_pop_text(attributes, "gen_ai.request.model"),
+        usage=_pop_usage(attributes),
+        user=_pop_user(attributes),
+        data=attributes | _body_data(log, where),
     )
 
 
-def _take(told: Object, *keys: str) -> str | None:
+def _pop_text(attributes: Object, *keys: str) -> str | None:
     """The first of these attributes that is a text, out of the others; one of another type stays among them."""
     for key in keys:
-        if type(told.get(key)) is str:
-            return str(told.pop(key))
+        if type(attributes.get(key)) is str:
+            return str(attributes.pop(key))
     return None
 
 
-def _kind(name: str) -> str:
+def _canonical_type(name: str) -> str:
     canonical = name.removeprefix("hookonce.")
     if canonical in EVENTS:
         return canonical
     if not name.startswith("vendor."):
         return f"vendor.otel.{name}"
-    last = name.rpartition(".")[2]
-    return last if last in EVENTS else name
+    last_part = name.rpartition(".")[2]
+    return last_part if last_part in EVENTS else name
 
 
-def _tool(told: Object) -> Tool | None:
-    native = _take(told, "gen_ai.tool.name")
+def _pop_tool(attributes: Object) -> Tool | None:
+    native = _pop_text(attributes, "gen_ai.tool.name")
     if native is None:
         return None
-    arguments = told.get("gen_ai.tool.call.arguments")
-    name, call = _take(told, "hookonce.tool"), _take(told, "gen_ai.tool.call.id")
-    return Tool(name=name or native, native=native, call_id=call, input=arguments if type(arguments) is dict else {})
+    arguments = attributes.get("gen_ai.tool.call.arguments")
+    name, call_id = _pop_text(attributes, "hookonce.tool"), _pop_text(attributes, "gen_ai.tool.call.id")
+    return Tool(name=name or native, native=native, call_id=call_id, input=arguments if type(arguments) is dict else {})
 
 
-def _usage(told: Object) -> Usage | None:
-    counts = {field: told.pop(name) for field, name in USAGE.items() if type(told.get(name)) is int}
+def _pop_usage(attributes: Object) -> Usage | None:
+    counts = {field: attributes.pop(name) for field, name in USAGE_ATTRIBUTES.items() if type(attributes.get(name)) is int}
     return Usage(**counts) if counts else None
 
 
-def _user(told: Object) -> User | None:
-    who, called = _take(told, "user.id"), _take(told, "user.name")
-    return None if who is None and called is None else User(id=who, name=called)
+def _pop_user(attributes: Object) -> User | None:
+    user_id, user_name = _pop_text(attributes, "user.id"), _pop_text(attributes, "user.name")
+    return None if user_id is None and user_name is None else User(id=user_id, name=user_name)
 
 
-def _said(log: Object, where: str) -> Object:
-    """Body and severity, which no field of an event is for."""
-    body = otlp.value_of(optional(log, "body", dict, where) or {}, f"{where}.body")
-    return given({"body": body, "severity": optional(log, "severityText", str, where)})
+def _body_data(log: Object, where: str) -> Object:
+    body = otlp.decode_value(read_field(log, "body", dict, where) or {}, f"{where}.body")
+    return drop_none({"body": body, "severity": read_field(log, "severityText", str, where)})
 
 
 def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001  one table, one signature
-    """What the schema cannot say: keys that are there twice, ids that name nothing, events without a name."""
+    """What a schema cannot express: duplicate keys, ids of zeros, events without a name."""
     problems: list[Problem] = []
     notes: list[Problem] = []
     if "resourceSpans" in doc:
         return problems, [("$.resourceSpans", "spans are never read back")]
     try:
-        found = list(otlp.records(doc))
+        log_records = list(otlp.iter_log_records(doc))
     except DocumentError as problem:
         return [(problem.path, problem.message)], notes
-    if len(found) != 1:
-        notes.append(("$.resourceLogs", f"{len(found)} log records in one document; only one can be read"))
-    for _, log, where in found:
-        problems += _faults(log, where)
+    if len(log_records) != 1:
+        notes.append(("$.resourceLogs", f"{len(log_records)} log records in one document; only one can be read"))
+    for _, log, where in log_records:
+        problems += _log_record_problems(log, where)
         if not log.get("eventName"):
             notes.append((f"{where}.eventName", "a log record without a name is no event"))
     return (problems + notes, []) if strict else (problems, notes)
 
 
-def _faults(log: Object, where: str) -> list[Problem]:
-    listed = log.get("attributes")
-    items = listed if type(listed) is list else []
+def _log_record_problems(log: Object, where: str) -> list[Problem]:
+    attributes = log.get("attributes")
+    items = attributes if type(attributes) is list else []
     keys = [item["key"] for item in items if type(item) is dict and type(item.get("key")) is str]
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    found = [(f"{where}.attributes", f"{key} is there more than once") for key in twice]
-    ids_told = [(key, log[key]) for key in ("traceId", "spanId") if type(log.get(key)) is str and log[key]]
-    found += [(f"{where}.{key}", "an id of zeros names nothing") for key, told in ids_told if not told.strip("0")]
+    duplicates = sorted({key for key in keys if keys.count(key) > 1})
+    problems = [(f"{where}.attributes", f"{key} is there more than once") for key in duplicates]
+    id_fields = [(key, log[key]) for key in ("traceId", "spanId") if type(log.get(key)) is str and log[key]]
+    problems += [(f"{where}.{key}", "an id of zeros names nothing") for key, id_text in id_fields if not id_text.strip("0")]
     if log.get("spanId") and not log.get("traceId"):
-        found.append((f"{where}.spanId", "a span without a trace"))
-    return found
+        problems.append((f"{where}.spanId", "a span without a trace"))
+    return problems
 
 
 FORMAT = Format(

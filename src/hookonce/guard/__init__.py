@@ -1,1 +1,1 @@
-"""Judgement: what an action looks like, and what it gives away."""
+"""Secret detection and masking, used by everything that writes a text to a disk or a socket."""

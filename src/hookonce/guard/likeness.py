@@ -1,8 +1,8 @@
-"""What makes two calls alike: tool, input and result without what changes from one time to the next.
+"""Call fingerprint: a keyed hash of a call's tool, input or result without parts that change each time.
 
-An input is compared without numbers, times, ids and temporary paths. A result keeps its numbers, because a test run
-that has two failures left is further than one that has three. What remains becomes a number, made with a key before
-anything is left out for privacy: so it can be kept at every level, and tells nobody what it was made of.
+An input is compared without numbers, times, ids and temporary paths. A result keeps its numbers: a test run that
+has two failures left is further than one that has three. The hash is taken before redaction, so it can be kept at
+every level, and tells nobody what it was made of.
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from hookonce.canon.arguments import ARGUMENTS
 from hookonce.model import Event, Result, Tool
 from hookonce.texts import dump
 
-NAME = "likeness"  # in Event.data
-_BYTES = 6  # a number that every JSON reader holds exactly
-_HALF = 1024  # characters of a long text that are looked at on either end: somebody waits
-_FEW = 8  # and its lines, or entries of a long list
-_DIGEST = frozenset({"hash", "length", "lines"})
-_PASSING = pattern(r"(?i)(?:time|date|stamp|duration|elapsed|_ms|_at|uuid|_id)\Z")  # names of values that always change
+FINGERPRINT_FIELD = "likeness"  # in Event.data
+_FINGERPRINT_BYTES = 6  # a number that every JSON reader holds exactly
+_TEXT_END_CHARS = 1024  # characters of a long text that are looked at on either end: somebody waits
+_MAX_END_ITEMS = 8  # and its lines, or entries of a long list
+_DIGEST_FIELDS = frozenset({"hash", "length", "lines"})
+_VOLATILE_NAME = pattern(r"(?i)(?:time|date|stamp|duration|elapsed|_ms|_at|uuid|_id)\Z")  # names of values that always change
 
-_CHANGES = (
+_VOLATILE_PATTERNS = (
     (pattern(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "@"),
     (pattern(r"\b(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?(?:[A-Z][a-z]{2} {1,2}\d{1,2}|\d{1,2} [A-Z][a-z]{2})\b"), "@"),
     (pattern(r"\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?: ?[AaPp][Mm])?\b"), "@"),
@@ -34,72 +34,72 @@ _CHANGES = (
     (pattern(r"\b\d{1,9}(?:\.\d{1,9})? ?(?:ns|µs|us|ms|s|sec|secs|seconds?|minutes?)\b"), "~"),
 )
 _DIGIT = pattern(r"\d")
-_TEMPORARY = pattern(r"(?i)(/tmp/|/var/folders/|\\temp\\)[^/\\\s'\"]+")
+_TEMPORARY_PATH = pattern(r"(?i)(/tmp/|/var/folders/|\\temp\\)[^/\\\s'\"]+")
 _NUMBER = pattern(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?![\w.])")  # standing alone: a name such as part2 stays itself
 
 
-def marked(event: Event, key: bytes = b"") -> Event:
-    """The event with the number of its input or result, to be taken before texts are left out."""
-    number = mark(event, key)
-    return event if number is None else replace(event, data=event.data | {NAME: number})
+def add_fingerprint(event: Event, key: bytes = b"") -> Event:
+    """The event with its fingerprint in `data`; to be called before redaction."""
+    fingerprint = fingerprint_call(event, key)
+    return event if fingerprint is None else replace(event, data=event.data | {FINGERPRINT_FIELD: fingerprint})
 
 
-def mark(event: Event, key: bytes = b"") -> int | None:
-    """The number of what a call was given, or of what it came to once it has; None for what is no call."""
-    known = event.data.get(NAME)
-    if type(known) is int:
-        return known
+def fingerprint_call(event: Event, key: bytes = b"") -> int | None:
+    """Fingerprint of a call's input, or of its result once it has one; None for what is no call."""
+    fingerprint = event.data.get(FINGERPRINT_FIELD)
+    if type(fingerprint) is int:
+        return fingerprint
     if event.tool is None:
         return None
-    plain = _given(event.tool) if event.tool.result is None else _outcome(event.tool.result)
-    return int.from_bytes(blake2b(dump(plain), digest_size=_BYTES, key=key[:64]).digest(), "big")
+    normal_form = _normalize_input(event.tool) if event.tool.result is None else _normalize_result(event.tool.result)
+    return int.from_bytes(blake2b(dump(normal_form), digest_size=_FINGERPRINT_BYTES, key=key[:64]).digest(), "big")
 
 
-def _given(tool: Tool) -> Any:
+def _normalize_input(tool: Tool) -> Any:
     """Contents keep their numbers: to write 1 and to write 2 is not the same."""
     classes: Mapping[str, str] = ARGUMENTS.get(tool.name, {})
-    plain = {name: _plain(value, numbers=classes.get(name) == "content") for name, value in tool.input.items()}
-    return [tool.name, sorted(plain.items())]
+    arguments = {name: _normalize_value(value, keep_numbers=classes.get(name) == "content") for name, value in tool.input.items()}
+    return [tool.name, sorted(arguments.items())]
 
 
-def _outcome(result: Result) -> Any:
+def _normalize_result(result: Result) -> Any:
     return [
         result.ok,
         result.exit_code,
-        _plain(to_builtins(result.error), numbers=True),
-        _plain(result.output, numbers=True),
+        _normalize_value(to_builtins(result.error), keep_numbers=True),
+        _normalize_value(result.output, keep_numbers=True),
     ]
 
 
-def _plain(value: Any, *, numbers: bool) -> Any:
-    """The same tree without what changes; a text that was left out is known by its hash."""
+def _normalize_value(value: Any, *, keep_numbers: bool) -> Any:
+    """A digest is known by its hash."""
     if type(value) is str:
-        return _text(value, numbers=numbers)
+        return _normalize_text(value, keep_numbers=keep_numbers)
     if type(value) is dict:
-        if value.keys() >= _DIGEST:
+        if value.keys() >= _DIGEST_FIELDS:
             return [value["hash"]]
-        told = [(key, item) for key, item in value.items() if _PASSING.search(key) is None]
-        return sorted((key, _plain(item, numbers=numbers)) for key, item in told)
+        stable_items = [(key, item) for key, item in value.items() if _VOLATILE_NAME.search(key) is None]
+        return sorted((key, _normalize_value(item, keep_numbers=keep_numbers)) for key, item in stable_items)
     if type(value) is list:
-        ends = value if len(value) <= _FEW + _FEW else [len(value), *value[:_FEW], *value[-_FEW:]]
-        return [_plain(item, numbers=numbers) for item in ends]
-    if type(value) in (int, float) and not numbers:
+        ends = value if len(value) <= _MAX_END_ITEMS + _MAX_END_ITEMS else [len(value), *value[:_MAX_END_ITEMS], *value[-_MAX_END_ITEMS:]]
+        return [_normalize_value(item, keep_numbers=keep_numbers) for item in ends]
+    if type(value) in (int, float) and not keep_numbers:
         return "#"
     return value
 
 
-def _text(text: str, *, numbers: bool) -> str:
-    if len(text) > _HALF + _HALF:
-        text = _ends(text)
-    text = _TEMPORARY.sub(r"\1*", text)
+def _normalize_text(text: str, *, keep_numbers: bool) -> str:
+    if len(text) > _TEXT_END_CHARS + _TEXT_END_CHARS:
+        text = _text_ends(text)
+    text = _TEMPORARY_PATH.sub(r"\1*", text)
     if _DIGIT.search(text) is None:
         return text
-    for changing, sign in _CHANGES:
-        text = changing.sub(sign, text)
-    return text if numbers else _NUMBER.sub("#", text)
+    for volatile, sign in _VOLATILE_PATTERNS:
+        text = volatile.sub(sign, text)
+    return text if keep_numbers else _NUMBER.sub("#", text)
 
 
-def _ends(text: str) -> str:
-    """The first and the last lines of a long text, whole, so that a longer time does not shift what is compared."""
-    first, last = text[:_HALF].splitlines()[:_FEW], text[-_HALF:].splitlines()[-_FEW:]
-    return "\n".join([*first, "." * min(text.count("\n"), _HALF), *last])
+def _text_ends(text: str) -> str:
+    """Whole lines, so that a longer time does not shift what is compared."""
+    first, last = text[:_TEXT_END_CHARS].splitlines()[:_MAX_END_ITEMS], text[-_TEXT_END_CHARS:].splitlines()[-_MAX_END_ITEMS:]
+    return "\n".join([*first, "." * min(text.count("\n"), _TEXT_END_CHARS), *last])

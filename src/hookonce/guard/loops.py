@@ -1,4 +1,4 @@
-"""Loops: the same call, or the same few calls in turn, with the same result, again and again."""
+"""Retry and loop detection (retry.*): repeated failing calls, and rounds of the same calls and results."""
 
 from collections.abc import Sequence
 
@@ -6,29 +6,29 @@ from msgspec import Struct
 
 from hookonce import times
 
-LEAST = 4  # times before it is called a loop
-UNSEEN = 8  # and where nobody has told what the calls came to
-LONGEST = 4  # calls that may make up one round
-WINDOW = 64  # calls that are remembered
+MIN_LOOP_ROUNDS = 4  # times before it is called a loop
+MIN_ROUNDS_WITHOUT_RESULT = 8  # and where nobody has told what the calls came to
+MAX_LOOP_CALLS = 4  # calls that may make up one round
+LOOP_WINDOW_CALLS = 64  # calls that are remembered
 
 
-class Act(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One call that is over: what it was given and came to, as numbers that are equal where these are alike.
+class CallFingerprint(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A finished call as fingerprints of its input and result, which are equal where these are alike.
 
-    `spent` is how many tokens the session had used by then. Without `outcome` nobody has told what became of it.
+    `session_tokens` is the usage of the session by then. Without `result_fingerprint` the outcome was not reported.
     """
 
-    who: str | None = None
+    subagent: str | None = None
     action: str
-    given: int
-    outcome: int | None = None
+    input_fingerprint: int
+    result_fingerprint: int | None = None
     ok: bool | None = None
     time: str
-    spent: int | None = None
+    session_tokens: int | None = None
 
 
-class Loop(Struct, frozen=True, kw_only=True):
-    """What goes round: how often at least, which call, and what it has cost since it began."""
+class CallLoop(Struct, frozen=True, kw_only=True):
+    """A loop: number of rounds, last call, tokens and time since it began, calls per round."""
 
     iteration_count: int
     action_name: str
@@ -37,42 +37,41 @@ class Loop(Struct, frozen=True, kw_only=True):
     period: int
 
 
-def find(window: Sequence[Act]) -> Loop | None:
-    """The loop in which the last call stands, the shortest round first; other sub-agents' calls do not count."""
-    acts = [act for act in window if act.who == window[-1].who]
-    for period in range(1, LONGEST + 1):
-        rounds = _rounds(acts, period)
-        if rounds >= (LEAST if all(act.outcome is not None for act in acts[-period:]) else UNSEEN):
-            return _loop(acts, period, rounds)
+def find_loop(window: Sequence[CallFingerprint]) -> CallLoop | None:
+    """The loop that the last call belongs to, the shortest period first; other sub-agents' calls do not count."""
+    acts = [act for act in window if act.subagent == window[-1].subagent]
+    for period in range(1, MAX_LOOP_CALLS + 1):
+        rounds = _count_rounds(acts, period)
+        if rounds >= (MIN_LOOP_ROUNDS if all(act.result_fingerprint is not None for act in acts[-period:]) else MIN_ROUNDS_WITHOUT_RESULT):
+            return _build_loop(acts, period, rounds)
     return None
 
 
-def _rounds(acts: Sequence[Act], period: int) -> int:
-    """How many times the last round has been gone."""
+def _count_rounds(acts: Sequence[CallFingerprint], period: int) -> int:
     if len(acts) < period:
         return 0
-    same = 0
-    while same + period < len(acts) and _alike(acts[-1 - same], acts[-1 - same - period]):
-        same += 1
-    return same // period + 1
+    match_count = 0
+    while match_count + period < len(acts) and _is_same_outcome(acts[-1 - match_count], acts[-1 - match_count - period]):
+        match_count += 1
+    return match_count // period + 1
 
 
-def _alike(one: Act, other: Act) -> bool:
-    return (one.action, one.given, one.outcome) == (other.action, other.given, other.outcome)
+def _is_same_outcome(first: CallFingerprint, second: CallFingerprint) -> bool:
+    return (first.action, first.input_fingerprint, first.result_fingerprint) == (second.action, second.input_fingerprint, second.result_fingerprint)
 
 
-def _loop(acts: Sequence[Act], period: int, rounds: int) -> Loop:
+def _build_loop(acts: Sequence[CallFingerprint], period: int, rounds: int) -> CallLoop:
     first, last = acts[-period * rounds], acts[-1]
-    return Loop(
+    return CallLoop(
         iteration_count=rounds,
         action_name=last.action,
-        tokens_consumed=None if first.spent is None or last.spent is None else max(last.spent - first.spent, 0),
-        elapsed_ms=elapsed(first.time, last.time),
+        tokens_consumed=None if first.session_tokens is None or last.session_tokens is None else max(last.session_tokens - first.session_tokens, 0),
+        elapsed_ms=elapsed_ms(first.time, last.time),
         period=period,
     )
 
 
-def elapsed(first: str, last: str) -> int | None:
-    """Milliseconds from one time to another; None where one of them is none, 0 where the clock was set back."""
-    start, end = times.seconds(first), times.seconds(last)
+def elapsed_ms(first: str, last: str) -> int | None:
+    """Milliseconds from one time to another; None if one is invalid, 0 if the clock was set back."""
+    start, end = times.to_seconds(first), times.to_seconds(last)
     return None if start is None or end is None else max(round((end - start) * 1000), 0)

@@ -8,37 +8,37 @@ from functools import cache
 from re import compile as pattern
 from typing import Any, NamedTuple
 
-from hookonce.guard.names import announced, is_secret
-from hookonce.guard.published import PUBLISHED, Shape
-from hookonce.guard.told import TOLD, Telling
-from hookonce.guard.unescaped import HINT, unescaped
-from hookonce.patterns import compiled
+from hookonce.guard.names import classify_name, is_secret
+from hookonce.guard.published import SECRET_FORMATS, SecretFormat
+from hookonce.guard.told import CONTEXT_RULES, ContextRule
+from hookonce.guard.unescaped import ESCAPE_HINT, unescape
+from hookonce.patterns import compile_re2
 
-_EDGE = r"(?:\b|\\[nrt]|%[0-9A-Fa-f]{2}|_|\[[0-9;]*[mK])"
-_END = r")(?:\b|_)"
-_SHORTEST = 5  # characters, below which there is no secret with something that tells of it
-_ROUNDS = 4
-_DEPTH = 8  # names behind names, as in a:b:c=
-_AHEAD = 8192  # characters after which a secret that has begun has ended
-_NEAR = 300  # characters before a secret in which its command is looked for
-_REFERS = frozenset("$%<`{")  # what begins like this stands for a value that is elsewhere
-_TABLE: list[Shape | Telling] = [*PUBLISHED, *TOLD]
-_ESCAPED = len(_TABLE)  # the number of the last hint: something is spelled otherwise than it is meant
-KINDS = frozenset({shape.kind for shape in _TABLE} | {"password", "secret", "token", "key"})
+_BOUNDARY = r"(?:\b|\\[nrt]|%[0-9A-Fa-f]{2}|_|\[[0-9;]*[mK])"
+_END_BOUNDARY = r")(?:\b|_)"
+_MIN_TEXT_CHARS = 5  # characters, below which there is no secret with something that tells of it
+_MAX_MASK_ROUNDS = 4
+_MAX_NESTED_NAMES = 8  # names behind names, as in a:b:c=
+_MAX_SECRET_CHARS = 8192  # characters after which a secret that has begun has ended
+_COMMAND_LOOKBACK_CHARS = 300  # characters before a secret in which its command is looked for
+_REFERENCE_SIGNS = frozenset("$%<`{")  # what begins like this stands for a value that is elsewhere
+_RULES: list[SecretFormat | ContextRule] = [*SECRET_FORMATS, *CONTEXT_RULES]
+_ESCAPE_RULE_NUMBER = len(_RULES)  # the number of the last hint: something is spelled otherwise than it is meant
+SECRET_KINDS = frozenset({shape.kind for shape in _RULES} | {"password", "secret", "token", "key"})
 _SCHEME = pattern(r"(?i:bearer|basic|token|digest|negotiate|bot)\b")
-_MASK = pattern(r"\[secret:[a-z-]+\]")
+_MASK_PATTERN = pattern(r"\[secret:[a-z-]+\]")
 
 
-class Found(NamedTuple):
-    """A secret in a text."""
+class SecretSpan(NamedTuple):
+    """Kind and span of a secret in a text."""
 
     kind: str
     start: int
     end: int
 
 
-class _Match(NamedTuple):
-    """What a judge sees: the text, the name that announced a secret, what stood between, and the secret's place."""
+class _RuleMatch(NamedTuple):
+    """Input of a judge: the text, the announcing name, the sign between, and the secret's span."""
 
     text: str
     name: str
@@ -53,154 +53,152 @@ class _Match(NamedTuple):
     @property
     def is_query(self) -> bool:
         """Whether the name stands in the query of a URL, or of a form."""
-        at = self.start - len(self.name) - len(self.sign)
-        return self.text[at - 1 : at] in {"?", "&"} or self.text[self.end : self.end + 1] == "&"
+        name_start = self.start - len(self.name) - len(self.sign)
+        return self.text[name_start - 1 : name_start] in {"?", "&"} or self.text[self.end : self.end + 1] == "&"
 
 
-_Judge = Callable[[_Match], str | None]
+_Judge = Callable[[_RuleMatch], str | None]
 
 
-def find(text: str) -> list[Found]:
-    """The secrets of a text, in order and apart from each other."""
-    if len(text) < _SHORTEST:
+def find_secrets(text: str) -> list[SecretSpan]:
+    """The secrets of a text, in order and without overlaps."""
+    if len(text) < _MIN_TEXT_CHARS:
         return []
-    clean = text.encode("utf-8", "replace")  # as many characters, all of which UTF-8 can say
-    numbers = hints(clean)
-    if not numbers:
+    raw = text.encode("utf-8", "replace")  # as many characters, all of which UTF-8 can say
+    rule_numbers = match_hints(raw)
+    if not rule_numbers:
         return []
-    blank = _MASK.sub(lambda one: "*" * len(one[0]), clean.decode())  # what was masked before says nothing any more
-    found = [one for number in numbers for one in _looked_for(number, blank)]
-    return _apart([*found, *_behind(blank)] if _ESCAPED in numbers else found)
+    unmasked_text = _MASK_PATTERN.sub(lambda item: "*" * len(item[0]), raw.decode())  # what was masked before says nothing any more
+    spans = [item for rule_number in rule_numbers for item in _match_rule(rule_number, unmasked_text)]
+    return _merge_spans([*spans, *_find_escaped(unmasked_text)] if _ESCAPE_RULE_NUMBER in rule_numbers else spans)
 
 
-def _behind(text: str) -> Iterator[Found]:
-    """The secrets that are spelled otherwise than they are meant."""
-    plain, place = unescaped(text)
-    for number in hints(plain.encode()) if plain != text else ():
-        for kind, start, end in _looked_for(number, plain):
-            yield Found(kind, *place(start, end))
+def _find_escaped(text: str) -> Iterator[SecretSpan]:
+    plain, source_span = unescape(text)
+    for rule_number in match_hints(plain.encode()) if plain != text else ():
+        for kind, start, end in _match_rule(rule_number, plain):
+            yield SecretSpan(kind, *source_span(start, end))
 
 
-def masked(text: str) -> tuple[str, list[str]]:
-    """The text without its secrets, and their kinds."""
+def mask_secrets(text: str) -> tuple[str, list[str]]:
+    """The text with its secrets masked, and their kinds."""
     kinds: list[str] = []
-    for _ in range(_ROUNDS):  # what is masked may uncover what stood beside it
-        found = find(text)
-        if not found:
+    for _ in range(_MAX_MASK_ROUNDS):  # what is masked may uncover what stood beside it
+        spans = find_secrets(text)
+        if not spans:
             break
-        kinds += [one.kind for one in found]
-        text = _without(text, found)
+        kinds += [span.kind for span in spans]
+        text = _replace_spans(text, spans)
     return text, kinds
 
 
-def beginning(text: str, most: int) -> str:
-    """So many characters of a text, or fewer: half a secret would not be known as one any more."""
-    ends = min(most, len(text))
-    for one in find(text[: most + _AHEAD]) if len(text) > most else ():
-        if one.start < ends < one.end:
-            ends = one.start
-    return text[:ends]
+def truncate_text(text: str, max_chars: int) -> str:
+    """At most so many characters of a text, never half a secret."""
+    end = min(max_chars, len(text))
+    for span in find_secrets(text[: max_chars + _MAX_SECRET_CHARS]) if len(text) > max_chars else ():
+        if span.start < end < span.end:
+            end = span.start
+    return text[:end]
 
 
-def hints(text: bytes) -> list[int]:
-    """The numbers of the shapes that may be in a text, or in the JSON of several; where there are none, nothing is."""
-    return _filter().Match(text) or []
+def match_hints(text: bytes) -> list[int]:
+    """Numbers of the rules that may match in a text or its JSON; where there are none, there is no secret."""
+    return _hint_set().Match(text) or []
 
 
-def mask(kind: str) -> str:
-    """What stands in a secret's place."""
+def secret_mask(kind: str) -> str:
+    """The mask of a kind of secret."""
     return f"[secret:{kind}]"
 
 
 def is_mask(text: str) -> bool:
-    """Whether a text is no more than what was put in a secret's place."""
-    return text.startswith("[secret:") and text[8:-1] in KINDS and text.endswith("]")
+    """Whether a text is exactly one mask."""
+    return text.startswith("[secret:") and text[8:-1] in SECRET_KINDS and text.endswith("]")
 
 
-def named(name: str, value: str) -> str | None:
-    """The kind of secret that a field of an object holds by its name, if its value may be one."""
-    told = announced(name)
-    return told[0] if told is not None and is_secret(value, told[1], tight=True) else None
+def classify_field(name: str, value: str) -> str | None:
+    """The kind of secret that a field holds by its name, if its value may be one."""
+    announcement = classify_name(name)
+    return announcement[0] if announcement is not None and is_secret(value, announcement[1], is_assignment=True) else None
 
 
-def _without(text: str, found: list[Found]) -> str:
-    parts, at = [], 0
-    for kind, start, end in found:
-        parts += [text[at:start], mask(kind)]
-        at = end
-    return "".join((*parts, text[at:]))
+def _replace_spans(text: str, spans: list[SecretSpan]) -> str:
+    parts, position = [], 0
+    for kind, start, end in spans:
+        parts += [text[position:start], secret_mask(kind)]
+        position = end
+    return "".join((*parts, text[position:]))
 
 
-def _apart(found: list[Found]) -> list[Found]:
-    """Overlapping places become one, named after the most telling of them."""
-    merged: list[Found] = []
-    for one in sorted(found, key=lambda place: (place.start, -place.end)):
-        if merged and one.start < merged[-1].end:
-            last = merged[-1]
-            kind = min(last.kind, one.kind, key=_rank)
-            merged[-1] = Found(kind, last.start, max(last.end, one.end))
+def _merge_spans(spans: list[SecretSpan]) -> list[SecretSpan]:
+    """Overlapping spans become one, of the most specific kind."""
+    result: list[SecretSpan] = []
+    for span in sorted(spans, key=lambda item: (item.start, -item.end)):
+        if result and span.start < result[-1].end:
+            last = result[-1]
+            kind = min(last.kind, span.kind, key=_kind_rank)
+            result[-1] = SecretSpan(kind, last.start, max(last.end, span.end))
         else:
-            merged.append(one)
-    return merged
+            result.append(span)
+    return result
 
 
 @cache
-def _ranks() -> dict[str, int]:
-    return {shape.kind: number for number, shape in reversed(list(enumerate(_TABLE)))}
+def _kind_ranks() -> dict[str, int]:
+    return {shape.kind: number for number, shape in reversed(list(enumerate(_RULES)))}
 
 
-def _rank(kind: str) -> int:
-    return _ranks().get(kind, len(_ranks()))
+def _kind_rank(kind: str) -> int:
+    return _kind_ranks().get(kind, len(_kind_ranks()))
 
 
 @cache
-def _filter() -> Any:
+def _hint_set() -> Any:
     import re2
 
     options = re2.Options()
     options.log_errors = False
     options.encoding = re2.Options.Encoding.LATIN1  # bytes: hints are ASCII, and a class of bytes is a small one
-    made = re2.Set.SearchSet(options)
-    for hint in (*(shape.hint for shape in _TABLE), HINT):
-        made.Add(hint)
-    made.Compile()
-    return made
+    hint_set = re2.Set.SearchSet(options)
+    for hint in (*(shape.hint for shape in _RULES), ESCAPE_HINT):
+        hint_set.Add(hint)
+    hint_set.Compile()
+    return hint_set
 
 
-def _looked_for(number: int, text: str) -> Iterator[Found]:
-    if number == _ESCAPED:
+def _match_rule(rule_number: int, text: str) -> Iterator[SecretSpan]:
+    if rule_number == _ESCAPE_RULE_NUMBER:
         return
-    if number < len(PUBLISHED):
-        shape = PUBLISHED[number]
-        for match in _engine(shape.pattern).finditer(text):
-            if shape.kind != "discord-token" or _is_coded(match[0]):
-                yield Found(shape.kind, *match.span(match.re.groups))
+    if rule_number < len(SECRET_FORMATS):
+        shape = SECRET_FORMATS[rule_number]
+        for match in _compile_format(shape.pattern).finditer(text):
+            if shape.kind != "discord-token" or _has_letters_and_digits(match[0]):
+                yield SecretSpan(shape.kind, *match.span(match.re.groups))
     else:
-        telling = TOLD[number - len(PUBLISHED)]
-        yield from _told(telling.kind, _engine(telling.pattern), _JUDGES[telling.judge], text, _DEPTH)
+        rule = CONTEXT_RULES[rule_number - len(SECRET_FORMATS)]
+        yield from _match_context(rule.kind, _compile_format(rule.pattern), _JUDGES[rule.judge], text, _MAX_NESTED_NAMES)
 
 
-def _engine(shape: str) -> Any:
-    """The shape with its boundaries: a line below is one, too."""
-    shape = shape.removesuffix(r")\b") + _END if shape.endswith(r")\b") else shape
-    return compiled(shape.replace("~", _EDGE, 1) if shape.startswith("~") else shape)
+def _compile_format(shape: str) -> Any:
+    """Expands the boundaries."""
+    shape = shape.removesuffix(r")\b") + _END_BOUNDARY if shape.endswith(r")\b") else shape
+    return compile_re2(shape.replace("~", _BOUNDARY, 1) if shape.startswith("~") else shape)
 
 
-def _told(kind: str, engine: Any, judge: _Judge, text: str, depth: int) -> Iterator[Found]:
-    """What is told of; where a value is none, there may be another telling inside of it."""
-    for found in engine.finditer(text):
-        groups = found.groupdict()
-        start, end = _unquoted(text, *found.span(engine.groupindex["s"]))
-        verdict = judge(_Match(text, groups.get("n") or "", groups.get("e") or "", start, end))
+def _match_context(kind: str, engine: Any, judge: _Judge, text: str, depth: int) -> Iterator[SecretSpan]:
+    """Where a value is no secret, another rule match may be inside of it."""
+    for match in engine.finditer(text):
+        groups = match.groupdict()
+        start, end = _strip_quotes(text, *match.span(engine.groupindex["s"]))
+        verdict = judge(_RuleMatch(text, groups.get("n") or "", groups.get("e") or "", start, end))
         if verdict is not None:
-            yield Found(verdict or kind, start, end)
-        elif depth and start < end and text[start] not in _REFERS:
-            for inner in _told(kind, engine, judge, text[start:end], depth - 1):
-                yield Found(inner.kind, start + inner.start, start + inner.end)
+            yield SecretSpan(verdict or kind, start, end)
+        elif depth and start < end and text[start] not in _REFERENCE_SIGNS:
+            for inner in _match_context(kind, engine, judge, text[start:end], depth - 1):
+                yield SecretSpan(inner.kind, start + inner.start, start + inner.end)
 
 
-def _unquoted(text: str, start: int, end: int) -> tuple[int, int]:
-    """The place without the quotation marks around it."""
+def _strip_quotes(text: str, start: int, end: int) -> tuple[int, int]:
     for mark in ('\\"', "\\'", '"', "'"):
         if text.startswith(mark, start, end):
             start += len(mark)
@@ -210,61 +208,61 @@ def _unquoted(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _given(match: _Match) -> str | None:
+def _judge_nonempty(match: _RuleMatch) -> str | None:
     return "" if match.value.strip(" *") else None
 
 
-def _word(match: _Match) -> str | None:
-    return "" if is_secret(match.value, "surely", tight=True) else None
+def _judge_word(match: _RuleMatch) -> str | None:
+    return "" if is_secret(match.value, "surely", is_assignment=True) else None
 
 
-def _named(match: _Match) -> str | None:
-    told = announced(match.name)
-    if told is None:
+def _judge_assignment(match: _RuleMatch) -> str | None:
+    announcement = classify_name(match.name)
+    if announcement is None:
         return None
-    quoted = match.text[match.start - 1 : match.start] in {'"', "'"}
-    if match.sign != "=" and match.sign.startswith("=") and not quoted:
+    is_quoted = match.text[match.start - 1 : match.start] in {'"', "'"}
+    if match.sign != "=" and match.sign.startswith("=") and not is_quoted:
         return None  # nothing is assigned, as shells read it
-    loose = told[1] == "likely" and match.name.islower() and not match.is_query
-    tight = quoted or (match.sign == "=" and not loose)
+    is_loose = announcement[1] == "likely" and match.name.islower() and not match.is_query
+    is_assignment = is_quoted or (match.sign == "=" and not is_loose)
     if match.name.lower().endswith("authorization") and _SCHEME.match(match.value) is not None:
         return None  # that is told better by its scheme
-    return told[0] if is_secret(match.value, told[1], tight=tight) else None
+    return announcement[0] if is_secret(match.value, announcement[1], is_assignment=is_assignment) else None
 
 
-def _flag(match: _Match) -> str | None:
-    told = announced(match.name)
-    if told is None or match.value.startswith("-") or told[1] == "perhaps":
+def _judge_flag(match: _RuleMatch) -> str | None:
+    announcement = classify_name(match.name)
+    if announcement is None or match.value.startswith("-") or announcement[1] == "perhaps":
         return None
-    return told[0] if is_secret(match.value, told[1], tight=True) else None
+    return announcement[0] if is_secret(match.value, announcement[1], is_assignment=True) else None
 
 
 _CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "chown", "install", "runuser", "setpriv")
 
 
-def _login(match: _Match) -> str | None:
-    """A name and its password; the user and group that a container runs as are none."""
-    before = match.text[max(0, match.start - _NEAR) : match.start].rpartition("\n")[2]
-    command = max(before.rpartition(";")[2], before.rpartition("&")[2], before.rpartition("|")[2], key=before.endswith)
+def _judge_login(match: _RuleMatch) -> str | None:
+    """A user and its password; the user and group that a container runs as are none."""
+    line_start = match.text[max(0, match.start - _COMMAND_LOOKBACK_CHARS) : match.start].rpartition("\n")[2]
+    command = max(line_start.rpartition(";")[2], line_start.rpartition("&")[2], line_start.rpartition("|")[2], key=line_start.endswith)
     if match.value.isdigit() or any(word in command for word in _CONTAINERS):
         return None
-    return "password" if is_secret(match.value, "surely", tight=True) else None
+    return "password" if is_secret(match.value, "surely", is_assignment=True) else None
 
 
-def _random(match: _Match) -> str | None:
-    return "" if _is_coded(match.value) else None
+def _judge_random(match: _RuleMatch) -> str | None:
+    return "" if _has_letters_and_digits(match.value) else None
 
 
-def _is_coded(value: str) -> bool:
+def _has_letters_and_digits(value: str) -> bool:
     """Small letters, and digits or capitals among them: no word of a sentence."""
-    return any(one.isdigit() for one in value) and any(one.isalpha() for one in value)
+    return any(character.isdigit() for character in value) and any(character.isalpha() for character in value)
 
 
 _JUDGES: dict[str, _Judge] = {
-    "given": _given,
-    "word": _word,
-    "named": _named,
-    "flag": _flag,
-    "login": _login,
-    "random": _random,
+    "given": _judge_nonempty,
+    "word": _judge_word,
+    "named": _judge_assignment,
+    "flag": _judge_flag,
+    "login": _judge_login,
+    "random": _judge_random,
 }

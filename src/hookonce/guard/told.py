@@ -7,8 +7,8 @@ a field in JSON or YAML. A telling has the group `s` for the secret, and may hav
 from typing import NamedTuple
 
 
-class Telling(NamedTuple):
-    """How one way to give a secret is written; the judge says which names and values are meant."""
+class ContextRule(NamedTuple):
+    """A contextual rule; the judge decides which names and values are secrets."""
 
     kind: str
     hint: str
@@ -16,73 +16,73 @@ class Telling(NamedTuple):
     judge: str = "given"
 
 
-WORD = r"""(?:\\"[^"\\\n]*\\"|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"'`;&|,)}>\]\\]|\\[^\s"']|\\?["'][^\s"'&]+)+"""
-_NAME = (
+SHELL_WORD = r"""(?:\\"[^"\\\n]*\\"|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"'`;&|,)}>\]\\]|\\[^\s"']|\\?["'][^\s"'&]+)+"""
+_SECRET_NAME = (
     r"(?:passw(?:or)?d|passphrase|passcode|pass|pwd|pw|secrets?|token|key|apikey|pat|credentials?|authorization|cookie)"
     r"(?:[_.-]?(?:[0-9]+|prod|production|dev|development|staging|test|live|value|base(?:64)?|hex|old|new|default|secondary"
     r"|plain|text|string|plaintext))?"
 )
-_GAP = r"(?:\s|\\[nrtf])"  # a blank, also as JSON writes it
-_SCHEME = r"(?:bearer|basic|token|digest|negotiate|apikey|bot|key|splunk|ssws|genie-?key)"
+_BLANK = r"(?:\s|\\[nrtf])"  # a blank, also as JSON writes it
+_AUTH_SCHEME = r"(?:bearer|basic|token|digest|negotiate|apikey|bot|key|splunk|ssws|genie-?key)"
 
-TOLD: tuple[Telling, ...] = (
-    Telling(
+CONTEXT_RULES: tuple[ContextRule, ...] = (
+    ContextRule(
         "private-key",
         "PRIVATE KEY",
         r"-----BEGIN [0-9A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?P<s>(?:\s|\\[nr])*(?:[A-Za-z-]+: [^\n\\]*(?:\n|\\n)+)*"
         r"[0-9A-Za-z+/=]{16,}(?:[0-9A-Za-z+/=]|\s|\\[nr])*)",
     ),
-    Telling("url-password", r"://[^\s/@]*:[^\s/]*@", r"""://[^\s/:@"']*:(?P<s>[^\s/"'<>]+)@[\w\[.%$-]""", "word"),
-    Telling(
+    ContextRule("url-password", r"://[^\s/@]*:[^\s/]*@", r"""://[^\s/:@"']*:(?P<s>[^\s/"'<>]+)@[\w\[.%$-]""", "word"),
+    ContextRule(
         "authorization",
         "(?i)authorization",
-        rf"""(?i)authorization\\?["']?\s*[:=]>?\s*\\?["']?{_SCHEME}\s+(?P<s>[^\s"'\\,;]+)""",
+        rf"""(?i)authorization\\?["']?\s*[:=]>?\s*\\?["']?{_AUTH_SCHEME}\s+(?P<s>[^\s"'\\,;]+)""",
         "word",
     ),
-    Telling("bearer", rf"(?i)(?:bearer|basic){_GAP}", r"(?i)\b(?:bearer|basic)\s+(?P<s>[\w.~+/-]{16,}=*)", "random"),
-    Telling("cookie", "(?i)cookie:", r"""(?i)cookie:\s*(?P<s>[\w.%-]+=[^"'\r\n]{4,})"""),
-    Telling(
+    ContextRule("bearer", rf"(?i)(?:bearer|basic){_BLANK}", r"(?i)\b(?:bearer|basic)\s+(?P<s>[\w.~+/-]{16,}=*)", "random"),
+    ContextRule("cookie", "(?i)cookie:", r"""(?i)cookie:\s*(?P<s>[\w.%-]+=[^"'\r\n]{4,})"""),
+    ContextRule(
         "assignment",
-        rf"""(?i){_NAME}(?:[\\"'\]]|{_GAP})*[:=,]""",
-        rf"""(?im)^\s*(?:export\s+|set\s+|-\s+)?(?P<n>[\w.-]*{_NAME})(?P<e>=)(?P<s>[^\s"'`]+)\s*$""",
+        rf"""(?i){_SECRET_NAME}(?:[\\"'\]]|{_BLANK})*[:=,]""",
+        rf"""(?im)^\s*(?:export\s+|set\s+|-\s+)?(?P<n>[\w.-]*{_SECRET_NAME})(?P<e>=)(?P<s>[^\s"'`]+)\s*$""",
         "named",
     ),
-    Telling(
+    ContextRule(
         "assignment",
-        rf"""(?i){_NAME}(?:[\\"'\]]|{_GAP})*[:=,]""",
-        rf"""(?i)(?P<n>[\w.-]*{_NAME})(?:\\?["']\]?)?(?P<e>\s*(?::=|=>|=|:)\s*)(?P<s>{WORD})""",
+        rf"""(?i){_SECRET_NAME}(?:[\\"'\]]|{_BLANK})*[:=,]""",
+        rf"""(?i)(?P<n>[\w.-]*{_SECRET_NAME})(?:\\?["']\]?)?(?P<e>\s*(?::=|=>|=|:)\s*)(?P<s>{SHELL_WORD})""",
         "named",
     ),
-    Telling(
+    ContextRule(
         "flag",
-        rf'(?i)-[\w.-]*{_NAME}[\s=\\"]',
-        rf"""(?i)(?:^|[\s"'(=])--?(?P<n>[a-z][\w.-]*?{_NAME}|{_NAME})(?P<e>\s+)(?P<s>{WORD})""",
+        rf'(?i)-[\w.-]*{_SECRET_NAME}[\s=\\"]',
+        rf"""(?i)(?:^|[\s"'(=])--?(?P<n>[a-z][\w.-]*?{_SECRET_NAME}|{_SECRET_NAME})(?P<e>\s+)(?P<s>{SHELL_WORD})""",
         "flag",
     ),
-    Telling(
+    ContextRule(
         "login",
         r"""(?:-u|--user|--proxy-user)[\s="'\\]*[^\s:]+:""",
         r"""(?:^|[\s"'])(?:-u|--user|--proxy-user)[=\s]*["']?[\w.@-]+:(?P<s>[^\s"'`]+)""",
         "login",
     ),
-    Telling(
+    ContextRule(
         "login",
         r"""(?:-u|--user|--proxy-user)[\s="'\\]*[^\s:]+:""",
         r"""(?:^|[\s"'])(?:-u|--user|--proxy-user)[=\s]*["'][\w.@-]+:(?P<s>[^"'\n]+)["']""",
         "login",
     ),
-    Telling(
+    ContextRule(
         "program-password",
-        rf"(?:mysql\w*|mariadb[\w-]*|sshpass|redis-cli|-pass(?:in|out)|login){_GAP}",
+        rf"(?:mysql\w*|mariadb[\w-]*|sshpass|redis-cli|-pass(?:in|out)|login){_BLANK}",
         rf"(?:\b(?:mysql\w*|mariadb[\w-]*)\s(?:[^;|&\n]*\s)?-p|\bsshpass\s+-p\s*|\bredis-cli\s(?:[^;|&\n]*\s)?-a\s+"
-        rf"|\b(?:docker|podman|helm|nerdctl)\s[^;|&\n]*\blogin\s(?:[^;|&\n]*\s)?-p\s+|-pass(?:in|out)\s+pass:)(?P<s>{WORD})",
+        rf"|\b(?:docker|podman|helm|nerdctl)\s[^;|&\n]*\blogin\s(?:[^;|&\n]*\s)?-p\s+|-pass(?:in|out)\s+pass:)(?P<s>{SHELL_WORD})",
         "word",
     ),
-    Telling(
+    ContextRule(
         "setting",
-        rf"(?i)(?:set|setx|ENV){_GAP}+[\w.-]*{_NAME}{_GAP}",
-        rf"(?im)(?:\b(?:set|setx)|^\s*ENV)\s+(?P<n>[\w.-]*{_NAME})(?P<e>\s+)(?P<s>{WORD})",
+        rf"(?i)(?:set|setx|ENV){_BLANK}+[\w.-]*{_SECRET_NAME}{_BLANK}",
+        rf"(?im)(?:\b(?:set|setx)|^\s*ENV)\s+(?P<n>[\w.-]*{_SECRET_NAME})(?P<e>\s+)(?P<s>{SHELL_WORD})",
         "flag",
     ),
-    Telling("netrc", rf"(?i){_GAP}password{_GAP}", rf"(?i)\blogin\s+\S+\s+password\s+(?P<s>{WORD})", "word"),
+    ContextRule("netrc", rf"(?i){_BLANK}password{_BLANK}", rf"(?i)\blogin\s+\S+\s+password\s+(?P<s>{SHELL_WORD})", "word"),
 )

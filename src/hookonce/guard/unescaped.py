@@ -1,6 +1,8 @@
-r"""A text as whoever reads it in the end sees it: what shells join, terminals swallow and URLs spell out is undone.
+"""Secret detection in text: one RE2 set of hints says what may be there, the matching patterns say where.
 
-`ghp_ab\` and `cd` on the next line are one word, `%3D` is a sign, `\u0022` a quotation mark, and colours are nothing.
+`find_secrets` returns spans, `mask_secrets` puts `[secret:KIND]` in their place and leaves the rest readable.
+Escapes are undone before: `ghp_ab\\` and `cd` on the next line are one word, `%3D` is a sign, `\\u0022` a quotation
+mark, and terminal colours are nothing.
 """
 
 from bisect import bisect_right
@@ -8,40 +10,40 @@ from collections.abc import Callable
 from re import compile as pattern
 
 # Whether there may be something to undo, in a text or in its JSON, for the set of hints.
-HINT = (
+ESCAPE_HINT = (
     r"%[0-9A-Fa-f]{2}"  # of a URL
     r"|(?:\x1b|\\(?:u001[bB]|x1[bB]|033|e))\["  # of a terminal
     r"|\\[ux][0-9A-Fa-f]{2}"  # of JSON, or of a shell
     r"|\\\r?\n|\\\\\\(?:r\\+)?n"  # a line that goes on
 )
-_ESCAPE = pattern(
+_ESCAPE_SEQUENCE = pattern(
     r"\\\r?\n|\\{3,}(?:r\\+)?n"
     r"|(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))\[[0-9;]*[A-Za-z]"
     r"|(?:%|\\+u00|\\+x)(?P<code>[0-9A-Fa-f]{2})"
 )
 
-Span = tuple[int, int]
+TextSpan = tuple[int, int]
 
 
-def unescaped(text: str) -> tuple[str, Callable[[int, int], Span]]:
-    """The text that is meant, and where a part of it stands in the text as it is written."""
+def unescape(text: str) -> tuple[str, Callable[[int, int], TextSpan]]:
+    """The text without escapes, and a function that maps its spans to the original text."""
     parts: list[str] = []
-    meant, written = [0], [0]  # where pieces begin, in both texts; an escape is a piece of its own
-    at = length = 0
-    for escape in _ESCAPE.finditer(text):
+    plain_starts, source_starts = [0], [0]  # where pieces begin, in both texts; an escape is a piece of its own
+    position = length = 0
+    for escape in _ESCAPE_SEQUENCE.finditer(text):
         code = escape["code"]
-        parts += [text[at : escape.start()], chr(int(code, 16)) if code else ""]
-        length += escape.start() - at
-        meant += [length, length + len(parts[-1])]
-        written += [escape.start(), escape.end()]
-        length, at = meant[-1], escape.end()
-    parts.append(text[at:])
+        parts += [text[position : escape.start()], chr(int(code, 16)) if code else ""]
+        length += escape.start() - position
+        plain_starts += [length, length + len(parts[-1])]
+        source_starts += [escape.start(), escape.end()]
+        length, position = plain_starts[-1], escape.end()
+    parts.append(text[position:])
 
-    def place(start: int, end: int) -> Span:
-        first, last = bisect_right(meant, start) - 1, bisect_right(meant, end - 1) - 1
-        ends = written[last] + end - meant[last]  # of a piece that is written as it is meant
+    def source_span(start: int, end: int) -> TextSpan:
+        first, last = bisect_right(plain_starts, start) - 1, bisect_right(plain_starts, end - 1) - 1
+        source_end = source_starts[last] + end - plain_starts[last]  # of a piece that is written as it is meant
         if last % 2:  # an escape, which is longer than what it means
-            ends = written[last + 1]
-        return (written[first] + (0 if first % 2 else start - meant[first]), ends)
+            source_end = source_starts[last + 1]
+        return (source_starts[first] + (0 if first % 2 else start - plain_starts[first]), source_end)
 
-    return "".join(parts), place
+    return "".join(parts), source_span

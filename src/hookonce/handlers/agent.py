@@ -2,18 +2,18 @@
 
 from msgspec.structs import replace
 
-from hookonce.config.models import models
-from hookonce.handlers.process import World
-from hookonce.handlers.prompt import Asking, by_command, by_endpoint, gap
+from hookonce.config.models import load_model_settings
+from hookonce.handlers.process import ProcessContext
+from hookonce.handlers.prompt import ModelQuery, prepare_command, prepare_endpoint, model_gap
 from hookonce.model import Handler
 
 
-def asking(handler: Handler, given: bytes, world: World) -> Asking:
-    """An agent, to be asked about an event; where there is only a server, its model is asked once, without tools."""
-    known = models()
-    command = known.agent or known.command
+def prepare_agent(handler: Handler, payload: bytes, process_context: ProcessContext) -> ModelQuery:
+    """Prepare an agent hook (a model with tools); with only an endpoint, its model is queried once without tools."""
+    model_config = load_model_settings()
+    command = model_config.agent or model_config.command
     if command:
-        return by_command(command, handler, given, world, known, looks_around=True)
-    asked = by_endpoint(known.endpoint or "", handler, given, world, known)
-    told = gap("a server answers once and has no tools: this agent runs as a prompt; models.agent names a command")
-    return replace(asked, gaps=[*asked.gaps, told])
+        return prepare_command(command, handler, payload, process_context, model_config, has_tools=True)
+    model_query = prepare_endpoint(model_config.endpoint or "", handler, payload, process_context, model_config)
+    tools_gap = model_gap("a server answers once and has no tools: this agent runs as a prompt; models.agent names a command")
+    return replace(model_query, gaps=[*model_query.gaps, tools_gap])

@@ -1,7 +1,6 @@
-"""Work that blocks, done beside us by a copy of this process: names to be looked up, servers that may never answer.
+"""Forked child for blocking work on the event loop: name lookups, HTTP requests.
 
-Nobody else waits for it meanwhile. The copy ends when its time is over, when it is not wanted any more, and when we are
-gone; it starts nothing, so nothing is left of it.
+The child ends when its time is over, when it is cancelled, and when its parent is gone; it starts no processes.
 """
 
 import os
@@ -10,77 +9,77 @@ from collections.abc import Callable
 from threading import Thread
 from time import monotonic
 
-from hookonce.handlers.watchdog import Watchdog, fork, leave_alone
-from hookonce.runtime.loop import READ, Loop
+from hookonce.handlers.watchdog import Watchdog, fork, close_inherited_fds
+from hookonce.runtime.loop import READ, EventLoop
 
-_CHUNK = 1 << 16
-_MARGIN = 1.0  # seconds after which it ends by itself, if nobody has told it to
-_LEAST = 0.001  # seconds: a timer of nothing would never ring
+_CHUNK_BYTES = 1 << 16
+_SELF_KILL_MARGIN_S = 1.0  # seconds after which it ends by itself, if nobody has told it to
+_MIN_TIMER_S = 0.001  # seconds: a timer of nothing would never ring
 
 
-class Aside:
-    """The copy: whoever has begun it is told what it says, or None where it says nothing in time."""
+class ForkedChild:
+    """Forked child; `on_output` gets its output, or None if there is none in time."""
 
     def __init__(
-        self, loop: Loop, work: Callable[[], bytes], timeout: float, done: Callable[[bytes | None], object]
+        self, loop: EventLoop, work: Callable[[], bytes], timeout: float, on_output: Callable[[bytes | None], object]
     ) -> None:
-        """Begin it; an OSError if there is no room for another process."""
-        self._loop, self._done, self._said = loop, done, bytearray()
-        self._copy: Watchdog | None = Watchdog(lambda leash, news: _begin(work, leash, news, timeout))
-        os.set_blocking(self._copy.news, False)
-        loop.watch(self._copy.news, READ, self._hear)
-        self._timer = loop.at(monotonic() + timeout, self.end)
+        """Fork; an OSError where that is not possible."""
+        self._loop, self._on_output, self._output = loop, on_output, bytearray()
+        self._child: Watchdog | None = Watchdog(lambda hangup_fd, output_fd: _fork_child(work, hangup_fd, output_fd, timeout))
+        os.set_blocking(self._child.status_fd, False)
+        loop.watch_fd(self._child.status_fd, READ, self._receive)
+        self._timer = loop.call_at(monotonic() + timeout, self.cancel)
 
-    def end(self) -> None:
-        """Hear no more of it."""
-        self._over(None)
+    def cancel(self) -> None:
+        """Cancel it."""
+        self._finish(None)
 
-    def _hear(self, _: int) -> None:
-        if self._copy is None:
+    def _receive(self, _: int) -> None:
+        if self._child is None:
             return
         try:
-            chunk = os.read(self._copy.news, _CHUNK)
+            chunk = os.read(self._child.status_fd, _CHUNK_BYTES)
         except BlockingIOError:
             return
-        self._said += chunk
+        self._output += chunk
         if not chunk:
-            self._over(bytes(self._said))
+            self._finish(bytes(self._output))
 
-    def _over(self, said: bytes | None) -> None:
-        if self._copy is None:
+    def _finish(self, output: bytes | None) -> None:
+        if self._child is None:
             return
         self._timer.cancel()
-        self._loop.forget(self._copy.news)
-        self._copy.close(ended=said is not None)
-        self._copy = None
-        self._done(said)
+        self._loop.remove_fd(self._child.status_fd)
+        self._child.close(has_ended=output is not None)
+        self._child = None
+        self._on_output(output)
 
 
-def _begin(work: Callable[[], bytes], leash: int, news: int, timeout: float) -> int:
+def _fork_child(work: Callable[[], bytes], hangup_fd: int, output_fd: int, timeout: float) -> int:
     pid = fork()
     if pid == 0:
-        _live(work, leash, news, timeout)
+        _run_child(work, hangup_fd, output_fd, timeout)
     return pid
 
 
-def _live(work: Callable[[], bytes], leash: int, news: int, timeout: float) -> None:
-    """The whole life of the copy; it never returns into the program that it was copied from."""
+def _run_child(work: Callable[[], bytes], hangup_fd: int, output_fd: int, timeout: float) -> None:
+    """Whole life of the child; it never returns into the program that it was forked from."""
     try:
         os.setsid()
-        leave_alone({leash, news})
+        close_inherited_fds({hangup_fd, output_fd})
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, max(timeout + _MARGIN, _LEAST))
-        Thread(target=_heed, args=(leash,), daemon=True).start()
-        said = work()
-        while said:
-            said = said[os.write(news, said) :]
+        signal.setitimer(signal.ITIMER_REAL, max(timeout + _SELF_KILL_MARGIN_S, _MIN_TIMER_S))
+        Thread(target=_exit_on_hangup, args=(hangup_fd,), daemon=True).start()
+        output = work()
+        while output:
+            output = output[os.write(output_fd, output) :]
     finally:
         os._exit(0)
 
 
-def _heed(leash: int) -> None:
-    """Be gone as soon as nobody holds the other end."""
+def _exit_on_hangup(hangup_fd: int) -> None:
+    """Exit as soon as the parent's end is closed."""
     try:
-        os.read(leash, 1)
+        os.read(hangup_fd, 1)
     finally:
         os._exit(0)

@@ -1,4 +1,4 @@
-"""Hooks that nobody waits for: in a process of their own, with an end all the same."""
+"""Detached hooks: run asynchronously in a process of their own, with limits on time and number."""
 
 import os
 from collections.abc import Callable
@@ -11,101 +11,101 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from hookonce.errors import HookonceError
-from hookonce.handlers.errand import Ran, waited
-from hookonce.handlers.process import Job, World
-from hookonce.handlers.watchdog import fork, leave_alone
-from hookonce.manifest.discover import project_of
+from hookonce.handlers.errand import OperationResult, run_to_completion
+from hookonce.handlers.process import CommandOperation, ProcessContext
+from hookonce.handlers.watchdog import fork, close_inherited_fds
+from hookonce.manifest.discover import find_project
 from hookonce.runtime import depth
-from hookonce.runtime.folder import at
+from hookonce.runtime.folder import runtime_file
 from hookonce.store import log
 
 if TYPE_CHECKING:
-    from hookonce.handlers.http import Post
-    from hookonce.handlers.module import Invocation
-from hookonce.store.unquoted import unquoted
+    from hookonce.handlers.http import HttpOperation
+    from hookonce.handlers.module import ModuleOperation
+from hookonce.store.unquoted import sanitize_output
 
-LONGEST = 600  # seconds, the wait for its turn included
-AT_ONCE = 8  # of one project
-_PLACES = 64  # for those that run and those that wait; more would fill the machine
-_KEPT = 64 * 1024  # bytes of output that go to the log
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-_POLL = 0.1  # seconds between two looks for a free place
+MAX_DETACHED_S = 600  # seconds, the wait for its turn included
+MAX_RUNNING_PER_PROJECT = 8  # of one project
+_MAX_SLOTS = 64  # for those that run and those that wait; more would fill the machine
+_MAX_LOG_BYTES = 64 * 1024  # bytes of output that go to the log
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_SLOT_POLL_S = 0.1  # seconds between two looks for a free place
 
 
-def detach(errand: "Job | Post | Invocation", command: str, world: World) -> Ran:
-    """Start a hook and go on; a grandchild of ours runs it, so that our end is not its end."""
-    begin = monotonic()
+def run_detached(operation: "CommandOperation | HttpOperation | ModuleOperation", command: str, process_context: ProcessContext) -> OperationResult:
+    """Start a hook in a grandchild and return; our end is not its end."""
+    started_at = monotonic()
     try:
-        project = _project(world)
-        place = _place(project, range(AT_ONCE))
-        queue = None if place is not None else _place(project, range(AT_ONCE, _PLACES))
-        held = place if queue is None else queue
-        if held is None:
-            raise BlockingIOError(f"{_PLACES} hooks of this project run or wait already")
+        project_digest = _project_digest(process_context)
+        running_slot = _acquire_slot(project_digest, range(MAX_RUNNING_PER_PROJECT))
+        queue_slot = None if running_slot is not None else _acquire_slot(project_digest, range(MAX_RUNNING_PER_PROJECT, _MAX_SLOTS))
+        slot_fd = running_slot if queue_slot is None else queue_slot
+        if slot_fd is None:
+            raise BlockingIOError(f"{_MAX_SLOTS} hooks of this project run or wait already")
         try:
-            _aside(lambda: _run(errand, command, world, None if queue is None else (project, queue)), held)
+            _double_fork(lambda: _run_child(operation, command, process_context, None if queue_slot is None else (project_digest, queue_slot)), slot_fd)
         finally:
-            os.close(held)
+            os.close(slot_fd)
     except (OSError, HookonceError) as problem:
         log.write(f"async hook not started ({problem}): {command}")
-        return Ran(failure=f"not started: {problem}", duration=monotonic() - begin)
-    return Ran(code=0, duration=monotonic() - begin)
+        return OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
+    return OperationResult(code=0, duration=monotonic() - started_at)
 
 
-def _project(world: World) -> str:
-    return sha256(bytes(project_of(Path(world.cwd or "/")))).hexdigest()[:16]
+def _project_digest(process_context: ProcessContext) -> str:
+    return sha256(bytes(find_project(Path(process_context.cwd or "/")))).hexdigest()[:16]
 
 
-def _place(project: str, places: range) -> int | None:
-    """A free place among these: a lock that is held until every copy of its descriptor is closed."""
-    for number in places:
-        handle = os.open(at("async", f"{project}.{number}"), _FLAGS, 0o600)
+def _acquire_slot(project_digest: str, slots: range) -> int | None:
+    """Acquire a free slot: a file lock that is held until every copy of its descriptor is closed."""
+    for number in slots:
+        slot_fd = os.open(runtime_file("async", f"{project_digest}.{number}"), _LOCK_FLAGS, 0o600)
         try:
-            flock(handle, LOCK_EX | LOCK_NB)
+            flock(slot_fd, LOCK_EX | LOCK_NB)
         except BlockingIOError:
-            os.close(handle)
+            os.close(slot_fd)
         else:
-            return handle
+            return slot_fd
     return None
 
 
-def _aside(work: Callable[[], None], held: int) -> None:
-    """Do something in a process that belongs to nobody, and that holds nothing of ours but its place."""
-    child = fork()
-    if child:
-        os.waitpid(child, 0)
+def _double_fork(work: Callable[[], None], slot_fd: int) -> None:
+    """Run a function in an orphaned grandchild that inherits nothing but its slot."""
+    child_pid = fork()
+    if child_pid:
+        os.waitpid(child_pid, 0)
         return
     try:
         os.setsid()
         if fork() == 0:
-            leave_alone({held})
+            close_inherited_fds({slot_fd})
             work()
     finally:
         os._exit(0)
 
 
-def _run(errand: "Job | Post | Invocation", command: str, world: World, queue: tuple[str, int] | None) -> None:
-    """Wait for its turn if others were first, run the hook, and keep what it says in the log."""
-    until = monotonic() + LONGEST
-    if queue is not None and not _turn(*queue, until):
-        log.write(f"async hook not started ({AT_ONCE} others ran all the time): {command}")
+def _run_child(operation: "CommandOperation | HttpOperation | ModuleOperation", command: str, process_context: ProcessContext, queue_slot: tuple[str, int] | None) -> None:
+    """Wait for a running slot, run the hook, and log its output."""
+    deadline = monotonic() + MAX_DETACHED_S
+    if queue_slot is not None and not _wait_for_slot(*queue_slot, deadline):
+        log.write(f"async hook not started ({MAX_RUNNING_PER_PROJECT} others ran all the time): {command}")
         return
-    mark = depth.begin(int(world.env.get(depth.DEPTH, 1)))  # that of the call goes away with the call
+    mark = depth.register_handlers(int(process_context.env.get(depth.DEPTH_VARIABLE, 1)))  # that of the call goes away with the call
     log.write(f"async hook started by process {os.getpid()}: {command}")
-    if isinstance(errand, Job):
-        errand = replace(errand, world=replace(world, env={**world.env, depth.PARENT: mark}))
-    ran = waited(replace(errand, timeout=until - monotonic()))
-    depth.end(mark)
-    said = log.beginning(ran.stdout + ran.stderr, _KEPT)
-    ending = ran.failure or f"exit code {ran.code}"
-    log.write(f"async hook ended ({ending}) after {ran.duration:.1f} s: {command}", unquoted(said, errand.given))
+    if isinstance(operation, CommandOperation):
+        operation = replace(operation, process_context=replace(process_context, env={**process_context.env, depth.PARENT_VARIABLE: mark}))
+    result = run_to_completion(replace(operation, timeout=deadline - monotonic()))
+    depth.unregister_handlers(mark)
+    output = log.truncate_output(result.stdout + result.stderr, _MAX_LOG_BYTES)
+    ending = result.failure or f"exit code {result.code}"
+    log.write(f"async hook ended ({ending}) after {result.duration:.1f} s: {command}", sanitize_output(output, operation.payload))
 
 
-def _turn(project: str, queued: int, until: float) -> bool:
-    """Leave the queue for a place among those that run; whether there was one in time."""
-    while _place(project, range(AT_ONCE)) is None:
-        if monotonic() > until:
+def _wait_for_slot(project_digest: str, queue_fd: int, deadline: float) -> bool:
+    """Move from the queue to a running slot; whether there was one in time."""
+    while _acquire_slot(project_digest, range(MAX_RUNNING_PER_PROJECT)) is None:
+        if monotonic() > deadline:
             return False
-        sleep(_POLL)
-    os.close(queued)
+        sleep(_SLOT_POLL_S)
+    os.close(queue_fd)
     return True

@@ -1,61 +1,65 @@
-"""Errands: what a walk waits for while others go on, be it a process, a server or a model."""
+"""Operations and tasks: what a hook run waits for (process, HTTP, model), and generators that await them.
+
+A task yields an operation, or seconds to sleep, and is resumed with the result. A one-shot process runs it
+blocking; the daemon runs many on one event loop.
+"""
 
 from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
 
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 
 
-class Ran(Struct, frozen=True, kw_only=True):
-    """How it went: the exit code, or why there is none."""
+class OperationResult(Struct, frozen=True, kw_only=True):
+    """Result of an operation: the exit code, or why there is none."""
 
     code: int | None = None
     stdout: bytes = b""
     stderr: bytes = b""
     failure: str | None = None
     duration: float = 0.0
-    cut: bool = False
+    truncated: bool = False
 
 
-class Ongoing(Protocol):
-    """An errand under way."""
+class OperationHandle(Protocol):
+    """Handle of a running operation."""
 
-    def end(self) -> None:
-        """Break it off; whoever waits is told soon."""
-
-
-class Nothing:
-    """What is under way of an errand that could not be begun."""
-
-    def end(self) -> None:
-        """There is nothing to break off."""
+    def cancel(self) -> None:
+        """Cancel it; `on_result` is called soon."""
 
 
-class Errand(Protocol):
-    """Something to be done, in so many seconds at most."""
+class NullOperationHandle:
+    """Handle of an operation that could not be started."""
+
+    def cancel(self) -> None:
+        """There is nothing to cancel."""
+
+
+class Operation(Protocol):
+    """An operation with a timeout."""
 
     @property
     def timeout(self) -> float:
         """Seconds until it has failed."""
 
-    def begin(self, loop: Loop, timeout: float, done: Callable[[Ran], object]) -> Ongoing:
-        """Do it beside everything else that the loop waits for; in the end a function is told how it went."""
+    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+        """Start it on an event loop; `on_result` is called once."""
 
 
-def waited(errand: Errand) -> Ran:
-    """Do an errand, and nothing else meanwhile."""
-    loop = Loop()
-    ended: list[Ran] = []
-    under_way = errand.begin(loop, errand.timeout, ended.append)
+def run_to_completion(operation: Operation) -> OperationResult:
+    """Run one operation to completion on a loop of its own."""
+    loop = EventLoop()
+    results: list[OperationResult] = []
+    handle = operation.begin(loop, operation.timeout, results.append)
     try:
-        while not ended:
-            loop.turn()
+        while not results:
+            loop.run_once()
     finally:
-        if not ended:  # we are to be somewhere else: what is broken off gets its moment all the same
-            under_way.end()
-            while not ended:
-                loop.turn()
+        if not results:  # we are to be somewhere else: what is broken off gets its moment all the same
+            handle.cancel()
+            while not results:
+                loop.run_once()
         loop.close()
-    return ended[0]
+    return results[0]

@@ -1,8 +1,8 @@
-"""Functions as handlers: a file of Python, and the process that runs one of its functions.
+"""Function handler: a Python file, and the worker process that runs one of its functions.
 
-The command line of that process says everything about it. What is in the file is known by its digest, which is part of
-the command: a file that changes makes another command, and a process that finds another file does not run it. Alone
-it is run as any command is; whoever lives on may have processes ready that have loaded the file (`nurseries.py`).
+The command line of that process contains the file's digest: a file that changes makes another command, and a
+process that finds another content does not run it. Alone it is run as any command is; a long-lived process may
+have workers ready that have loaded the file (`workers/pool.py`).
 """
 
 import os
@@ -19,20 +19,20 @@ from msgspec.structs import replace
 
 from hookonce.errors import HookonceError
 from hookonce.handlers import nurseries
-from hookonce.handlers.errand import Ongoing, Ran
-from hookonce.handlers.function_wire import Request
-from hookonce.handlers.process import Job, World
-from hookonce.manifest.contents import contents
+from hookonce.handlers.errand import OperationHandle, OperationResult
+from hookonce.handlers.function_wire import WorkerRequest
+from hookonce.handlers.process import CommandOperation, ProcessContext
+from hookonce.manifest.contents import read_regular_file
 from hookonce.model import Handler
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 
-_MOST = 1 << 24  # bytes of a file
-_NEEDED = ("hookonce", "msgspec", "re2")
-_WARM = "--warm"
+_MAX_FILE_BYTES = 1 << 24  # bytes of a file
+_PACKAGES = ("hookonce", "msgspec", "re2")
+_SERVER_FLAG = "--warm"
 
 
-class Function(Struct, frozen=True):
-    """A function of a file, or all those that want to be asked; and the file's content, by its digest."""
+class FunctionRef(Struct, frozen=True):
+    """A function of a file, or all its hooks (no name), with the digest of the content."""
 
     file: str
     digest: str
@@ -40,58 +40,58 @@ class Function(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """How one event is answered by a process of its own."""
-        return shlex.join([*_begin(), self.file, self.digest, *([self.name] if self.name else [])])
+        """Command that answers one event in a process of its own."""
+        return shlex.join([*_worker_command(), self.file, self.digest, *([self.name] if self.name else [])])
 
     @property
-    def nursery(self) -> str:
-        """How many are answered."""
-        return shlex.join([*_begin(), self.file, self.digest, _WARM])
+    def server_command(self) -> str:
+        """Command of the worker server of the file."""
+        return shlex.join([*_worker_command(), self.file, self.digest, _SERVER_FLAG])
 
 
-class Call(Job, frozen=True):
-    """A function that is asked; its command is what runs it where nobody has its file loaded."""
+class FunctionOperation(CommandOperation, frozen=True):
+    """Operation that calls a function; its command runs it where no worker pool is."""
 
-    function: Function
+    function: FunctionRef
 
-    def begin(self, loop: Loop, timeout: float, done: Callable[[Ran], object]) -> Ongoing:
-        """Let a process answer that is ready, where there is one; it has our own privileges, and no fewer."""
-        kept, world = nurseries.of(loop), self.world
-        if kept is not None and not world.reduced:
-            env = {os.fsencode(name): os.fsencode(value) for name, value in world.env.items()}
-            request = Request(self.function.name or None, env, world.cwd, world.umask, self.given)
-            asking = kept.ask(self.function.file, self.function.digest, self.function.nursery)
-            if asking is not None:
-                return asking.ask(request, timeout, lambda ran: done(_answered(ran)))
-        return super().begin(loop, timeout, lambda ran: done(_answered(ran)))
-
-
-def call(function: Function, given: bytes, world: World) -> Call:
-    """A function to be asked about what a hook gets on stdin."""
-    return Call(function.command, given, world, 0, function)
+    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+        """Use a ready worker where there is one; workers have our own privileges, and no fewer."""
+        pool, process_context = nurseries.pool_of(loop), self.process_context
+        if pool is not None and not process_context.drops_privileges:
+            env = {os.fsencode(name): os.fsencode(value) for name, value in process_context.env.items()}
+            request = WorkerRequest(self.function.name or None, env, process_context.cwd, process_context.umask, self.payload)
+            client = pool.find_client(self.function.file, self.function.digest, self.function.server_command)
+            if client is not None:
+                return client.call(request, timeout, lambda result: on_result(_require_answer(result)))
+        return super().begin(loop, timeout, lambda result: on_result(_require_answer(result)))
 
 
-def function_of(handler: Handler, folder: str) -> Function:
-    """The function that a handler names, in its file as it is now."""
+def build_function_operation(function: FunctionRef, payload: bytes, process_context: ProcessContext) -> FunctionOperation:
+    """Build the operation that calls a function with a payload."""
+    return FunctionOperation(function.command, payload, process_context, 0, function)
+
+
+def load_function(handler: Handler, folder: str) -> FunctionRef:
+    """Load the function that a handler names, with the digest of its file as it is now."""
     file = Path(folder, handler.file or "")
     try:
-        known = sha256(contents(file, _MOST)).hexdigest()
+        digest = sha256(read_regular_file(file, _MAX_FILE_BYTES)).hexdigest()
     except (OSError, ValueError) as problem:
-        told = problem.strerror if isinstance(problem, OSError) else problem
-        raise HookonceError(f"{file} cannot be read: {told}") from None
-    return Function(str(file), known, handler.name or "")
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise HookonceError(f"{file} cannot be read: {reason}") from None
+    return FunctionRef(str(file), digest, handler.name or "")
 
 
-def _answered(ran: Ran) -> Ran:
-    """How it went; a function always says something, and a process that ends before it has failed."""
-    silent = ran.code == 0 and not ran.stdout
-    return replace(ran, code=None, failure="it has ended without an answer") if silent else ran
+def _require_answer(result: OperationResult) -> OperationResult:
+    """A function always answers: exit code 0 without output is a failure."""
+    is_silent = result.code == 0 and not result.stdout
+    return replace(result, code=None, failure="it has ended without an answer") if is_silent else result
 
 
 @cache
-def _begin() -> tuple[str, ...]:
-    """The interpreter that we run in, which looks nowhere by itself, and where we and what we need lie."""
-    found = [find_spec(name) for name in _NEEDED]
-    shelves = dict.fromkeys(str(Path(spec.origin).parents[1]) for spec in found if spec and spec.origin)
+def _worker_command() -> tuple[str, ...]:
+    """Interpreter in isolated mode, worker script, and the search paths of our packages."""
+    specs = [find_spec(name) for name in _PACKAGES]
+    search_paths = dict.fromkeys(str(Path(spec.origin).parents[1]) for spec in specs if spec and spec.origin)
     program = Path(__file__).parents[1] / "sdk" / "worker.py"
-    return sys.executable, "-I", "-S", str(program), os.pathsep.join(shelves)
+    return sys.executable, "-I", "-S", str(program), os.pathsep.join(search_paths)

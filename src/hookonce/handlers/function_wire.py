@@ -1,16 +1,16 @@
-"""What is said between whoever asks a function and the process that has its file loaded."""
+"""Worker protocol: the request frame between a worker client and a prefork worker."""
 
 import os
 from struct import pack, unpack
 
 from msgspec import Struct, msgpack
 
-KEPT = 4096  # bytes of what a function writes on stderr
-SIZE = 4  # bytes that tell how many follow
+MAX_STDERR_BYTES = 4096  # bytes of what a function writes on stderr
+SIZE_PREFIX_BYTES = 4  # bytes that tell how many follow
 
 
-class Request(Struct, frozen=True):
-    """One call of a function, in the world of who has called."""
+class WorkerRequest(Struct, frozen=True):
+    """One call of a function, with the caller's environment, directory and umask."""
 
     name: str | None
     environment: dict[bytes, bytes]
@@ -18,8 +18,8 @@ class Request(Struct, frozen=True):
     umask: int
     given: bytes
 
-    def enter(self) -> None:
-        """Be in that world from now on."""
+    def apply(self) -> None:
+        """Apply them to this process."""
         os.environb.clear()
         os.environb.update(self.environment)
         if self.cwd is not None:
@@ -28,27 +28,27 @@ class Request(Struct, frozen=True):
             os.umask(self.umask)
 
 
-def encoded(request: Request) -> bytes:
-    """A request as it goes to the process."""
-    return framed(msgpack.encode(request))
+def encode_request(request: WorkerRequest) -> bytes:
+    """Encode a request as a frame."""
+    return encode_frame(msgpack.encode(request))
 
 
-def heard(line: int) -> Request:
-    """The request, waited for; a line that breaks before ends us, for nobody wants anything."""
-    found = bytearray()
-    while (size := size_of(found)) is None or len(found) < SIZE + size:
-        chunk = os.read(line, 1 << 20)
+def receive_request(fd: int) -> WorkerRequest:
+    """Receive a request, blocking; exits if the client hangs up before."""
+    buffer = bytearray()
+    while (size := frame_size_of(buffer)) is None or len(buffer) < SIZE_PREFIX_BYTES + size:
+        chunk = os.read(fd, 1 << 20)
         if not chunk:
             raise SystemExit(0)
-        found += chunk
-    return msgpack.decode(found[SIZE:], type=Request)
+        buffer += chunk
+    return msgpack.decode(buffer[SIZE_PREFIX_BYTES:], type=WorkerRequest)
 
 
-def framed(data: bytes) -> bytes:
-    """Bytes, and before them how many they are."""
+def encode_frame(data: bytes) -> bytes:
+    """Prefix bytes with their length."""
     return pack("<I", len(data)) + data
 
 
-def size_of(found: bytearray) -> int | None:
-    """How many bytes there will be, once that is known."""
-    return unpack("<I", found[:SIZE])[0] if len(found) >= SIZE else None
+def frame_size_of(buffer: bytearray) -> int | None:
+    """Length of the frame's content, once its prefix is there."""
+    return unpack("<I", buffer[:SIZE_PREFIX_BYTES])[0] if len(buffer) >= SIZE_PREFIX_BYTES else None

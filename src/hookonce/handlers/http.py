@@ -1,4 +1,4 @@
-"""HTTP handlers: an event is posted, and what the server answers counts as what a command would have written."""
+"""HTTP handler: posts an event; the body of the response counts as a command's stdout."""
 
 from collections.abc import Callable, Mapping
 from time import monotonic
@@ -10,76 +10,76 @@ from msgspec.structs import replace
 
 from hookonce import __version__
 from hookonce.errors import HookonceError
-from hookonce.handlers.aside import Aside
-from hookonce.handlers.errand import Nothing, Ongoing, Ran
-from hookonce.handlers.http_call import Address, Request, called
-from hookonce.manifest.http_script import fault_of, pieces
+from hookonce.handlers.aside import ForkedChild
+from hookonce.handlers.errand import NullOperationHandle, OperationHandle, OperationResult
+from hookonce.handlers.http_call import ServerAddress, HttpRequest, call_server
+from hookonce.manifest.http_script import explain_handler_fault, split_header_value
 from hookonce.model import Handler
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 
-_PORTS = {"https": 443, "http": 80}
-_OURS = frozenset({"host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer"})
-_USUAL = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": f"hookonce/{__version__}"}
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+_RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer"})
+_DEFAULT_HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": f"hookonce/{__version__}"}
 
 
-class Post(Struct, frozen=True, kw_only=True):
-    """A request, and for how many seconds its answer is waited for; who only looks on is not asked for JSON."""
+class HttpOperation(Struct, frozen=True, kw_only=True):
+    """Operation that sends an HTTP request; an observer (`expects_answer` false) needs no JSON in return."""
 
-    request: Request
+    request: HttpRequest
     timeout: float = 0.0
-    is_heard: bool = True
+    expects_answer: bool = True
 
     @property
-    def given(self) -> bytes:
-        """What is told."""
+    def payload(self) -> bytes:
+        """The request body."""
         return self.request.body
 
-    def begin(self, loop: Loop, timeout: float, done: Callable[[Ran], object]) -> Ongoing:
-        """Send it from a copy of this process."""
-        begin, until = monotonic(), monotonic() + timeout
+    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+        """Send it from a forked child."""
+        started_at, deadline = monotonic(), monotonic() + timeout
 
-        def told(said: bytes | None) -> None:
-            done(replace(_ran(said), duration=monotonic() - begin))
+        def handle_output(output: bytes | None) -> None:
+            on_result(replace(_parse_output(output), duration=monotonic() - started_at))
 
         try:
-            return Aside(loop, lambda: called(self.request, until, is_heard=self.is_heard), timeout, told)
+            return ForkedChild(loop, lambda: call_server(self.request, deadline, expects_answer=self.expects_answer), timeout, handle_output)
         except OSError as problem:
-            failed = Ran(failure=f"not started: {problem}", duration=monotonic() - begin)
-            loop.at(0, lambda: done(failed))
-            return Nothing()
+            failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
+            loop.call_at(0, lambda: on_result(failure))
+            return NullOperationHandle()
 
 
-def _ran(said: bytes | None) -> Ran:
-    """What the copy has told: why it failed, on a line of its own, and then the body."""
-    if said is None:
-        return Ran(failure="timeout")
-    failure, found, body = said.partition(b"\n")
-    if not found:
-        return Ran(failure="the call ended without a word")
-    return Ran(failure=failure.decode(errors="replace")) if failure else Ran(code=0, stdout=body)
+def _parse_output(output: bytes | None) -> OperationResult:
+    """Parse the child's output: a line with the failure, empty if there is none, then the body."""
+    if output is None:
+        return OperationResult(failure="timeout")
+    failure, separator, body = output.partition(b"\n")
+    if not separator:
+        return OperationResult(failure="the call ended without a word")
+    return OperationResult(failure=failure.decode(errors="replace")) if failure else OperationResult(code=0, stdout=body)
 
 
-def post_of(handler: Handler, body: bytes, environment: Mapping[str, str], *, is_heard: bool = True) -> Post:
-    """The request of a handler; an error that says why it must not be sent."""
-    fault = fault_of(handler)
+def build_http_operation(handler: Handler, body: bytes, environment: Mapping[str, str], *, expects_answer: bool = True) -> HttpOperation:
+    """Build the operation of a handler; an error that says why it must not be sent."""
+    fault = explain_handler_fault(handler)
     if fault is not None:
         raise HookonceError(f"{handler.url} is not called: {fault}")
-    headers = {name: _value(name, text, handler, environment) for name, text in handler.headers.items()}
-    return Post(request=request_of(handler.url or "", headers, body, handler.method or "POST"), is_heard=is_heard)
+    headers = {name: _expand_header(name, text, handler, environment) for name, text in handler.headers.items()}
+    return HttpOperation(request=build_http_request(handler.url or "", headers, body, handler.method or "POST"), expects_answer=expects_answer)
 
 
-def request_of(url: str, headers: Mapping[str, str], body: bytes, method: str = "POST") -> Request:
-    """A request with the headers that every one has; what tells where a request ends is nobody else's to say."""
-    named = {name.lower() for name in headers}
-    if wrong := sorted(named & _OURS):
-        raise HookonceError(f"the header {wrong[0]} cannot be set")
-    usual = {name: text for name, text in _USUAL.items() if name.lower() not in named}
-    address, target = place_of(url)
-    return Request(address=address, method=method.upper(), target=target, headers=usual | dict(headers), body=body)
+def build_http_request(url: str, headers: Mapping[str, str], body: bytes, method: str = "POST") -> HttpRequest:
+    """Build a request with the default headers; headers that frame a request cannot be set."""
+    names = {name.lower() for name in headers}
+    if forbidden := sorted(names & _RESERVED_HEADERS):
+        raise HookonceError(f"the header {forbidden[0]} cannot be set")
+    defaults = {name: text for name, text in _DEFAULT_HEADERS.items() if name.lower() not in names}
+    address, target = parse_url(url)
+    return HttpRequest(address=address, method=method.upper(), target=target, headers=defaults | dict(headers), body=body)
 
 
-def place_of(url: str) -> tuple[Address, str]:
-    """Whom a URL means, and what is asked for there."""
+def parse_url(url: str) -> tuple[ServerAddress, str]:
+    """Parse a URL into server address and request target."""
     try:
         parts: Any = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -90,18 +90,18 @@ def place_of(url: str) -> tuple[Address, str]:
     if not host or "\\" in parts.netloc:
         raise HookonceError(f"{url} names no server")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Address(parts.scheme.lower(), host, port or _PORTS[parts.scheme.lower()]), target
+    return ServerAddress(parts.scheme.lower(), host, port or _DEFAULT_PORTS[parts.scheme.lower()]), target
 
 
-def _value(name: str, text: str, handler: Handler, environment: Mapping[str, str]) -> str:
-    """A header's value; variables that the handler may name stand for what they are where the agent was started."""
-    found = []
-    for kind, piece in pieces(text, frozenset(handler.allowed_env)):
-        word = piece.strip("${}") if kind == "env" else ""
-        if kind == "env" and not environment.get(word):
-            raise HookonceError(f"the header {name} needs the environment variable {word}, which is not set")
-        found.append(environment[word] if kind == "env" else piece)
-    value = "".join(found)
+def _expand_header(name: str, text: str, handler: Handler, environment: Mapping[str, str]) -> str:
+    """Expand a header's value; only variables that the handler may name are expanded."""
+    parts = []
+    for kind, piece in split_header_value(text, frozenset(handler.allowed_env)):
+        variable = piece.strip("${}") if kind == "env" else ""
+        if kind == "env" and not environment.get(variable):
+            raise HookonceError(f"the header {name} needs the environment variable {variable}, which is not set")
+        parts.append(environment[variable] if kind == "env" else piece)
+    value = "".join(parts)
     if not all(letter == "\t" or (letter.isprintable() and ord(letter) < 256) for letter in value):  # noqa: PLR2004
         raise HookonceError(f"the header {name} has a line break or another character that no header may have")
     return value

@@ -14,150 +14,148 @@ from urllib.parse import urljoin, urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.handlers.http_answer import Answer, Broken, read
+from hookonce.handlers.http_answer import HttpResponse, InvalidResponse, read_response
 
-LIMIT = 1 << 20  # bytes of an answer; what is longer is none
-_LOCAL = {"localhost": ("127.0.0.1", "::1")}  # by definition, so nobody is asked for it
-_SAME = frozenset({301, 302, 307, 308})  # the same request, elsewhere
-_ELSEWHERE = range(300, 400)
-_GOOD = range(200, 300)
-_TOLD = 200  # characters of somebody else's words
-_LED = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE", "OPENSSL_CONF")  # who starts us decides not whom we trust
+MAX_RESPONSE_BYTES = 1 << 20  # bytes of an answer; what is longer is none
+_LOCAL_ADDRESSES = {"localhost": ("127.0.0.1", "::1")}  # by definition, so nobody is asked for it
+_REDIRECT_STATUSES = frozenset({301, 302, 307, 308})  # the same request, elsewhere
+_REDIRECTION_STATUSES = range(300, 400)
+_SUCCESS_STATUSES = range(200, 300)
+_MAX_ERROR_CHARS = 200  # characters of somebody else's words
+_TLS_ENV_VARS = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE", "OPENSSL_CONF")  # who starts us decides not whom we trust
 
 
-class Address(NamedTuple):
-    """Who is called, and how."""
+class ServerAddress(NamedTuple):
+    """Scheme, host and port of a server."""
 
     scheme: str
     host: str
     port: int
 
 
-class Request(Struct, frozen=True, kw_only=True):
-    """What is sent to whom."""
+class HttpRequest(Struct, frozen=True, kw_only=True):
+    """An HTTP request and its server."""
 
-    address: Address
+    address: ServerAddress
     method: str
     target: str
     headers: dict[str, str]
     body: bytes
 
 
-def called(request: Request, until: float, *, is_heard: bool = True) -> bytes:
-    """The body of the answer behind an empty line, or a line that says why there is none."""
+def call_server(request: HttpRequest, deadline: float, *, expects_answer: bool = True) -> bytes:
+    """Send a request: the response's body after an empty line, or a line that says why there is none."""
     try:
-        answer = _asked(request, _places(request.address), until)
-        if (fault := _fault(answer, is_heard=is_heard)) is not None:
-            return f"{_plain(fault)}\n".encode()
-    except Broken as problem:
-        return f"{_plain(str(problem))}\n".encode()
+        response = _follow_redirect(request, _resolve_host(request.address), deadline)
+        if (fault := _find_fault(response, expects_answer=expects_answer)) is not None:
+            return f"{_printable_line(fault)}\n".encode()
+    except InvalidResponse as problem:
+        return f"{_printable_line(str(problem))}\n".encode()
     except OSError as problem:
-        return f"{_plain(_wrong(problem))}\n".encode()
+        return f"{_printable_line(_describe_error(problem))}\n".encode()
     except Exception as problem:  # noqa: BLE001  whatever a server has brought about here is told
-        return f"{_plain(f'the answer cannot be read: {problem}')}\n".encode()
-    return b"\n" + (answer.body if is_heard else b"")
+        return f"{_printable_line(f'the answer cannot be read: {problem}')}\n".encode()
+    return b"\n" + (response.body if expects_answer else b"")
 
 
-def _asked(request: Request, places: list[str], until: float) -> Answer:
-    """The answer; a server may send us to another page of its own once, and to nobody else."""
-    answer = _answer(request, places, until)
-    if answer.status not in _SAME:
-        return answer
-    target = _moved(request, answer.headers.get("location", ""))
-    again = _answer(replace(request, target=target), places, until)
-    if again.status in _SAME:
-        raise Broken("the server redirects more than once")
-    return again
+def _follow_redirect(request: HttpRequest, ip_addresses: list[str], deadline: float) -> HttpResponse:
+    """Send it, and follow one redirect to the same host."""
+    response = _exchange(request, ip_addresses, deadline)
+    if response.status not in _REDIRECT_STATUSES:
+        return response
+    target = _redirect_target(request, response.headers.get("location", ""))
+    second_response = _exchange(replace(request, target=target), ip_addresses, deadline)
+    if second_response.status in _REDIRECT_STATUSES:
+        raise InvalidResponse("the server redirects more than once")
+    return second_response
 
 
-def _moved(request: Request, location: str) -> str:
+def _redirect_target(request: HttpRequest, location: str) -> str:
     scheme, host, port = request.address
-    named = f"[{host}]" if ":" in host else host
-    parts = urlsplit(urljoin(f"{scheme}://{named}:{port}{request.target}", location))
-    usual = 443 if parts.scheme == "https" else 80
-    if not location or (parts.scheme, parts.hostname, parts.port or usual) != (scheme, host, port):
-        raise Broken(f"the server redirects to another host, {parts.scheme}://{parts.hostname}, which is not called")
+    url_host = f"[{host}]" if ":" in host else host
+    parts = urlsplit(urljoin(f"{scheme}://{url_host}:{port}{request.target}", location))
+    default_port = 443 if parts.scheme == "https" else 80
+    if not location or (parts.scheme, parts.hostname, parts.port or default_port) != (scheme, host, port):
+        raise InvalidResponse(f"the server redirects to another host, {parts.scheme}://{parts.hostname}, which is not called")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not all("!" <= letter <= "~" for letter in target):
-        raise Broken("the server redirects to what is no address")
+        raise InvalidResponse("the server redirects to what is no address")
     return target
 
 
-def _fault(answer: Answer, *, is_heard: bool) -> str | None:
-    """Why an answer is none."""
-    if answer.status in _ELSEWHERE:
-        return f"the server redirects ({answer.status}), which is not followed"
-    if answer.status not in _GOOD:
-        return f"the server answered with {answer.status}"
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if is_heard and answer.body.strip() and kind and not (kind == "application/json" or kind.endswith("+json")):
-        return f"the answer is {kind}, not JSON"
+def _find_fault(response: HttpResponse, *, expects_answer: bool) -> str | None:
+    if response.status in _REDIRECTION_STATUSES:
+        return f"the server redirects ({response.status}), which is not followed"
+    if response.status not in _SUCCESS_STATUSES:
+        return f"the server answered with {response.status}"
+    content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if expects_answer and response.body.strip() and content_type and not (content_type == "application/json" or content_type.endswith("+json")):
+        return f"the answer is {content_type}, not JSON"
     return None
 
 
-def _places(address: Address) -> list[str]:
-    """The addresses of a server; plain HTTP is for this machine alone, whatever a name stands for."""
+def _resolve_host(address: ServerAddress) -> list[str]:
+    """IP addresses of a server; for plain HTTP those of loopback only."""
     if address.scheme == "http":
-        return list(_LOCAL.get(address.host, (address.host,)))
+        return list(_LOCAL_ADDRESSES.get(address.host, (address.host,)))
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        results = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as problem:
-        raise Broken(f"there is no server {address.host}: {getattr(problem, 'strerror', None) or problem}") from None
-    return list(dict.fromkeys(str(place[4][0]) for place in found))
+        raise InvalidResponse(f"there is no server {address.host}: {getattr(problem, 'strerror', None) or problem}") from None
+    return list(dict.fromkeys(str(result[4][0]) for result in results))
 
 
-def _answer(request: Request, places: list[str], until: float) -> Answer:
-    with _connected(request.address, places, until) as line:
+def _exchange(request: HttpRequest, ip_addresses: list[str], deadline: float) -> HttpResponse:
+    with _connect(request.address, ip_addresses, deadline) as sock:
         with suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before it has read everything
-            line.sendall(_head(request) + request.body)
-        return read(line.recv, LIMIT, bodiless=request.method == "HEAD")
+            sock.sendall(_format_head(request) + request.body)
+        return read_response(sock.recv, MAX_RESPONSE_BYTES, bodiless=request.method == "HEAD")
 
 
-def _head(request: Request) -> bytes:
+def _format_head(request: HttpRequest) -> bytes:
     host, port, scheme = request.address.host, request.address.port, request.address.scheme
-    named = f"[{host}]" if ":" in host else host
-    told = named if port == (443 if scheme == "https" else 80) else f"{named}:{port}"
-    lines = [f"{request.method} {request.target} HTTP/1.1", f"Host: {told}", "Connection: close"]
+    url_host = f"[{host}]" if ":" in host else host
+    host_header = url_host if port == (443 if scheme == "https" else 80) else f"{url_host}:{port}"
+    lines = [f"{request.method} {request.target} HTTP/1.1", f"Host: {host_header}", "Connection: close"]
     lines += [f"Content-Length: {len(request.body)}", *(f"{name}: {text}" for name, text in request.headers.items())]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")
 
 
-def _connected(address: Address, places: list[str], until: float) -> socket.socket:
-    """A line to the first address that answers, each with its share of the time."""
-    last: OSError = OSError("it has no address")
-    for number, place in enumerate(places):
-        share = (until - monotonic()) / (len(places) - number)
+def _connect(address: ServerAddress, ip_addresses: list[str], deadline: float) -> socket.socket:
+    """Connect to the first address that answers, each with its share of the time."""
+    last_error: OSError = OSError("it has no address")
+    for index, ip_address in enumerate(ip_addresses):
+        timeout = (deadline - monotonic()) / (len(ip_addresses) - index)
         try:
-            line = socket.create_connection((place, address.port), timeout=max(share, 0.01))
+            sock = socket.create_connection((ip_address, address.port), timeout=max(timeout, 0.01))
         except OSError as problem:
-            last = problem
+            last_error = problem
             continue
-        line.settimeout(None)  # whoever has copied us ends us in time
-        return _secured(line, address.host) if address.scheme == "https" else line
-    if isinstance(last, TimeoutError):
-        raise Broken("timeout")
-    raise Broken(f"{address.host} is not reached at port {address.port}: {last.strerror or last}")
+        sock.settimeout(None)  # whoever has copied us ends us in time
+        return _wrap_tls(sock, address.host) if address.scheme == "https" else sock
+    if isinstance(last_error, TimeoutError):
+        raise InvalidResponse("timeout")
+    raise InvalidResponse(f"{address.host} is not reached at port {address.port}: {last_error.strerror or last_error}")
 
 
-def _secured(line: socket.socket, host: str) -> socket.socket:
-    for name in _LED:
+def _wrap_tls(sock: socket.socket, host: str) -> socket.socket:
+    for name in _TLS_ENV_VARS:
         os.environ.pop(name, None)
     import ssl  # most calls do without it
 
     try:
-        return ssl.create_default_context().wrap_socket(line, server_hostname=host)
+        return ssl.create_default_context().wrap_socket(sock, server_hostname=host)
     except BaseException:
-        line.close()
+        sock.close()
         raise
 
 
-def _wrong(problem: OSError) -> str:
+def _describe_error(problem: OSError) -> str:
     verify = getattr(problem, "verify_message", None)
     if verify:
         return f"the server's certificate is not trusted: {verify}"
     return f"the line broke: {problem.strerror or problem}"
 
 
-def _plain(text: str) -> str:
-    """Somebody else's words on one line."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:_TOLD]
+def _printable_line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else " " for letter in text)[:_MAX_ERROR_CHARS]

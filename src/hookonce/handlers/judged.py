@@ -2,14 +2,14 @@
 
 from msgspec import Struct
 
-from hookonce.handlers.errand import Ran
+from hookonce.handlers.errand import OperationResult
 from hookonce.model import Decision, Gap, Usage
 
 
-class Judged(Struct, frozen=True, kw_only=True):
-    """How it went, what was said (None if that is no answer), and what a language model has taken for it."""
+class HandlerResult(Struct, frozen=True, kw_only=True):
+    """Result of a handler: the operation's result, the decision (None if there is no answer), and the model's usage."""
 
-    ran: Ran
+    result: OperationResult
     decision: Decision | None
     model: str | None = None
     usage: Usage | None = None

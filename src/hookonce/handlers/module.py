@@ -1,6 +1,6 @@
-"""Modules as handlers: an event is given to `on_event`, and what the module answers counts as a hook's answer.
+"""Module handler: calls `on_event` of a module; its answer counts as a hook's answer.
 
-Whoever lives on keeps a module running for the next event; alone, one is started for each.
+Long-lived processes keep modules running in a pool; a one-shot process starts one for each event.
 """
 
 from collections.abc import Callable
@@ -9,81 +9,81 @@ from time import monotonic
 from msgspec import Struct
 from msgspec.json import encode
 
-from hookonce.handlers.errand import Nothing, Ongoing, Ran
-from hookonce.handlers.module_talk import ModuleTalk
+from hookonce.handlers.errand import NullOperationHandle, OperationHandle, OperationResult
+from hookonce.handlers.module_talk import ModuleChannel
 from hookonce.model import Object
-from hookonce.modules.descriptor import Descriptor, document_of
-from hookonce.runtime.loop import Loop
+from hookonce.modules.descriptor import Descriptor, descriptor_document
+from hookonce.runtime.loop import EventLoop
 from hookonce.texts import dump
 
 ON_EVENT = "on_event"
-_IDLE = 600.0  # seconds without an event
-_FAREWELL = 1.0  # seconds for what a module has acknowledged and not yet done
-_ACK = b'"accepted":true'
-_all: dict[Loop, "Modules"] = {}
+_IDLE_TIMEOUT_S = 600.0  # seconds without an event
+_RETIRE_GRACE_S = 1.0  # seconds for what a module has acknowledged and not yet done
+_ACK_MARKER = b'"accepted":true'
+_pools: dict[EventLoop, "ModulePool"] = {}
 
 
-class Modules:
-    """The modules that run for a loop."""
+class ModulePool:
+    """Pool of the modules that run for an event loop."""
 
-    def __init__(self, loop: Loop) -> None:
-        """None yet."""
-        self._loop, self._kept = loop, dict[bytes, ModuleTalk]()
-        _all[loop] = self
+    def __init__(self, loop: EventLoop) -> None:
+        """Register an empty pool for the loop."""
+        self._loop, self._channels = loop, dict[bytes, ModuleChannel]()
+        _pools[loop] = self
 
-    def talk(self, descriptor: Descriptor) -> ModuleTalk:
-        """The one that a descriptor means; started if it does not run."""
-        key = encode([document_of(descriptor), descriptor.folder])
-        known = self._kept.get(key)
-        if known is None or known.is_over:
-            known = self._kept[key] = ModuleTalk(self._loop, descriptor)
-        return known
+    def find_channel(self, descriptor: Descriptor) -> ModuleChannel:
+        """Find the channel of a descriptor's module; starts the module if it does not run."""
+        key = encode([descriptor_document(descriptor), descriptor.folder])
+        channel = self._channels.get(key)
+        if channel is None or channel.is_over:
+            channel = self._channels[key] = ModuleChannel(self._loop, descriptor)
+        return channel
 
-    def tend(self) -> None:
-        """End those that nobody has asked for a while."""
-        before = monotonic() - _IDLE
-        for key, one in list(self._kept.items()):
-            if one.is_over or (one.is_idle and one.last < before):
-                one.retire(_FAREWELL)
-                del self._kept[key]
+    def retire_idle(self) -> None:
+        """Retire idle modules."""
+        oldest = monotonic() - _IDLE_TIMEOUT_S
+        for key, channel in list(self._channels.items()):
+            if channel.is_over or (channel.is_idle and channel.last_query_at < oldest):
+                channel.retire(_RETIRE_GRACE_S)
+                del self._channels[key]
 
     def close(self) -> None:
-        """End all of them."""
-        for one in self._kept.values():
-            one.end()
-        self._kept.clear()
-        _all.pop(self._loop, None)
+        """End all modules."""
+        for channel in self._channels.values():
+            channel.end()
+        self._channels.clear()
+        _pools.pop(self._loop, None)
 
 
-class Invocation(Struct, frozen=True, kw_only=True):
-    """A module to be asked, and for how many seconds its answer is waited for."""
+class ModuleOperation(Struct, frozen=True, kw_only=True):
+    """Operation that calls a module."""
 
     descriptor: Descriptor
     request: Object
     timeout: float = 0.0
 
     @property
-    def given(self) -> bytes:
-        """What is told."""
+    def payload(self) -> bytes:
+        """The request as JSON."""
         return dump(self.request)
 
-    def begin(self, loop: Loop, timeout: float, done: Callable[[Ran], object]) -> Ongoing:
-        """Ask it; one that was started for this alone is ended afterwards."""
-        kept, began = _all.get(loop), monotonic()
+    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+        """Query it; a module that was started for this alone is ended afterwards."""
+        pool, started_at = _pools.get(loop), monotonic()
         try:
-            talk = kept.talk(self.descriptor) if kept is not None else ModuleTalk(loop, self.descriptor)
+            channel = pool.find_channel(self.descriptor) if pool is not None else ModuleChannel(loop, self.descriptor)
         except (OSError, ValueError) as problem:
-            failed = Ran(failure=f"not started: {problem}", duration=monotonic() - began)
-            loop.at(0, lambda: done(failed))
-            return Nothing()
+            failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
+            loop.call_at(0, lambda: on_result(failure))
+            return NullOperationHandle()
 
-        def told(ran: Ran) -> None:
-            if kept is not None:
-                done(ran)
-            elif _ACK in ran.stdout:  # what it does afterwards would end with it
-                talk.retire(min(_FAREWELL, max(0.0, timeout - ran.duration)), lambda: done(ran))
+        def handle_result(result: OperationResult) -> None:
+            if pool is not None:
+                on_result(result)
+            elif _ACK_MARKER in result.stdout:  # what it does afterwards would end with it
+                channel.retire(min(_RETIRE_GRACE_S, max(0.0, timeout - result.duration)), lambda: on_result(result))
             else:
-                talk.end()
-                done(ran)
+                channel.end()
+                on_result(result)
 
-        return talk.ask(self.request, timeout, told)
+        return channel.query(self.request, timeout, handle_result)

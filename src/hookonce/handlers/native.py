@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hookonce.handlers import limits
 
-_PROGRAMS = (
+_BINARY_MAGICS = (
     b"\x7fELF",
     b"\xcf\xfa\xed\xfe",
     b"\xca\xfe\xba\xbe",
@@ -15,26 +15,26 @@ _PROGRAMS = (
 
 
 @cache
-def program() -> str | None:
-    """The client as it was built for this machine, if it was."""
+def find_native_watchdog() -> str | None:
+    """Path of the native client for this machine, if it was built."""
     file = Path(__file__).parents[1] / "client" / "hookonce-on"
     try:
         with file.open("rb") as content:
-            is_native = content.read(4) in _PROGRAMS
+            is_native = content.read(4) in _BINARY_MAGICS
     except OSError:
         return None
     return str(file) if is_native and os.access(file, os.X_OK) else None
 
 
-def started(words: list[str], env: Mapping[str, str], pipes: list[int]) -> Callable[[int, int], int]:
-    """A watchdog that is started: umask, directory and command of the hook, its environment and its descriptors."""
+def native_watchdog(arguments: list[str], env: Mapping[str, str], pipes: list[int]) -> Callable[[int, int], int]:
+    """A native watchdog: umask, directory and command of the hook, its environment and its descriptors."""
 
-    def begin(leash: int, news: int) -> int:
-        for end in (leash, news):
-            os.set_inheritable(end, True)  # noqa: FBT003  the system's own order of words
-        places = [(os.POSIX_SPAWN_DUP2, pipe, number) for number, pipe in enumerate(pipes)]
-        told = [str(program()), "--watch", str(leash), str(news), *words]
-        with limits.narrowed():
-            return os.posix_spawn(told[0], told, env, file_actions=places)
+    def begin(hangup_fd: int, status_fd: int) -> int:
+        for fd in (hangup_fd, status_fd):
+            os.set_inheritable(fd, True)  # noqa: FBT003  the system's own order of words
+        file_actions = [(os.POSIX_SPAWN_DUP2, pipe, number) for number, pipe in enumerate(pipes)]
+        argv = [str(find_native_watchdog()), "--watch", str(hangup_fd), str(status_fd), *arguments]
+        with limits.lowered_fd_limit():
+            return os.posix_spawn(argv[0], argv, env, file_actions=file_actions)
 
     return begin

@@ -1,66 +1,66 @@
-"""Files of functions that are loaded before anybody asks: one nursery for each file, as it is now.
+"""Prefork worker pool for Python hooks: one worker server for each file, as it is now.
 
-Whoever lives on keeps them, each for its own loop; everybody else has none.
+Long-lived processes have one for their event loop; one-shot processes have none.
 """
 
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.store import log
 
 if TYPE_CHECKING:
-    from hookonce.handlers.nursery import Nursery
+    from hookonce.handlers.nursery import WorkerClient
 
-_MOST = 32  # files
-_IDLE = 600.0  # seconds without a call
-_all: dict[Loop, "Nurseries"] = {}
-
-
-def of(loop: Loop) -> "Nurseries | None":
-    """Those that are kept where this loop turns, if any are."""
-    return _all.get(loop)
+_MAX_FILES = 32  # files
+_IDLE_TIMEOUT_S = 600.0  # seconds without a call
+_pools: dict[EventLoop, "WorkerPool"] = {}
 
 
-class Nurseries:
-    """The nurseries of all files that somebody has called for lately."""
+def pool_of(loop: EventLoop) -> "WorkerPool | None":
+    """The pool of an event loop, if it has one."""
+    return _pools.get(loop)
 
-    def __init__(self, loop: Loop) -> None:
-        """None yet."""
+
+class WorkerPool:
+    """Worker servers of all files that were called lately."""
+
+    def __init__(self, loop: EventLoop) -> None:
+        """Register an empty pool for the loop."""
         self._loop = loop
-        self._kept: dict[str, Nursery] = {}
-        _all[loop] = self
+        self._clients: dict[str, WorkerClient] = {}
+        _pools[loop] = self
 
-    def ask(self, file: str, digest: str, command: str) -> "Nursery | None":
-        """That of a file with this content, which a command starts; None where there can be none."""
-        from hookonce.handlers.nursery import Nursery  # who answers one call does without
+    def find_client(self, file: str, digest: str, command: str) -> "WorkerClient | None":
+        """Find or start the client for a file with this digest; None where it cannot be started."""
+        from hookonce.handlers.nursery import WorkerClient  # who answers one call does without
 
-        known = self._kept.pop(file, None)
-        if known is not None and (known.is_over or known.digest != digest):
-            known.retire()  # what it answers now it answers to the end
-            known = None
-        if known is None:
+        client = self._clients.pop(file, None)
+        if client is not None and (client.is_over or client.digest != digest):
+            client.retire()  # what it answers now it answers to the end
+            client = None
+        if client is None:
             try:
-                known = Nursery(self._loop, digest, command)
+                client = WorkerClient(self._loop, digest, command)
             except (OSError, ValueError) as problem:
                 log.write(f"daemon: {file} cannot be kept ready: {problem}")
                 return None
-        self._kept[file] = known  # the latest is the last
-        return known
+        self._clients[file] = client  # the latest is the last
+        return client
 
-    def tend(self) -> None:
-        """End those that nobody has called for a while, and the oldest of too many."""
-        before = monotonic() - _IDLE
-        spare = max(0, len(self._kept) - _MOST)
-        for file, one in list(self._kept.items()):
-            if one.is_over or (one.is_idle and (one.last < before or spare > 0)):
-                spare -= 1
-                one.end()
-                del self._kept[file]
+    def end_idle(self) -> None:
+        """End idle servers, and the oldest of too many."""
+        oldest = monotonic() - _IDLE_TIMEOUT_S
+        surplus = max(0, len(self._clients) - _MAX_FILES)
+        for file, client in list(self._clients.items()):
+            if client.is_over or (client.is_idle and (client.last_call_at < oldest or surplus > 0)):
+                surplus -= 1
+                client.end()
+                del self._clients[file]
 
     def close(self) -> None:
-        """End all of them."""
-        for one in self._kept.values():
-            one.end()
-        self._kept.clear()
-        _all.pop(self._loop, None)
+        """End all servers."""
+        for client in self._clients.values():
+            client.end()
+        self._clients.clear()
+        _pools.pop(self._loop, None)

@@ -13,176 +13,175 @@ from typing import Any
 from msgspec import msgpack
 
 from hookonce.handlers import native
-from hookonce.handlers.errand import Ran
-from hookonce.handlers.function_call import Asking
-from hookonce.handlers.function_wire import KEPT, Request, encoded
-from hookonce.handlers.watchdog import Watchdog, copied
-from hookonce.runtime.loop import READ, Loop
+from hookonce.handlers.errand import OperationResult
+from hookonce.handlers.function_call import WorkerCall
+from hookonce.handlers.function_wire import MAX_STDERR_BYTES, WorkerRequest, encode_request
+from hookonce.handlers.watchdog import Watchdog, forked_watchdog
+from hookonce.runtime.loop import READ, EventLoop
 
-CONTROL = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM  # packets stay apart on both
-_AT_ONCE = 64  # calls of one file; more wait for their turn
-_PACKET = KEPT + 4096  # notes, and words
-_GRACE = 0.15  # seconds for the end of what was killed
-_GONE = "the process that had its file loaded has ended"
+CONTROL_SOCKET_TYPE = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM  # packets stay apart on both
+_MAX_CALLS_PER_FILE = 64  # calls of one file; more wait for their turn
+_MAX_PACKET_BYTES = MAX_STDERR_BYTES + 4096  # notes, and words
+_EXIT_GRACE_S = 0.15  # seconds for the end of what was killed
+_EXIT_MESSAGE = "the process that had its file loaded has ended"
 
 
-class Nursery:
-    """A process that has loaded a file, and the calls that it answers or is to answer."""
+class WorkerClient:
+    """Client of one worker server: the process that has loaded a file, and its pending and running calls."""
 
-    def __init__(self, loop: Loop, digest: str, command: str) -> None:
-        """Start it; an OSError where that is not possible."""
+    def __init__(self, loop: EventLoop, digest: str, command: str) -> None:
+        """Start the server; an OSError where that is not possible."""
         self._loop, self.digest = loop, digest
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, CONTROL)
-        self._waiting: deque[Asking] = deque()
-        self._spare: dict[int, int] = {}
-        self._running: dict[int, Asking] = {}
-        self._ordered, self._loaded, self._retired = 0, False, False
-        self.last, self.is_over = monotonic(), False
+        self._control, server_end = socket.socketpair(socket.AF_UNIX, CONTROL_SOCKET_TYPE)
+        self._waiting: deque[WorkerCall] = deque()
+        self._idle_workers: dict[int, int] = {}
+        self._running_calls: dict[int, WorkerCall] = {}
+        self._forks_pending, self._is_file_loaded, self._is_retiring = 0, False, False
+        self.last_call_at, self.is_over = monotonic(), False
         self._watchdog: Watchdog | None
-        with theirs:
+        with server_end:
             try:
-                self._watchdog = Watchdog(_begin(command, theirs.fileno()))
+                self._watchdog = Watchdog(_server_watchdog(command, server_end.fileno()))
             except (OSError, ValueError):
                 self._control.close()
                 raise
         self._control.settimeout(0)
-        loop.watch(self._control.fileno(), READ, self._news)
-        loop.watch(self._watchdog.news, READ, lambda _: self._close(ended=True))
+        loop.watch_fd(self._control.fileno(), READ, self._receive)
+        loop.watch_fd(self._watchdog.status_fd, READ, lambda _: self._close(has_ended=True))
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody is or waits to be answered."""
-        return not self._waiting and not self._running
+        """Whether no call is pending or running."""
+        return not self._waiting and not self._running_calls
 
-    def ask(self, request: Request, timeout: float, done: Callable[[Ran], object]) -> Asking:
-        """Let a copy answer; `done` is told in the end how it went."""
-        self.last = monotonic()
-        asking = Asking(self._loop, encoded(request), timeout, done)
-        asking.given_up = self._given_up
-        self._waiting.append(asking)
-        self._go_on()
-        return asking
+    def call(self, request: WorkerRequest, timeout: float, on_result: Callable[[OperationResult], object]) -> WorkerCall:
+        """Call the function in a worker; `on_result` is called once."""
+        self.last_call_at = monotonic()
+        call = WorkerCall(self._loop, encode_request(request), timeout, on_result)
+        call.on_cancel = self._cancel_call
+        self._waiting.append(call)
+        self._assign_calls()
+        return call
 
     def retire(self) -> None:
-        """Take no further calls, and end when those under way have ended."""
-        self._retired = True
-        self._go_on()
+        """Take no further calls, and end after the running ones."""
+        self._is_retiring = True
+        self._assign_calls()
 
-    def end(self, why: str = _GONE, notes: bytes = b"") -> None:
-        """End it now, and everything that it has started; whoever waits is told why."""
+    def end(self, why: str = _EXIT_MESSAGE, stderr: bytes = b"") -> None:
+        """Kill the server and all its workers; pending calls fail."""
         if self.is_over:
             return
         self.is_over = True
-        self._loop.forget(self._control.fileno())
+        self._loop.remove_fd(self._control.fileno())
         self._control.close()
-        for line in self._spare.values():
-            os.close(line)
+        for fd in self._idle_workers.values():
+            os.close(fd)
         if self._watchdog is not None:
-            self._watchdog.let_go()
-            self._loop.at(monotonic() + _GRACE, lambda: self._close(ended=False))
-        for asking in (*self._waiting, *self._running.values()):
-            asking.fail(Ran(failure=why, stderr=notes))
+            self._watchdog.kill()
+            self._loop.call_at(monotonic() + _EXIT_GRACE_S, lambda: self._close(has_ended=False))
+        for call in (*self._waiting, *self._running_calls.values()):
+            call.fail(OperationResult(failure=why, stderr=stderr))
 
-    def _close(self, *, ended: bool) -> None:
-        """Its watchdog has nothing more to tell, or has had time enough."""
+    def _close(self, *, has_ended: bool) -> None:
         if self._watchdog is not None:
             watchdog, self._watchdog = self._watchdog, None
-            self._loop.forget(watchdog.news)
-            watchdog.close(ended=ended)
-        self._news(0)  # its last words may still be on the line
+            self._loop.remove_fd(watchdog.status_fd)
+            watchdog.close(has_ended=has_ended)
+        self._receive(0)  # its last words may still be on the line
         self.end()
 
-    def _news(self, _: int) -> None:
+    def _receive(self, _: int) -> None:
         while not self.is_over:
             try:
-                packet, lines, *_flags = socket.recv_fds(self._control, _PACKET, 1)
+                packet, fds, *_flags = socket.recv_fds(self._control, _MAX_PACKET_BYTES, 1)
             except BlockingIOError:
                 return
             except OSError:
-                packet, lines = b"", []
+                packet, fds = b"", []
             if not packet:
                 self.end()
                 return
-            self._told(*msgpack.decode(packet), lines=lines)
+            self._handle_message(*msgpack.decode(packet), fds=fds)
 
-    def _told(self, word: str, *more: Any, lines: list[int]) -> None:
-        if word == "ready" and lines:
-            self._loaded, self._ordered = True, self._ordered - 1
-            self._spare[more[0]] = lines[0]
-        elif word == "ended":
-            number, code, notes = more
-            if (line := self._spare.pop(number, None)) is not None:
-                os.close(line)
-            if (asking := self._running.pop(number, None)) is not None:
-                asking.ended(code, notes)
-        elif word == "broken":
-            self.end(f"its file cannot be loaded: {more[0]}", more[1])
-        self._go_on()
+    def _handle_message(self, message: str, *arguments: Any, fds: list[int]) -> None:
+        if message == "ready" and fds:
+            self._is_file_loaded, self._forks_pending = True, self._forks_pending - 1
+            self._idle_workers[arguments[0]] = fds[0]
+        elif message == "ended":
+            number, code, stderr = arguments
+            if (fd := self._idle_workers.pop(number, None)) is not None:
+                os.close(fd)
+            if (call := self._running_calls.pop(number, None)) is not None:
+                call.handle_exit(code, stderr)
+        elif message == "broken":
+            self.end(f"its file cannot be loaded: {arguments[0]}", arguments[1])
+        self._assign_calls()
 
-    def _go_on(self) -> None:
-        """Give calls to copies that wait, and order as many copies as calls will soon need."""
+    def _assign_calls(self) -> None:
+        """Assign pending calls to idle workers, and order as many workers as calls will soon need."""
         if self.is_over:
             return
-        while self._waiting and self._spare:
-            number = next(iter(self._spare))
-            asking = self._running[number] = self._waiting.popleft()
-            asking.begin(self._spare.pop(number), number)
-        if self._retired:
+        while self._waiting and self._idle_workers:
+            number = next(iter(self._idle_workers))
+            call = self._running_calls[number] = self._waiting.popleft()
+            call.start(self._idle_workers.pop(number), number)
+        if self._is_retiring:
             if self.is_idle:
                 self.end()
             return
-        coming = len(self._spare) + self._ordered
-        for _ in range(min(_AT_ONCE - len(self._running), max(1, len(self._waiting))) - coming):
-            self._ordered += 1
-            self._say("more")
+        available = len(self._idle_workers) + self._forks_pending
+        for _ in range(min(_MAX_CALLS_PER_FILE - len(self._running_calls), max(1, len(self._waiting))) - available):
+            self._forks_pending += 1
+            self._send("more")
 
-    def _given_up(self, asking: Asking) -> None:
-        """Nobody waits for a call any more: its copy ends, and so does a process that has not even loaded the file."""
+    def _cancel_call(self, call: WorkerCall) -> None:
+        """Kill the worker of a cancelled call; a server that has not even loaded the file ends too."""
         if self.is_over:
             return
-        if asking.number is not None:
-            self._say("kill", asking.number)
+        if call.number is not None:
+            self._send("kill", call.number)
             return
         with suppress(ValueError):
-            self._waiting.remove(asking)
-        if not self._loaded:
+            self._waiting.remove(call)
+        if not self._is_file_loaded:
             self.end("its file was not loaded in time")
 
-    def _say(self, *words: Any) -> None:
+    def _send(self, *words: Any) -> None:
         try:
             self._control.send(msgpack.encode(words))
         except OSError:
-            self._loop.soon(self.end)
+            self._loop.call_soon(self.end)
 
 
-def _begin(command: str, control: int) -> Callable[[int, int], int]:
-    """The watchdog of a nursery, whose stdin is our line to it; what it prints while it loads concerns nobody."""
+def _server_watchdog(command: str, control: int) -> Callable[[int, int], int]:
+    """Watchdog of a server whose stdin is our control socket; its output while loading is dropped."""
 
-    def begin(leash: int, news: int) -> int:
-        nothing = os.open(os.devnull, os.O_RDWR)
-        pipes = [control, nothing, nothing]
+    def begin(hangup_fd: int, status_fd: int) -> int:
+        devnull = os.open(os.devnull, os.O_RDWR)
+        pipes = [control, devnull, devnull]
         try:
-            if native.program() is None:
-                return copied(lambda: _started(command, pipes), set(pipes))(leash, news)
-            return native.started(["-", "/", f"exec {command}"], _environment(), pipes)(leash, news)
+            if native.find_native_watchdog() is None:
+                return forked_watchdog(lambda: _spawn_server(command, pipes), set(pipes))(hangup_fd, status_fd)
+            return native.native_watchdog(["-", "/", f"exec {command}"], _base_environment(), pipes)(hangup_fd, status_fd)
         finally:
-            os.close(nothing)
+            os.close(devnull)
 
     return begin
 
 
-def _started(command: str, pipes: list[int]) -> "subprocess.Popen[bytes]":
-    """Start it; this runs in the watchdog, which keeps nothing of it open."""
-    ear, mouth, error = pipes
+def _spawn_server(command: str, pipes: list[int]) -> "subprocess.Popen[bytes]":
+    """Spawn the server; runs in the watchdog, which keeps none of the descriptors open."""
+    stdin_fd, stdout_fd, stderr_fd = pipes
     try:
         return subprocess.Popen(  # noqa: S602  our own program, its words quoted
             f"exec {command}",
             shell=True,
-            stdin=ear,
-            stdout=mouth,
-            stderr=error,
+            stdin=stdin_fd,
+            stdout=stdout_fd,
+            stderr=stderr_fd,
             cwd="/",
-            env=dict(_environment()),
+            env=dict(_base_environment()),
             start_new_session=True,
         )
     finally:
@@ -190,6 +189,5 @@ def _started(command: str, pipes: list[int]) -> "subprocess.Popen[bytes]":
             os.close(pipe)
 
 
-def _environment() -> Mapping[str, str]:
-    """What a nursery knows of the world before somebody calls."""
+def _base_environment() -> Mapping[str, str]:
     return {name: value for name in ("HOME", "PATH", "LANG") if (value := os.environ.get(name)) is not None}

@@ -1,4 +1,4 @@
-"""One process of a hook: fed, heard up to a limit, and ended with everything that it started."""
+"""Command handler: runs a shell command, captures its output up to a limit, and kills all that it started."""
 
 import os
 import subprocess
@@ -10,198 +10,195 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.handlers import native, privileges
-from hookonce.handlers.errand import Ongoing, Ran, waited
-from hookonce.handlers.watchdog import Watchdog, copied
-from hookonce.runtime.loop import READ, WRITE, Loop
+from hookonce.handlers.errand import OperationHandle, OperationResult, run_to_completion
+from hookonce.handlers.watchdog import Watchdog, forked_watchdog
+from hookonce.runtime.loop import READ, WRITE, EventLoop
 
-__all__ = ["LIMIT", "Job", "Ran", "Running", "World", "run"]
+__all__ = ["MAX_OUTPUT_BYTES", "CommandOperation", "OperationResult", "CommandProcess", "ProcessContext", "run_command"]
 
-LIMIT = 1 << 20  # bytes of an answer that are kept; more is read and thrown away
-_CHUNK = 1 << 16
-_GRACE = 0.15  # seconds for the end of what was killed, and for the last bytes of what has ended
-_NEWS = 3  # after stdin, stdout and stderr: what the watchdog tells
+MAX_OUTPUT_BYTES = 1 << 20  # bytes of an answer that are kept; more is read and thrown away
+_CHUNK_BYTES = 1 << 16
+_EXIT_GRACE_S = 0.15  # seconds for the end of what was killed, and for the last bytes of what has ended
+_STATUS_STREAM = 3  # after stdin, stdout and stderr: what the watchdog tells
 
 
-class World(Struct, frozen=True, kw_only=True):
-    """Where a hook runs: the caller's directory, environment and umask, with the caller's privileges or with fewer."""
+class ProcessContext(Struct, frozen=True, kw_only=True):
+    """Process context of a hook: the caller's directory, environment and umask, with its privileges or without."""
 
     cwd: str | None
     env: Mapping[str, str]
     umask: int = -1
-    reduced: bool = False
+    drops_privileges: bool = False
 
 
-class Job(Struct, frozen=True):
-    """A shell command to be run with bytes on its stdin, and for how many seconds at most."""
+class CommandOperation(Struct, frozen=True):
+    """Operation that runs a shell command with bytes on its stdin."""
 
     command: str
-    given: bytes
-    world: World
+    payload: bytes
+    process_context: ProcessContext
     timeout: float
 
-    def begin(self, loop: Loop, timeout: float, done: Callable[[Ran], object]) -> Ongoing:
+    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
         """Start it."""
-        return Running(loop, replace(self, timeout=timeout), done)
+        return CommandProcess(loop, replace(self, timeout=timeout), on_result)
 
 
-def run(command: str, given: bytes, world: World, timeout: float) -> Ran:
-    """Run a shell command and wait for it; in the end, or at the timeout, all its processes are killed."""
-    return waited(Job(command, given, world, timeout))
+def run_command(command: str, payload: bytes, process_context: ProcessContext, timeout: float) -> OperationResult:
+    """Run a shell command to completion; at its end, or at the timeout, all its processes are killed."""
+    return run_to_completion(CommandOperation(command, payload, process_context, timeout))
 
 
-class Running:
-    """A process that runs: whoever has started it is told in the end how it went."""
+class CommandProcess:
+    """Running process of a command."""
 
-    def __init__(self, loop: Loop, job: Job, done: Callable[[Ran], object]) -> None:
+    def __init__(self, loop: EventLoop, operation: CommandOperation, on_result: Callable[[OperationResult], object]) -> None:
         """Start it."""
-        self._loop, self._done, self._begin = loop, done, monotonic()
-        self._left, self._cut, self._over, self._deaf = memoryview(job.given), False, False, False
-        self._said = [bytearray() for _ in range(_NEWS + 1)]
-        self._open: dict[int, int] = {}
+        self._loop, self._on_result, self._started_at = loop, on_result, monotonic()
+        self._unsent, self._is_truncated, self._has_ended, self._ignores_output = memoryview(operation.payload), False, False, False
+        self._outputs = [bytearray() for _ in range(_STATUS_STREAM + 1)]
+        self._open_fds: dict[int, int] = {}
         self._watchdog: Watchdog | None
         try:
-            self._watchdog, ours = _watched(job)
+            self._watchdog, parent_fds = _start_watchdog(operation)
         except (OSError, ValueError) as problem:
             self._watchdog = None
-            said = Ran(failure=f"not started: {problem}", duration=monotonic() - self._begin)
-            loop.at(0, lambda: done(said))
+            failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - self._started_at)
+            loop.call_at(0, lambda: on_result(failure))
             return
-        self._timer = loop.at(self._begin + job.timeout, self.end)
-        for number, pipe in enumerate((*ours, self._watchdog.news)):
+        self._timer = loop.call_at(self._started_at + operation.timeout, self.cancel)
+        for stream, pipe in enumerate((*parent_fds, self._watchdog.status_fd)):
             os.set_blocking(pipe, False)
-            self._open[number] = pipe
-            loop.watch(pipe, READ if number else WRITE, partial(self._serve, number))
+            self._open_fds[stream] = pipe
+            loop.watch_fd(pipe, READ if stream else WRITE, partial(self._handle_ready, stream))
 
-    def end(self) -> None:
-        """Hear no more, and let everything be killed; the watchdog has a moment to be done with it."""
+    def cancel(self) -> None:
+        """Ignore further output and kill everything; the watchdog gets a moment to finish."""
         if self._watchdog is None:
             return
-        self._deaf = self._deaf or not self._over
-        for number in [number for number in self._open if number != _NEWS]:
-            self._shut(number)
-        self._watchdog.let_go()
+        self._ignores_output = self._ignores_output or not self._has_ended
+        for stream in [stream for stream in self._open_fds if stream != _STATUS_STREAM]:
+            self._close_stream(stream)
+        self._watchdog.kill()
         self._timer.cancel()
-        if self._over:
+        if self._has_ended:
             self._finish()
         else:
-            self._timer = self._loop.at(monotonic() + _GRACE, self._finish)
+            self._timer = self._loop.call_at(monotonic() + _EXIT_GRACE_S, self._finish)
 
-    def _serve(self, number: int, _: int) -> None:
-        pipe = self._open[number]
+    def _handle_ready(self, stream: int, _: int) -> None:
+        pipe = self._open_fds[stream]
         try:
-            goes_on = self._feed(pipe) if number == 0 else self._hear(number, os.read(pipe, _CHUNK))
+            goes_on = self._write_stdin(pipe) if stream == 0 else self._collect(stream, os.read(pipe, _CHUNK_BYTES))
         except BlockingIOError:
             return
         except OSError:  # the process closed its end: it does not want to read on
             goes_on = 0
         if not goes_on:
-            self._closed(number)
+            self._handle_eof(stream)
 
-    def _closed(self, number: int) -> None:
-        """One pipe has told everything."""
-        self._shut(number)
-        if number == _NEWS:  # everything that wrote was killed: what is left lies in the pipes
-            self._over = True
+    def _handle_eof(self, stream: int) -> None:
+        self._close_stream(stream)
+        if stream == _STATUS_STREAM:  # everything that wrote was killed: what is left lies in the pipes
+            self._has_ended = True
             self._timer.cancel()
-            self._timer = self._loop.at(monotonic() + _GRACE, self.end)
-        if not any(self._open):  # what it reads, number 0, may stay open
-            self.end()
+            self._timer = self._loop.call_at(monotonic() + _EXIT_GRACE_S, self.cancel)
+        if not any(self._open_fds):  # what it reads, number 0, may stay open
+            self.cancel()
 
-    def _shut(self, number: int) -> None:
-        pipe = self._open.pop(number)
-        self._loop.forget(pipe)
-        if number != _NEWS:
+    def _close_stream(self, stream: int) -> None:
+        pipe = self._open_fds.pop(stream)
+        self._loop.remove_fd(pipe)
+        if stream != _STATUS_STREAM:
             os.close(pipe)
 
-    def _feed(self, pipe: int) -> int:
-        if self._left:
-            self._left = self._left[os.write(pipe, self._left[:_CHUNK]) :]
-        return len(self._left)
+    def _write_stdin(self, pipe: int) -> int:
+        if self._unsent:
+            self._unsent = self._unsent[os.write(pipe, self._unsent[:_CHUNK_BYTES]) :]
+        return len(self._unsent)
 
-    def _hear(self, number: int, chunk: bytes) -> int:
-        if self._deaf:  # how something ended that we have killed is no news
+    def _collect(self, stream: int, chunk: bytes) -> int:
+        if self._ignores_output:  # how something ended that we have killed is no news
             return len(chunk)
-        room = LIMIT - len(self._said[number])
-        self._said[number] += chunk[:room]
-        self._cut = self._cut or len(chunk) > room
+        room = MAX_OUTPUT_BYTES - len(self._outputs[stream])
+        self._outputs[stream] += chunk[:room]
+        self._is_truncated = self._is_truncated or len(chunk) > room
         return len(chunk)
 
     def _finish(self) -> None:
         if self._watchdog is None:
             return
         self._timer.cancel()
-        if _NEWS in self._open:
-            self._shut(_NEWS)
-        self._watchdog.close(ended=self._over)
+        if _STATUS_STREAM in self._open_fds:
+            self._close_stream(_STATUS_STREAM)
+        self._watchdog.close(has_ended=self._has_ended)
         self._watchdog = None
-        self._done(self._ran(monotonic() - self._begin))
+        self._on_result(self._build_result(monotonic() - self._started_at))
 
-    def _ran(self, duration: float) -> Ran:
-        out, err, news = (bytes(said) for said in self._said[1:])
-        told = news.decode(errors="replace")
-        said = Ran(stdout=out, stderr=err, duration=duration, cut=self._cut)
-        if told.isdigit():
-            return replace(said, code=int(told))
-        if told.startswith("-"):
-            return replace(said, failure=f"ended by signal {told[1:]}")
-        return replace(said, failure=told or ("timeout" if self._deaf else "its watchdog was killed"))
+    def _build_result(self, duration: float) -> OperationResult:
+        out, err, status = (bytes(result) for result in self._outputs[1:])
+        status_text = status.decode(errors="replace")
+        result = OperationResult(stdout=out, stderr=err, duration=duration, truncated=self._is_truncated)
+        if status_text.isdigit():
+            return replace(result, code=int(status_text))
+        if status_text.startswith("-"):
+            return replace(result, failure=f"ended by signal {status_text[1:]}")
+        return replace(result, failure=status_text or ("timeout" if self._ignores_output else "its watchdog was killed"))
 
 
-def _watched(job: Job) -> tuple[Watchdog, list[int]]:
-    """The process that watches over the hook, and our ends of the hook's pipes."""
-    theirs, ours = _pipes()
+def _start_watchdog(operation: CommandOperation) -> tuple[Watchdog, list[int]]:
+    child_fds, parent_fds = _open_pipes()
     try:
-        return Watchdog(_watchdog(job, theirs)), ours
+        return Watchdog(_choose_watchdog(operation, child_fds)), parent_fds
     except (OSError, ValueError):
-        _close(ours)
+        _close_all(parent_fds)
         raise
     finally:
-        _close(theirs)
+        _close_all(child_fds)
 
 
-def _watchdog(job: Job, pipes: list[int]) -> Callable[[int, int], int]:
-    """Our native one, where it is there; what is to have fewer rights than we have is started by Python."""
-    world = job.world
-    program = native.program()
-    if program is None or world.reduced or not os.access(program, os.X_OK):  # an upgrade may have taken it away
-        return copied(lambda: _start(job.command, world, pipes), pipes)
-    umask = f"{world.umask:o}" if world.umask >= 0 else "-"
-    return native.started([umask, world.cwd or "-", job.command], world.env, pipes)
+def _choose_watchdog(operation: CommandOperation, pipes: list[int]) -> Callable[[int, int], int]:
+    """The native watchdog where there is one; dropping privileges needs the Python one."""
+    process_context = operation.process_context
+    program = native.find_native_watchdog()
+    if program is None or process_context.drops_privileges or not os.access(program, os.X_OK):  # an upgrade may have taken it away
+        return forked_watchdog(lambda: _spawn(operation.command, process_context, pipes), pipes)
+    umask = f"{process_context.umask:o}" if process_context.umask >= 0 else "-"
+    return native.native_watchdog([umask, process_context.cwd or "-", operation.command], process_context.env, pipes)
 
 
-def _pipes() -> tuple[list[int], list[int]]:
-    """Three pipes: the ends of the hook, in the order of its descriptors, and ours."""
-    made: list[tuple[int, int]] = []
+def _open_pipes() -> tuple[list[int], list[int]]:
+    pairs: list[tuple[int, int]] = []
     try:
-        while len(made) < _NEWS:
-            made.append(os.pipe())
+        while len(pairs) < _STATUS_STREAM:
+            pairs.append(os.pipe())
     except OSError:
-        _close([end for ends in made for end in ends])
+        _close_all([end for ends in pairs for end in ends])
         raise
-    into, out, err = made
+    into, out, err = pairs
     return [into[0], out[1], err[1]], [into[1], out[0], err[0]]
 
 
-def _close(descriptors: list[int]) -> None:
+def _close_all(descriptors: list[int]) -> None:
     for descriptor in descriptors:
         os.close(descriptor)
 
 
-def _start(command: str, world: World, pipes: list[int]) -> "subprocess.Popen[bytes]":
-    """Start the hook; this runs in the watchdog, which keeps no pipe of the hook's open."""
+def _spawn(command: str, process_context: ProcessContext, pipes: list[int]) -> "subprocess.Popen[bytes]":
+    """Spawn the hook; runs in the watchdog, which keeps no pipe of the hook open."""
     try:
-        if world.reduced:
-            privileges.reduce()
+        if process_context.drops_privileges:
+            privileges.drop_privileges()
         return subprocess.Popen(  # noqa: S602  the command is a shell line by the specification
             command,
             shell=True,
             stdin=pipes[0],
             stdout=pipes[1],
             stderr=pipes[2],
-            cwd=world.cwd,
-            env=dict(world.env),
+            cwd=process_context.cwd,
+            env=dict(process_context.env),
             start_new_session=True,
-            umask=world.umask,
+            umask=process_context.umask,
         )
     finally:
-        _close(pipes)
+        _close_all(pipes)

@@ -1,10 +1,10 @@
-"""What a hook's run says: exit code and answer become a decision, row by row as our table has it."""
+"""Verdict of a hook's run: exit code and answer become a decision; and the result that every handler returns."""
 
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hookonce.handlers.errand import Ran
+from hookonce.handlers.errand import OperationResult
 from hookonce.model import Decision, Gap, Hook
 
 BLOCK = 2  # the exit code that refuses
@@ -26,29 +26,29 @@ class Rights(NamedTuple):
     strict: bool = False
 
 
-def verdict(hook: Hook, ran: Ran, spoken: Decision | None, rights: Rights, *, codes_told: bool = False) -> Verdict:
-    """The verdict of one run; `spoken` is what the answer says in the hook's dialect, None if it is no answer.
+def verdict(hook: Hook, result: OperationResult, answer: Decision | None, rights: Rights, *, has_own_exit_codes: bool = False) -> Verdict:
+    """The verdict of one run; `answer` is the decision in the hook's dialect, None if the output is no answer.
 
-    `codes_told`: the dialect is an agent's, whose own reading of exit codes is in what was spoken already.
+    `has_own_exit_codes`: the dialect is an agent's, whose own reading of exit codes is in `answer` already.
     """
-    who = hook.name or hook.event
-    if ran.failure == "timeout":
-        return _late(hook, who)
-    if ran.code == BLOCK and not (codes_told and hook.blocking):
-        return _exit_two(hook, who, ran, spoken or NONE)
-    if spoken is None or (ran.code != 0 and not (codes_told and hook.blocking)):
-        return _failed(hook, who, ran)
-    return _counted(hook, who, spoken, rights)
+    hook_name = hook.name or hook.event
+    if result.failure == "timeout":
+        return _judge_timeout(hook, hook_name)
+    if result.code == BLOCK and not (has_own_exit_codes and hook.blocking):
+        return _judge_block(hook, hook_name, result, answer or NONE)
+    if answer is None or (result.code != 0 and not (has_own_exit_codes and hook.blocking)):
+        return _judge_failure(hook, hook_name, result)
+    return _apply_rights(hook, hook_name, answer, rights)
 
 
-def _counted(hook: Hook, who: str, spoken: Decision, rights: Rights) -> Verdict:
-    decision = replace(spoken, by=who if spoken.outcome else None)
+def _apply_rights(hook: Hook, hook_name: str, answer: Decision, rights: Rights) -> Verdict:
+    decision = replace(answer, by=hook_name if answer.outcome else None)
     if rights.strict and not hook.blocking:
         decision = replace(decision, outcome=None, reason=None, updated_input=None, proceed=None, by=None)
-        lost = decision != replace(spoken, by=None)
-        return Verdict(decision, None, (_gap("blocking", f"{who} may only look on"),) if lost else ())
+        has_loss = decision != replace(answer, by=None)
+        return Verdict(decision, None, (_gap("blocking", f"{hook_name} may only look on"),) if has_loss else ())
     if decision.outcome == "allow" and not rights.may_allow:
-        gap = _gap("may_allow", f"{who} has no right to allow")
+        gap = _gap("may_allow", f"{hook_name} has no right to allow")
         return Verdict(replace(decision, outcome=None, reason=None, by=None), None, (gap,))
     return Verdict(decision)
 
@@ -57,27 +57,26 @@ def _gap(capability: str, note: str) -> Gap:
     return Gap(where="$.decision", capability=capability, strategy="exclude", effect="observes", note=note)
 
 
-def _late(hook: Hook, who: str) -> Verdict:
-    closed = hook.on_failure == "closed" and hook.handler.timeout_action is None
-    if hook.blocking and (hook.handler.timeout_action == "block" or closed):
-        return Verdict(_denied(who, f"the hook {who} did not answer in time"), "timeout")
+def _judge_timeout(hook: Hook, hook_name: str) -> Verdict:
+    fails_closed = hook.on_failure == "closed" and hook.handler.timeout_action is None
+    if hook.blocking and (hook.handler.timeout_action == "block" or fails_closed):
+        return Verdict(_deny(hook_name, f"the hook {hook_name} did not answer in time"), "timeout")
     return Verdict(NONE, "timeout")
 
 
-def _exit_two(hook: Hook, who: str, ran: Ran, spoken: Decision) -> Verdict:
-    """A refusal, whatever the answer says; what it tells besides is kept."""
+def _judge_block(hook: Hook, hook_name: str, result: OperationResult, answer: Decision) -> Verdict:
     if not hook.blocking:
         return Verdict(NONE, "exit code 2 of a hook that may not block")
-    reason = ran.stderr.decode(errors="replace").strip() or spoken.reason or f"refused by the hook {who}"
-    return Verdict(replace(spoken, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=who))
+    reason = result.stderr.decode(errors="replace").strip() or answer.reason or f"refused by the hook {hook_name}"
+    return Verdict(replace(answer, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=hook_name))
 
 
-def _failed(hook: Hook, who: str, ran: Ran) -> Verdict:
-    failure = ran.failure or (f"exit code {ran.code}" if ran.code else "the answer is no answer")
+def _judge_failure(hook: Hook, hook_name: str, result: OperationResult) -> Verdict:
+    failure = result.failure or (f"exit code {result.code}" if result.code else "the answer is no answer")
     if hook.on_failure == "closed" and hook.blocking:
-        return Verdict(_denied(who, f"the hook {who} failed ({failure}), and is there to be asked"), failure)
+        return Verdict(_deny(hook_name, f"the hook {hook_name} failed ({failure}), and is there to be asked"), failure)
     return Verdict(NONE, failure)
 
 
-def _denied(who: str, reason: str) -> Decision:
-    return Decision(outcome="deny", reason=reason, by=who)
+def _deny(hook_name: str, reason: str) -> Decision:
+    return Decision(outcome="deny", reason=reason, by=hook_name)

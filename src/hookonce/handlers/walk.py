@@ -8,32 +8,32 @@ from collections.abc import Callable, Generator
 from time import sleep
 from typing import Any, TypeVar
 
-from hookonce.handlers.errand import Errand, Ran, waited
+from hookonce.handlers.errand import Operation, OperationResult, run_to_completion
 
 T = TypeVar("T")
-Need = Errand | float
-Walk = Generator[Need, Any, T]
-Doer = Callable[[Errand], Ran]
+TaskWait = Operation | float
+Task = Generator[TaskWait, Any, T]
+OperationRunner = Callable[[Operation], OperationResult]
 
 
-def drive(walk: Walk[T], doer: Doer = waited) -> T:
-    """Go to the end of a walk, and do nothing else meanwhile."""
+def run_blocking(task: Task[T], runner: OperationRunner = run_to_completion) -> T:
+    """Run a task to its end, blocking on each operation."""
     try:
-        need = next(walk)
+        wait = next(task)
         while True:
             try:
-                had = _had(need, doer)
+                result = _run_wait(wait, runner)
             except BaseException as problem:  # noqa: BLE001  whatever interrupts us happens to the walk
-                need = walk.throw(problem)
+                wait = task.throw(problem)
             else:
-                need = walk.send(had)
-    except StopIteration as end:
-        found: T = end.value
-        return found
+                wait = task.send(result)
+    except StopIteration as stop:
+        return_value: T = stop.value
+        return return_value
 
 
-def _had(need: Need, doer: Doer) -> Ran | None:
-    if isinstance(need, (int, float)):
-        sleep(need)
+def _run_wait(wait: TaskWait, runner: OperationRunner) -> OperationResult | None:
+    if isinstance(wait, (int, float)):
+        sleep(wait)
         return None
-    return doer(need)
+    return runner(wait)

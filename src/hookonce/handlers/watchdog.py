@@ -1,8 +1,9 @@
-"""The process between us and a hook: it starts the hook, and leaves nothing running that the hook has started.
+"""Watchdog process between us and a hook: spawns it, and kills everything that it started.
 
-Whatever becomes of us, it sees it: when we let go of the leash or are killed, everything below it is killed. What
-leaves its group, its session or its parent comes to it as an orphan, where the system can do that. It has a session
-of its own, because agents kill whole process groups.
+When we close the hangup pipe or are killed, everything below the watchdog is killed. Processes that leave their
+group, session or parent come to it as orphans (child subreaper), where the system can do that. It has a session
+of its own, because agents kill whole process groups. The native client contains a second watchdog, which starts
+faster.
 """
 
 import os
@@ -19,61 +20,61 @@ from warnings import catch_warnings, simplefilter
 
 from hookonce.handlers import limits
 
-_SUBREAPER = 36  # prctl: orphans below a process come to it
-_HIGHEST = 1 << 16  # descriptors beyond this are nobody's
-_POLL = 0.01  # seconds between two looks at a process that cannot be waited for
-_unended: list[int] = []  # watchdogs that had not ended when they were asked no more
+_PR_SET_CHILD_SUBREAPER = 36  # prctl: orphans below a process come to it
+_MAX_FD = 1 << 16  # descriptors beyond this are nobody's
+_POLL_INTERVAL_S = 0.01  # seconds between two looks at a process that cannot be waited for
+_zombie_pids: list[int] = []  # watchdogs that had not ended when they were asked no more
 
 
 def fork() -> int:
-    """Copy this process. Newer Pythons warn if it has threads; what the copies here do needs none of their locks."""
+    """Fork this process; newer Pythons warn if it has threads, but the children here need none of their locks."""
     with catch_warnings():
         simplefilter("ignore", DeprecationWarning)
         return os.fork()
 
 
 class Watchdog:
-    """The process, and the two pipes to it: on one it tells us the hook's ending, the other is the leash."""
+    """The watchdog process and two pipes: it reports the hook's exit on one, the other is the hangup pipe."""
 
-    def __init__(self, begin: Callable[[int, int], int]) -> None:
-        """Let a function begin it, which is told its ends of the pipes and tells its number."""
-        leash, held = os.pipe()
-        self._leash: int | None = held
+    def __init__(self, start: Callable[[int, int], int]) -> None:
+        """Start it with a function that gets the child's ends of the pipes and returns the pid."""
+        child_hangup_fd, hangup_fd = os.pipe()
+        self._hangup_fd: int | None = hangup_fd
         try:
-            self.news, news = os.pipe()
+            self.status_fd, child_status_fd = os.pipe()
         except OSError:
-            os.close(leash)
-            os.close(held)
+            os.close(child_hangup_fd)
+            os.close(hangup_fd)
             raise
         try:
-            self._pid = begin(leash, news)
+            self._pid = start(child_hangup_fd, child_status_fd)
         except (OSError, ValueError):
-            os.close(held)
-            os.close(self.news)
+            os.close(hangup_fd)
+            os.close(self.status_fd)
             raise
         finally:
-            os.close(leash)
-            os.close(news)
+            os.close(child_hangup_fd)
+            os.close(child_status_fd)
 
-    def let_go(self) -> None:
-        """Have everything killed that still runs."""
-        if self._leash is not None:
-            os.close(self._leash)
-            self._leash = None
+    def kill(self) -> None:
+        """Kill everything that still runs, by closing the hangup pipe."""
+        if self._hangup_fd is not None:
+            os.close(self._hangup_fd)
+            self._hangup_fd = None
 
-    def close(self, *, ended: bool) -> None:
-        """Ask it no more; what not even a kill has ended is left to it."""
-        self.let_go()
-        os.close(self.news)
-        if ended:
+    def close(self, *, has_ended: bool) -> None:
+        """Close the pipes; a watchdog that has not ended is reaped later."""
+        self.kill()
+        os.close(self.status_fd)
+        if has_ended:
             os.waitpid(self._pid, 0)
         else:
-            _unended.append(self._pid)
+            _zombie_pids.append(self._pid)
 
 
 def reap() -> None:
-    """Take away those watchdogs that have ended since; who lives long would else be followed by all of them."""
-    _unended[:] = [pid for pid in _unended if not _has_ended(pid)]
+    """Reap watchdogs that have ended since; a long-lived process would collect zombies."""
+    _zombie_pids[:] = [pid for pid in _zombie_pids if not _has_ended(pid)]
 
 
 def _has_ended(pid: int) -> bool:
@@ -83,75 +84,75 @@ def _has_ended(pid: int) -> bool:
         return True
 
 
-def copied(start: Callable[[], "Popen[bytes]"], needs: Collection[int]) -> Callable[[int, int], int]:
-    """A watchdog that is copied from us: it starts the hook, and keeps only those of our descriptors that it needs."""
+def forked_watchdog(start: Callable[[], "Popen[bytes]"], keep_fds: Collection[int]) -> Callable[[int, int], int]:
+    """A watchdog that is forked from this process, keeps only these descriptors, and starts the hook."""
 
-    def begin(leash: int, news: int) -> int:
+    def begin(hangup_fd: int, status_fd: int) -> int:
         pid = fork()
         if pid == 0:
-            _live(start, leash, news, {*needs, leash, news})
+            _run_watchdog(start, hangup_fd, status_fd, {*keep_fds, hangup_fd, status_fd})
         return pid
 
     return begin
 
 
-def _live(start: Callable[[], "Popen[bytes]"], leash: int, news: int, needs: set[int]) -> NoReturn:
-    """The watchdog's whole life; it never returns into the program that it was copied from."""
+def _run_watchdog(start: Callable[[], "Popen[bytes]"], hangup_fd: int, status_fd: int, keep_fds: set[int]) -> NoReturn:
+    """Whole life of the watchdog; it never returns into the program that it was forked from."""
     try:
         os.setsid()
-        leave_alone(needs)
-        limits.narrow()
+        close_inherited_fds(keep_fds)
+        limits.restore_fd_limit()
         adopt_orphans()
-        os.write(news, _ending(start, leash).encode(errors="replace")[:1024])
+        os.write(status_fd, _run_child(start, hangup_fd).encode(errors="replace")[:1024])
     finally:
         os._exit(0)
 
 
-def _ending(start: Callable[[], "Popen[bytes]"], leash: int) -> str:
-    """How it ended, once nothing of it is left: the exit code, a signal's number below zero, or why it never began."""
+def _run_child(start: Callable[[], "Popen[bytes]"], hangup_fd: int) -> str:
+    """Run the hook: its exit code, a negative signal number, or why it never started."""
     try:
         process = start()
     except (OSError, ValueError) as problem:
         return f"not started: {problem}"
-    _watch(process, leash)
-    _end_all(process)
+    _wait_for_exit(process, hangup_fd)
+    _kill_all(process)
     return str(process.returncode)
 
 
-def leave_alone(needs: Collection[int] = ()) -> None:
-    """Let go of every descriptor that a copied process does not need: an agent waits until its pipes are closed."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in {0, 1, 2} - {*needs}:
-        os.dup2(nothing, number)
-    kept = sorted({0, 1, 2, *needs})
-    for one, next_one in zip(kept, [*kept[1:], _HIGHEST], strict=True):
-        os.closerange(one + 1, next_one)
+def close_inherited_fds(keep_fds: Collection[int] = ()) -> None:
+    """Close every inherited descriptor that is not needed: an agent waits until its pipes are closed."""
+    devnull = os.open(os.devnull, os.O_RDWR)
+    for fd in {0, 1, 2} - {*keep_fds}:
+        os.dup2(devnull, fd)
+    open_fds = sorted({0, 1, 2, *keep_fds})
+    for fd_before, fd_after in zip(open_fds, [*open_fds[1:], _MAX_FD], strict=True):
+        os.closerange(fd_before + 1, fd_after)
 
 
-def _watch(process: "Popen[bytes]", leash: int) -> None:
-    """Wait until it has ended, or we are to end it; its number stays its own until its group was killed."""
+def _wait_for_exit(process: "Popen[bytes]", hangup_fd: int) -> None:
+    """Wait for its exit or our hangup; its pid stays reserved until its group was killed."""
     try:
-        select([leash, os.pidfd_open(process.pid)], [], [])
+        select([hangup_fd, os.pidfd_open(process.pid)], [], [])
     except (OSError, AttributeError):  # an older system, where somebody has to look
-        while process.poll() is None and not select([leash], [], [], _POLL)[0]:
+        while process.poll() is None and not select([hangup_fd], [], [], _POLL_INTERVAL_S)[0]:
             continue
 
 
-def _end_all(process: "Popen[bytes]") -> None:
+def _kill_all(process: "Popen[bytes]") -> None:
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    while found := children():
-        for pid in found:
+    while pids := child_pids():
+        for pid in pids:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        for pid in found:
+        for pid in pids:
             with suppress(OSError):
                 os.waitpid(pid, 0)
 
 
-def children() -> list[int]:
-    """Who is directly below us; their own children come to us when they die."""
+def child_pids() -> list[int]:
+    """Pids of our direct children; their own children come to us when they die."""
     try:
         text = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii")
     except OSError:
@@ -159,8 +160,8 @@ def children() -> list[int]:
     return [int(word) for word in text.split()]
 
 
-def adopt_orphans(*, wanted: bool = True) -> None:
-    """Let what loses its parent below us come to us, where the system can do that, or no more."""
+def adopt_orphans(*, enable: bool = True) -> None:
+    """Become a child subreaper, where the system can do that, or stop being one."""
     if platform == "linux":
         with suppress(OSError, AttributeError):
-            CDLL(None).prctl(_SUBREAPER, int(wanted), 0, 0, 0)
+            CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(enable), 0, 0, 0)

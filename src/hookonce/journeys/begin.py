@@ -1,4 +1,4 @@
-"""init: a first manifest, with a hook in it that shows how hooks answer."""
+"""Initial manifest (`hookonce init`), with a hook in it that shows how hooks answer."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ from msgspec.json import format as pretty
 
 from hookonce.edit.file import read_file
 from hookonce.errors import HookonceError
-from hookonce.journeys.change import Change
+from hookonce.journeys.change import FileChange
 
-SCHEMA = "https://hookonce.dev/schemas/manifest.json"
-_SCRIPT = """#!/usr/bin/env python3
+MANIFEST_SCHEMA_URL = "https://hookonce.dev/schemas/manifest.json"
+_EXAMPLE_SCRIPT = """#!/usr/bin/env python3
 # An example, not a protection: there are many ways to write a command.
 # A hook reads one event as JSON and answers with its exit code: 0 has no opinion, 2 refuses and says why on stderr.
 import json
@@ -23,14 +23,14 @@ if "rm -rf" in event["tool"]["input"].get("command", ""):
 """
 
 
-def first_manifest(folder: Path, script: str) -> list[Change]:
-    """A manifest and its example script in a folder; `script` is how the manifest names the latter."""
+def plan_first_manifest(folder: Path, script: str) -> list[FileChange]:
+    """Plan a manifest and its example script in a folder; `script` is how the manifest names the latter."""
     manifest, example = folder / "hooks.json", folder / "example.py"
-    taken = next((path for path in (manifest, folder / "hooks.yaml", example) if read_file(path) is not None), None)
-    if taken is not None:
-        raise HookonceError(f"{taken} is already there; hookonce check {taken} tells whether it is right")
+    existing = next((path for path in (manifest, folder / "hooks.yaml", example) if read_file(path) is not None), None)
+    if existing is not None:
+        raise HookonceError(f"{existing} is already there; hookonce check {existing} tells whether it is right")
     document = {
-        "$schema": SCHEMA,
+        "$schema": MANIFEST_SCHEMA_URL,
         "spec": "hooks/1.0",
         "hooks": [
             {
@@ -43,6 +43,6 @@ def first_manifest(folder: Path, script: str) -> list[Change]:
         ],
     }
     return [
-        Change(path=manifest, old=None, new=pretty(encode(document), indent=2) + b"\n"),
-        Change(path=example, old=None, new=_SCRIPT.encode(), mode=0o777),
+        FileChange(path=manifest, old=None, new=pretty(encode(document), indent=2) + b"\n"),
+        FileChange(path=example, old=None, new=_EXAMPLE_SCRIPT.encode(), mode=0o777),
     ]

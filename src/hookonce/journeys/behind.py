@@ -1,4 +1,4 @@
-"""What was behind a run: its record has a digest of the command only, and the manifest may still have the words."""
+"""Hook names for digests: a record has only a digest of the command that ran; the manifest has the words."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -7,35 +7,35 @@ from pathlib import Path
 from msgspec import Struct
 
 from hookonce.errors import HookonceError
-from hookonce.journeys.chosen import Chosen, Standing, standing
-from hookonce.journeys.errands import command_of, known_by
+from hookonce.journeys.chosen import SelectedHook, CandidateHook, find_candidates
+from hookonce.journeys.errands import command_of, digest_content
 from hookonce.model import HookRun
 
 
-class Behind(Struct, frozen=True):
-    """The command that ran, the manifest that has it, and what a record knows it by."""
+class HookSource(Struct, frozen=True):
+    """The command that ran, the manifest that has it, and the digest that a record has of it."""
 
     command: str
     file: Path
     digest: str
 
 
-def behind(run: HookRun, project: Path) -> Behind | None:
-    """What ran, if a hook has it still."""
-    found = (known for one in standing(project) for known in _known(one, project))
-    return next((one for one in found if one.digest == run.digest), None)
+def find_hook_source(run: HookRun, project: Path) -> HookSource | None:
+    """Find the hook whose digest a run has, if a manifest has it still."""
+    candidates = (source for entry in find_candidates(project) for source in _hook_sources(entry, project))
+    return next((entry for entry in candidates if entry.digest == run.digest), None)
 
 
-def _known(one: Standing, project: Path) -> Iterator[Behind]:
-    if one.hook is None:
+def _hook_sources(candidate: CandidateHook, project: Path) -> Iterator[HookSource]:
+    if candidate.hook is None:
         return
-    folder = project if one.source.scope == "project" else one.source.path.parent
+    folder = project if candidate.source.scope == "project" else candidate.source.path.parent
     try:
-        chosen = Chosen(hook=one.hook, scope=one.source.scope, folder=str(folder))
-        command, digest = command_of(chosen), sha256(known_by(chosen)).hexdigest()
+        selected_hook = SelectedHook(hook=candidate.hook, scope=candidate.source.scope, folder=str(folder))
+        command, digest = command_of(selected_hook), sha256(digest_content(selected_hook)).hexdigest()
     except HookonceError:
         return
-    handler = one.hook.handler
+    handler = candidate.hook.handler
     if handler.type == "function":  # what starts it is ours
         command = f"{Path(folder, handler.file or '')}: {handler.name}"
-    yield Behind(command, one.source.path, digest)
+    yield HookSource(command, candidate.source.path, digest)

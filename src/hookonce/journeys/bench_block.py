@@ -1,4 +1,4 @@
-"""Blocks of calls: one program started again and again, and what is known of it afterwards."""
+"""Blocks of calls: one program spawned again and again, and its timings."""
 
 import subprocess
 import sys
@@ -9,93 +9,92 @@ from shlex import join
 from msgspec import Struct
 
 from hookonce.errors import HookonceError
-from hookonce.journeys.bench_cases import SOURCES, Case, payload
-from hookonce.journeys.bench_report import DIRECT, KB, Row, Tally, row
+from hookonce.journeys.bench_cases import SOURCES, BenchCase, build_payload
+from hookonce.journeys.bench_report import DIRECT, KB, BenchRow, CallTally, build_row
 from hookonce.runtime import spawner
-from hookonce.runtime.compiler import compiled
+from hookonce.runtime.compiler import compile_program
 
-_PATIENCE = 120  # seconds for one block of calls
+_BLOCK_TIMEOUT_S = 120  # seconds for one block of calls
 # Page faults of a call by our client and a shell are less than this, and those of the smallest interpreter are more;
 # so often a payload is kept in memory that is new.
-_FAULTS, _KEPT = 400, 1.1
+_MAX_PAGE_FAULTS, _PAYLOAD_COPIES = 400, 1.1
 
 
-class Cell(Struct, frozen=True, kw_only=True):
+class BenchCell(Struct, frozen=True, kw_only=True):
     """One case, called in one way."""
 
-    case: Case
+    case: BenchCase
     calls: int
     way: str = DIRECT
     callers: int = 1
     payload: int = KB
 
 
-class Ran(Struct, frozen=True, kw_only=True):
-    """A block of calls: its nanoseconds, how many failed, were wrong or started an interpreter, and each one's time."""
+class BlockResult(Struct, frozen=True, kw_only=True):
+    """Block result: nanoseconds, failures, wrong answers, interpreter starts, and the time of each call."""
 
-    busy: int
+    busy_ns: int
     errors: int
     wrong: int
-    heavy: int
-    took: list[int]
+    heavy_count: int
+    call_ns: list[int]
 
 
-class Blocks:
-    """The spawner, the payloads, and what has been measured so far."""
+class BlockRunner:
+    """Block runner: the spawner, the payloads, and all timings so far."""
 
     def __init__(self, scratch: Path) -> None:
         """Make ready in a directory of our own."""
         program = scratch / "spawner"
-        self.compiler = compiled(SOURCES / "spawner.c", program)
-        twin = [sys.executable, "-I", "-S", str(Path(spawner.__file__))]
-        self._words = [str(program)] if self.compiler else twin
-        self._scratch, self._number = scratch, 0
-        self._tallies: dict[tuple[str, str, int, int], Tally] = {}
+        self.compiler = compile_program(SOURCES / "spawner.c", program)
+        python_spawner = [sys.executable, "-I", "-S", str(Path(spawner.__file__))]
+        self._spawner_command = [str(program)] if self.compiler else python_spawner
+        self._scratch_folder, self._next_call = scratch, 0
+        self._tallies: dict[tuple[str, str, int, int], CallTally] = {}
 
-    def measure(self, cell: Cell) -> None:
+    def measure(self, cell: BenchCell) -> None:
         """One block of a case, added to what there is of it."""
-        ran = self.call(cell)
-        tally = self._tallies.setdefault((cell.case.name, cell.way, cell.callers, cell.payload), Tally())
-        tally.took += ran.took
-        tally.busy += max(ran.busy, 1)
-        tally.errors += ran.errors
-        tally.wrong += ran.wrong
+        result = self.run_block(cell)
+        tally = self._tallies.setdefault((cell.case.name, cell.way, cell.callers, cell.payload), CallTally())
+        tally.call_ns += result.call_ns
+        tally.busy_ns += max(result.busy_ns, 1)
+        tally.errors += result.errors
+        tally.wrong += result.wrong
         if cell.case.is_warm:
-            tally.cold = (tally.cold or 0) + ran.heavy
+            tally.cold_count = (tally.cold_count or 0) + result.heavy_count
 
-    def call(self, cell: Cell) -> Ran:
-        """Call as often as a cell says."""
+    def run_block(self, cell: BenchCell) -> BlockResult:
+        """Run the calls of a cell."""
         case = cell.case
-        given = self._file(f"payload-{cell.payload}", payload(cell.payload))
-        expected = self._file(f"expected-{case.name}", case.expected)
-        command = case.words if cell.way == DIRECT else ["/bin/sh", "-c", join(case.words)]
-        faults = _FAULTS + int(_KEPT * cell.payload / PAGESIZE)
-        numbers = [cell.callers, cell.calls, case.pause, self._number, faults]
-        self._number += cell.calls
-        words = [*self._words, *map(str, numbers), given, expected, *command]
-        wall, errors, wrong, heavy, *took = map(int, _said(words, case).split())
-        busy = wall - case.pause * 1000 * cell.calls // cell.callers
-        return Ran(busy=busy, errors=errors, wrong=wrong, heavy=heavy, took=took)
+        payload_file = self._write_once(f"payload-{cell.payload}", build_payload(cell.payload))
+        expected_file = self._write_once(f"expected-{case.name}", case.expected)
+        command = case.command if cell.way == DIRECT else ["/bin/sh", "-c", join(case.command)]
+        faults = _MAX_PAGE_FAULTS + int(_PAYLOAD_COPIES * cell.payload / PAGESIZE)
+        numbers = [cell.callers, cell.calls, case.pause_us, self._next_call, faults]
+        self._next_call += cell.calls
+        arguments = [*self._spawner_command, *map(str, numbers), payload_file, expected_file, *command]
+        wall_ns, errors, wrong, heavy, *call_ns = map(int, _run_spawner(arguments, case).split())
+        busy_ns = wall_ns - case.pause_us * 1000 * cell.calls // cell.callers
+        return BlockResult(busy_ns=busy_ns, errors=errors, wrong=wrong, heavy_count=heavy, call_ns=call_ns)
 
-    def _file(self, name: str, data: bytes) -> str:
-        path = self._scratch / name
+    def _write_once(self, name: str, data: bytes) -> str:
+        path = self._scratch_folder / name
         if not path.exists():
             path.write_bytes(data)
         return str(path)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[BenchRow]:
         """The numbers of everything so far."""
-        return [row(*key, tally) for key, tally in self._tallies.items()]
+        return [build_row(*key, tally) for key, tally in self._tallies.items()]
 
 
-def _said(words: list[str], case: Case) -> bytes:
-    """What the spawner tells."""
+def _run_spawner(command: list[str], case: BenchCase) -> bytes:
     try:
-        done = subprocess.run(  # noqa: S603  our own programs
-            words, env=case.environment, capture_output=True, timeout=_PATIENCE, check=False
+        result = subprocess.run(  # noqa: S603  our own programs
+            command, env=case.environment, capture_output=True, timeout=_BLOCK_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
-        raise HookonceError(f"{case.name} takes longer than {_PATIENCE} seconds; this machine is too busy") from None
-    if done.returncode:
-        raise HookonceError(f"{case.name} cannot be called: {done.stderr.decode(errors='replace').strip()}")
-    return done.stdout
+        raise HookonceError(f"{case.name} takes longer than {_BLOCK_TIMEOUT_S} seconds; this machine is too busy") from None
+    if result.returncode:
+        raise HookonceError(f"{case.name} cannot be called: {result.stderr.decode(errors='replace').strip()}")
+    return result.stdout

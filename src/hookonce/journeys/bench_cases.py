@@ -1,4 +1,4 @@
-"""What is measured: programs that are called as an agent calls a hook, from nothing at all to a hook of a manifest."""
+"""Benchmark cases: programs called as an agent calls a hook, from a no-op to a manifest hook."""
 
 import subprocess
 import sys
@@ -15,77 +15,76 @@ from hookonce.journeys.bench_report import (
     COLD,
     ECHO,
     FLOOR,
-    HOOKED,
-    HOOKED_UNRECORDED,
+    WARM_HOOK,
+    WARM_HOOK_NO_RECORD,
     KB,
-    MILLION,
+    WARM_MILLION_ROWS,
     PYTHON,
-    UNRECORDED,
+    WARM_NO_RECORD,
     WARM,
 )
-from hookonce.journeys.made_home import AGENT, EVENT, Home
+from hookonce.journeys.made_home import AGENT, EVENT, SandboxHome
 from hookonce.model import Object
-from hookonce.runtime.compiler import compiled
-from hookonce.runtime.echo import SAID
+from hookonce.runtime.compiler import compile_program
+from hookonce.runtime.echo import ECHO_ANSWER
 from hookonce.texts import dump
 
 PACKAGE = Path(__file__).resolve().parents[1]
 SOURCES = PACKAGE / "bench"
-MARK = "#" * 10  # the call's number, which the spawner writes there
-ANSWERING, TWIN = "warm, a hook that refuses", "twin"
-_ALONE = {"HOOKONCE_COLD": "1"}  # the client asks no daemon then
-_PATIENCE = 5.0  # seconds until an echo must be there
-_LOOK = 0.02
-_BEHIND = 100_000  # microseconds in which what a cold call leaves to be done after its answer is done
+CALL_NUMBER_MARKER = "#" * 10  # the call's number, which the spawner writes there
+DENYING, PYTHON_CLIENT = "warm, a hook that refuses", "twin"
+_NO_DAEMON_ENV = {"HOOKONCE_COLD": "1"}  # the client asks no daemon then
+_ECHO_START_TIMEOUT_S = 5.0  # seconds until an echo must be there
+_POLL_INTERVAL_S = 0.02
+_COLD_PAUSE_US = 100_000  # microseconds in which what a cold call leaves to be done after its answer is done
 # Takes the call's number out of the event without another program, so that each call has an answer of its own.
-_REFUSE = """read -r event; event=${event#*\\"call_id\\":\\"}
+_DENY_COMMAND = """read -r event; event=${event#*\\"call_id\\":\\"}
 echo "{\\"decision\\":\\"deny\\",\\"reason\\":\\"call ${event%%\\"*}\\"}" """
-_LISTEN = "import sys; sys.path[:0] = sys.argv[2:]; from hookonce.runtime.echo import serve; serve(sys.argv[1])"
+_ECHO_PROGRAM = "import sys; sys.path[:0] = sys.argv[2:]; from hookonce.runtime.echo import serve; serve(sys.argv[1])"
 
 
-class Case(Struct, frozen=True, kw_only=True):
-    """A program, the world it is called in, what it has to say, and how often it is called in a round."""
+class BenchCase(Struct, frozen=True, kw_only=True):
+    """Program, environment, expected output, and calls per round."""
 
     name: str
-    words: list[str]
+    command: list[str]
     environment: dict[str, str]
     calls: int
     expected: bytes = b""
-    pause: int = 0
-    home: Home | None = None  # whose daemon has to answer
+    pause_us: int = 0
+    home: SandboxHome | None = None  # whose daemon has to answer
     is_warm: bool = False  # no interpreter is started for it, or nobody was there
 
 
 # Calls of our client: in which home, without its daemon or not, how often in a round, with what pause after each.
-_OURS = (
+_CLIENT_CASES = (
     (WARM, "quiet", False, 80, 0),
-    (UNRECORDED, "unrecorded", False, 80, 0),
-    (MILLION, "full", False, 80, 0),
-    (HOOKED, "hooked", False, 30, 0),
-    (HOOKED_UNRECORDED, "hooked, unrecorded", False, 30, 0),
-    (ANSWERING, "refusing", False, 30, 0),
-    (COLD, "quiet", True, 8, _BEHIND),
+    (WARM_NO_RECORD, "unrecorded", False, 80, 0),
+    (WARM_MILLION_ROWS, "full", False, 80, 0),
+    (WARM_HOOK, "hooked", False, 30, 0),
+    (WARM_HOOK_NO_RECORD, "hooked, unrecorded", False, 30, 0),
+    (DENYING, "refusing", False, 30, 0),
+    (COLD, "quiet", True, 8, _COLD_PAUSE_US),
     ("cold, a hook", "hooked", True, 4, 0),
 )
-_HOOKS = {"quiet": None, "hooked": "true", "refusing": _REFUSE, "unrecorded": None, "hooked, unrecorded": "true"}
+_HOOK_BY_HOME = {"quiet": None, "hooked": "true", "refusing": _DENY_COMMAND, "unrecorded": None, "hooked, unrecorded": "true"}
 
 
-def _asked(command: str | None) -> list[Object] | None:
-    """A hook that is asked before each tool call."""
+def _hook_manifest(command: str | None) -> list[Object] | None:
     if command is None:
         return None
     return [{"event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": command}}]
 
 
-class Cases(Struct, frozen=True, kw_only=True):
+class BenchCases(Struct, frozen=True, kw_only=True):
     """The cases, what kept others from being here, and what the floor is."""
 
-    cases: list[Case]
-    skipped: dict[str, str]
+    cases: list[BenchCase]
+    skip_reasons: dict[str, str]
     floor: str
 
 
-def payload(size: int) -> bytes:
+def build_payload(size: int) -> bytes:
     """A tool call of the agent, about so many bytes long."""
     text = "x" * max(size - 300, 0)
     return dump(
@@ -95,7 +94,7 @@ def payload(size: int) -> bytes:
             "cwd": "/",
             "permission_mode": "default",
             "hook_event_name": EVENT,
-            "tool_use_id": f"toolu_{MARK}",
+            "tool_use_id": f"toolu_{CALL_NUMBER_MARKER}",
             "tool_name": "Write",
             "tool_input": {"file_path": "/home/dev/file", "content": text},
         }
@@ -103,110 +102,106 @@ def payload(size: int) -> bytes:
 
 
 @contextmanager
-def cases(scratch: Path, record: Path | None = None) -> Iterator[Cases]:
-    """Everything that can be called on this machine; its daemons live as long as this lasts.
+def prepare_cases(scratch: Path, record: Path | None = None) -> Iterator[BenchCases]:
+    """Prepare all cases of this machine; their daemons live as long as the context.
 
-    `record` is the data of a home in which much has been kept; what is kept there now comes to it.
+    `record` is the data of a home with a large store; it is added to.
     """
-    with ExitStack() as ending:
-        homes = {name: Home(scratch / name, _asked(hook)) for name, hook in _HOOKS.items()}
+    with ExitStack() as exit_stack:
+        homes = {name: SandboxHome(scratch / name, _hook_manifest(hook)) for name, hook in _HOOK_BY_HOME.items()}
         for name in ("unrecorded", "hooked, unrecorded"):
-            _unrecorded(homes[name])
+            _disable_recording(homes[name])
         if record is not None:
-            homes["full"] = _full(scratch / "full", record)
+            homes["full"] = _home_with_records(scratch / "full", record)
         for home in homes.values():
-            ending.callback(home.leave)
-        awake = {name for name, home in homes.items() if home.wake() is not None}
-        floor, told = _floor(scratch)
-        made, skipped = [floor, _python(), _echo(scratch, ending)], {}
-        for name, place, alone, calls, pause in _OURS:
-            if place not in homes:
+            exit_stack.callback(home.stop_daemon)
+        running_homes = {name for name, home in homes.items() if home.start_daemon() is not None}
+        floor_case, floor_text = _floor_case(scratch)
+        all_cases, skip_reasons = [floor_case, _python_case(), _echo_case(scratch, exit_stack)], {}
+        for name, home_name, without_daemon, calls, pause in _CLIENT_CASES:
+            if home_name not in homes:
                 continue
-            if alone or place in awake:
-                made.append(_ours(name, homes[place], calls, pause, alone=alone))
+            if without_daemon or home_name in running_homes:
+                all_cases.append(_client_case(name, homes[home_name], calls, pause, without_daemon=without_daemon))
             else:
-                skipped[name] = "no daemon answers here"
-        twin = PACKAGE / "client" / "hookonce-on.sh"
-        if twin.is_file():
-            made.append(_twin(homes["quiet"], twin))
+                skip_reasons[name] = "no daemon answers here"
+        client_script = PACKAGE / "client" / "hookonce-on.sh"
+        if client_script.is_file():
+            all_cases.append(_python_client_case(homes["quiet"], client_script))
         else:
-            skipped[TWIN] = "it is not part of this installation, because a client of machine code is"
-        yield Cases(cases=made, skipped=skipped, floor=told)
+            skip_reasons[PYTHON_CLIENT] = "it is not part of this installation, because a client of machine code is"
+        yield BenchCases(cases=all_cases, skip_reasons=skip_reasons, floor=floor_text)
 
 
-def _unrecorded(home: Home) -> None:
-    place = home.path / ".config" / "hookonce"
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "config.toml").write_text("record = false\n", encoding="utf-8")
+def _disable_recording(home: SandboxHome) -> None:
+    config_folder = home.path / ".config" / "hookonce"
+    config_folder.mkdir(parents=True, exist_ok=True)
+    (config_folder / "config.toml").write_text("record = false\n", encoding="utf-8")
 
 
-def _full(path: Path, record: Path) -> Home:
-    """A home with much in its record."""
-    home = Home(path)
+def _home_with_records(path: Path, record: Path) -> SandboxHome:
+    home = SandboxHome(path)
     for file in record.iterdir():
         if file.is_file():
             file.rename(home.client.parents[1] / file.name)
     return home
 
 
-def _floor(scratch: Path) -> tuple[Case, str]:
-    """A program that does nothing, made like our client where it can be made."""
+def _floor_case(scratch: Path) -> tuple[BenchCase, str]:
     program = scratch / "nothing"
-    compiler = compiled(SOURCES / "nothing.c", program)
-    words = [str(program)] if compiler else ["/bin/true"]
-    told = f"a program that does nothing, made by {compiler}" if compiler else "/bin/true, for want of a C compiler"
-    return Case(name=FLOOR, words=words, environment={}, calls=80), told
+    compiler = compile_program(SOURCES / "nothing.c", program)
+    command = [str(program)] if compiler else ["/bin/true"]
+    floor_text = f"a program that does nothing, made by {compiler}" if compiler else "/bin/true, for want of a C compiler"
+    return BenchCase(name=FLOOR, command=command, environment={}, calls=80), floor_text
 
 
-def _python() -> Case:
-    return Case(name=PYTHON, words=[sys.executable, "-I", "-S", "-c", "pass"], environment={}, calls=16)
+def _python_case() -> BenchCase:
+    return BenchCase(name=PYTHON, command=[sys.executable, "-I", "-S", "-c", "pass"], environment={}, calls=16)
 
 
-def _echo(scratch: Path, ending: ExitStack) -> Case:
-    """Our client, and a daemon that only says the same to everybody."""
-    home = Home(scratch / "echo", None, (AGENT,), **_ALONE)
-    ending.callback(home.leave)
-    place = home.folder() / "socket"
-    words = [sys.executable, "-I", "-S", "-c", _LISTEN, str(place), str(PACKAGE.parent)]
-    daemon = subprocess.Popen(words, stdin=subprocess.PIPE)  # noqa: S603  our own code
-    ending.callback(daemon.wait)
+def _echo_case(scratch: Path, exit_stack: ExitStack) -> BenchCase:
+    home = SandboxHome(scratch / "echo", None, (AGENT,), **_NO_DAEMON_ENV)
+    exit_stack.callback(home.stop_daemon)
+    socket_path = home.runtime_dir() / "socket"
+    command = [sys.executable, "-I", "-S", "-c", _ECHO_PROGRAM, str(socket_path), str(PACKAGE.parent)]
+    daemon = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603  our own code
+    exit_stack.callback(daemon.wait)
     if daemon.stdin is not None:
-        ending.callback(daemon.stdin.close)  # which ends it, and so does our own end
-    end = monotonic() + _PATIENCE
-    while not place.exists() and monotonic() < end:
-        sleep(_LOOK)
-    world, warm = home.environment(), home.is_native()
-    return Case(name=ECHO, words=home.words(), environment=world, calls=80, expected=SAID, is_warm=warm)
+        exit_stack.callback(daemon.stdin.close)  # which ends it, and so does our own end
+    deadline = monotonic() + _ECHO_START_TIMEOUT_S
+    while not socket_path.exists() and monotonic() < deadline:
+        sleep(_POLL_INTERVAL_S)
+    environment, is_native = home.environment(), home.is_native()
+    return BenchCase(name=ECHO, command=home.command_line(), environment=environment, calls=80, expected=ECHO_ANSWER, is_warm=is_native)
 
 
-def _ours(name: str, home: Home, calls: int, pause: int, *, alone: bool) -> Case:
-    return Case(
+def _client_case(name: str, home: SandboxHome, calls: int, pause: int, *, without_daemon: bool) -> BenchCase:
+    return BenchCase(
         name=name,
-        words=home.words(),
-        environment=home.environment() | (_ALONE if alone else {}),
+        command=home.command_line(),
+        environment=home.environment() | (_NO_DAEMON_ENV if without_daemon else {}),
         calls=calls,
-        expected=_refusal(home) if name == ANSWERING else b"",
-        pause=pause,
-        home=None if alone else home,
-        is_warm=not alone and home.is_native(),
+        expected=_expected_refusal(home) if name == DENYING else b"",
+        pause_us=pause,
+        home=None if without_daemon else home,
+        is_warm=not without_daemon and home.is_native(),
     )
 
 
-def _refusal(home: Home) -> bytes:
+def _expected_refusal(home: SandboxHome) -> bytes:
     """What the hook that refuses makes our client say, with a mark in the place of the call's number."""
     number = b"0123456789"
-    given = payload(KB).replace(MARK.encode(), number)
-    said = subprocess.run(  # noqa: S603  our own client
-        home.words(), env=home.environment(), input=given, capture_output=True, check=False
+    numbered_payload = build_payload(KB).replace(CALL_NUMBER_MARKER.encode(), number)
+    output = subprocess.run(  # noqa: S603  our own client
+        home.command_line(), env=home.environment(), input=numbered_payload, capture_output=True, check=False
     ).stdout
-    if number not in said:
-        raise HookonceError(f"the answer of a hook did not come through: {said[:200]!r}")
-    return said.replace(number, MARK.encode())
+    if number not in output:
+        raise HookonceError(f"the answer of a hook did not come through: {output[:200]!r}")
+    return output.replace(number, CALL_NUMBER_MARKER.encode())
 
 
-def _twin(home: Home, source: Path) -> Case:
-    """The client for machines that have no C compiler, beside the other one."""
-    copy = home.client.with_name(TWIN)
+def _python_client_case(home: SandboxHome, source: Path) -> BenchCase:
+    copy = home.client.with_name(PYTHON_CLIENT)
     copyfile(source, copy)
     copy.chmod(0o755)
-    return Case(name=TWIN, words=home.words(copy), environment=home.environment(), calls=6, pause=_BEHIND)
+    return BenchCase(name=PYTHON_CLIENT, command=home.command_line(copy), environment=home.environment(), calls=6, pause_us=_COLD_PAUSE_US)

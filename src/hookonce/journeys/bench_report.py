@@ -1,4 +1,4 @@
-"""What was measured: rows of numbers, and what they say of each other."""
+"""Latency report: rows of percentiles, ratios with targets, daemon memory. Its JSON form is schemas/bench.json."""
 
 from math import ceil
 from typing import Literal
@@ -11,28 +11,28 @@ from hookonce.model import Object
 KB = 1 << 10
 DIRECT, SHELL = "direct", "sh -c"
 FLOOR, ECHO, WARM, COLD, PYTHON = "nothing", "echo", "warm", "cold", "python -I -S -c pass"
-HOOKED, UNRECORDED, HOOKED_UNRECORDED = "warm, a hook", "warm, no record", "warm, a hook, no record"
-MILLION = "warm, a million rows"
+WARM_HOOK, WARM_NO_RECORD, WARM_HOOK_NO_RECORD = "warm, a hook", "warm, no record", "warm, a hook, no record"
+WARM_MILLION_ROWS = "warm, a million rows"
 
 # What is compared, with a small payload: who, with whom, by which number of how many callers, and what we aim at.
-_AIMS: tuple[tuple[str, str, str, int, float | None], ...] = (
+_RATIO_TARGETS: tuple[tuple[str, str, str, int, float | None], ...] = (
     (ECHO, FLOOR, "p50_ms", 1, None),
     (WARM, FLOOR, "p50_ms", 1, None),
     (WARM, ECHO, "p50_ms", 1, 1.4),
     (WARM, ECHO, "p99_ms", 1, 1.7),
-    (WARM, UNRECORDED, "p50_ms", 1, 1.3),
-    (WARM, UNRECORDED, "per_second", 64, 0.6),
-    (HOOKED, HOOKED_UNRECORDED, "p50_ms", 1, 1.3),
-    (MILLION, UNRECORDED, "p50_ms", 1, 1.3),
-    (MILLION, ECHO, "p50_ms", 1, 1.7),
-    (MILLION, UNRECORDED, "per_second", 64, 0.6),
+    (WARM, WARM_NO_RECORD, "p50_ms", 1, 1.3),
+    (WARM, WARM_NO_RECORD, "per_second", 64, 0.6),
+    (WARM_HOOK, WARM_HOOK_NO_RECORD, "p50_ms", 1, 1.3),
+    (WARM_MILLION_ROWS, WARM_NO_RECORD, "p50_ms", 1, 1.3),
+    (WARM_MILLION_ROWS, ECHO, "p50_ms", 1, 1.7),
+    (WARM_MILLION_ROWS, WARM_NO_RECORD, "per_second", 64, 0.6),
     (COLD, PYTHON, "p50_ms", 1, 4.0),
 )
-_PEERS_AIM = 30.0  # how many times longer than ours a call of theirs takes, at least
+_MIN_PEER_RATIO = 30.0  # how many times longer than ours a call of theirs takes, at least
 
 
-class Row(Struct, frozen=True, kw_only=True):
-    """One case, called in one way; `cold` counts calls that the daemon should have answered and did not."""
+class BenchRow(Struct, frozen=True, kw_only=True):
+    """Numbers of one case, called in one way; `cold` counts calls that the daemon should have answered and did not."""
 
     case: str
     way: str
@@ -47,8 +47,8 @@ class Row(Struct, frozen=True, kw_only=True):
     cold: int | None = None
 
 
-class Ratio(Struct, frozen=True, kw_only=True):
-    """One number of a case divided by the same of another; `aim` is the `bound`, most or least, that we want."""
+class BenchRatio(Struct, frozen=True, kw_only=True):
+    """One number of a case divided by the same of another; `aim` is the target, `bound` its direction."""
 
     case: str
     to: str
@@ -60,7 +60,7 @@ class Ratio(Struct, frozen=True, kw_only=True):
     held: bool | None = None
 
 
-class Memory(Struct, frozen=True, kw_only=True):
+class DaemonMemory(Struct, frozen=True, kw_only=True):
     """What a daemon needed before and after everything it was asked."""
 
     daemon: str
@@ -69,7 +69,7 @@ class Memory(Struct, frozen=True, kw_only=True):
     answered: int
 
     @classmethod
-    def between(cls, daemon: str, before: Object | None, after: Object | None) -> "Memory":
+    def between(cls, daemon: str, before: Object | None, after: Object | None) -> "DaemonMemory":
         """What a daemon told before and after."""
         first, last = before or {}, after or {}
         return cls(
@@ -80,14 +80,14 @@ class Memory(Struct, frozen=True, kw_only=True):
         )
 
 
-class Skipped(Struct, frozen=True, kw_only=True):
+class SkippedCase(Struct, frozen=True, kw_only=True):
     """A case that was not measured, and why."""
 
     case: str
     reason: str
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class BenchReport(Struct, frozen=True, kw_only=True):
     """Everything that one run has found on one machine."""
 
     hookonce: str
@@ -98,20 +98,20 @@ class Report(Struct, frozen=True, kw_only=True):
     spawner: str
     floor: str
     rounds: int
-    rows: list[Row]
-    ratios: list[Ratio]
-    memory: list[Memory]
-    skipped: list[Skipped]
+    rows: list[BenchRow]
+    ratios: list[BenchRatio]
+    memory: list[DaemonMemory]
+    skipped: list[SkippedCase]
 
 
-class Tally(Struct):
+class CallTally(Struct):
     """Calls as they are added up, times in nanoseconds."""
 
-    took: list[int] = []
-    busy: float = 0.0
+    call_ns: list[int] = []
+    busy_ns: float = 0.0
     errors: int = 0
     wrong: int = 0
-    cold: int | None = None
+    cold_count: int | None = None
 
 
 def percentile(sorted_values: list[int], share: float) -> int:
@@ -119,10 +119,10 @@ def percentile(sorted_values: list[int], share: float) -> int:
     return sorted_values[max(ceil(share * len(sorted_values)), 1) - 1]
 
 
-def row(case: str, way: str, callers: int, payload: int, tally: Tally) -> Row:
-    """The numbers of a case."""
-    times = sorted(tally.took)
-    return Row(
+def build_row(case: str, way: str, callers: int, payload: int, tally: CallTally) -> BenchRow:
+    """Build the row of a case."""
+    times = sorted(tally.call_ns)
+    return BenchRow(
         case=case,
         way=way,
         callers=callers,
@@ -130,29 +130,29 @@ def row(case: str, way: str, callers: int, payload: int, tally: Tally) -> Row:
         calls=len(times),
         p50_ms=round(percentile(times, 0.50) / 1e6, 3),
         p99_ms=round(percentile(times, 0.99) / 1e6, 3),
-        per_second=round(len(times) / (tally.busy / 1e9), 1),
+        per_second=round(len(times) / (tally.busy_ns / 1e9), 1),
         errors=tally.errors,
         wrong=tally.wrong,
-        cold=tally.cold,
+        cold=tally.cold_count,
     )
 
 
-def ratios(rows: list[Row], peers: list[str]) -> list[Ratio]:
-    """What the numbers of plain calls say of each other; a case that was not measured is compared with nothing."""
-    plain = {(row.case, row.callers): row for row in rows if (row.way, row.payload) == (DIRECT, KB)}
-    found = []
-    for case, to, of, callers, aim in (*_AIMS, *((peer, WARM, "p50_ms", 1, _PEERS_AIM) for peer in peers)):
-        one, other = plain.get((case, callers)), plain.get((to, callers))
-        if one is not None and other is not None:
-            value = round(getattr(one, of) / getattr(other, of), 2)
-            ratio = Ratio(case=case, to=to, of=of, callers=callers, value=value)
-            found.append(_judged(ratio, aim, is_large=case in peers or of == "per_second"))
-    return found
+def build_ratios(rows: list[BenchRow], peers: list[str]) -> list[BenchRatio]:
+    """Build the ratios of plain calls; a case that was not measured is left out."""
+    rows_by_case = {(row.case, row.callers): row for row in rows if (row.way, row.payload) == (DIRECT, KB)}
+    all_ratios = []
+    for case, to, of, callers, aim in (*_RATIO_TARGETS, *((peer, WARM, "p50_ms", 1, _MIN_PEER_RATIO) for peer in peers)):
+        own_row, other_row = rows_by_case.get((case, callers)), rows_by_case.get((to, callers))
+        if own_row is not None and other_row is not None:
+            value = round(getattr(own_row, of) / getattr(other_row, of), 2)
+            ratio = BenchRatio(case=case, to=to, of=of, callers=callers, value=value)
+            all_ratios.append(_judge_ratio(ratio, aim, wants_large=case in peers or of == "per_second"))
+    return all_ratios
 
 
-def _judged(ratio: Ratio, aim: float | None, *, is_large: bool) -> Ratio:
+def _judge_ratio(ratio: BenchRatio, aim: float | None, *, wants_large: bool) -> BenchRatio:
     """A ratio beside what is aimed at: times of ours are to be small, those of a peer to ours and rates large."""
     if aim is None:
         return ratio
-    held = ratio.value >= aim if is_large else ratio.value <= aim
-    return replace(ratio, aim=aim, bound="least" if is_large else "most", held=held)
+    is_met = ratio.value >= aim if wants_large else ratio.value <= aim
+    return replace(ratio, aim=aim, bound="least" if wants_large else "most", held=is_met)

@@ -1,4 +1,4 @@
-"""One file that will be changed: seen as a difference first, then made, with a copy of what was there."""
+"""Planned change of one file: shown as a diff first, then applied, with a backup and an entry in the journal."""
 
 from datetime import UTC, datetime
 from difflib import unified_diff
@@ -8,11 +8,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from hookonce.config import paths
-from hookonce.edit.file import backup, remove_file, replace_file
+from hookonce.edit.file import backup_file, remove_file, replace_file
 from hookonce.journeys import ledger
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class FileChange(Struct, frozen=True, kw_only=True):
     """A file's bytes before and after; None where there is no file."""
 
     path: Path
@@ -23,12 +23,12 @@ class Change(Struct, frozen=True, kw_only=True):
     scope: str | None = None
 
 
-def diff(changes: list[Change]) -> str:
-    """What would change, as people read it."""
-    return "".join(line for change in changes for line in _lines(change))
+def render_diff(changes: list[FileChange]) -> str:
+    """Render changes as a unified diff."""
+    return "".join(line for change in changes for line in _diff_lines(change))
 
 
-def _lines(change: Change) -> list[str]:
+def _diff_lines(change: FileChange) -> list[str]:
     old, new = ((data or b"").decode(errors="replace").splitlines(keepends=True) for data in (change.old, change.new))
     names = (
         str(change.path) if change.old is not None else "/dev/null",
@@ -37,20 +37,20 @@ def _lines(change: Change) -> list[str]:
     return [line if line.endswith("\n") else f"{line}\n" for line in unified_diff(old, new, *names)]
 
 
-def digest(text: str) -> str:
-    """What a person types to agree to a difference: its beginning."""
+def confirmation_code(text: str) -> str:
+    """The code that a person types to agree to a diff: the beginning of its digest."""
     return sha256(text.encode()).hexdigest()[:6]
 
 
-def make(change: Change, *, leaving: bool = False) -> Path | None:
-    """Make one change, and return the copy of what was there; `leaving` takes our entries out for good."""
-    copy = backup(change.path, paths.backups(), datetime.now(UTC))
-    if not leaving and change.new is not None:
-        ledger.note(change.path, change.old, change.new, copy)
+def apply_change(change: FileChange, *, is_removal: bool = False) -> Path | None:
+    """Apply one change, and return the backup; `is_removal` takes our entries out for good."""
+    copy = backup_file(change.path, paths.backups_dir(), datetime.now(UTC))
+    if not is_removal and change.new is not None:
+        ledger.record_change(change.path, change.old, change.new, copy)
     if change.new is None:
         remove_file(change.path)
     else:
         replace_file(change.path, change.new, old=change.old or b"", mode=change.mode)
-    if leaving:
-        ledger.forget(change.path)
+    if is_removal:
+        ledger.drop_entry(change.path)
     return copy

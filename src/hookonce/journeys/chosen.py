@@ -1,7 +1,7 @@
-"""Which hooks are asked about an event: of all scopes, trusted, allowed by policy, fitting the tool.
+"""Hook selection: which hooks run for an event, by scope, trust, policy and matcher.
 
-Nothing that a project says counts before a person has agreed to it: such a file is not even read as what it claims to
-be, and whatever is wrong with it keeps nobody else's hooks from being asked.
+Nothing that a project says counts before a person has trusted it: such a file is not even parsed as what it claims
+to be, and whatever is wrong with it keeps nobody else's hooks from running.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,216 +14,216 @@ from msgspec.structs import replace
 from hookonce import formats
 from hookonce.config import settings
 from hookonce.errors import HookonceError
-from hookonce.formats._files import file_events
+from hookonce.formats._files import build_file_events
 from hookonce.manifest import good, watched
-from hookonce.manifest.discover import Scope, Source, sources
-from hookonce.manifest.load import ManifestError, load
-from hookonce.manifest.matcher import Subject, matches
-from hookonce.manifest.observers import DIALECT, EVERY, observers, types_of
-from hookonce.manifest.policy import Policy, policies, refusal
-from hookonce.manifest.problems import EMPTIED
-from hookonce.manifest.trust import Changed, Pin, pins, safe
+from hookonce.manifest.discover import Scope, ManifestSource, find_sources
+from hookonce.manifest.load import ManifestError, load_manifest
+from hookonce.manifest.matcher import MatchSubject, matches
+from hookonce.manifest.observers import OPENHOOK_DIALECT, EVERY_EVENT, load_openhook_file, openhook_types_of
+from hookonce.manifest.policy import Policy, load_policies, find_refusal
+from hookonce.manifest.problems import NO_HOOKS_PROBLEM
+from hookonce.manifest.trust import PinMismatch, Pin, load_pins, verify_by_pins
 from hookonce.model import Decision, Event, Gap, Hook, Manifest, Record
 
-_MATCHED = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure", "permission_request"})
-_MAY_ALLOW = frozenset({"user", "organisation", "system"})
-_NATIVELY = "hooks/0.1"  # the specification in which patterns are about native names alone
+_MATCHER_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure", "permission_request"})
+_ALLOWING_SCOPES = frozenset({"user", "organisation", "system"})
+_NATIVE_NAMES_SPEC = "hooks/0.1"  # the specification in which patterns are about native names alone
 
 
-class Chosen(Struct, frozen=True, kw_only=True):
-    """A hook that will run; `about` is the event that it is told, where that is not the one that happened."""
+class SelectedHook(Struct, frozen=True, kw_only=True):
+    """A hook that will run; `event` is the event that it gets, where that is not the one that happened."""
 
     hook: Hook
     scope: Scope
     folder: str
     may_allow: bool = False
-    about: Event | None = None
+    event: Event | None = None
 
 
-class Standing(Struct, frozen=True, kw_only=True):
-    """A hook as it may run; or what it lacks for that: a person's trust, a policy's leave, or sense.
+class CandidateHook(Struct, frozen=True, kw_only=True):
+    """A hook, and its obstacle if it may not run: trust, policy (`leave`) or a broken manifest (`sense`).
 
-    Without a hook it is about a whole file, of which nothing can be used.
+    Without a hook it stands for a whole file, of which nothing can be used.
     """
 
-    source: Source
+    source: ManifestSource
     spec: str = ""
     hook: Hook | None = None
-    lacks: Literal["trust", "leave", "sense"] | None = None
-    why: str = ""
+    obstacle: Literal["trust", "leave", "sense"] | None = None
+    reason: str = ""
 
 
-class Choice(Struct, frozen=True, kw_only=True):
-    """The hooks of an event in the order in which they run, and what is to be said of those that do not.
+class Selection(Struct, frozen=True, kw_only=True):
+    """The selected hooks in the order in which they run, and gaps for those that do not run.
 
-    `decisions` are made without asking anybody; `broken` is whether hooks of the user or above may be missing because
-    their file or a policy cannot be used.
+    `decisions` are made without running a hook; `has_broken_source` is whether hooks of the user or above may be
+    missing because their manifest or a policy cannot be used.
     """
 
-    hooks: list[Chosen]
+    hooks: list[SelectedHook]
     gaps: list[Gap]
     decisions: list[Decision]
-    broken: bool
+    has_broken_source: bool
 
 
-def choose(event: Event, project: Path | None) -> Choice:
-    """The hooks that are asked about an event."""
-    found = list(standing(project, event.type))
-    hooks = [chosen for one in found if one.lacks is None for chosen in _chosen(one, event, project)]
-    gaps = [_gap(one.lacks, one.why) for one in found if one.lacks is not None]
-    lacking = {one.lacks for one in found}
-    refused = event.type in _ACTS and "trust" in lacking and _denies(gaps)
-    return Choice(hooks=hooks, gaps=gaps, decisions=[_REFUSED] if refused else [], broken="sense" in lacking)
+def select_hooks(event: Event, project: Path | None) -> Selection:
+    """Select the hooks for an event."""
+    candidates = list(find_candidates(project, event.type))
+    hooks = [hook for candidate in candidates if candidate.obstacle is None for hook in _expand_candidate(candidate, event, project)]
+    gaps = [_exclusion_gap(candidate.obstacle, candidate.reason) for candidate in candidates if candidate.obstacle is not None]
+    obstacles = {candidate.obstacle for candidate in candidates}
+    is_refused = event.type in _ACTION_EVENTS and "trust" in obstacles and _denies_untrusted(gaps)
+    return Selection(hooks=hooks, gaps=gaps, decisions=[_UNTRUSTED_DENIAL] if is_refused else [], has_broken_source="sense" in obstacles)
 
 
-_ACTS = frozenset({"before_tool_execute", "before_prompt", "permission_request"})
-_REFUSED = Decision(
+_ACTION_EVENTS = frozenset({"before_tool_execute", "before_prompt", "permission_request"})
+_UNTRUSTED_DENIAL = Decision(
     outcome="deny",
     reason="this project has hooks that nobody has agreed to; a person has to look at them first: hookonce trust",
     by="hookonce",
 )
 
 
-def _denies(gaps: list[Gap]) -> bool:
-    """Whether somebody wants nothing to happen where hooks are not trusted."""
+def _denies_untrusted(gaps: list[Gap]) -> bool:
+    """Whether settings deny actions in projects with untrusted hooks."""
     try:
-        return settings.untrusted() == "deny"
+        return settings.untrusted_action() == "deny"
     except HookonceError as problem:
-        gaps.append(_gap("sense", str(problem)))
+        gaps.append(_exclusion_gap("sense", str(problem)))
         return False
 
 
-def forbidden(one: Chosen, event: Event, project: Path | None) -> Gap | None:
-    """Why a script that an agent's configuration names may not run: consent is the agent's matter, policy is not."""
-    bare = replace(one.hook, handler=replace(one.hook.handler, cwd=None))  # where it runs is our doing
-    refused = refusal(bare, one.scope, event.type, policies(project))
-    return None if refused is None else _gap("leave", f"the script did not run: {refused.why}")
+def find_policy_gap(script_hook: SelectedHook, event: Event, project: Path | None) -> Gap | None:
+    """The gap if policy forbids a wrapper's script; its trust is the agent's matter, policy is not."""
+    bare_hook = replace(script_hook.hook, handler=replace(script_hook.hook.handler, cwd=None))  # where it runs is our doing
+    denial = find_refusal(bare_hook, script_hook.scope, event.type, load_policies(project))
+    return None if denial is None else _exclusion_gap("leave", f"the script did not run: {denial.why}")
 
 
-_WORDS = {"trust": "trust", "leave": "policy", "sense": "manifest"}
+_OBSTACLE_CAPABILITIES = {"trust": "trust", "leave": "policy", "sense": "manifest"}
 
 
-def _gap(lacks: str, why: str) -> Gap:
-    return Gap(where="$.decision", capability=_WORDS[lacks], strategy="exclude", effect="observes", note=why)
+def _exclusion_gap(obstacle: str, reason: str) -> Gap:
+    return Gap(where="$.decision", capability=_OBSTACLE_CAPABILITIES[obstacle], strategy="exclude", effect="observes", note=reason)
 
 
-def standing(project: Path | None, kind: str | None = None) -> Iterable[Standing]:
-    """Every hook of every scope, in order (for events of that kind), and why those that may not run may not.
+def find_candidates(project: Path | None, event_type: str | None = None) -> Iterable[CandidateHook]:
+    """Every hook of every scope, in order (for one event type), with its obstacle if it has one.
 
-    A project's are looked at anew each time, because their scripts count too; the others while their files stay.
+    A project's are checked anew each time, because their scripts count too; the others are cached while files stay.
     """
-    now = watched.stamps(project)
-    known = _kept.get((project, kind))
-    if known is not None and known[0] == now:
-        return known[1]
-    found = list(_standing(project, kind))
-    if watched.is_settled(now) and not any(one.source.scope == "project" for one in found):
-        if len(_kept) > _MOST:
-            _kept.clear()
-        _kept[project, kind] = (now, found)
-    return found
+    stamps = watched.manifest_stamps(project)
+    cache_entry = _candidate_cache.get((project, event_type))
+    if cache_entry is not None and cache_entry[0] == stamps:
+        return cache_entry[1]
+    candidates = list(_iter_candidates(project, event_type))
+    if watched.is_settled(stamps) and not any(candidate.source.scope == "project" for candidate in candidates):
+        if len(_candidate_cache) > _MAX_CACHE_ENTRIES:
+            _candidate_cache.clear()
+        _candidate_cache[project, event_type] = (stamps, candidates)
+    return candidates
 
 
-_kept: dict[tuple[Path | None, str | None], tuple[watched.Stamps, list[Standing]]] = {}
-_MOST = 1024  # projects and kinds of events
+_candidate_cache: dict[tuple[Path | None, str | None], tuple[watched.Stamps, list[CandidateHook]]] = {}
+_MAX_CACHE_ENTRIES = 1024  # projects and kinds of events
 
 
-def _standing(project: Path | None, kind: str | None) -> Iterator[Standing]:
-    rules = policies(project)
-    for source in sources(project):
+def _iter_candidates(project: Path | None, event_type: str | None) -> Iterator[CandidateHook]:
+    rules = load_policies(project)
+    for source in find_sources(project):
         try:
-            agreed = _agreed(source, project)
-            found = manifest_of(source)
+            trust_pins = _find_trust_pins(source, project)
+            manifest = load_manifest(source)
         except HookonceError as problem:
-            yield Standing(source=source, lacks="trust" if source.scope == "project" else "sense", why=str(problem))
-            kept = good.last(source)
-            if kept is None:
+            yield CandidateHook(source=source, obstacle="trust" if source.scope == "project" else "sense", reason=str(problem))
+            last_good = good.load_last_good(source)
+            if last_good is None:
                 continue
-            agreed, found = [], kept
-        for hook in found.hooks:
-            if kind is None or _about(hook, source, kind):
-                one = Standing(source=source, spec=found.spec, hook=hook)
-                yield _judged(one, hook, project, agreed, rules, kind)
+            trust_pins, manifest = [], last_good
+        for hook in manifest.hooks:
+            if event_type is None or _handles_event(hook, source, event_type):
+                candidate = CandidateHook(source=source, spec=manifest.spec, hook=hook)
+                yield _check_candidate(candidate, hook, project, trust_pins, rules, event_type)
 
 
-def _agreed(source: Source, project: Path | None) -> list[Pin]:
-    """What was agreed to about a file of the project; other files need nobody's word."""
+def _find_trust_pins(source: ManifestSource, project: Path | None) -> list[Pin]:
+    """The trust pins of a project's file; files of other scopes need none."""
     if source.scope != "project":
         return []
-    found = pins(project, source.data) if project is not None and source.problem is None else []
-    if not found:
+    project_pins = load_pins(project, source.data) if project is not None and source.problem is None else []
+    if not project_pins:
         problem = f" ({source.path} {source.problem})" if source.problem else ""
-        raise Changed(f"nobody has agreed to {source.path} as it is{problem}; hookonce trust shows it")
-    return found
+        raise PinMismatch(f"nobody has agreed to {source.path} as it is{problem}; hookonce trust shows it")
+    return project_pins
 
 
-def manifest_of(source: Source) -> Manifest:
-    """The hooks of a file; an error with its name if it has none to give."""
+def load_manifest(source: ManifestSource) -> Manifest:
+    """The manifest of a source; an error with its path if it has none to give."""
     if source.problem is not None:
         raise HookonceError(f"{source.path} {source.problem}")
     try:
-        return observers(source.data) if source.is_openhook else load(source.data)
+        return load_openhook_file(source.data) if source.is_openhook else load_manifest(source.data)
     except HookonceError as problem:
-        if source.scope != "project" and isinstance(problem, ManifestError) and problem.problems == [EMPTIED]:
+        if source.scope != "project" and isinstance(problem, ManifestError) and problem.problems == [NO_HOOKS_PROBLEM]:
             return Manifest(spec="", hooks=[])  # somebody has taken all of them out
         raise HookonceError(f"{source.path}: {problem}") from None
 
 
-def _judged(
-    one: Standing, hook: Hook, project: Path | None, agreed: list[Pin], rules: list[Policy], kind: str | None
-) -> Standing:
-    name, source = hook.name or hook.event, one.source
+def _check_candidate(
+    candidate: CandidateHook, hook: Hook, project: Path | None, trust_pins: list[Pin], rules: list[Policy], event_type: str | None
+) -> CandidateHook:
+    name, source = hook.name or hook.event, candidate.source
     if source.scope == "project" and project is not None:
         try:
-            hook = safe(project, hook, agreed)
-        except Changed as problem:
-            why = f"{name} did not run: {problem}; hookonce trust shows it"
-            return replace(one, lacks="trust", why=why)
-    refused = refusal(hook, source.scope, kind or hook.event, rules)
-    if refused is None:
-        return replace(one, hook=hook)
-    return replace(one, lacks="sense" if refused.broken else "leave", why=f"{name} did not run: {refused.why}")
+            hook = verify_by_pins(project, hook, trust_pins)
+        except PinMismatch as problem:
+            reason = f"{name} did not run: {problem}; hookonce trust shows it"
+            return replace(candidate, obstacle="trust", reason=reason)
+    denial = find_refusal(hook, source.scope, event_type or hook.event, rules)
+    if denial is None:
+        return replace(candidate, hook=hook)
+    return replace(candidate, obstacle="sense" if denial.is_unreadable else "leave", reason=f"{name} did not run: {denial.why}")
 
 
-def fitting(manifest: Manifest, source: Source, event: Event) -> list[Chosen]:
-    """The hooks of one manifest alone that would be asked about an event, in their order."""
-    found = [hook for hook in manifest.hooks if _about(hook, source, event.type)]
-    one = Standing(source=source, spec=manifest.spec)
-    return [chosen for hook in found for chosen in _chosen(replace(one, hook=hook), event, None)]
+def select_from_manifest(manifest: Manifest, source: ManifestSource, event: Event) -> list[SelectedHook]:
+    """The hooks of one manifest alone that would run for an event, in their order."""
+    hooks = [hook for hook in manifest.hooks if _handles_event(hook, source, event.type)]
+    candidate = CandidateHook(source=source, spec=manifest.spec)
+    return [selected_hook for hook in hooks for selected_hook in _expand_candidate(replace(candidate, hook=hook), event, None)]
 
 
-def _about(hook: Hook, source: Source, kind: str) -> bool:
-    """Whether a hook is for events of this kind; one for finished tools also hears of failed ones."""
+def _handles_event(hook: Hook, source: ManifestSource, event_type: str) -> bool:
+    """Whether a hook is for this event type; one for finished tools also gets failed ones."""
     if source.is_openhook:
-        return bool(types_of(kind) & {hook.event} if hook.event != EVERY else types_of(kind))
-    return hook.event == kind or (hook.event, kind) == ("after_tool_execute", "tool_use_failure")
+        return bool(openhook_types_of(event_type) & {hook.event} if hook.event != EVERY_EVENT else openhook_types_of(event_type))
+    return hook.event == event_type or (hook.event, event_type) == ("after_tool_execute", "tool_use_failure")
 
 
-def _chosen(one: Standing, event: Event, project: Path | None) -> Iterator[Chosen]:
-    hook, source = one.hook, one.source
-    if hook is None or not _fits(hook, event, natively=one.spec == _NATIVELY):
+def _expand_candidate(candidate: CandidateHook, event: Event, project: Path | None) -> Iterator[SelectedHook]:
+    hook, source = candidate.hook, candidate.source
+    if hook is None or not _matches_tool(hook, event, native_names_only=candidate.spec == _NATIVE_NAMES_SPEC):
         return
     folder = str(project if source.scope == "project" else source.path.parent)
     if source.is_openhook:
-        for about in _told(hook, event):
-            yield Chosen(hook=hook, scope=source.scope, folder=folder, about=about)
+        for observer_event in _observer_events(hook, event):
+            yield SelectedHook(hook=hook, scope=source.scope, folder=folder, event=observer_event)
     else:
-        allows = hook.may_allow and source.scope in _MAY_ALLOW
-        yield Chosen(hook=hook, scope=source.scope, folder=folder, may_allow=allows)
+        may_allow = hook.may_allow and source.scope in _ALLOWING_SCOPES
+        yield SelectedHook(hook=hook, scope=source.scope, folder=folder, may_allow=may_allow)
 
 
-def _told(hook: Hook, event: Event) -> Iterator[Event | None]:
-    """What an observer is told: the event, and each file that it has written, as OpenHook counts them."""
-    known = formats.load(DIALECT)
-    for about in (None, *file_events(event)):
-        documents = known.write(Record(event=about or event))
-        if documents and hook.event in {EVERY, documents[0]["type"]}:
-            yield about
+def _observer_events(hook: Hook, event: Event) -> Iterator[Event | None]:
+    """Events for an observer: the event itself, and each file that it has written, as OpenHook counts them."""
+    openhook = formats.load(OPENHOOK_DIALECT)
+    for file_event in (None, *build_file_events(event)):
+        documents = openhook.write(Record(event=file_event or event))
+        if documents and hook.event in {EVERY_EVENT, documents[0]["type"]}:
+            yield file_event
 
 
-def _fits(hook: Hook, event: Event, *, natively: bool) -> bool:
-    if hook.matcher is None or event.tool is None or event.type not in _MATCHED:
+def _matches_tool(hook: Hook, event: Event, *, native_names_only: bool) -> bool:
+    if hook.matcher is None or event.tool is None or event.type not in _MATCHER_EVENTS:
         return True
     tool = event.tool
-    named = tool.name.partition("/")[2] if tool.name.startswith("mcp:") else None
-    return matches(hook.matcher, Subject(tool.name, tool.native, tool.mcp_server, named), natively=natively)
+    mcp_tool = tool.name.partition("/")[2] if tool.name.startswith("mcp:") else None
+    return matches(hook.matcher, MatchSubject(tool.name, tool.native, tool.mcp_server, mcp_tool), natively=native_names_only)

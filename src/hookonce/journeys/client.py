@@ -1,4 +1,4 @@
-"""Our client, put where agents' configurations name it: one copy that we own, and the interpreter beside it."""
+"""Installed client: the copy of the client that agents' configurations name, and the interpreter's path beside it."""
 
 import subprocess
 import sys
@@ -15,139 +15,138 @@ from hookonce.edit.file import read_file, replace_file
 from hookonce.errors import HookonceError
 from hookonce.store import log
 
-Tell = Callable[[str], None]
-_MODE = 0o755
-_MEND = "Next: hookonce doctor --repair puts ours back"
-_PATIENCE = 20  # seconds for one call of our own client that has nothing to do
+ReportFunction = Callable[[str], None]
+_CLIENT_MODE = 0o755
+_REPAIR_HINT = "Next: hookonce doctor --repair puts ours back"
+_TRIAL_TIMEOUT_S = 20  # seconds for one call of our own client that has nothing to do
 # Environments that vanish with the command that made them.
-_FLEETING = ("/.cache/uv/", "/uv/archive-v", "/pipx/.cache/", "/.cache/pipx/", "/.cache/pre-commit/")
+_TEMPORARY_ENV_PATHS = ("/.cache/uv/", "/uv/archive-v", "/pipx/.cache/", "/.cache/pipx/", "/.cache/pre-commit/")
 # How programs for a machine begin: on Linux, on macOS, on macOS for several machines.
-_NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+_EXECUTABLE_MAGIC = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 
-class Unfit(HookonceError):
+class UnusableInstallError(HookonceError):
     """This installation of hookonce cannot stand behind an agent's configuration."""
 
 
-def place(tell: Tell | None = None) -> Path:
-    """Put the client in place, or a newer one in the place of an older, and what it says if all else fails.
+def install_client(report: ReportFunction | None = None) -> Path:
+    """Install the client, or replace an older one, with the fail-mode file and the fast-path table beside it.
 
-    Its path never changes. One that somebody has changed is replaced only where `tell` hears of it.
+    Its path never changes. A client that somebody has changed is replaced only where `report` is told of it.
     """
     from hookonce.journeys import failmode, silent, unanswered
 
-    if (wrong := altered()) is not None:
-        if tell is None:
-            raise Unfit(f"{wrong}. {_MEND}")
-        log.write(f"client: {wrong}; replaced")
-        tell(f"{wrong}; it was replaced")
-    for path, (data, mode) in _wanted().items():
+    if (alteration := find_alteration()) is not None:
+        if report is None:
+            raise UnusableInstallError(f"{alteration}. {_REPAIR_HINT}")
+        log.write(f"client: {alteration}; replaced")
+        report(f"{alteration}; it was replaced")
+    for path, (data, mode) in _expected_files().items():
         if read_file(path) != data:
             replace_file(path, data, mode=mode)
-    paths.client().chmod(_MODE)
-    failmode.refresh()
-    silent.refresh()
-    unanswered.forget()
-    return paths.client()
+    paths.client_path().chmod(_CLIENT_MODE)
+    failmode.refresh_fail_mode()
+    silent.refresh_table()
+    unanswered.reset_missed_calls()
+    return paths.client_path()
 
 
-def refresh(*, dry: bool = False) -> str | None:
-    """Replace what an older version of this installation has put there; another installation's is left alone.
+def refresh_client(*, dry_run: bool = False) -> str | None:
+    """Replace what an older version of this installation has installed; another installation's is left alone.
 
-    So is a client that somebody has changed: what is wrong with it is told. Where nothing was installed nothing
-    happens, and nothing is said of what cannot be done now; with `dry` nothing is written at all.
+    So is a client that somebody has changed: the alteration is returned. Where nothing was installed nothing
+    happens, and errors are suppressed; with `dry_run` nothing is written at all.
     """
     with suppress(HookonceError, OSError, IndexError):
-        if (wrong := altered()) is not None:
-            if not dry:
-                log.write(f"client: {wrong}")
-            return f"{wrong}. {_MEND}"
-        if dry:
+        if (alteration := find_alteration()) is not None:
+            if not dry_run:
+                log.write(f"client: {alteration}")
+            return f"{alteration}. {_REPAIR_HINT}"
+        if dry_run:
             return None
-        named = Path((read_file(_interpreter_file()) or b"").decode(errors="replace").splitlines()[0])
-        ours = not named.exists() or named == _interpreter()
-        if ours and any(read_file(path) != data for path, (data, _) in _wanted().items()):
-            place()
+        interpreter = Path((read_file(_interpreter_file()) or b"").decode(errors="replace").splitlines()[0])
+        is_own = not interpreter.exists() or interpreter == _stable_interpreter()
+        if is_own and any(read_file(path) != data for path, (data, _) in _expected_files().items()):
+            install_client()
     return None
 
 
-def altered() -> str | None:
-    """What to say of a client that is neither ours of today nor one that a hookonce has put there."""
-    client = paths.client()
+def find_alteration() -> str | None:
+    """A sentence about a client that is neither ours of today nor one that a hookonce has installed; else None."""
+    client = paths.client_path()
     data = read_file(client)
-    if data is None or data == _made():
+    if data is None or data == _packaged_client():
         return None
-    noted, digest = _lines(_note_file(), 2)
-    _, told = _lines(_interpreter_file(), 2)
-    if sha256(data).hexdigest() == digest or told not in {noted, build.build()}:
+    noted_build, digest = _read_lines(_digest_note_file(), 2)
+    _, interpreter_build = _read_lines(_interpreter_file(), 2)
+    if sha256(data).hexdigest() == digest or interpreter_build not in {noted_build, build.running_build_id()}:
         return None  # the files beside it were written by another version, which has put its own client there
     return f"{client} is not as hookonce has put it there: somebody has changed it"
 
 
-def _lines(file: Path, count: int) -> list[str]:
-    """The first lines of a file of ours, empty where there are none."""
-    found = (read_file(file) or b"").decode(errors="replace").splitlines()[:count]
-    return found + [""] * (count - len(found))
+def _read_lines(file: Path, count: int) -> list[str]:
+    lines = (read_file(file) or b"").decode(errors="replace").splitlines()[:count]
+    return lines + [""] * (count - len(lines))
 
 
-def _wanted() -> dict[Path, tuple[bytes, int]]:
-    """The files that belong together, with content and mode; what we note of the client is written after it."""
-    told = "".join(f"{line}\n" for line in (_interpreter(), build.build(), *_shelves()))
-    made = _made()
+def _expected_files() -> dict[Path, tuple[bytes, int]]:
+    """Files that belong together, with content and mode; the digest note is written after the client."""
+    interpreter_text = "".join(f"{line}\n" for line in (_stable_interpreter(), build.running_build_id(), *_package_roots()))
+    client_bytes = _packaged_client()
     return {
-        _interpreter_file(): (told.encode(), 0o644),
-        paths.client(): (made, _MODE),
-        _note_file(): (f"{build.build()}\n{sha256(made).hexdigest()}\n".encode(), 0o644),
+        _interpreter_file(): (interpreter_text.encode(), 0o644),
+        paths.client_path(): (client_bytes, _CLIENT_MODE),
+        _digest_note_file(): (f"{build.running_build_id()}\n{sha256(client_bytes).hexdigest()}\n".encode(), 0o644),
     }
 
 
-def _made() -> bytes:
-    """The client as it was built for this machine; where nothing was built, its twin for a shell and Python."""
-    kept = files("hookonce") / "client"
-    built = kept / "hookonce-on"
-    return (built if built.is_file() else kept / "hookonce-on.sh").read_bytes()
+def _packaged_client() -> bytes:
+    """The client that was built for this machine; where nothing was built, the Python client's shell script."""
+    client_dir = files("hookonce") / "client"
+    native_client = client_dir / "hookonce-on"
+    return (native_client if native_client.is_file() else client_dir / "hookonce-on.sh").read_bytes()
 
 
-def kind() -> str:
-    """Which client this installation has: one made for this machine, or its twin in Python."""
-    return "native" if _made().startswith(_NATIVE) else "python"
+def client_kind() -> str:
+    """Kind of the packaged client: `native` or `python`."""
+    return "native" if _packaged_client().startswith(_EXECUTABLE_MAGIC) else "python"
 
 
 def _interpreter_file() -> Path:
-    return paths.client().with_name("interpreter")
+    return paths.client_path().with_name("interpreter")
 
 
-def _note_file() -> Path:
-    """Which client was put there: by what build, and its digest."""
-    return paths.client().with_name("placed")
+def _digest_note_file() -> Path:
+    """File with the build and the digest of the installed client."""
+    return paths.client_path().with_name("placed")
 
 
-def _interpreter() -> Path:
-    """The interpreter that will still be there tomorrow, with us in it."""
-    home = Path(__file__).resolve()
-    if home.is_relative_to(getusersitepackages()):
-        raise Unfit("hookonce is installed in the user's site-packages; use a virtual environment or pipx install")
+def _stable_interpreter() -> Path:
+    """The interpreter of a lasting environment that has hookonce in it."""
+    package_file = Path(__file__).resolve()
+    if package_file.is_relative_to(getusersitepackages()):
+        raise UnusableInstallError("hookonce is installed in the user's site-packages; use a virtual environment or pipx install")
     program = Path(sys.executable)
-    if any(word in f"{program}/" for word in _FLEETING):
-        raise Unfit(f"{program} is a temporary environment; install hookonce in one that stays (pipx install hookonce)")
+    if any(fragment in f"{program}/" for fragment in _TEMPORARY_ENV_PATHS):
+        raise UnusableInstallError(f"{program} is a temporary environment; install hookonce in one that stays (pipx install hookonce)")
     return program.absolute()
 
 
-def _shelves() -> list[str]:
-    """Where we and what we need lie; the client starts an interpreter that looks nowhere by itself."""
-    found = [find_spec(name) for name in ("hookonce", "msgspec", "re2", "yaml")]
-    return list(dict.fromkeys(str(Path(spec.origin).parents[1]) for spec in found if spec and spec.origin))
+def _package_roots() -> list[str]:
+    """Import paths of hookonce and its dependencies; the client starts an interpreter with -I -S."""
+    specs = [find_spec(name) for name in ("hookonce", "msgspec", "re2", "yaml")]
+    return list(dict.fromkeys(str(Path(spec.origin).parents[1]) for spec in specs if spec and spec.origin))
 
 
-def try_out(words: list[str], silence: str) -> None:
+def run_trial(argv: list[str], silence: str) -> None:
     """Run a command as an agent would; no entry is written whose command has not just worked."""
-    from hookonce.journeys.on import TRIAL
+    from hookonce.journeys.on import TRIAL_PAYLOAD
 
     try:
-        ran = subprocess.run(  # noqa: S603  our own client, which we have just written
-            words, input=TRIAL, capture_output=True, timeout=_PATIENCE, check=False
+        process = subprocess.run(  # noqa: S603  our own client, which we have just written
+            argv, input=TRIAL_PAYLOAD, capture_output=True, timeout=_TRIAL_TIMEOUT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as problem:
-        raise Unfit(f"{words[0]} does not run: {problem}") from None
-    if ran.returncode or ran.stdout.decode(errors="replace").strip() != silence or ran.stderr:
-        raise Unfit(f"{words[0]} does not answer as it should (exit code {ran.returncode}); nothing was installed")
+        raise UnusableInstallError(f"{argv[0]} does not run: {problem}") from None
+    if process.returncode or process.stdout.decode(errors="replace").strip() != silence or process.stderr:
+        raise UnusableInstallError(f"{argv[0]} does not answer as it should (exit code {process.returncode}); nothing was installed")

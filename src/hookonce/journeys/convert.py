@@ -6,73 +6,73 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import invocation
-from hookonce.agents import canonical_pattern, config_of, own_place
+from hookonce.agents import canonicalize_matcher, config_of, placement_of
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.invocation import CANONICAL, Invocation
-from hookonce.journeys.doors import called
-from hookonce.journeys.effects import settled
-from hookonce.journeys.losses import impossible, is_unreadable, left_behind, opened, switched_off, unplaced, unsayable
-from hookonce.journeys.verify import verify
-from hookonce.manifest.degrade import at_home, degrade
-from hookonce.manifest.http_script import unscripted
-from hookonce.manifest.load import dump, manifest_of
-from hookonce.manifest.problems import problems_of
-from hookonce.manifest.side import restored, side
+from hookonce.invocation import CANONICAL_DIALECT, Invocation
+from hookonce.journeys.doors import call_target
+from hookonce.journeys.effects import unify_effects
+from hookonce.journeys.losses import unusable_gap, is_unreadable, source_only_gaps, fail_open_gaps, switched_off_gaps, unread_field_gaps, manifest_gap
+from hookonce.journeys.verify import verify_round_trip
+from hookonce.manifest.degrade import without_degradation, degrade
+from hookonce.manifest.http_script import to_http_handler
+from hookonce.manifest.load import dump_manifest, build_manifest
+from hookonce.manifest.problems import find_problems
+from hookonce.manifest.side import restore_manifest, build_sidecar
 from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object, Wording
 
-NEWEST = "hooks/0.1"
-_WRITTEN = "written"  # our key for a matcher that a manifest has in canonical words, as its agent had it
+MANIFEST_SPEC = "hooks/0.1"
+_NATIVE_MATCHER_KEY = "written"  # our key for a matcher that a manifest has in canonical words, as its agent had it
 
 
-class Adapt(Struct, frozen=True):
-    """How scripts are wrapped that were written for another agent: our client, and the scope that they run in."""
+class WrapperOptions(Struct, frozen=True):
+    """How scripts written for another agent are wrapped: our client, and the scope that they run in."""
 
     client: str
     scope: Literal["user", "project"] = "project"
 
 
 class Conversion(Struct, frozen=True, kw_only=True):
-    """A configuration for the target, what it lost, whether it needs our client, and what has no place in it."""
+    """The target's configuration, what it lost, whether it needs our client, and what has no place in it."""
 
     document: Object
     gaps: list[Gap]
-    verified: bool
+    is_verified: bool
     hooks: int = 0
-    wrapped: bool = False
+    needs_client: bool = False
     side: Object | None = None
 
 
-class Refused(HookonceError):
+class GuardRejection(HookonceError):
     """A hook would have become a guard, and the caller wants none."""
 
 
-def read(document: Json, source: Agent | None, *, adapt: bool, beside: Json = None) -> tuple[Manifest, list[Gap]]:
-    """The manifest of a document: itself where there is no agent, else the agent's configuration."""
+def read_manifest(document: Json, source: Agent | None, *, adapt: bool, beside: Json = None) -> tuple[Manifest, list[Gap]]:
+    """Read the manifest of a document: itself where there is no agent, else the agent's configuration."""
     if type(document) is not dict:
         raise PayloadError("expected a JSON object")
     if source is None:
-        problems, _ = problems_of(document)
+        problems, _ = find_problems(document)
         if problems:
             raise HookonceError("; ".join(f"{path}: {message}" for path, message in problems))
-        return manifest_of(document), []
-    found, told = config_of(source).parse(source, document)
-    gaps = [replace(gap, where=gap.where.replace("$", "$source", 1)) for gap in told]  # no place in the manifest
-    hooks = [replace(hook, handler=unscripted(hook.handler)) for hook in found if not is_door(hook)]
-    if len(hooks) < len(found):
-        note = f"{len(found) - len(hooks)} of hookonce's own entries are left out; hookonce install writes the target's"
+        return build_manifest(document), []
+    parsed_hooks, source_gaps = config_of(source).parse(source, document)
+    gaps = [replace(gap, where=gap.where.replace("$", "$source", 1)) for gap in source_gaps]  # no place in the manifest
+    hooks = [replace(hook, handler=to_http_handler(hook.handler)) for hook in parsed_hooks if not is_hookonce_entry(hook)]
+    if len(hooks) < len(parsed_hooks):
+        note = f"{len(parsed_hooks) - len(hooks)} of hookonce's own entries are left out; hookonce install writes the target's"
         gaps.append(Gap(where="$source.hooks", capability="install", strategy="exclude", effect="lost", note=note))
-    if off := switched_off(source, document, hooks):
-        return Manifest(spec=NEWEST, hooks=[]), [gap for gap in gaps if gap.capability != "switch"] + off
-    manifest = restored(Manifest(spec=NEWEST, hooks=hooks), beside)
+    if off_gaps := switched_off_gaps(source, document, hooks):
+        return Manifest(spec=MANIFEST_SPEC, hooks=[]), [gap for gap in gaps if gap.capability != "switch"] + off_gaps
+    manifest = restore_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks), beside)
     if adapt:
-        spoken = [replace(hook, dialect=hook.dialect or source.name) for hook in manifest.hooks]
-        manifest = replace(manifest, hooks=spoken)
+        dialect_hooks = [replace(hook, dialect=hook.dialect or source.name) for hook in manifest.hooks]
+        manifest = replace(manifest, hooks=dialect_hooks)
     return manifest, gaps
 
 
-def is_door(hook: Hook) -> bool:
+def is_hookonce_entry(hook: Hook) -> bool:
     """Whether a hook is our own entry: it calls us for whatever the manifests say."""
-    call = invocation.read(called(hook.handler) or "")
+    call = invocation.parse_command(call_target(hook.handler) or "")
     return call is not None and call.run is None
 
 
@@ -81,90 +81,89 @@ def convert(
     source: Agent | None,
     target: Agent | None,
     *,
-    adapt: Adapt | None = None,
+    adapt: WrapperOptions | None = None,
     on_block: Literal["guard", "error"] = "guard",
     beside: Json = None,
 ) -> Conversion:
-    """The same hooks for another agent, or as a manifest; None stands for the manifest itself."""
-    manifest, gaps = read(document, source, adapt=adapt is not None, beside=beside)
+    """Convert the hooks for another agent, or into a manifest; None stands for the manifest itself."""
+    manifest, gaps = read_manifest(document, source, adapt=adapt is not None, beside=beside)
     if source is not None and source is not target:
-        gaps += [gap for index, hook in enumerate(manifest.hooks) for gap in left_behind(source, index, hook)]
-        manifest = replace(manifest, hooks=[_translated(source, hook, target) for hook in manifest.hooks])
+        gaps += [gap for index, hook in enumerate(manifest.hooks) for gap in source_only_gaps(source, index, hook)]
+        manifest = replace(manifest, hooks=[_canonical_hook(source, hook, target) for hook in manifest.hooks])
     if target is None:
-        return _as_manifest(manifest, gaps)
+        return _to_manifest(manifest, gaps)
     if source is None:
-        manifest = replace(manifest, hooks=[_as_written(target, hook) for hook in manifest.hooks])
+        manifest = replace(manifest, hooks=[_native_hook(target, hook) for hook in manifest.hooks])
     config = config_of(target)
-    same = source is target
-    fitting = at_home(manifest, config.handlers) if same else degrade(manifest, config.capabilities)
-    if on_block == "error" and (guarded := [gap for gap in fitting.gaps if gap.strategy == "block"]):
-        raise Refused(f"{guarded[0].note}, and no guard is wanted in its place")
-    judged = [(index, hook, None if same else impossible(index, hook)) for index, hook in fitting.hooks]
-    hooks = [(index, hook) for index, hook, why in judged if why is None]
-    made, unsaid = config.render(target, hooks, wording(target, adapt))
-    gaps += [*fitting.gaps, *(why for _, _, why in judged if why is not None), *unsaid]
-    again = verify(target, made, hooks, gaps)
-    wrapped = {index for index, hook in hooks if adapt is not None and _differs(target, hook)}
-    gaps += opened(target, hooks, gaps, wrapped)
-    gaps += [] if same else unplaced(target, hooks, again, gaps, wrapped)
+    is_same_agent = source is target
+    degradation = without_degradation(manifest, config.handlers) if is_same_agent else degrade(manifest, config.capabilities)
+    if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
+        raise GuardRejection(f"{guards[0].note}, and no guard is wanted in its place")
+    candidates = [(index, hook, None if is_same_agent else unusable_gap(index, hook)) for index, hook in degradation.hooks]
+    hooks = [(index, hook) for index, hook, obstacle in candidates if obstacle is None]
+    rendered_document, render_gaps = config.render(target, hooks, build_wording(target, adapt))
+    gaps += [*degradation.gaps, *(obstacle for _, _, obstacle in candidates if obstacle is not None), *render_gaps]
+    parsed_back = verify_round_trip(target, rendered_document, hooks, gaps)
+    wrapped_indices = {index for index, hook in hooks if adapt is not None and _needs_wrapper(target, hook)}
+    gaps += fail_open_gaps(target, hooks, gaps, wrapped_indices)
+    gaps += [] if is_same_agent else unread_field_gaps(target, hooks, parsed_back, gaps, wrapped_indices)
     return Conversion(
-        document=made,
-        gaps=settled(gaps),
-        verified=True,
-        hooks=len(again),
-        wrapped=bool(wrapped),
-        side=side(manifest, hooks, again),
+        document=rendered_document,
+        gaps=unify_effects(gaps),
+        is_verified=True,
+        hooks=len(parsed_back),
+        needs_client=bool(wrapped_indices),
+        side=build_sidecar(manifest, hooks, parsed_back),
     )
 
 
-def _translated(source: Agent, hook: Hook, target: Agent | None) -> Hook:
+def _canonical_hook(source: Agent, hook: Hook, target: Agent | None) -> Hook:
     """A hook with its matcher in canonical words; in a manifest it remembers a pattern that was there before."""
-    matcher = canonical_pattern(source, hook.matcher)
+    matcher = canonicalize_matcher(source, hook.matcher)
     if target is not None or matcher == hook.matcher or is_unreadable(hook.matcher):
         return replace(hook, matcher=matcher)
-    return _placed(source, replace(hook, matcher=matcher), own_place(source, hook) | {_WRITTEN: hook.matcher})
+    return _with_place(source, replace(hook, matcher=matcher), placement_of(source, hook) | {_NATIVE_MATCHER_KEY: hook.matcher})
 
 
-def _as_written(target: Agent, hook: Hook) -> Hook:
+def _native_hook(target: Agent, hook: Hook) -> Hook:
     """A hook of a manifest with the matcher that the target's own file had, if that still means the same."""
-    place = dict(own_place(target, hook))
-    if _WRITTEN not in place:
+    position = dict(placement_of(target, hook))
+    if _NATIVE_MATCHER_KEY not in position:
         return hook
-    matcher = place.pop(_WRITTEN)
-    means = None if is_unreadable(matcher) else canonical_pattern(target, matcher)
-    return _placed(target, replace(hook, matcher=matcher if means == hook.matcher else hook.matcher), place)
+    matcher = position.pop(_NATIVE_MATCHER_KEY)
+    canonical = None if is_unreadable(matcher) else canonicalize_matcher(target, matcher)
+    return _with_place(target, replace(hook, matcher=matcher if canonical == hook.matcher else hook.matcher), position)
 
 
-def _placed(agent: Agent, hook: Hook, place: Object) -> Hook:
-    """A hook that remembers this of how it stood in an agent's file."""
-    data = hook.provider_data.get(agent.name, {}) | {"hookonce": place}
+def _with_place(agent: Agent, hook: Hook, position: Object) -> Hook:
+    data = hook.provider_data.get(agent.name, {}) | {"hookonce": position}
     return replace(hook, provider_data=hook.provider_data | {agent.name: data})
 
 
-def wording(target: Agent, adapt: Adapt | None) -> Wording:
-    """How a hook's command stands in the target's configuration: bare where it speaks the target's dialect."""
+def build_wording(target: Agent, adapt: WrapperOptions | None) -> Wording:
+    """Build the function that words a hook's command for the target: bare where it speaks the target's dialect."""
 
-    def words(hook: Hook, native: str) -> str | None:
+    def command_for(hook: Hook, native: str) -> str | None:
         command = hook.handler.command
-        if adapt is None or command is None or not _differs(target, hook) or is_door(hook):
+        if adapt is None or command is None or not _needs_wrapper(target, hook) or is_hookonce_entry(hook):
             return command
-        spoken = hook.dialect or CANONICAL
-        call = Invocation(adapt.client, target.name, native, None, spoken, command, adapt.scope, hook.handler.timeout)
-        return invocation.write(call)
+        dialect = hook.dialect or CANONICAL_DIALECT
+        call = Invocation(adapt.client, target.name, native, None, dialect, command, adapt.scope, hook.handler.timeout)
+        return invocation.format_command(call)
 
-    return words
+    return command_for
 
 
-def _differs(target: Agent, hook: Hook) -> bool:
+def _needs_wrapper(target: Agent, hook: Hook) -> bool:
     """No two agents agree on input and answer for any event, so a script for one is foreign to all others."""
     return hook.handler.type == "command" and hook.dialect != target.name
 
 
-def _as_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
+def _to_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
     """The manifest itself, without hooks that only one agent can run, or find."""
-    judged = [(hook, unsayable(index, hook)) for index, hook in enumerate(manifest.hooks)]
-    gaps += [why for _, why in judged if why is not None]
-    kept = [replace(hook, dialect=None) if hook.dialect == CANONICAL else hook for hook, why in judged if why is None]
-    document = dump(replace(manifest, hooks=kept))
-    sound = not problems_of(document)[0]
-    return Conversion(document=document, gaps=settled(gaps), verified=sound, hooks=len(kept))
+    candidates = [(hook, manifest_gap(index, hook)) for index, hook in enumerate(manifest.hooks)]
+    gaps += [obstacle for _, obstacle in candidates if obstacle is not None]
+    hooks = [replace(hook, dialect=None) if hook.dialect == CANONICAL_DIALECT else hook for hook, obstacle in candidates if obstacle is None]
+    document = dump_manifest(replace(manifest, hooks=hooks))
+    is_valid = not find_problems(document)[0]
+    return Conversion(document=document, gaps=unify_effects(gaps), is_verified=is_valid, hooks=len(hooks))

@@ -9,16 +9,16 @@ from msgspec import Struct
 
 from hookonce.model import Usage
 from hookonce.store import prices
-from hookonce.store.tally import Span, Spent, spent
-from hookonce.store.told import TOKENS
+from hookonce.store.tally import RollupFilter, SpendRow, load_spend
+from hookonce.store.told import TOKEN_COLUMNS
 
-By = Literal["day", "agent", "model", "project"]
-WAYS: tuple[By, ...] = ("day", "agent", "model", "project")
-UNKNOWN = "unknown"
-Price = Callable[[Spent], int | None]  # in millionths of a dollar; None where nobody knows
+CostGrouping = Literal["day", "agent", "model", "project"]
+COST_GROUPINGS: tuple[CostGrouping, ...] = ("day", "agent", "model", "project")
+UNKNOWN_NAME = "unknown"
+PriceLookup = Callable[[SpendRow], int | None]  # in millionths of a dollar; None where nobody knows
 
 
-class Line(Struct, frozen=True, kw_only=True):
+class CostRow(Struct, frozen=True, kw_only=True):
     """Tokens and what they cost, under one name. Without any price `micro_dollars` is null, never 0.
 
     `unpriced` names models some of whose tokens are among the counted, but not among the cost.
@@ -34,62 +34,62 @@ class Line(Struct, frozen=True, kw_only=True):
     unpriced: list[str] = []
 
 
-class Cost(Struct, frozen=True, kw_only=True):
-    """What was spent: by day, agent, model or project, and in all."""
+class CostReport(Struct, frozen=True, kw_only=True):
+    """Spend by day, agent, model or project, and in all."""
 
-    by: By
+    by: CostGrouping
     since: str | None
     until: str | None
     agent: str | None
-    rows: list[Line]
-    total: Line
+    rows: list[CostRow]
+    total: CostRow
 
 
-Priced = tuple[Spent, int | None]
+PricedSpend = tuple[SpendRow, int | None]
 
 
-def cost(connection: Connection, span: Span, by: By, price: Price) -> Cost:
-    """The bill of a time."""
-    told = [(one, price(one)) for one in spent(connection, span, projects=by == "project")]
-    names: dict[str, list[Priced]] = {}
-    for one in told:
-        names.setdefault(getattr(one[0], by) or UNKNOWN, []).append(one)
-    rows = [_line(name, found) for name, found in sorted(names.items())]
+def build_cost_report(connection: Connection, span: RollupFilter, by: CostGrouping, price: PriceLookup) -> CostReport:
+    """Build the cost report of a time span."""
+    priced_entries = [(entry, price(entry)) for entry in load_spend(connection, span, projects=by == "project")]
+    groups: dict[str, list[PricedSpend]] = {}
+    for entry in priced_entries:
+        groups.setdefault(getattr(entry[0], by) or UNKNOWN_NAME, []).append(entry)
+    rows = [_cost_row(name, members) for name, members in sorted(groups.items())]
     if by != "day":
         rows.sort(key=lambda row: (-(row.micro_dollars or 0), -row.input_tokens - row.output_tokens))
-    total = _line("total", told)
-    return Cost(by=by, since=span.since, until=span.until, agent=span.agent, rows=rows, total=total)
+    total = _cost_row("total", priced_entries)
+    return CostReport(by=by, since=span.since, until=span.until, agent=span.agent, rows=rows, total=total)
 
 
-def listed() -> Price:
-    """Prices of the list and of the user's file on the day of each sum."""
-    known = prices.known_prices()
+def load_price_lookup() -> PriceLookup:
+    """Load a lookup of prices, from the list and from the user's file, on the day of each sum."""
+    price_table = prices.load_prices()
 
     @cache
-    def dated(model: str, day: str) -> prices.Price | None:
-        return prices.price_of(model, day=day, prices=known)
+    def rates_on(model: str, day: str) -> prices.Price | None:
+        return prices.price_of(model, day=day, prices=price_table)
 
-    def price(one: Spent) -> int | None:
-        rates = dated(one.model, one.day)
-        found = None if rates is None else prices.charged(rates, _usage(one), over=one.over)
-        return None if found is None else found.micros
+    def cost_of(entry: SpendRow) -> int | None:
+        rates = rates_on(entry.model, entry.day)
+        charge = None if rates is None else prices.apply_price(rates, _usage_of(entry), input_tier=entry.input_tier)
+        return None if charge is None else charge.micros
 
-    return price
-
-
-def _usage(one: Spent) -> Usage:
-    """The sums as usage; an agent of which a day has seen no output at all does not tell it."""
-    counts = dict(zip(TOKENS, one.tokens, strict=True))
-    return Usage(**counts | {"output_tokens": counts["output_tokens"] or None})
+    return cost_of
 
 
-def _line(name: str, found: Iterable[Priced]) -> Line:
-    sums, known, unpriced = [0] * len(TOKENS), list[int](), set[str]()
-    for one, micros in found:
-        sums = [left + right for left, right in zip(sums, one.tokens, strict=True)]
+def _usage_of(entry: SpendRow) -> Usage:
+    """An agent of which a day has seen no output at all does not report it."""
+    token_counts = dict(zip(TOKEN_COLUMNS, entry.tokens, strict=True))
+    return Usage(**token_counts | {"output_tokens": token_counts["output_tokens"] or None})
+
+
+def _cost_row(name: str, members: Iterable[PricedSpend]) -> CostRow:
+    sums, costs, models_without_price = [0] * len(TOKEN_COLUMNS), list[int](), set[str]()
+    for entry, micros in members:
+        sums = [total + count for total, count in zip(sums, entry.tokens, strict=True)]
         if micros is None:
-            unpriced.add(one.model or UNKNOWN)
+            models_without_price.add(entry.model or UNKNOWN_NAME)
         else:
-            known.append(micros)
-    worth = sum(known) if known else None
-    return Line(name=name, **dict(zip(TOKENS, sums, strict=True)), micro_dollars=worth, unpriced=sorted(unpriced))
+            costs.append(micros)
+    total_micros = sum(costs) if costs else None
+    return CostRow(name=name, **dict(zip(TOKEN_COLUMNS, sums, strict=True)), micro_dollars=total_micros, unpriced=sorted(models_without_price))

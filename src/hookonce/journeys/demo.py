@@ -1,4 +1,4 @@
-"""demo: recorded sessions of several agents, decoded as if they ran side by side."""
+"""Replay of the recorded sessions that are bundled: decoded side by side, or called through the real client."""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -11,14 +11,14 @@ from hookonce.ids import StreamIds
 from hookonce.model import Record
 
 
-def recorded() -> list[str]:
-    """The agents whose sessions are bundled."""
+def list_recordings() -> list[str]:
+    """List the agents whose sessions are bundled."""
     names = (file.name for file in (files("hookonce") / "recordings").iterdir())
     return sorted(name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl"))
 
 
-def session(name: str) -> Iterator[Record]:
-    """One agent's recorded session as records."""
+def read_session(name: str) -> Iterator[Record]:
+    """Read one agent's recorded session as records."""
     ids = StreamIds()
     text = (files("hookonce") / "recordings" / f"{name}.jsonl").read_bytes()
     for line in text.splitlines():
@@ -27,13 +27,13 @@ def session(name: str) -> Iterator[Record]:
         yield Record(event=event)
 
 
-def side_by_side(names: list[str]) -> Iterator[Record]:
-    """The sessions step by step: first events first, whatever agent they are of."""
-    running = [session(name) for name in names]
-    while running:
-        for one in list(running):
-            step = next(one, None)
+def interleave_sessions(names: list[str]) -> Iterator[Record]:
+    """Interleave the sessions step by step: first events first, whatever agent they are of."""
+    open_sessions = [read_session(name) for name in names]
+    while open_sessions:
+        for session_records in list(open_sessions):
+            step = next(session_records, None)
             if step is None:
-                running.remove(one)
+                open_sessions.remove(session_records)
             else:
                 yield step

@@ -1,4 +1,4 @@
-"""Dialects: whose input a hook reads and in whose words it answers."""
+"""Dialects: encode an event as the agent or format that a hook was written for, and decode its answer."""
 
 from pathlib import Path
 from typing import Any
@@ -8,145 +8,145 @@ from msgspec.structs import replace
 
 from hookonce import agents, formats
 from hookonce.agents import encode as payload_for
-from hookonce.agents import native_event, native_of, point_of, retold
+from hookonce.agents import native_event, config_event_of, point_of, translate_rewrite
 from hookonce.agents._tool import native_tool
 from hookonce.errors import HookonceError
-from hookonce.handlers.errand import Ran
-from hookonce.invocation import CANONICAL
-from hookonce.manifest.discover import project_of
+from hookonce.handlers.errand import OperationResult
+from hookonce.invocation import CANONICAL_DIALECT
+from hookonce.manifest.discover import find_project
 from hookonce.model import Agent, Decision, Event, Gap, Hook, Object, Outcome, Record, Reply
 from hookonce.texts import dump, load
 
 # Fields that scripts for Claude Code may rely on, and what stands there when the source has none.
-_REQUIRED = {"session_id": "unknown", "transcript_path": "/dev/null", "cwd": "/", "permission_mode": "default"}
+_CLAUDE_CODE_DEFAULTS = {"session_id": "unknown", "transcript_path": "/dev/null", "cwd": "/", "permission_mode": "default"}
 _OUTCOMES: dict[Any, Outcome] = {"allow": "allow", "deny": "deny", "ask": "ask"}
 
 
-class Named(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The hook that is asked, as its manifest has it."""
+class HookIdentity(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The hook's event and name in its manifest."""
 
     event: str
     name: str | None = None
 
 
-class Given(Event, frozen=True, kw_only=True):
-    """What a canonical hook gets: the event, and who it is itself."""
+class HookInput(Event, frozen=True, kw_only=True):
+    """Input of a canonical hook: the event, and the hook's own identity."""
 
-    hook: Named
-
-
-class Wordless(HookonceError):
-    """The dialect has no word for an event."""
+    hook: HookIdentity
 
 
-def is_agents(dialect: str) -> bool:
-    """Whether a dialect is an agent's, and not a format's or our own."""
-    return dialect != CANONICAL and dialect not in formats.FORMATS
+class DialectEventError(HookonceError):
+    """The dialect cannot express an event."""
 
 
-def given(dialect: str, event: Event, hook: Hook) -> tuple[bytes, list[Gap]]:
-    """What a hook gets on its stdin, and which fields of it were made up."""
-    if dialect == CANONICAL:
-        return dump(Given(**_fields(event), hook=Named(event=hook.event, name=hook.name))), []
+def is_agent_dialect(dialect: str) -> bool:
+    """Whether a dialect is an agent's, and not a format's or the canonical one."""
+    return dialect != CANONICAL_DIALECT and dialect not in formats.FORMATS
+
+
+def encode_input(dialect: str, event: Event, hook: Hook) -> tuple[bytes, list[Gap]]:
+    """A hook's stdin in its dialect, and gaps for the fields that were synthesised."""
+    if dialect == CANONICAL_DIALECT:
+        return dump(HookInput(**_event_fields(event), hook=HookIdentity(event=hook.event, name=hook.name))), []
     if dialect in formats.FORMATS:
         documents = formats.load(dialect).write(Record(event=event))
         if not documents:
-            raise Wordless(f"{formats.load(dialect).title} has no word for {event.type}")
+            raise DialectEventError(f"{formats.load(dialect).title} has no word for {event.type}")
         return dump(documents[0]), []
     agent = agents.load(dialect)
     if event.agent == agent.name and type(event.native) is dict:
         return dump(event.native), []  # its own words, and all of them
     payload = payload_for(agent, event)
-    made_up = {key: value for key, value in _needed(agent, event).items() if key not in payload}
+    synthetic_fields = {key: value for key, value in _required_fields(agent, event).items() if key not in payload}
     gaps = [
         Gap(where=f"$.{key}", capability="dialect", strategy="synthesised", effect="observes", note=str(value))
-        for key, value in made_up.items()
+        for key, value in synthetic_fields.items()
     ]
-    return dump(payload | made_up), gaps
+    return dump(payload | synthetic_fields), gaps
 
 
-def variables(dialect: str, event: Event, cwd: str) -> dict[str, str]:
-    """What a hook finds in its environment if its own agent asks, for when another one does."""
-    agent = agents.load(dialect) if is_agents(dialect) else None
+def dialect_variables(dialect: str, event: Event, cwd: str) -> dict[str, str]:
+    """Environment variables that a hook's own agent would set, for when another agent calls."""
+    agent = agents.load(dialect) if is_agent_dialect(dialect) else None
     if agent is None or not agent.variables:
         return {}
-    where = event.cwd or cwd
-    known = {
-        "project": str(project_of(Path(where))),
-        "cwd": where,
+    event_cwd = event.cwd or cwd
+    slot_values = {
+        "project": str(find_project(Path(event_cwd))),
+        "cwd": event_cwd,
         "session": event.session,
         "event": native_event(agent, event.type),
         "tool": native_tool(agent, event.tool, own=False)[0] if event.tool is not None else None,
     }
-    found = {name: known[slot] for name, slot in agent.variables.items()}
-    return {name: text for name, text in found.items() if text and "\0" not in text}
+    values = {name: slot_values[slot] for name, slot in agent.variables.items()}
+    return {name: text for name, text in values.items() if text and "\0" not in text}
 
 
-def _fields(event: Event) -> Object:
+def _event_fields(event: Event) -> Object:
     return {name: getattr(event, name) for name in event.__struct_fields__}
 
 
-def _needed(agent: Agent, event: Event) -> Object:
+def _required_fields(agent: Agent, event: Event) -> Object:
     if agent.name != "claude-code":
         return {}
-    return _REQUIRED | ({"tool_use_id": f"toolu_{event.id.replace('-', '')}"} if event.tool is not None else {})
+    return _CLAUDE_CODE_DEFAULTS | ({"tool_use_id": f"toolu_{event.id.replace('-', '')}"} if event.tool is not None else {})
 
 
-def heard(dialect: str, event: Event, ran: Ran) -> Decision | None:
-    """What a hook has answered, in canonical words; None if that is no answer."""
-    text = ran.stdout.decode(errors="replace")
-    if not is_agents(dialect):  # who reads events in a format only looks on
-        return spoken(text) if dialect == CANONICAL else Decision()
+def decode_output(dialect: str, event: Event, run_result: OperationResult) -> Decision | None:
+    """Decode a hook's answer into a decision; None if it is no answer."""
+    text = run_result.stdout.decode(errors="replace")
+    if not is_agent_dialect(dialect):  # who reads events in a format only looks on
+        return parse_hif_output(text) if dialect == CANONICAL_DIALECT else Decision()
     agent = agents.load(dialect)
-    if agent.read_reply is None or ran.code is None:
+    if agent.read_reply is None or run_result.code is None:
         return None
-    native = native_of(agent, event.type) or native_event(agent, event.type)
-    said = agent.read_reply(native, Reply(stdout=text, stderr=ran.stderr.decode(errors="replace"), code=ran.code))
-    if said is None or said.updated_input is None or event.tool is None:
-        return said
-    return replace(said, updated_input=_retold(agent, native, event, said.updated_input))
+    native = config_event_of(agent, event.type) or native_event(agent, event.type)
+    decision = agent.read_reply(native, Reply(stdout=text, stderr=run_result.stderr.decode(errors="replace"), code=run_result.code))
+    if decision is None or decision.updated_input is None or event.tool is None:
+        return decision
+    return replace(decision, updated_input=_canonical_input(agent, native, event, decision.updated_input))
 
 
-def _retold(agent: Agent, native: str, event: Event, said: Object) -> Object | None:
-    """New input in the words of a hook's agent as the canon has it, for the call that the hook was shown."""
+def _canonical_input(agent: Agent, native: str, event: Event, native_input: Object) -> Object | None:
+    """New input of a hook in canonical form, for the call that the hook was shown."""
     if event.tool is None:
-        return said
-    shown = event.tool
+        return native_input
+    shown_tool = event.tool
     if event.agent != agent.name:
-        shown = agents.decode(agent, payload_for(agent, event), native, id=event.id).tool or shown
-    if point_of(agent, native).rewrite in {"merge", "fields"} and type(shown.native_input) is dict:
-        said = shown.native_input | said
-    return retold(agent, shown, event.tool, said)
+        shown_tool = agents.decode(agent, payload_for(agent, event), native, id=event.id).tool or shown_tool
+    if point_of(agent, native).rewrite in {"merge", "fields"} and type(shown_tool.native_input) is dict:
+        native_input = shown_tool.native_input | native_input
+    return translate_rewrite(agent, shown_tool, event.tool, native_input)
 
 
-def spoken(text: str) -> Decision | None:
-    """The answer of the Hook Interchange Format; a refusal or a question counts whatever else is wrong with it."""
+def parse_hif_output(text: str) -> Decision | None:
+    """Parse an answer in the Hook Interchange Format; a deny or ask counts whatever else is wrong with it."""
     if not text.strip():
         return Decision()
     try:
-        found: Any = load(text)
+        output: Any = load(text)
     except (ValueError, RecursionError):
         return None
-    if type(found) is not dict:
+    if type(output) is not dict:
         return None
-    word = found.get("decision")
-    outcome = _OUTCOMES.get(word) if type(word) is str else None
-    new, goes_on = found.get("updated_input"), found.get("continue")
-    sound = type(new) in (dict, type(None)) and type(goes_on) in (bool, type(None)) and (word is None or outcome)
-    if not sound and outcome not in {"deny", "ask"}:
+    decision_word = output.get("decision")
+    outcome = _OUTCOMES.get(decision_word) if type(decision_word) is str else None
+    new_input, continue_flag = output.get("updated_input"), output.get("continue")
+    is_valid = type(new_input) in (dict, type(None)) and type(continue_flag) in (bool, type(None)) and (decision_word is None or outcome)
+    if not is_valid and outcome not in {"deny", "ask"}:
         return None
     return Decision(
         outcome=outcome,
-        reason=_text(found, "reason"),
-        context=_text(found, "context"),
-        updated_input=new if type(new) is dict else None,
-        updated_output=found.get("updated_output"),
-        proceed=False if goes_on is False else None,
-        system_message=_text(found, "system_message"),
-        suppress_output=True if found.get("suppress_output") is True else None,
+        reason=_text_field(output, "reason"),
+        context=_text_field(output, "context"),
+        updated_input=new_input if type(new_input) is dict else None,
+        updated_output=output.get("updated_output"),
+        proceed=False if continue_flag is False else None,
+        system_message=_text_field(output, "system_message"),
+        suppress_output=True if output.get("suppress_output") is True else None,
     )
 
 
-def _text(found: Object, key: str) -> str | None:
-    text = found.get(key)
+def _text_field(output: Object, key: str) -> str | None:
+    text = output.get(key)
     return text if type(text) is str and text else None

@@ -1,4 +1,4 @@
-"""doctor: what keeps hooks from running, in one sentence each, and the repair where there is one."""
+"""Checks of one agent's configuration (`hookonce doctor`): what keeps hooks from running, and the repair."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,27 +6,27 @@ from pathlib import Path
 from msgspec import Struct
 
 from hookonce.agents import config_of
-from hookonce.edit.refusal import Refusal
+from hookonce.edit.refusal import FileEditError
 from hookonce.journeys import posting
-from hookonce.journeys.change import Change
-from hookonce.journeys.doors import is_ours
-from hookonce.journeys.folder_trust import distrust
-from hookonce.journeys.install import plan
-from hookonce.journeys.places import Place, document_of, resolved, written
-from hookonce.journeys.places import sources as files_of
+from hookonce.journeys.change import FileChange
+from hookonce.journeys.doors import is_own_entry
+from hookonce.journeys.folder_trust import distrust_reason
+from hookonce.journeys.install import plan_install
+from hookonce.journeys.places import ConfigRoots, document_of, resolve_path, target_file
+from hookonce.journeys.places import config_files as files_of
 from hookonce.journeys.splice import editor_of
-from hookonce.journeys.startable import faults
-from hookonce.journeys.survey import entries, standing, what_runs
-from hookonce.journeys.vouch import is_vouched, mark
+from hookonce.journeys.startable import command_faults
+from hookonce.journeys.survey import read_agent_hooks, install_status, describe_handler
+from hookonce.journeys.vouch import is_vouched, hook_digest
 from hookonce.model import Agent, Hook
 
 # Elsewhere doctor reports, and leaves the repair to a person.
-REPAIRS = frozenset({"claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "cursor"})
-_SHORTEST = 1  # second: less than it takes to start an interpreter on a busy machine
+REPAIRABLE_AGENTS = frozenset({"claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "cursor"})
+_MIN_TIMEOUT_S = 1  # second: less than it takes to start an interpreter on a busy machine
 _MISSING = object()
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class Diagnosis(Struct, frozen=True, kw_only=True):
     """One thing that is wrong, or that somebody should look at."""
 
     agent: str | None
@@ -34,97 +34,96 @@ class Finding(Struct, frozen=True, kw_only=True):
     message: str
     path: str | None = None
     mark: str | None = None
-    repair: Change | None = None
+    repair: FileChange | None = None
 
 
-def examine(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
-    """Everything that we can tell about one agent."""
-    found = entries(agent, place)
-    for _, path, text in found.problems:
-        yield Finding(agent=agent.name, kind="unreadable", message=text, path=str(path))
-    yield from switches(agent, place)
-    if found.hooks and (told := distrust(agent, place)) is not None:
-        yield Finding(agent=agent.name, kind="untrusted", message=told)
-    if not found.problems:
-        yield from _drift(agent, place, client)
-        yield from unreviewed(agent, place, client)
-        yield from _posted(agent, place)
-    for scope, path, hook in found.hooks:
-        yield from _hook(agent, scope, path, hook, client)
+def check_agent(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
+    """All diagnoses of one agent."""
+    agent_hooks = read_agent_hooks(agent, roots)
+    for _, path, text in agent_hooks.problems:
+        yield Diagnosis(agent=agent.name, kind="unreadable", message=text, path=str(path))
+    yield from check_switches(agent, roots)
+    if agent_hooks.hooks and (reason := distrust_reason(agent, roots)) is not None:
+        yield Diagnosis(agent=agent.name, kind="untrusted", message=reason)
+    if not agent_hooks.problems:
+        yield from _check_drift(agent, roots, client)
+        yield from check_review(agent, roots, client)
+        yield from _check_http(agent, roots)
+    for scope, path, hook in agent_hooks.hooks:
+        yield from _check_hook(agent, scope, path, hook, client)
 
 
-def switches(agent: Agent, place: Place) -> Iterator[Finding]:
+def check_switches(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
     """Settings that turn hooks off."""
-    for name, keys, off in config_of(agent).switches:
-        path = resolved(place, name)
-        data = _bytes(path)
+    for name, keys, off_value in config_of(agent).switches:
+        path = resolve_path(roots, name)
+        data = _read_bytes(path)
         try:
-            if data is None or editor_of(path).value_at(data, keys, _MISSING) != off:
+            if data is None or editor_of(path).value_at(data, keys, _MISSING) != off_value:
                 continue
-        except Refusal:
+        except FileEditError:
             continue  # told where its hooks are read
         repair = None
-        if agent.name in REPAIRS:
-            repair = Change(path=path, old=data, new=editor_of(path).remove_key(data, keys), agent=agent.name)
-        told = f"{agent.title} runs no hooks: {'.'.join(keys)} in {path} turns them off"
-        yield Finding(agent=agent.name, kind="disabled", message=told, path=str(path), repair=repair)
+        if agent.name in REPAIRABLE_AGENTS:
+            repair = FileChange(path=path, old=data, new=editor_of(path).remove_key(data, keys), agent=agent.name)
+        message = f"{agent.title} runs no hooks: {'.'.join(keys)} in {path} turns them off"
+        yield Diagnosis(agent=agent.name, kind="disabled", message=message, path=str(path), repair=repair)
 
 
-def _bytes(path: Path) -> bytes | None:
+def _read_bytes(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
     except OSError:
         return None
 
 
-def unreviewed(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
-    """Entries of ours that the agent will not run before its user has looked at them."""
+def check_review(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
+    """Entries of ours that the agent will not run before its user has reviewed them."""
     review = config_of(agent).review
     if review is None:
         return
-    data = _bytes(resolved(place, review[0])) or b""
-    known = editor_of(resolved(place, review[0])).value_at(data, review[1], {}) or {}
-    for _, path in files_of(agent, place):
+    data = _read_bytes(resolve_path(roots, review[0])) or b""
+    stored_marks = editor_of(resolve_path(roots, review[0])).value_at(data, review[1], {}) or {}
+    for _, path in files_of(agent, roots):
         marks = review[2](
-            str(path), document_of(agent, path, _bytes(path) or b""), lambda one: is_ours(one, client, agent)
+            str(path), document_of(agent, path, _read_bytes(path) or b""), lambda command: is_own_entry(command, client, agent)
         )
-        missing = [key for key, mark in marks.items() if known.get(key) != mark]
+        missing = [key for key, mark in marks.items() if stored_marks.get(key) != mark]
         if missing:
-            told = f"{agent.title} runs none of {len(missing)} entries of ours in {path} before you have reviewed them"
+            message = f"{agent.title} runs none of {len(missing)} entries of ours in {path} before you have reviewed them"
             ending = "there, or with hookonce install --trust"
-            yield Finding(agent=agent.name, kind="untrusted", message=f"{told}, {ending}", path=str(path))
+            yield Diagnosis(agent=agent.name, kind="untrusted", message=f"{message}, {ending}", path=str(path))
 
 
-def _posted(agent: Agent, place: Place) -> Iterator[Finding]:
-    """What is wrong where an agent posts its events to us."""
-    path = written(agent, posting.SCOPE, place)
-    if path is None or not posting.posts([hook for _, file, hook in entries(agent, place).hooks if file == path]):
+def _check_http(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
+    path = target_file(agent, posting.SCOPE, roots)
+    if path is None or not posting.has_http_entry([hook for _, file, hook in read_agent_hooks(agent, roots).hooks if file == path]):
         return
-    for told in posting.problems(agent, path, place):
-        yield Finding(agent=agent.name, kind="http", message=told, path=str(path))
+    for problem in posting.http_problems(agent, path, roots):
+        yield Diagnosis(agent=agent.name, kind="http", message=problem, path=str(path))
 
 
-def _drift(agent: Agent, place: Place, client: str) -> Iterator[Finding]:
-    """Doors that are missing or stand otherwise than we would write them today."""
-    for scope in standing(agent, place, client).scopes:
+def _check_drift(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
+    """Entries that are missing or differ from what we would write today."""
+    for scope in install_status(agent, roots, client).scopes:
         if scope.state not in {"partly", "outdated"}:
             continue
-        lacking = f"; no door for {', '.join(scope.missing)}" if scope.missing else ""
-        told = f"{agent.title}, {scope.scope} scope: our entries are {scope.state}{lacking}"
-        changes = plan(agent, scope.scope, place, client) if agent.name in REPAIRS else []
+        missing_text = f"; no door for {', '.join(scope.missing)}" if scope.missing else ""
+        message = f"{agent.title}, {scope.scope} scope: our entries are {scope.state}{missing_text}"
+        changes = plan_install(agent, scope.scope, roots, client) if agent.name in REPAIRABLE_AGENTS else []
         repair = changes[0] if changes else None
-        yield Finding(agent=agent.name, kind="drift", message=told, path=scope.path, repair=repair)
+        yield Diagnosis(agent=agent.name, kind="drift", message=message, path=scope.path, repair=repair)
 
 
-def _hook(agent: Agent, scope: str, path: Path, hook: Hook, client: str) -> Iterator[Finding]:
-    handler, text = hook.handler, what_runs(hook.handler)
+def _check_hook(agent: Agent, scope: str, path: Path, hook: Hook, client: str) -> Iterator[Diagnosis]:
+    handler, text = hook.handler, describe_handler(hook.handler)
     where = f"{path}: the hook {text!r} on {hook.event}"
-    if handler.command is not None and not is_ours(handler.command, client):  # of our own client is told once
-        for kind, why in faults(handler.command, scope):
-            yield Finding(agent=agent.name, kind=kind, message=f"{where} {why}", path=str(path))
-    if handler.timeout is not None and handler.timeout < _SHORTEST:
-        told = f"{where} has {handler.timeout} s, too short to start a program"
-        yield Finding(agent=agent.name, kind="timeout", message=told, path=str(path))
+    if handler.command is not None and not is_own_entry(handler.command, client):  # of our own client is told once
+        for kind, reason in command_faults(handler.command, scope):
+            yield Diagnosis(agent=agent.name, kind=kind, message=f"{where} {reason}", path=str(path))
+    if handler.timeout is not None and handler.timeout < _MIN_TIMEOUT_S:
+        message = f"{where} has {handler.timeout} s, too short to start a program"
+        yield Diagnosis(agent=agent.name, kind="timeout", message=message, path=str(path))
     if not is_vouched(agent, hook, client):
-        told = f"{where} is vouched for by nobody"
-        yield Finding(agent=agent.name, kind="unvouched", message=told, path=str(path), mark=mark(agent, hook))
+        message = f"{where} is vouched for by nobody"
+        yield Diagnosis(agent=agent.name, kind="unvouched", message=message, path=str(path), mark=hook_digest(agent, hook))

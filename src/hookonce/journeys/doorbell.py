@@ -1,61 +1,61 @@
-"""Ringing at our own HTTP door, as an agent does: to see that somebody answers, and how fast."""
+"""HTTP probe: an event is posted to our own listener as an agent does it, to see that it answers."""
 
 import subprocess
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from hookonce.config import paths
-from hookonce.journeys.client import Unfit
-from hookonce.runtime.address import LOOPBACK, Address, is_free
+from hookonce.journeys.client import UnusableInstallError
+from hookonce.runtime.address import LOOPBACK, HttpAddress, is_port_free
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
 
 _AGENT, _EVENT = "claude-code", "PreToolUse"
-_PATIENCE = 5.0  # seconds for an answer
-_START = 20.0  # seconds for a daemon to come and to open its door
-_WORKS = 200
+_REPLY_TIMEOUT_S = 5.0  # seconds for an answer
+_START_TIMEOUT_S = 20.0  # seconds for a daemon to come and to open its door
+_HTTP_OK = 200
 
 
-def line(address: Address) -> "HTTPConnection":
-    """A connection to the door, which is kept until it is closed."""
+def open_connection(address: HttpAddress) -> "HTTPConnection":
+    """A connection to the listener, open until it is closed."""
     from http.client import HTTPConnection
 
-    return HTTPConnection(LOOPBACK, address.port, timeout=_PATIENCE)
+    return HTTPConnection(LOOPBACK, address.port, timeout=_REPLY_TIMEOUT_S)
 
 
-def ring(
-    address: Address,
+def post_event(
+    address: HttpAddress,
     payload: bytes,
     agent: str = _AGENT,
     event: str = _EVENT,
-    kept: "HTTPConnection | None" = None,
+    connection: "HTTPConnection | None" = None,
 ) -> tuple[int, bytes]:
-    """Post one event; the status and what was answered. On a line that is kept, or on one of its own."""
-    end = kept or line(address)
+    """Post one event; the status and the body of the response. On a given connection, or on one of its own."""
+    active = connection or open_connection(address)
     headers = {"Content-Type": "application/json", **address.headers}
     try:
-        end.request("POST", f"/on/{agent}/{event}?via={agent}/user", payload, headers)
-        with end.getresponse() as answer:
-            return answer.status, answer.read()
+        active.request("POST", f"/on/{agent}/{event}?via={agent}/user", payload, headers)
+        with active.getresponse() as response:
+            return response.status, response.read()
     finally:
-        if kept is None:
-            end.close()
+        if connection is None:
+            active.close()
 
 
-def silence(address: Address) -> str | None:
-    """What is wrong with the door; None if it answers."""
+def probe_listener(address: HttpAddress) -> str | None:
+    """What is wrong with the listener; None if it answers."""
     from http.client import HTTPException
 
-    from hookonce.journeys.on import TRIAL
+    from hookonce.journeys.on import TRIAL_PAYLOAD
 
     try:
-        status, _ = ring(address, TRIAL)
+        status, _ = post_event(address, TRIAL_PAYLOAD)
     except ConnectionRefusedError:
         return f"nobody listens at {address.base}; the daemon comes with the next session or prompt"
     except (OSError, HTTPException) as problem:
         return f"whoever listens at {address.base} does not answer: {problem}"
-    if status == _WORKS:
+    if status == _HTTP_OK:
         return None
     return (
         f"{address.base} answers with status {status}: the port may be somebody else's; "
@@ -63,23 +63,23 @@ def silence(address: Address) -> str | None:
     )
 
 
-def is_at(address: Address) -> bool:
-    """Whether it is our own door that answers there."""
-    return silence(address) is None
+def is_answering(address: HttpAddress) -> bool:
+    """Whether it is our own listener that answers there."""
+    return probe_listener(address) is None
 
 
-def await_answer(address: Address) -> None:
-    """Have the daemon started, and wait until its door answers; no entry is written for a door that does not."""
-    from hookonce.journeys.on import TRIAL
+def await_answer(address: HttpAddress) -> None:
+    """Start the daemon and wait until its listener answers; no entry is written for one that does not."""
+    from hookonce.journeys.on import TRIAL_PAYLOAD
 
-    words = [str(paths.client()), _AGENT, _EVENT, "--via", f"{_AGENT}/user"]
-    until = monotonic() + _START
-    told = None
-    while monotonic() < until:
-        if is_free(address.port):
-            subprocess.run(words, input=TRIAL, capture_output=True, timeout=_START, check=False)  # noqa: S603  our own client
-        told = silence(address)
-        if told is None:
+    command = [str(paths.client_path()), _AGENT, _EVENT, "--via", f"{_AGENT}/user"]
+    deadline = monotonic() + _START_TIMEOUT_S
+    problem = None
+    while monotonic() < deadline:
+        if is_port_free(address.port):
+            subprocess.run(command, input=TRIAL_PAYLOAD, capture_output=True, timeout=_START_TIMEOUT_S, check=False)  # noqa: S603  our own client
+        problem = probe_listener(address)
+        if problem is None:
             return
         sleep(0.1)
-    raise Unfit(f"the HTTP door does not answer, and nothing was installed: {told}")
+    raise UnusableInstallError(f"the HTTP door does not answer, and nothing was installed: {problem}")

@@ -1,4 +1,4 @@
-"""What becomes of a hook: one word for it, however many gaps it has."""
+"""Losses of a conversion: what the target's own file cannot say, each as a gap, with one effect for each hook."""
 
 import re
 
@@ -6,40 +6,40 @@ from msgspec.structs import replace
 
 from hookonce.model import Gap
 
-ON_FAILURE = frozenset({"on_failure", "timeout_action"})  # these gaps say what becomes of a hook that has failed
-_POWER = frozenset({"blocking", "event"})
-_WEAKEST_FIRST = ("observes", "later", "prevents")
-_INDEX = re.compile(r"\$\.hooks\[(\d+)\]")
+FAILURE_CAPABILITIES = frozenset({"on_failure", "timeout_action"})  # these gaps say what becomes of a hook that has failed
+_POWER_CAPABILITIES = frozenset({"blocking", "event"})
+_EFFECTS_BY_POWER = ("observes", "later", "prevents")
+_HOOK_INDEX = re.compile(r"\$\.hooks\[(\d+)\]")
 
 
-def is_gone(index: int, gaps: list[Gap]) -> bool:
+def is_lost(index: int, gaps: list[Gap]) -> bool:
     """Whether a hook is lost as a whole."""
     return any(gap.effect == "lost" and gap.where == f"$.hooks[{index}]" for gap in gaps)
 
 
-def settled(gaps: list[Gap]) -> list[Gap]:
-    """The gaps with one effect for each hook: lost, else what is left of its power, else the least of them."""
-    fates = {index: _fate(index, gaps) for index in set(map(_index, gaps))}
-    return [_settled(gap, fates[_index(gap)]) for gap in gaps]
+def unify_effects(gaps: list[Gap]) -> list[Gap]:
+    """Give all gaps of a hook one effect: lost, else what is left of its power, else the least of them."""
+    effects = {index: _hook_effect(index, gaps) for index in set(map(_hook_index, gaps))}
+    return [_with_effect(gap, effects[_hook_index(gap)]) for gap in gaps]
 
 
-def _index(gap: Gap) -> int | None:
+def _hook_index(gap: Gap) -> int | None:
     """The hook that a gap is about; there are gaps about none."""
-    found = _INDEX.match(gap.where)
-    return None if found is None else int(found[1])
+    match = _HOOK_INDEX.match(gap.where)
+    return None if match is None else int(match[1])
 
 
-def _fate(index: int | None, gaps: list[Gap]) -> str | None:
-    if index is None or is_gone(index, gaps):
+def _hook_effect(index: int | None, gaps: list[Gap]) -> str | None:
+    if index is None or is_lost(index, gaps):
         return None if index is None else "lost"
-    own = [gap for gap in gaps if _index(gap) == index and gap.capability not in ON_FAILURE]
-    words = [gap.effect for gap in own if gap.capability in _POWER] or [gap.effect for gap in own]
-    return next((word for word in _WEAKEST_FIRST if word in words), "observes")
+    hook_gaps = [gap for gap in gaps if _hook_index(gap) == index and gap.capability not in FAILURE_CAPABILITIES]
+    effects = [gap.effect for gap in hook_gaps if gap.capability in _POWER_CAPABILITIES] or [gap.effect for gap in hook_gaps]
+    return next((effect for effect in _EFFECTS_BY_POWER if effect in effects), "observes")
 
 
-def _settled(gap: Gap, fate: str | None) -> Gap:
-    if fate is None:
+def _with_effect(gap: Gap, effect: str | None) -> Gap:
+    if effect is None:
         return gap
-    if fate == "lost":  # as a whole: no part of it is anywhere
-        return replace(gap, where=f"$.hooks[{_index(gap)}]", effect=fate)
-    return replace(gap, effect="observes" if gap.capability in ON_FAILURE else fate)
+    if effect == "lost":  # as a whole: no part of it is anywhere
+        return replace(gap, where=f"$.hooks[{_hook_index(gap)}]", effect=effect)
+    return replace(gap, effect="observes" if gap.capability in FAILURE_CAPABILITIES else effect)

@@ -1,4 +1,4 @@
-"""What is to be done so that a hook is asked, by the type of its handler, and how its answer is understood."""
+"""Preparation of a hook: the operation for its handler type, and the parsing of its result."""
 
 import re
 import shlex
@@ -12,107 +12,107 @@ from msgspec import Struct
 from msgspec.json import encode
 
 from hookonce.errors import HookonceError
-from hookonce.handlers.errand import Ran
-from hookonce.handlers.judged import Judged
-from hookonce.handlers.process import Job, World
-from hookonce.invocation import CANONICAL
-from hookonce.journeys.chosen import Chosen
-from hookonce.journeys.dialect import given, heard, is_agents
+from hookonce.handlers.errand import OperationResult
+from hookonce.handlers.judged import HandlerResult
+from hookonce.handlers.process import CommandOperation, ProcessContext
+from hookonce.invocation import CANONICAL_DIALECT
+from hookonce.journeys.chosen import SelectedHook
+from hookonce.journeys.dialect import encode_input, decode_output, is_agent_dialect
 from hookonce.model import Event, Gap
 
 if TYPE_CHECKING:
-    from hookonce.handlers.http import Post
-    from hookonce.handlers.module import Invocation
+    from hookonce.handlers.http import HttpOperation
+    from hookonce.handlers.module import ModuleOperation
 
-LED = frozenset({"prompt", "agent"})  # types of handlers that ask a language model
-_SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
-_SCRIPT = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)+(?=\s|$)")  # a path from where the hook lies, and no shell's business
+MODEL_HANDLER_TYPES = frozenset({"prompt", "agent"})  # types of handlers that ask a language model
+_PLATFORM_NAMES = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
+_SCRIPT_PATTERN = re.compile(r"[\w.@+-]+(?:/[\w.@+-]+)+(?=\s|$)")  # a path from where the hook lies, and no shell's business
 
 
-class Plan(Struct, frozen=True, kw_only=True):
-    """An errand whose time is still to be said, how its ending is understood, and what was made up for it."""
+class PreparedHook(Struct, frozen=True, kw_only=True):
+    """A prepared hook: an operation without timeout, the parser of its result, and gaps of its input."""
 
-    errand: "Job | Post | Invocation"
-    hear: Callable[[Ran], Judged]
+    operation: "CommandOperation | HttpOperation | ModuleOperation"
+    parse_result: Callable[[OperationResult], HandlerResult]
     gaps: list[Gap]
-    codes_told: bool = False
+    knows_exit_codes: bool = False
 
 
-def plan(chosen: Chosen, event: Event, world: World) -> Plan:
-    """What a hook does about an event; an error if that cannot be done."""
-    hook, dialect = chosen.hook, chosen.hook.dialect or CANONICAL
-    stdin, gaps = given(dialect, event, hook)
+def prepare_hook(selection: SelectedHook, event: Event, world: ProcessContext) -> PreparedHook:
+    """Prepare a hook for an event; an error if it cannot run."""
+    hook, dialect = selection.hook, selection.hook.dialect or CANONICAL_DIALECT
+    stdin, gaps = encode_input(dialect, event, hook)
     if hook.handler.type == "module":
-        return _telling_a_module(chosen, event, world)
-    if hook.handler.type in LED:
-        return _asking_a_model(chosen, stdin, gaps, world)
-    return Plan(
-        errand=_errand(chosen, dialect, stdin, world),
-        hear=lambda ran: Judged(ran=ran, decision=heard(dialect, event, ran)),
+        return _prepare_module(selection, event, world)
+    if hook.handler.type in MODEL_HANDLER_TYPES:
+        return _prepare_prompt(selection, stdin, gaps, world)
+    return PreparedHook(
+        operation=_build_operation(selection, dialect, stdin, world),
+        parse_result=lambda run_result: HandlerResult(result=run_result, decision=decode_output(dialect, event, run_result)),
         gaps=gaps,
-        codes_told=is_agents(dialect),
+        knows_exit_codes=is_agent_dialect(dialect),
     )
 
 
-def _errand(chosen: Chosen, dialect: str, stdin: bytes, world: World) -> "Job | Post | Invocation":
-    handler = chosen.hook.handler
+def _build_operation(selection: SelectedHook, dialect: str, stdin: bytes, world: ProcessContext) -> "CommandOperation | HttpOperation | ModuleOperation":
+    handler = selection.hook.handler
     if handler.type == "command":
-        return Job(command_of(chosen), stdin, world, 0.0)
+        return CommandOperation(command_of(selection), stdin, world, 0.0)
     if handler.type == "function":
-        from hookonce.handlers.function import call, function_of  # most calls do without it
+        from hookonce.handlers.function import build_function_operation, load_function  # most calls do without it
 
-        return call(function_of(handler, chosen.folder), stdin, world)
+        return build_function_operation(load_function(handler, selection.folder), stdin, world)
     if handler.type != "http":
         raise HookonceError(f"handlers of type {handler.type} cannot be run")
-    from hookonce.handlers.http import post_of  # most calls do without it
+    from hookonce.handlers.http import build_http_operation  # most calls do without it
 
-    return post_of(handler, stdin, world.env, is_heard=dialect == CANONICAL or is_agents(dialect))
-
-
-def _telling_a_module(chosen: Chosen, event: Event, world: World) -> Plan:
-    from hookonce.journeys.module_hook import errand_of, understood  # most calls do without it
-
-    def hear(ran: Ran) -> Judged:
-        ran = understood(ran)
-        return Judged(ran=ran, decision=heard(CANONICAL, event, ran))
-
-    return Plan(errand=errand_of(chosen, event, dict(world.env)), hear=hear, gaps=[])
+    return build_http_operation(handler, stdin, world.env, expects_answer=dialect == CANONICAL_DIALECT or is_agent_dialect(dialect))
 
 
-def _asking_a_model(chosen: Chosen, stdin: bytes, gaps: list[Gap], world: World) -> Plan:
+def _prepare_module(selection: SelectedHook, event: Event, world: ProcessContext) -> PreparedHook:
+    from hookonce.journeys.module_hook import build_operation, parse_module_result  # most calls do without it
+
+    def parse_result(run_result: OperationResult) -> HandlerResult:
+        run_result = parse_module_result(run_result)
+        return HandlerResult(result=run_result, decision=decode_output(CANONICAL_DIALECT, event, run_result))
+
+    return PreparedHook(operation=build_operation(selection, event, dict(world.env)), parse_result=parse_result, gaps=[])
+
+
+def _prepare_prompt(selection: SelectedHook, stdin: bytes, gaps: list[Gap], world: ProcessContext) -> PreparedHook:
     from hookonce.handlers import agent, prompt  # most calls do without them
 
-    handler = chosen.hook.handler
-    ask = agent.asking if handler.type == "agent" else prompt.asking
-    asking = ask(handler, stdin, world)
-    return Plan(errand=asking.errand, hear=lambda ran: prompt.heard(asking, ran), gaps=gaps + asking.gaps)
+    handler = selection.hook.handler
+    build_prompt = agent.prepare_agent if handler.type == "agent" else prompt.prepare_prompt
+    model_prompt = build_prompt(handler, stdin, world)
+    return PreparedHook(operation=model_prompt.operation, parse_result=lambda run_result: prompt.parse_model_result(model_prompt, run_result), gaps=gaps + model_prompt.gaps)
 
 
-def command_of(chosen: Chosen) -> str:
-    """The command line of a hook on this system; a script is looked for where the hook lies, not where the agent is.
+def command_of(selection: SelectedHook) -> str:
+    """The command line of a hook on this system; a relative script is resolved against the hook's folder.
 
-    Of a hook that is no command, what it does, in one line.
+    For a handler that is no command, a one-line description.
     """
-    handler = chosen.hook.handler
+    handler = selection.hook.handler
     if handler.type == "http":
         return f"{handler.method or 'POST'} {handler.url}"
-    if handler.type in LED:
+    if handler.type in MODEL_HANDLER_TYPES:
         return f"{handler.type}: {handler.prompt}"
     if handler.type == "module":
         return f"module {handler.file}"
     if handler.type == "function":
-        from hookonce.handlers.function import function_of  # as above
+        from hookonce.handlers.function import load_function  # as above
 
-        return function_of(handler, chosen.folder).command
-    command = handler.platform.get(_SYSTEMS.get(system, "")) or handler.command or ""
-    script = _SCRIPT.match(command)
-    return shlex.quote(str(Path(chosen.folder, script[0]))) + command[script.end() :] if script else command
+        return load_function(handler, selection.folder).command
+    command = handler.platform.get(_PLATFORM_NAMES.get(system, "")) or handler.command or ""
+    script = _SCRIPT_PATTERN.match(command)
+    return shlex.quote(str(Path(selection.folder, script[0]))) + command[script.end() :] if script else command
 
 
-def known_by(chosen: Chosen) -> bytes:
-    """That of which a run keeps the digest: the command, or everything that a handler without one says."""
-    handler = chosen.hook.handler
+def digest_content(selection: SelectedHook) -> bytes:
+    """Content of a run's digest: the command, or the whole handler where there is none."""
+    handler = selection.hook.handler
     with suppress(HookonceError):  # a file that cannot be read has no digest
-        if handler.type not in {"http", *LED}:
-            return command_of(chosen).encode(errors="replace")
+        if handler.type not in {"http", *MODEL_HANDLER_TYPES}:
+            return command_of(selection).encode(errors="replace")
     return encode(handler)

@@ -1,6 +1,6 @@
-"""What an agent hears when we fail: its silence, or its refusal where a hook says so that has to be asked.
+"""Fail mode: the reply when hookonce itself fails, open (silence) or closed (refusal) where a hook demands it.
 
-Refusals lie beside the client, made beforehand, for the case that not even an interpreter is there.
+Refusals lie in a file beside the client, prepared for the case that not even an interpreter is there.
 """
 
 from collections.abc import Iterator
@@ -11,119 +11,118 @@ from pathlib import Path
 from msgspec.json import encode
 
 from hookonce import __version__, agents, light
-from hookonce.agents import config_of, kind_of, natives, point_of
+from hookonce.agents import config_of, canonical_event_of, config_events, point_of
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.canon.weaken import weaken
 from hookonce.config import paths
 from hookonce.edit.file import replace_file
 from hookonce.errors import HookonceError
 from hookonce.journeys import pause
-from hookonce.journeys.chosen import manifest_of, standing
+from hookonce.journeys.chosen import load_manifest, find_candidates
 from hookonce.manifest import good, watched
-from hookonce.manifest.discover import sources
-from hookonce.manifest.policy import policies
+from hookonce.manifest.discover import find_sources
+from hookonce.manifest.policy import load_policies
 from hookonce.model import Agent, Decision, Reply
 from hookonce.store import log
 
-REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
-_MOMENTARY = frozenset({EMFILE, ENFILE, ENOMEM, EIO, EINTR})
-_HEAD = "hookonce"  # the first word of the file; no agent has that name
+FAIL_CLOSED_REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
+_TRANSIENT_ERRNOS = frozenset({EMFILE, ENFILE, ENOMEM, EIO, EINTR})
+_HEADER_MARK = "hookonce"  # the first word of the file; no agent has that name
 
 
-def file() -> Path:
-    """Where the refusals lie: a line for each agent and event that has one."""
-    return paths.client().with_name("failmode.bin")
+def fail_mode_file() -> Path:
+    """The fail-mode file: a line for each agent and event that has a refusal."""
+    return paths.client_path().with_name("failmode.bin")
 
 
 def open_reply(agent: Agent) -> Reply:
-    """No opinion, as the agent takes it."""
+    """The agent's reply without an opinion."""
     return Reply(stdout=config_of(agent).silence)
 
 
 def closed_reply(agent: Agent, native: str) -> Reply:
     """The agent's own refusal, as far as the event has one."""
-    decision, _ = weaken(Decision(outcome="deny", reason=REASON), point_of(agent, native))
+    decision, _ = weaken(Decision(outcome="deny", reason=FAIL_CLOSED_REASON), point_of(agent, native))
     if agent.reply is None or decision == Decision():
         return open_reply(agent)
     return agent.reply(native, decision, None)
 
 
-def is_closed(kind: str, project: Path | None) -> bool:
-    """Whether an event has a trusted hook, of whatever scope, that has to be asked; matchers do not count."""
+def is_closed(event_type: str, project: Path | None) -> bool:
+    """Whether an event type has a trusted fail-closed hook of any scope; matchers do not count."""
     try:
-        kinds = set() if pause.is_paused() else closed(project)
+        event_types = set() if pause.is_paused() else closed_event_types(project)
     except Exception:  # noqa: BLE001  what cannot be looked at now was looked at when the refusals were made
-        kinds = _known()
-    also = {"after_tool_execute"} if kind == "tool_use_failure" else set()
-    return not kinds.isdisjoint({kind, *also})
+        event_types = _saved_event_types()
+    implied_types = {"after_tool_execute"} if event_type == "tool_use_failure" else set()
+    return not event_types.isdisjoint({event_type, *implied_types})
 
 
-def closed(project: Path | None) -> set[str]:
-    """The events with such hooks; of a file that cannot be used now, what was known when it could."""
-    found: set[str] = set()
-    for one in standing(project):
-        if one.hook is None:
-            found |= _known() if one.lacks == "sense" else set()
-        elif one.lacks in {None, "sense"} and one.hook.on_failure == "closed" and one.hook.blocking:
-            found.add(one.hook.event)
-    return found
+def closed_event_types(project: Path | None) -> set[str]:
+    """Event types with fail-closed hooks; for a manifest that cannot be used now, those that were saved."""
+    event_types: set[str] = set()
+    for candidate in find_candidates(project):
+        if candidate.hook is None:
+            event_types |= _saved_event_types() if candidate.obstacle == "sense" else set()
+        elif candidate.obstacle in {None, "sense"} and candidate.hook.on_failure == "closed" and candidate.hook.blocking:
+            event_types.add(candidate.hook.event)
+    return event_types
 
 
-def refresh() -> None:
-    """Make the refusals anew if manifests or policies have changed since; for a client that is there."""
-    now = _now()
-    if _seen == now:
+def refresh_fail_mode() -> None:
+    """Rewrite the fail-mode file if manifests or policies have changed; only where a client is installed."""
+    stamps = _current_stamps()
+    if _last_stamps == stamps:
         return
-    _renew()
-    _seen[:] = [*now[:-2], *_now()[-2:]] if watched.is_settled(now) else []  # only what we have made may be new
+    _rewrite_file()
+    _last_stamps[:] = [*stamps[:-2], *_current_stamps()[-2:]] if watched.is_settled(stamps) else []  # only what we have made may be new
 
 
-_seen: watched.Stamps = []  # the files of which the refusals were made, and theirs, when we last looked
+_last_stamps: watched.Stamps = []  # the files of which the refusals were made, and theirs, when we last looked
 
 
-def _keep_good() -> None:
-    """Manifests that can be used are kept for the time when they cannot."""
-    for source in sources(None):
-        if good.is_known(source):
+def _save_good_manifests() -> None:
+    for source in find_sources(None):
+        if good.is_last_good(source):
             continue
         try:
-            manifest_of(source)
-            replace_file(good.file(source), source.data, mode=0o600)
+            load_manifest(source)
+            replace_file(good.last_good_path(source), source.data, mode=0o600)
         except (HookonceError, OSError) as problem:
             log.write(f"hooks: {problem}; the last good version counts, if there was one")
 
 
-def _now() -> watched.Stamps:
-    return [*watched.stamps(None), *light.stamps([(str(file().parent), [str(file())])])]
+def _current_stamps() -> watched.Stamps:
+    return [*watched.manifest_stamps(None), *light.stamp_files([(str(fail_mode_file().parent), [str(fail_mode_file())])])]
 
 
-def _renew() -> None:
-    if not paths.client().exists():
+def _rewrite_file() -> None:
+    if not paths.client_path().exists():
         return
-    _keep_good()
-    stamp = _stamp()
-    if _head()[1:2] == [stamp]:
+    _save_good_manifests()
+    digest = _source_digest()
+    if _read_header()[1:2] == [digest]:
         return
-    kinds = closed(None)
-    lines = [f"{_HEAD}|{stamp}|{' '.join(sorted(kinds))}", *_lines(kinds)]
-    replace_file(file(), "".join(f"{line}\n" for line in lines).encode(), mode=0o600)
+    event_types = closed_event_types(None)
+    lines = [f"{_HEADER_MARK}|{digest}|{' '.join(sorted(event_types))}", *_iter_lines(event_types)]
+    replace_file(fail_mode_file(), "".join(f"{line}\n" for line in lines).encode(), mode=0o600)
 
 
-def _stamp() -> str:
-    known = [__version__, [(str(one.path), one.data, one.problem) for one in sources(None)], policies(None)]
-    return sha256(encode(known)).hexdigest()
+def _source_digest() -> str:
+    content = [__version__, [(str(source.path), source.data, source.problem) for source in find_sources(None)], load_policies(None)]
+    return sha256(encode(content)).hexdigest()
 
 
-def _head() -> list[str]:
-    """The first line: of what the refusals were made, and for which events; nothing where there is no such file.
+def _read_header() -> list[str]:
+    """First line of the file: digest of its sources, and the closed event types; [] where there is no such file.
 
     One that is there and cannot be read now is an error: then the client, which can, has the last word.
     """
     try:
-        with file().open(encoding="ascii") as lines:
+        with fail_mode_file().open(encoding="ascii") as lines:
             return lines.readline().rstrip("\n").split("|")
     except OSError as problem:
-        if problem.errno in _MOMENTARY:
+        if problem.errno in _TRANSIENT_ERRNOS:
             raise
         return []
     except MemoryError:
@@ -132,29 +131,29 @@ def _head() -> list[str]:
         return []
 
 
-def _known() -> set[str]:
-    head = _head()
-    return set(head[2].split()) if head[:1] == [_HEAD] and len(head) > 2 else set()  # noqa: PLR2004  head, stamp, events
+def _saved_event_types() -> set[str]:
+    header = _read_header()
+    return set(header[2].split()) if header[:1] == [_HEADER_MARK] and len(header) > 2 else set()  # noqa: PLR2004  head, stamp, events
 
 
-def _lines(kinds: set[str]) -> Iterator[str]:
+def _iter_lines(event_types: set[str]) -> Iterator[str]:
     """agent|event|exit code|stdout|stderr, as a shell can read and print it."""
     for agent in map(agents.load, agents.AGENTS):
         names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
-        for native in natives(agent):
-            reply = closed_reply(agent, native) if kind_of(agent, native) in kinds else open_reply(agent)
-            if reply == open_reply(agent) or "retry" in point_of(agent, native).can:
+        for native in config_events(agent):
+            reply = closed_reply(agent, native) if canonical_event_of(agent, native) in event_types else open_reply(agent)
+            if reply == open_reply(agent) or "retry" in point_of(agent, native).capabilities:
                 continue  # an agent that is kept from stopping goes on, and without us nobody counts how often
-            answer = f"{reply.code}|{_printable(bytes_of(reply))}|{_printable(reply.stderr.encode())}"
+            answer = f"{reply.code}|{_escape_printf(encode_reply(reply))}|{_escape_printf(reply.stderr.encode())}"
             yield from (f"{name}|{native}|{answer}" for name in names)
 
 
-def bytes_of(reply: Reply) -> bytes:
-    """What goes to the agent's pipe: the answer on a line of its own, or nothing."""
+def encode_reply(reply: Reply) -> bytes:
+    """Bytes for the agent's pipe: the reply on a line of its own, or nothing."""
     return f"{reply.stdout}\n".encode(errors="replace") if reply.stdout else b""
 
 
-def _printable(data: bytes) -> str:
-    """Bytes in the words of printf %b, all on one line and without our own mark between fields."""
-    plain = set(range(32, 127)) - {ord("\\"), ord("|")}
-    return "".join(chr(byte) if byte in plain else f"\\0{byte:03o}" for byte in data)
+def _escape_printf(data: bytes) -> str:
+    """Escape bytes for printf %b, on one line and without our field separator."""
+    plain_bytes = set(range(32, 127)) - {ord("\\"), ord("|")}
+    return "".join(chr(byte) if byte in plain_bytes else f"\\0{byte:03o}" for byte in data)

@@ -1,103 +1,101 @@
-"""check of a folder: its files of hooks, whether they are trusted, and what OpenHook calls discoverable."""
+"""Validation of a project folder: its files of hooks, their trust, and what OpenHook calls discoverable."""
 
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from hookonce.errors import HookonceError
-from hookonce.journeys.check import Trouble, Verdict, check, kind_of
-from hookonce.journeys.chosen import manifest_of
-from hookonce.journeys.lines import Line, documents, parse
+from hookonce.journeys.check import DocumentProblem, CheckReport, check_documents, document_kind
+from hookonce.journeys.chosen import load_manifest
+from hookonce.journeys.lines import StreamLine, read_documents, parse_json
 from hookonce.journeys.trusting import is_trusted
-from hookonce.manifest.contents import contents
-from hookonce.manifest.discover import FOLDER, OPENHOOK, Source, sources
-from hookonce.manifest.load import parse as parse_manifest
-from hookonce.manifest.policy import NAME, problems_of, warnings_of
+from hookonce.manifest.contents import read_regular_file
+from hookonce.manifest.discover import PROJECT_FOLDER, OPENHOOK_FILE, ManifestSource, find_sources
+from hookonce.manifest.load import parse_document as parse_manifest
+from hookonce.manifest.policy import POLICY_FILE, find_policy_problems, find_policy_warnings
 from hookonce.texts import dump, load
 
-_EVENTS = "events"
-_STREAMS = (".json", ".jsonl", ".ndjson")
-_MOST = 1 << 20  # bytes of a policy
+_EVENTS_NAME = "events"
+_STREAM_SUFFIXES = (".json", ".jsonl", ".ndjson")
+_MAX_POLICY_BYTES = 1 << 20  # bytes of a policy
 
 
-def check_folder(folder: Path, *, strict: bool) -> Verdict:
-    """The verdict on a project: every problem is told with the file that has it."""
-    found = [source for source in sources(folder) if source.scope == "project"]
-    verdicts = {_name(folder, source): _hooks(source, strict=strict) for source in found}
-    verdicts |= {f"{FOLDER}/{NAME}": policy for policy in _policy(folder / FOLDER / NAME)}
-    events = _events(folder, strict=strict)
+def check_folder(folder: Path, *, strict: bool) -> CheckReport:
+    """Check a project: every problem is reported with the file that has it."""
+    project_sources = [source for source in find_sources(folder) if source.scope == "project"]
+    reports = {_relative_name(folder, source): _check_hooks(source, strict=strict) for source in project_sources}
+    reports |= {f"{PROJECT_FOLDER}/{POLICY_FILE}": policy for policy in _check_policy(folder / PROJECT_FOLDER / POLICY_FILE)}
+    events = _check_events(folder, strict=strict)
     if events is not None:
-        verdicts[_EVENTS] = events
-    problems = [_placed(name, one) for name, verdict in verdicts.items() for one in verdict.problems]
-    warnings = [_placed(name, one) for name, verdict in verdicts.items() for one in verdict.warnings]
-    if not verdicts:
-        problems.append(Trouble(path="$", message="the folder holds neither hooks nor OpenHook events"))
-    trust = {_name(folder, source): _trust(folder, source) for source in found}
-    told = "nobody has agreed to it, and none of its hooks runs; hookonce trust shows them"
-    warnings += [Trouble(path=name, message=told) for name, state in trust.items() if state != "trusted"]
-    return Verdict(
+        reports[_EVENTS_NAME] = events
+    problems = [_with_file(name, problem) for name, report in reports.items() for problem in report.problems]
+    warnings = [_with_file(name, problem) for name, report in reports.items() for problem in report.warnings]
+    if not reports:
+        problems.append(DocumentProblem(path="$", message="the folder holds neither hooks nor OpenHook events"))
+    trust = {_relative_name(folder, source): _trust_state(folder, source) for source in project_sources}
+    message = "nobody has agreed to it, and none of its hooks runs; hookonce trust shows them"
+    warnings += [DocumentProblem(path=name, message=message) for name, state in trust.items() if state != "trusted"]
+    return CheckReport(
         file=str(folder),
         ok=not problems,
         kind="folder",
-        level=_level(verdicts.get(OPENHOOK), events),
-        documents=sum(verdict.documents for verdict in verdicts.values()),
+        level=_folder_level(reports.get(OPENHOOK_FILE), events),
+        documents=sum(report.documents for report in reports.values()),
         problems=problems,
         warnings=warnings,
         trust=trust,
     )
 
 
-def _name(folder: Path, source: Source) -> str:
+def _relative_name(folder: Path, source: ManifestSource) -> str:
     return str(source.path.relative_to(folder))
 
 
-def _placed(name: str, trouble: Trouble) -> Trouble:
-    line = trouble.line if name == _EVENTS else None  # a file of hooks is one document
-    return Trouble(path=f"{name}: {trouble.path}", message=trouble.message, line=line)
+def _with_file(name: str, problem: DocumentProblem) -> DocumentProblem:
+    line = problem.line if name == _EVENTS_NAME else None  # a file of hooks is one document
+    return DocumentProblem(path=f"{name}: {problem.path}", message=problem.message, line=line)
 
 
-def _hooks(source: Source, *, strict: bool) -> Verdict:
+def _check_hooks(source: ManifestSource, *, strict: bool) -> CheckReport:
     kind = "openhook-discovery" if source.is_openhook else "manifest"
-    return check(str(source.path), [_line(source)], strict=strict, source=kind)
+    return check_documents(str(source.path), [_hooks_line(source)], strict=strict, source=kind)
 
 
-def _line(source: Source) -> Line:
+def _hooks_line(source: ManifestSource) -> StreamLine:
     """The one document of a file of hooks; YAML as if it had been written in JSON."""
     if source.problem is not None:
-        return Line(1, b"", source.problem)
+        return StreamLine(1, b"", source.problem)
     try:
-        return Line(1, source.data if source.is_openhook else dump(parse_manifest(source.data)))
+        return StreamLine(1, source.data if source.is_openhook else dump(parse_manifest(source.data)))
     except HookonceError as problem:
-        return Line(1, b"", str(problem))
+        return StreamLine(1, b"", str(problem))
 
 
-def _policy(file: Path) -> Iterator[Verdict]:
+def _check_policy(file: Path) -> Iterator[CheckReport]:
     """A project's policy is worth a word in any case: it is not the project's to say what others may do."""
     try:
-        document = load(contents(file, _MOST).decode())
-        wrong = problems_of(document)
+        document = load(read_regular_file(file, _MAX_POLICY_BYTES).decode())
+        policy_problems = find_policy_problems(document)
     except (FileNotFoundError, NotADirectoryError):
         return
     except (OSError, ValueError, RecursionError) as problem:
-        document, wrong = None, [("$", str(problem))]
-    doubts = [*warnings_of(document), ("$", "it can forbid hooks of this project only")]
-    problems, warnings = ([Trouble(path=path, message=text) for path, text in found] for found in (wrong, doubts))
-    yield Verdict(
-        file=file.name, ok=not wrong, kind="policy", level=None, documents=1, problems=problems, warnings=warnings
+        document, policy_problems = None, [("$", str(problem))]
+    policy_warnings = [*find_policy_warnings(document), ("$", "it can forbid hooks of this project only")]
+    problems, warnings = ([DocumentProblem(path=path, message=text) for path, text in pairs] for pairs in (policy_problems, policy_warnings))
+    yield CheckReport(
+        file=file.name, ok=not policy_problems, kind="policy", level=None, documents=1, problems=problems, warnings=warnings
     )
 
 
-def _events(folder: Path, *, strict: bool) -> Verdict | None:
-    """The OpenHook events that lie in the folder, as one stream."""
-    files = sorted(path for path in folder.iterdir() if path.suffix in _STREAMS and not path.name.startswith("."))
-    lines = [line for path in files if path.is_file() for line in _openhook(path)]
-    return check(_EVENTS, lines, strict=strict, source="openhook") if lines else None
+def _check_events(folder: Path, *, strict: bool) -> CheckReport | None:
+    files = sorted(path for path in folder.iterdir() if path.suffix in _STREAM_SUFFIXES and not path.name.startswith("."))
+    lines = [line for path in files if path.is_file() for line in _openhook_lines(path)]
+    return check_documents(_EVENTS_NAME, lines, strict=strict, source="openhook") if lines else None
 
 
-def _openhook(path: Path) -> Iterator[Line]:
-    """The lines of a file that begins with an OpenHook event."""
+def _openhook_lines(path: Path) -> Iterator[StreamLine]:
     with path.open("rb") as stream:
-        lines = documents(stream)
+        lines = read_documents(stream)
         first = next(lines, None)
         if first is None or not _is_openhook(path.name, first):
             return
@@ -105,23 +103,23 @@ def _openhook(path: Path) -> Iterator[Line]:
         yield from lines
 
 
-def _is_openhook(name: str, line: Line) -> bool:
+def _is_openhook(name: str, line: StreamLine) -> bool:
     try:
-        return line.fault is None and kind_of(name, parse(line.raw)) == "openhook"
+        return line.fault is None and document_kind(name, parse_json(line.raw)) == "openhook"
     except (HookonceError, RecursionError):
         return False
 
 
-def _level(discovery: Verdict | None, events: Verdict | None) -> str | None:
+def _folder_level(discovery: CheckReport | None, events: CheckReport | None) -> str | None:
     """Level 3 is level 2 and a discovery file that can be used."""
-    reached = events.level if events is not None else None
-    if reached is None or discovery is None or not discovery.ok:
-        return reached
-    return reached.replace("level 2", "level 3")
+    level = events.level if events is not None else None
+    if level is None or discovery is None or not discovery.ok:
+        return level
+    return level.replace("level 2", "level 3")
 
 
-def _trust(folder: Path, source: Source) -> Literal["trusted", "not trusted"]:
+def _trust_state(folder: Path, source: ManifestSource) -> Literal["trusted", "not trusted"]:
     try:
-        return "trusted" if is_trusted(folder, source, manifest_of(source)) else "not trusted"
+        return "trusted" if is_trusted(folder, source, load_manifest(source)) else "not trusted"
     except HookonceError:
         return "not trusted"

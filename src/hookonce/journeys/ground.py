@@ -1,6 +1,6 @@
-"""Where a call is answered: the world of who has called, and what we keep there of calls.
+"""Call context: the caller's environment and directory, and the spool and deduplication store of this process.
 
-A process that answers one call stands on files; one that answers many has most of it in its own memory.
+A one-shot process works on files; the daemon keeps most of it in memory.
 """
 
 import os
@@ -16,45 +16,45 @@ from hookonce.runtime import twice
 from hookonce.store import spool as files
 
 
-class Spool(Protocol):
-    """Where records are kept first."""
+class SpoolWriter(Protocol):
+    """Protocol of the spool, in which records are kept first."""
 
     def append(self, record: Stored, /) -> bool:
-        """Keep a record, below what was kept of the same event before."""
+        """Append a record, below what was kept of the same event before."""
 
     def forget(self, event: str, /) -> None:
-        """What was kept of an event was none of its own."""
+        """Drop what was kept of an event."""
 
     def has(self, event: str, /) -> bool:
         """Whether something was kept of an event."""
 
 
-class Ground(Struct, frozen=True, kw_only=True):
-    """The caller's environment, directory, umask (-1: ours) and process (0: ours), and our own books.
+class CallContext(Struct, frozen=True, kw_only=True):
+    """Per-call execution context: the caller's environment, directory, umask (-1: ours), pid (0: ours); stores.
 
-    `asks` is whether hooks are asked; a call that was answered before is only kept. Whoever
-    lives on looks after what is to be renewed at other times than when somebody waits, and may want to see what was
-    decided, as it came (`noticed`).
+    Without `runs_hooks` a call is only recorded, because it was answered before. A long-lived process
+    (`is_long_lived`) refreshes files at other times than during a call; `on_record` gets each record as it was
+    decided.
     """
 
     environment: Mapping[str, str]
     cwd: str
     umask: int = -1
     pid: int = 0
-    spool: Spool
-    doors: twice.Book
-    asks: bool = True
-    lives_on: bool = False
-    noticed: Callable[[Record], object] = lambda _: None
+    spool: SpoolWriter
+    dedup_store: twice.DedupStore
+    runs_hooks: bool = True
+    is_long_lived: bool = False
+    on_record: Callable[[Record], object] = lambda _: None
 
 
-def cold(environment: Mapping[str, str], *, asks: bool = True) -> Ground:
-    """That of a process which the caller has started itself."""
-    return Ground(environment=environment, cwd=_cwd(), spool=files, doors=twice.on_disk, asks=asks)
+def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) -> CallContext:
+    """Context of a one-shot process, which the caller has started itself."""
+    return CallContext(environment=environment, cwd=_current_dir(), spool=files, dedup_store=twice.disk_store, runs_hooks=runs_hooks)
 
 
-def _cwd() -> str:
-    """Our directory; one that was taken away under our feet is the root."""
+def _current_dir() -> str:
+    """Our directory; the root if it was deleted."""
     try:
         return str(Path.cwd())
     except OSError:

@@ -4,16 +4,16 @@ from typing import Literal
 
 from msgspec import Struct
 
-from hookonce.journeys.doctor import switches, unreviewed
-from hookonce.journeys.folder_trust import distrust
-from hookonce.journeys.places import Place
-from hookonce.journeys.survey import Standing
+from hookonce.journeys.doctor import check_switches, check_review
+from hookonce.journeys.folder_trust import distrust_reason
+from hookonce.journeys.places import ConfigRoots
+from hookonce.journeys.survey import InstallStatus
 from hookonce.model import Agent
 
-_CALLS = frozenset({"installed", "partly", "outdated"})
+_CALLING_STATES = frozenset({"installed", "partly", "outdated"})
 
 
-class Hindered(Struct, frozen=True, kw_only=True):
+class BlockedScope(Struct, frozen=True, kw_only=True):
     """One scope of an agent whose entries do not run: switched off, or not trusted."""
 
     scope: str
@@ -21,22 +21,22 @@ class Hindered(Struct, frozen=True, kw_only=True):
     why: list[str]
 
 
-def hindered(agent: Agent, one: Standing, place: Place, client: str) -> list[Hindered]:
+def find_blocked_scopes(agent: Agent, status: InstallStatus, roots: ConfigRoots, client: str) -> list[BlockedScope]:
     """The scopes in which the agent has entries of ours and runs none of them."""
-    scopes = [scope for scope in one.scopes if scope.state in _CALLS]
-    if not scopes or any(scope.state == "unreadable" for scope in one.scopes):
+    scopes = [scope for scope in status.scopes if scope.state in _CALLING_STATES]
+    if not scopes or any(scope.state == "unreadable" for scope in status.scopes):
         return []
-    off = [found.message for found in switches(agent, place)]
-    dropped = distrust(agent, place)
-    marks = [(found.path, found.message) for found in unreviewed(agent, place, client)]
-    told = []
+    switch_messages = [diagnosis.message for diagnosis in check_switches(agent, roots)]
+    folder_distrust = distrust_reason(agent, roots)
+    review_messages = [(diagnosis.path, diagnosis.message) for diagnosis in check_review(agent, roots, client)]
+    blocked_scopes = []
     for scope in scopes:
-        doubts = [message for path, message in marks if path == scope.path] + ([] if dropped is None else [dropped])
-        if off or doubts:
-            told.append(Hindered(scope=scope.scope, state="off" if off else "untrusted", why=off + doubts))
-    return told
+        messages = [message for path, message in review_messages if path == scope.path] + ([] if folder_distrust is None else [folder_distrust])
+        if switch_messages or messages:
+            blocked_scopes.append(BlockedScope(scope=scope.scope, state="off" if switch_messages else "untrusted", why=switch_messages + messages))
+    return blocked_scopes
 
 
-def states(one: Standing, found: list[Hindered]) -> dict[str, str]:
-    """How each scope of an agent stands, in a word."""
-    return {scope.scope: scope.state for scope in one.scopes} | {part.scope: part.state for part in found}
+def scope_states(status: InstallStatus, blocked_scopes: list[BlockedScope]) -> dict[str, str]:
+    """The state of each scope of an agent, in a word."""
+    return {scope.scope: scope.state for scope in status.scopes} | {blocked_scope.scope: blocked_scope.state for blocked_scope in blocked_scopes}

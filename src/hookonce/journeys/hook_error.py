@@ -5,21 +5,21 @@ from msgspec.structs import replace
 from hookonce import ids
 from hookonce.model import Actor, Event, HookRun, Record
 
-_KIND = "error_occurred"
+_ERROR_EVENT = "error_occurred"
 
 
-def errors_of(record: Record) -> list[Record]:
-    """A record for each hook of a call that failed, derived from the call's own."""
-    failed = ((index, run) for index, run in enumerate(record.runs) if run.failure is not None)
-    return [Record(event=_error(record.event, run, index)) for index, run in failed]
+def hook_error_records(record: Record) -> list[Record]:
+    """An `error_occurred` record for each hook of a call that failed, derived from the call's own."""
+    failures = ((index, run) for index, run in enumerate(record.runs) if run.failure is not None)
+    return [Record(event=_error_event(record.event, run, index)) for index, run in failures]
 
 
-def _error(event: Event, run: HookRun, index: int) -> Event:
-    """The same moment of the same session; the call's contents are told by the call alone."""
+def _error_event(event: Event, run: HookRun, index: int) -> Event:
+    """The same moment of the same session, without the call's contents."""
     return replace(
         event,
-        id=ids.derive(event.id, _KIND, str(index)),
-        type=_KIND,
+        id=ids.derive_id(event.id, _ERROR_EVENT, str(index)),
+        type=_ERROR_EVENT,
         derived_from=event.id,
         actor=Actor(type="system"),
         tool=None,

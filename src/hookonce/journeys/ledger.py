@@ -1,4 +1,4 @@
-"""What we changed in files that belong to others: before and after, so that leaving gives back the same bytes."""
+"""Journal of our changes in files of others: before and after, so that an uninstall restores the same bytes."""
 
 from hashlib import sha256
 from itertools import takewhile
@@ -13,8 +13,8 @@ from hookonce.config import paths
 from hookonce.edit.file import read_file, replace_file
 
 
-class Line(Struct, frozen=True, omit_defaults=True):
-    """One file: the digest that we left it with, and the copy of what was there, None if there was no file.
+class JournalEntry(Struct, frozen=True, omit_defaults=True):
+    """One file: its digest after our change, and the backup of what was there, None if there was no file.
 
     `made` are the folders that were made for it, the innermost first; `at` is when we first wrote into it.
     """
@@ -25,56 +25,56 @@ class Line(Struct, frozen=True, omit_defaults=True):
     at: str | None = None
 
 
-def digest(data: bytes) -> str:
-    """How a file's bytes are known again."""
+def file_digest(data: bytes) -> str:
+    """The SHA-256 of a file's bytes."""
     return sha256(data).hexdigest()
 
 
-def note(path: Path, old: bytes | None, new: bytes, copy: Path | None) -> None:
-    """Write down a change before it is made; one that never happens is recognised by its digest.
+def record_change(path: Path, old: bytes | None, new: bytes, copy: Path | None) -> None:
+    """Record a change before it is made; one that never happens is recognised by its digest.
 
-    Where the file stands as we left it, what was there before us is still the older copy.
+    Where the file stands as we left it, what was there before us is still the older backup.
     """
-    lines = _lines()
-    line = lines.get(str(path))
+    entries = _load_entries()
+    entry = entries.get(str(path))
     before = None if copy is None else str(copy)
-    if line is not None and old is not None and line.after == digest(old):
-        before = line.before
-    made = _missing(path) if old is None or line is None else line.made
-    lines[str(path)] = Line(digest(new), before, made, times.now() if line is None else line.at)
-    _write(lines)
+    if entry is not None and old is not None and entry.after == file_digest(old):
+        before = entry.before
+    new_folders = _missing_folders(path) if old is None or entry is None else entry.made
+    entries[str(path)] = JournalEntry(file_digest(new), before, new_folders, times.now() if entry is None else entry.at)
+    _save_entries(entries)
 
 
-def _missing(path: Path) -> list[str]:
+def _missing_folders(path: Path) -> list[str]:
     return [str(folder) for folder in takewhile(lambda folder: not folder.exists(), path.parents)]
 
 
-def knows(path: Path) -> bool:
+def has_entry(path: Path) -> bool:
     """Whether we have written into a file and never taken it back."""
-    return str(path) in _lines()
+    return str(path) in _load_entries()
 
 
-def since(path: Path) -> str | None:
-    """When we first wrote into a file, or into one of a folder; None where nobody has noted it."""
-    found = (line.at for name, line in _lines().items() if Path(name).is_relative_to(path))
-    return min((at for at in found if at is not None), default=None)
+def first_written_at(path: Path) -> str | None:
+    """When we first wrote into a file, or into one of a folder; None where it was never recorded."""
+    write_times = (entry.at for name, entry in _load_entries().items() if Path(name).is_relative_to(path))
+    return min((at for at in write_times if at is not None), default=None)
 
 
-def forget(path: Path) -> None:
-    """The file is as it was, and so are the folders around it: those that we made go if nothing is in them."""
-    lines = _lines()
-    line = lines.pop(str(path), None)
-    if line is None:
+def drop_entry(path: Path) -> None:
+    """Drop a file's entry when it is as it was; folders that we made go if nothing is in them."""
+    entries = _load_entries()
+    entry = entries.pop(str(path), None)
+    if entry is None:
         return
-    left = _cleared(line.made)
-    heir = next((other for other in lines if any(Path(other).is_relative_to(folder) for folder in left)), None)
+    remaining = _remove_empty_folders(entry.made)
+    heir = next((other for other in entries if any(Path(other).is_relative_to(folder) for folder in remaining)), None)
     if heir is not None:  # whose file still lies there, and may be the last to leave
-        lines[heir] = replace(lines[heir], made=[*lines[heir].made, *left])
-    _write(lines)
+        entries[heir] = replace(entries[heir], made=[*entries[heir].made, *remaining])
+    _save_entries(entries)
 
 
-def _cleared(folders: list[str]) -> list[str]:
-    """Take away empty folders, from the inside out; those that are not are told."""
+def _remove_empty_folders(folders: list[str]) -> list[str]:
+    """The folders that are left, because something is in them; from the inside out."""
     for number, folder in enumerate(folders):
         try:
             Path(folder).rmdir()
@@ -85,33 +85,33 @@ def _cleared(folders: list[str]) -> list[str]:
     return []
 
 
-def undo(path: Path, now: bytes) -> tuple[bool, bytes | None]:
+def original_bytes(path: Path, current: bytes) -> tuple[bool, bytes | None]:
     """Whether nobody touched the file since we did, and what was there before: None for nothing."""
-    line = _lines().get(str(path))
-    if line is None or line.after != digest(now):
+    entry = _load_entries().get(str(path))
+    if entry is None or entry.after != file_digest(current):
         return False, None
-    if line.before is None:
+    if entry.before is None:
         return True, None
-    copy = Path(line.before)
+    copy = Path(entry.before)
     return (True, copy.read_bytes()) if copy.is_file() else (False, None)
 
 
-def known() -> list[Path]:
+def changed_files() -> list[Path]:
     """The files that we changed."""
-    return [Path(path) for path in _lines()]
+    return [Path(path) for path in _load_entries()]
 
 
-def _file() -> Path:
-    return paths.data() / "installed.json"
+def _journal_file() -> Path:
+    return paths.data_dir() / "installed.json"
 
 
-def _lines() -> dict[str, Line]:
-    """A ledger that cannot be read is an empty one: then entries are taken out one by one."""
+def _load_entries() -> dict[str, JournalEntry]:
+    """A journal that cannot be read is an empty one: then entries are removed one by one."""
     try:
-        return decode(read_file(_file()) or b"{}", type=dict[str, Line])
+        return decode(read_file(_journal_file()) or b"{}", type=dict[str, JournalEntry])
     except (ValidationError, ValueError):
         return {}
 
 
-def _write(lines: dict[str, Line]) -> None:
-    replace_file(_file(), encode(lines), mode=0o600)
+def _save_entries(entries: dict[str, JournalEntry]) -> None:
+    replace_file(_journal_file(), encode(entries), mode=0o600)

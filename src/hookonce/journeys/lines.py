@@ -11,122 +11,122 @@ from msgspec.json import decode
 from hookonce.errors import HookonceError
 from hookonce.model import Json, Object
 
-MAX_LINE = 8 * 1024 * 1024
+MAX_LINE_BYTES = 8 * 1024 * 1024
 TOO_DEEP = "the JSON is nested too deeply"
 _BOM = b"\xef\xbb\xbf"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 
-class Line(NamedTuple):
-    """One document of a stream: where it began, its bytes without the line's end, or why it could not be read."""
+class StreamLine(NamedTuple):
+    """One document of a stream: its line number, its bytes without the line's end, or why it could not be read."""
 
     number: int
     raw: bytes
     fault: str | None = None
 
 
-class BadJson(HookonceError):
+class JsonSyntaxError(HookonceError):
     """Bytes that are no JSON document."""
 
 
-def parse(raw: bytes) -> Json:
-    """The document; the last of duplicate keys wins."""
+def parse_json(raw: bytes) -> Json:
+    """Parse a document; the last of duplicate keys wins."""
     try:
         return decode(raw)
     except RecursionError:
-        raise BadJson(TOO_DEEP) from None
+        raise JsonSyntaxError(TOO_DEEP) from None
     except (DecodeError, ValueError):
-        return _second_reading(raw)
+        return _parse_slowly(raw)
 
 
-def _second_reading(raw: bytes) -> Json:
+def _parse_slowly(raw: bytes) -> Json:
     """The slower parser knows lone surrogates, which JavaScript writes, and names the place of a fault."""
     try:
-        return json.loads(raw.decode(), parse_constant=_no_number, parse_float=_finite)
+        return json.loads(raw.decode(), parse_constant=_reject_constant, parse_float=_parse_finite)
     except UnicodeDecodeError as fault:
-        hint = "; this looks like UTF-16, convert it to UTF-8" if raw.startswith(_UTF_16) else ""
-        raise BadJson(f"invalid UTF-8 at byte {fault.start}{hint}") from None
+        hint = "; this looks like UTF-16, convert it to UTF-8" if raw.startswith(_UTF_16_BOMS) else ""
+        raise JsonSyntaxError(f"invalid UTF-8 at byte {fault.start}{hint}") from None
     except RecursionError:
-        raise BadJson(TOO_DEEP) from None
+        raise JsonSyntaxError(TOO_DEEP) from None
     except json.JSONDecodeError as fault:
-        raise BadJson(f"invalid JSON: {_told(fault)}") from None
+        raise JsonSyntaxError(f"invalid JSON: {_describe_fault(fault)}") from None
     except ValueError:  # the only one left: Python does not read integers of thousands of digits
-        raise BadJson("invalid JSON: a number has too many digits") from None
+        raise JsonSyntaxError("invalid JSON: a number has too many digits") from None
 
 
-def _told(fault: json.JSONDecodeError) -> str:
-    place = f"line {fault.lineno} column {fault.colno}" if "\n" in fault.doc.rstrip() else f"character {fault.pos}"
-    more = "; several documents must stand one on a line each" if fault.msg == "Extra data" else ""
-    return f"{fault.msg} at {place}{more}"
+def _describe_fault(fault: json.JSONDecodeError) -> str:
+    position = f"line {fault.lineno} column {fault.colno}" if "\n" in fault.doc.rstrip() else f"character {fault.pos}"
+    hint = "; several documents must stand one on a line each" if fault.msg == "Extra data" else ""
+    return f"{fault.msg} at {position}{hint}"
 
 
-def _no_number(name: str) -> Json:
-    raise BadJson(f"invalid JSON: {name} is no JSON number")
+def _reject_constant(name: str) -> Json:
+    raise JsonSyntaxError(f"invalid JSON: {name} is no JSON number")
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if not isfinite(number):
-        raise BadJson(f"invalid JSON: the number {text[:20]} is too large")
+        raise JsonSyntaxError(f"invalid JSON: the number {text[:20]} is too large")
     return number
 
 
 def duplicate_keys(raw: bytes) -> list[str]:
     """The keys that an object repeats, in the order found."""
-    repeated: list[str] = []
+    duplicates: list[str] = []
 
-    def watch(pairs: list[tuple[str, Json]]) -> Object:
-        seen: Object = {}
+    def collect_pairs(pairs: list[tuple[str, Json]]) -> Object:
+        members: Object = {}
         for key, value in pairs:
-            if key in seen:
-                repeated.append(key)
-            seen[key] = value
-        return seen
+            if key in members:
+                duplicates.append(key)
+            members[key] = value
+        return members
 
-    json.loads(raw, object_pairs_hook=watch)
-    return repeated
+    json.loads(raw, object_pairs_hook=collect_pairs)
+    return duplicates
 
 
-def documents(stream: BinaryIO, limit: int = MAX_LINE) -> Iterator[Line]:
-    """The documents of a stream; where its first line is only the beginning of one, the stream may be that one."""
-    lines = _lines(stream, limit)
+def read_documents(stream: BinaryIO, limit: int = MAX_LINE_BYTES) -> Iterator[StreamLine]:
+    """Read the documents of a stream; where its first line is only the beginning of one, the stream may be that one."""
+    lines = _read_lines(stream, limit)
     first = next((line for line in lines if not _is_blank(line)), None)
     if first is None:
         return
-    begun = _whole_or_lines(first, lines, limit) if _state(first.raw) == "cut" else [first]
-    yield from (line for line in begun if not _is_blank(line))
+    head = _join_or_split(first, lines, limit) if _json_state(first.raw) == "cut" else [first]
+    yield from (line for line in head if not _is_blank(line))
     yield from (line for line in lines if not _is_blank(line))
 
 
-def _whole_or_lines(first: Line, lines: Iterator[Line], limit: int) -> list[Line]:
+def _join_or_split(first: StreamLine, lines: Iterator[StreamLine], limit: int) -> list[StreamLine]:
     """The first lines joined, if they are one document or nothing at all, else as they are.
 
     A line that is an object of its own, where the lines so far are no beginning of a document, tells the two apart.
     """
-    taken, size, judged = [first], len(first.raw), 0
+    batch, size, checked_bytes = [first], len(first.raw), 0
     for line in lines:
-        taken.append(line)
+        batch.append(line)
         size += len(line.raw) + 1
         if line.fault is not None or size > limit:
             break
-        if size >= 2 * judged and _is_object(line.raw):
-            if _state(_joined(taken)) == "broken":
-                return taken
-            judged = size
+        if size >= 2 * checked_bytes and _is_object(line.raw):
+            if _json_state(_join_lines(batch)) == "broken":
+                return batch
+            checked_bytes = size
     else:
-        return taken if judged and _state(_joined(taken)) != "whole" else [Line(first.number, _joined(taken))]
-    if taken[-1].fault is None and _state(_joined(taken)) == "cut":
+        return batch if checked_bytes and _json_state(_join_lines(batch)) != "whole" else [StreamLine(first.number, _join_lines(batch))]
+    if batch[-1].fault is None and _json_state(_join_lines(batch)) == "cut":
         for _ in lines:  # the rest of a document that is too long
             pass
-        return [_too_long(first.number, limit, "document")]
-    return taken
+        return [_oversize_line(first.number, limit, "document")]
+    return batch
 
 
-def _is_blank(line: Line) -> bool:
+def _is_blank(line: StreamLine) -> bool:
     return line.fault is None and (not line.raw or line.raw.isspace())
 
 
-def _joined(lines: list[Line]) -> bytes:
+def _join_lines(lines: list[StreamLine]) -> bytes:
     return b"\n".join(line.raw for line in lines)
 
 
@@ -134,13 +134,13 @@ def _is_object(raw: bytes) -> bool:
     if raw.lstrip()[:1] != b"{":
         return False
     try:
-        parse(raw)
-    except BadJson:
+        parse_json(raw)
+    except JsonSyntaxError:
         return False
     return True
 
 
-def _state(raw: bytes) -> Literal["whole", "cut", "broken"]:
+def _json_state(raw: bytes) -> Literal["whole", "cut", "broken"]:
     """Whether a document stands here, or begins here and ends on a later line, or neither."""
     try:
         json.loads(raw.decode())
@@ -151,18 +151,18 @@ def _state(raw: bytes) -> Literal["whole", "cut", "broken"]:
     return "whole"
 
 
-def _lines(stream: BinaryIO, limit: int) -> Iterator[Line]:
+def _read_lines(stream: BinaryIO, limit: int) -> Iterator[StreamLine]:
     number = 0
-    while read := stream.readline(limit + 2):
+    while chunk := stream.readline(limit + 2):
         number += 1
-        raw = read.rstrip(b"\r\n")
+        raw = chunk.rstrip(b"\r\n")
         if len(raw) <= limit:
-            yield Line(number, raw.removeprefix(_BOM))
+            yield StreamLine(number, raw.removeprefix(_BOM))
             continue
-        while read and not read.endswith(b"\n"):  # skip the rest of it without keeping it
-            read = stream.readline(limit)
-        yield _too_long(number, limit, "line")
+        while chunk and not chunk.endswith(b"\n"):  # skip the rest of it without keeping it
+            chunk = stream.readline(limit)
+        yield _oversize_line(number, limit, "line")
 
 
-def _too_long(number: int, limit: int, what: str) -> Line:
-    return Line(number, b"", f"the {what} is longer than {limit} bytes; --max-line raises the limit")
+def _oversize_line(number: int, limit: int, unit: str) -> StreamLine:
+    return StreamLine(number, b"", f"the {unit} is longer than {limit} bytes; --max-line raises the limit")

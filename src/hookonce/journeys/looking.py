@@ -1,4 +1,4 @@
-"""look: what was answered is kept first, the spool is taken up, and then the record is opened and only read."""
+"""Read access to the store: the daemon flushes, the spool is ingested, then the store is opened read-only."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -14,108 +14,107 @@ from hookonce.journeys import uncounted as _uncounted  # noqa: F401  says where 
 from hookonce.journeys.record import Recorder
 from hookonce.runtime import asking
 from hookonce.store import reader, spool, unkept
-from hookonce.store.fold import Folded
-from hookonce.store.query import Row, Wanted, reached, rows
+from hookonce.store.fold import IngestResult
+from hookonce.store.query import EventRow, RecordFilter, last_seq, select_rows
 from hookonce.store.writer import Writer
 
-Tell = Callable[[str], None]
-Wait = Callable[[float], None]  # is told how many seconds somebody has waited
-_PATIENCE = 0.5  # seconds for somebody else's transaction
-_MOMENT = 0.3  # seconds for the daemon to keep what it has just heard, and for a call to be read in full
-_PAUSE = 0.25  # seconds from one look to the next
-_TAKE_UP = 1.0  # seconds after which the spool is looked at again
-_STEPS = 100_000  # of SQLite's machine, from one look at the clock to the next
-_LONG = 1.0  # seconds after which somebody who waits is told so
+Notify = Callable[[str], None]
+NotifyWait = Callable[[float], None]  # is told how many seconds somebody has waited
+_LOCK_TIMEOUT_S = 0.5  # seconds for somebody else's transaction
+_FLUSH_TIMEOUT_S = 0.3  # seconds for the daemon to keep what it has just heard, and for a call to be read in full
+_POLL_INTERVAL_S = 0.25  # seconds from one look to the next
+_INGEST_INTERVAL_S = 1.0  # seconds after which the spool is looked at again
+_PROGRESS_STEPS = 100_000  # of SQLite's machine, from one look at the clock to the next
+_WAIT_NOTICE_S = 1.0  # seconds after which somebody who waits is told so
 
 
 @contextmanager
-def looking(tell: Tell, wait: Wait | None = None) -> Iterator[Connection]:
-    """The record with all that was answered so far, kept or not; where it is long, `wait` hears of every second."""
-    take_up(tell)
-    if (broken := settings.problem()) is not None:
-        tell(f"{broken}; until it can be, each setting is read as the strictest. Next: hookonce doctor")
-    with closing(reader.opened()) as connection:
-        if _waits():
-            unkept.show(connection, spool.records())
-        if wait is not None:
-            _patience(connection, wait)
+def open_store(notify: Notify, notify_wait: NotifyWait | None = None) -> Iterator[Connection]:
+    """Open the store with everything up to now; where a query is long, `notify_wait` hears of every second."""
+    ingest_spool(notify)
+    if (problem := settings.find_settings_problem()) is not None:
+        notify(f"{problem}; until it can be, each setting is read as the strictest. Next: hookonce doctor")
+    with closing(reader.open_reader()) as connection:
+        if _has_spool():
+            unkept.overlay_records(connection, spool.load_records())
+        if notify_wait is not None:
+            _report_waiting(connection, notify_wait)
         yield connection
 
 
-def _patience(connection: Connection, wait: Wait) -> None:
-    begun = told = monotonic()
+def _report_waiting(connection: Connection, notify_wait: NotifyWait) -> None:
+    started_at = noticed_at = monotonic()
 
-    def look() -> None:
-        nonlocal told
+    def check_clock() -> None:
+        nonlocal noticed_at
         now = monotonic()
-        if now - told >= _LONG:
-            told = now
-            wait(now - begun)
+        if now - noticed_at >= _WAIT_NOTICE_S:
+            noticed_at = now
+            notify_wait(now - started_at)
 
-    connection.set_progress_handler(look, _STEPS)
+    connection.set_progress_handler(check_clock, _PROGRESS_STEPS)
 
 
-def take_up(tell: Tell) -> None:
-    """Have the daemon keep what it has heard, and fold the rest of the spool; where that cannot be, say so."""
-    asking.status(asking.KEEP, _MOMENT)
-    if not _waits():
+def ingest_spool(notify: Notify) -> None:
+    """Have the daemon flush, and ingest the rest of the spool; where that cannot be, notify."""
+    asking.query_status(asking.FLUSH, _FLUSH_TIMEOUT_S)
+    if not _has_spool():
         return
     try:
-        done = _folded()
+        result = _ingest()
     except (sqlite3.Error, OSError, HookonceError) as problem:
-        tell(f"the newest events are in no sum and in no session, because the record cannot be written: {problem}")
+        notify(f"the newest events are in no sum and in no session, because the record cannot be written: {problem}")
         return
-    if done.damaged:
-        tell(f"{done.damaged} spool files hold lines that were changed; they are kept aside in {spool.folder()}")
+    if result.damaged_files:
+        notify(f"{result.damaged_files} spool files hold lines that were changed; they are kept aside in {spool.spool_dir()}")
 
 
-def _waits() -> bool:
-    """Whether something stands in the spool."""
-    for file in spool.folder().glob("*.jsonl"):
+def _has_spool() -> bool:
+    for file in spool.spool_dir().glob("*.jsonl"):
         with suppress(OSError):
             if file.stat().st_size:
                 return True
     return False
 
 
-def _folded() -> Folded:
-    """Take up what can be; a call that is being read in full is waited for, but not for long."""
-    until = monotonic() + _MOMENT
-    with Writer(durability=settings.durability(), patience=_PATIENCE) as writer:
+def _ingest() -> IngestResult:
+    """A call that is being read in full is waited for, but not for long."""
+    deadline = monotonic() + _FLUSH_TIMEOUT_S
+    with Writer(durability=settings.durability(), lock_timeout_s=_LOCK_TIMEOUT_S) as writer:
         recorder = Recorder(writer)
-        done = recorder.fold()
-        while done.waiting and monotonic() < until:
-            sleep(_MOMENT / 10)
-            more = recorder.fold()
-            done = Folded(done.records + more.records, done.damaged + more.damaged, more.waiting)
-    return done
+        result = recorder.ingest_spool()
+        while result.pending_calls and monotonic() < deadline:
+            sleep(_FLUSH_TIMEOUT_S / 10)
+            next_result = recorder.ingest_spool()
+            result = IngestResult(result.new_records + next_result.new_records, result.damaged_files + next_result.damaged_files, next_result.pending_calls)
+    return result
 
 
-def follow(wanted: Wanted, tell: Tell) -> Iterator[list[Row]]:
-    """What is there, and then whatever comes, for ever; also where nothing was ever kept."""
-    told: set[str] = set()
+def follow_events(query: RecordFilter, notify: Notify) -> Iterator[list[EventRow]]:
+    """The rows that are there, and then whatever comes, for ever; also where nothing was ever stored."""
+    notices: set[str] = set()
 
-    def once(text: str) -> None:
-        if text not in told:
-            told.add(text)
-            tell(text)
+    def notify_once(text: str) -> None:
+        if text not in notices:
+            notices.add(text)
+            notify(text)
 
-    looked = None
+    last_ingest = None
     while True:
-        if looked is None or monotonic() - looked > _TAKE_UP:
-            take_up(once)
-            looked = monotonic()
-        found, wanted = _batch(wanted)
-        yield found
-        sleep(_PAUSE)
+        if last_ingest is None or monotonic() - last_ingest > _INGEST_INTERVAL_S:
+            ingest_spool(notify_once)
+            last_ingest = monotonic()
+        batch, query = _read_batch(query)
+        yield batch
+        sleep(_POLL_INTERVAL_S)
 
 
-def _batch(wanted: Wanted) -> tuple[list[Row], Wanted]:
-    """What is new, and what to look for next. The record is opened anew: it may have been made, or made anew."""
-    with closing(reader.opened()) as connection:
+def _read_batch(query: RecordFilter) -> tuple[list[EventRow], RecordFilter]:
+    """The new rows, and the next query. The store is opened anew: it may have been made, or made anew."""
+    with closing(reader.open_reader()) as connection:
         connection.execute("BEGIN")
-        last = reached(connection)
-        if last < wanted.after:
-            wanted = replace(wanted, after=0)
-        found = list(rows(connection, wanted))
-    return found, replace(wanted, after=last, last=None)
+        last = last_seq(connection)
+        if last < query.after:
+            query = replace(query, after=0)
+        batch = list(select_rows(connection, query))
+    return batch, replace(query, after=last, last=None)

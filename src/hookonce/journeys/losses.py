@@ -2,152 +2,151 @@
 
 from typing import get_args
 
-from hookonce.agents import config_of, narrowed, own_place
-from hookonce.agents.configs.entry import called, lost
-from hookonce.journeys.effects import ON_FAILURE, is_gone
-from hookonce.manifest.fields import NEEDS
+from hookonce.agents import config_of, explain_narrowing, placement_of
+from hookonce.agents.configs.entry import hook_label, lost_gap
+from hookonce.journeys.effects import FAILURE_CAPABILITIES, is_lost
+from hookonce.manifest.fields import REQUIRED_FIELDS
 from hookonce.manifest.load import dump_hook
-from hookonce.manifest.matcher import matcher_problems
-from hookonce.manifest.problems import problems_of
-from hookonce.manifest.side import side
+from hookonce.manifest.matcher import find_matcher_problems
+from hookonce.manifest.problems import find_problems
+from hookonce.manifest.side import build_sidecar
 from hookonce.model import Agent, Gap, HandlerType, Hook, Json, Manifest, Object
 
-_EVERYTHING = frozenset({"", "*", ".*"})
+_MATCH_ALL = frozenset({"", "*", ".*"})
 
 
-def is_known(hook: Hook) -> bool:
+def has_manifest_handler(hook: Hook) -> bool:
     """Whether a handler is of a kind that manifests have, and not some agent's own."""
     return hook.handler.type in get_args(HandlerType)
 
 
-def impossible(index: int, hook: Hook) -> Gap | None:
+def unusable_gap(index: int, hook: Hook) -> Gap | None:
     """Why a hook can stand in no other agent's file: it has nothing to run, or fits no tool at all."""
-    needed = NEEDS.get(hook.handler.type)
-    if needed is not None and not getattr(hook.handler, needed) and not hook.handler.platform:
-        return lost(index, hook, "handler", f"it has no {needed} to run")
+    required_field = REQUIRED_FIELDS.get(hook.handler.type)
+    if required_field is not None and not getattr(hook.handler, required_field) and not hook.handler.platform:
+        return lost_gap(index, hook, "handler", f"it has no {required_field} to run")
     if hook.matcher == []:  # an empty text means everything to most agents
-        return lost(index, hook, "matcher", "its matcher is an empty list, which fits no tool")
+        return lost_gap(index, hook, "matcher", "its matcher is an empty list, which fits no tool")
     return None
 
 
-def unsayable(index: int, hook: Hook) -> Gap | None:
+def manifest_gap(index: int, hook: Hook) -> Gap | None:
     """Why a hook can stand in no manifest."""
-    if not is_known(hook):
-        return lost(index, hook, "handler", f"a manifest has no handlers of type {hook.handler.type}")
+    if not has_manifest_handler(hook):
+        return lost_gap(index, hook, "handler", f"a manifest has no handlers of type {hook.handler.type}")
     if is_unreadable(hook.matcher):
-        return lost(index, hook, "matcher", f"a manifest cannot hold the matcher {hook.matcher}")
-    return impossible(index, hook) or _faulty(index, hook)
+        return lost_gap(index, hook, "matcher", f"a manifest cannot hold the matcher {hook.matcher}")
+    return unusable_gap(index, hook) or _schema_gap(index, hook)
 
 
-def _faulty(index: int, hook: Hook) -> Gap | None:
-    """Why a manifest with this hook would be refused."""
-    faults, _ = problems_of({"spec": "hooks/0.1", "hooks": [dump_hook(hook)]})
+def _schema_gap(index: int, hook: Hook) -> Gap | None:
+    faults, _ = find_problems({"spec": "hooks/0.1", "hooks": [dump_hook(hook)]})
     if not faults:
         return None
     field = faults[0][0].removeprefix("$.hooks[0].")
-    return lost(index, hook, field.partition(".")[0], f"a manifest cannot hold it: {field}: {faults[0][1]}")
+    return lost_gap(index, hook, field.partition(".")[0], f"a manifest cannot hold it: {field}: {faults[0][1]}")
 
 
 def is_unreadable(matcher: Json) -> bool:
     """Whether a manifest with this matcher would be refused."""
-    return matcher is not None and any(matcher_problems(matcher, "$"))
+    return matcher is not None and any(find_matcher_problems(matcher, "$"))
 
 
-def left_behind(source: Agent, index: int, hook: Hook) -> list[Gap]:
+def source_only_gaps(source: Agent, index: int, hook: Hook) -> list[Gap]:
     """What only the source understood: a matcher on something else than tools, and keys of its own."""
     gaps: list[Gap] = []
-    place = own_place(source, hook)
-    text = place.get("matcher")
-    fate = "prevents" if hook.blocking else "observes"
+    position = placement_of(source, hook)
+    text = position.get("matcher")
+    effect = "prevents" if hook.blocking else "observes"
     # A text that tells more than the tools, as one about a command does, bears a mark.
-    beyond = hook.matcher is None or place.get("narrows") is True
-    if type(text) is str and text not in _EVERYTHING and beyond:
-        why: str | None = f"{source.title} runs it only for {text!r}; here it runs for all"
+    narrows_more = hook.matcher is None or position.get("narrows") is True
+    if type(text) is str and text not in _MATCH_ALL and narrows_more:
+        reason: str | None = f"{source.title} runs it only for {text!r}; here it runs for all"
     else:
-        why = narrowed(source, hook.matcher)
-    if why is not None:
-        note, where = f"{called(index, hook)}: {why}", f"$.hooks[{index}].matcher"
-        gaps.append(Gap(where=where, capability="matcher", strategy="warn", effect=fate, note=note))
+        reason = explain_narrowing(source, hook.matcher)
+    if reason is not None:
+        note, where = f"{hook_label(index, hook)}: {reason}", f"$.hooks[{index}].matcher"
+        gaps.append(Gap(where=where, capability="matcher", strategy="warn", effect=effect, note=note))
     data = hook.provider_data.get(source.name, {})
-    system = "powershell" if data.get("shell") == "powershell" else place.get("system")
+    system = "powershell" if data.get("shell") == "powershell" else position.get("system")
     if type(system) is str:
-        note = f"{called(index, hook)}: its command is for {system} alone, and fails in any other shell"
+        note = f"{hook_label(index, hook)}: its command is for {system} alone, and fails in any other shell"
         where = f"$.hooks[{index}].handler"
         gaps.append(Gap(where=where, capability="platform_commands", strategy="warn", effect="observes", note=note))
-    group = place.get("group")
-    known = {key for key in hook.provider_data.get(source.name, {}) if key != "hookonce"}
-    known |= set(group) if type(group) is dict else set()
-    if known and is_known(hook):
-        note = f"{called(index, hook)}: {', '.join(sorted(known))} means something to {source.title} alone"
+    group = position.get("group")
+    own_keys = {key for key in hook.provider_data.get(source.name, {}) if key != "hookonce"}
+    own_keys |= set(group) if type(group) is dict else set()
+    if own_keys and has_manifest_handler(hook):
+        note = f"{hook_label(index, hook)}: {', '.join(sorted(own_keys))} means something to {source.title} alone"
         where = f"$.hooks[{index}].provider_data"
-        gaps.append(Gap(where=where, capability="provider_data", strategy="warn", effect=fate, note=note))
+        gaps.append(Gap(where=where, capability="provider_data", strategy="warn", effect=effect, note=note))
     return gaps
 
 
-def switched_off(source: Agent, document: Object, hooks: list[Hook]) -> list[Gap]:
+def switched_off_gaps(source: Agent, document: Object, hooks: list[Hook]) -> list[Gap]:
     """The hooks of a file that turns them all off: they do not run at home, and shall not begin to elsewhere."""
     keys = next((keys for _, keys, value in config_of(source).switches if _is_set(document, keys, value)), None)
     if keys is None:
         return []
-    why = f"{'.'.join(keys)} turns it off in {source.title}"
-    return [lost(index, hook, "switch", why) for index, hook in enumerate(hooks)]
+    reason = f"{'.'.join(keys)} turns it off in {source.title}"
+    return [lost_gap(index, hook, "switch", reason) for index, hook in enumerate(hooks)]
 
 
-def _is_set(found: Json, keys: tuple[str, ...], value: Json) -> bool:
+def _is_set(node: Json, keys: tuple[str, ...], value: Json) -> bool:
     for key in keys:
-        found = found.get(key) if type(found) is dict else None
-    return type(found) is type(value) and bool(found == value)
+        node = node.get(key) if type(node) is dict else None
+    return type(node) is type(value) and bool(node == value)
 
 
-def opened(target: Agent, hooks: list[tuple[int, Hook]], told: list[Gap], wrapped: set[int]) -> list[Gap]:
-    """Hooks that are closed, inside a wrapper that is not, or on an agent that goes on when a hook fails."""
+def fail_open_gaps(target: Agent, hooks: list[tuple[int, Hook]], gaps: list[Gap], wrapped_indices: set[int]) -> list[Gap]:
+    """Fail-closed hooks inside a wrapper that fails open, or on an agent that goes on when a hook fails."""
     config = config_of(target)
-    shut = config.closed is not None or config.language == "code" or (config.crash, config.late) == ("closed", "closed")
-    known = {gap.where for gap in told}
+    fails_closed = config.fail_closed_key is not None or config.language == "code" or (config.crash, config.on_timeout) == ("closed", "closed")
+    gap_paths = {gap.where for gap in gaps}
     return [
-        _unsaid(index, hook, "on_failure", _WRAPPED if index in wrapped else f"{target.title} {_GOES_ON}")
+        _warning_gap(index, hook, "on_failure", _WRAPPER_FAILS_OPEN if index in wrapped_indices else f"{target.title} {_AGENT_FAILS_OPEN}")
         for index, hook in hooks
-        if hook.on_failure == "closed" and (index in wrapped or not shut) and _at(index, "on_failure") not in known
+        if hook.on_failure == "closed" and (index in wrapped_indices or not fails_closed) and _field_path(index, "on_failure") not in gap_paths
     ]
 
 
-_WRAPPED = "our wrapper around it lets the action go on when the hook fails, is missing or takes too long"
-_GOES_ON = "lets the action go on when a hook fails, is killed or cannot be started"
+_WRAPPER_FAILS_OPEN = "our wrapper around it lets the action go on when the hook fails, is missing or takes too long"
+_AGENT_FAILS_OPEN = "lets the action go on when a hook fails, is killed or cannot be started"
 # fields that hardly any agent's file has a place for, and that are missed there; what is only shown is not
-_MISSED = {
+_FIELD_LOSSES = {
     "may_allow": "cannot be told whether its allow counts",
     "files": "knows nothing of the files that belong to it",
     "timeout_action": "lets the action go on when it comes too late",
 }
 
 
-def _at(index: int, capability: str) -> str:
+def _field_path(index: int, capability: str) -> str:
     return f"$.hooks[{index}].{capability}"
 
 
-def _unsaid(index: int, hook: Hook, capability: str, why: str) -> Gap:
-    fate = "prevents" if hook.blocking and capability not in ON_FAILURE else "observes"
-    note = f"{called(index, hook)}: {why}"
-    return Gap(where=_at(index, capability), capability=capability, strategy="warn", effect=fate, note=note)
+def _warning_gap(index: int, hook: Hook, capability: str, reason: str) -> Gap:
+    effect = "prevents" if hook.blocking and capability not in FAILURE_CAPABILITIES else "observes"
+    note = f"{hook_label(index, hook)}: {reason}"
+    return Gap(where=_field_path(index, capability), capability=capability, strategy="warn", effect=effect, note=note)
 
 
-def unplaced(
-    target: Agent, hooks: list[tuple[int, Hook]], again: list[Hook], told: list[Gap], wrapped: set[int]
+def unread_field_gaps(
+    target: Agent, hooks: list[tuple[int, Hook]], parsed_hooks: list[Hook], earlier_gaps: list[Gap], wrapped_indices: set[int]
 ) -> list[Gap]:
-    """Fields that matter and that the target does not read again; what a wrapper carries is not missed."""
-    known = {gap.where for gap in told}
-    meant = [(index, hook) for index, hook in hooks if not is_gone(index, told)]
-    plain = [hook for _, hook in meant]
-    entries = side(Manifest(spec="", hooks=plain), [*enumerate(plain)], again)["hooks"]
+    """Fields that matter and that the target does not parse again; what a wrapper carries is not missed."""
+    gap_paths = {gap.where for gap in earlier_gaps}
+    expected = [(index, hook) for index, hook in hooks if not is_lost(index, earlier_gaps)]
+    plain = [hook for _, hook in expected]
+    entries = build_sidecar(Manifest(spec="", hooks=plain), [*enumerate(plain)], parsed_hooks)["hooks"]
     gaps: list[Gap] = []
-    for (index, hook), entry in zip(meant, entries, strict=False):  # behind them stands what only the target has
+    for (index, hook), entry in zip(expected, entries, strict=False):  # behind them stands what only the target has
         fields = entry.get("fields", {})
-        missed = {*fields.get("hook", ()), *fields.get("handler", ())}
-        carried = {"may_allow"} if index in wrapped else set()
-        carried |= {"timeout_action"} if hook.handler.timeout_action != "block" else set()
+        lost_fields = {*fields.get("hook", ()), *fields.get("handler", ())}
+        wrapper_fields = {"may_allow"} if index in wrapped_indices else set()
+        wrapper_fields |= {"timeout_action"} if hook.handler.timeout_action != "block" else set()
         gaps += [
-            _unsaid(index, hook, name, f"{target.title} {why}")
-            for name, why in _MISSED.items()
-            if name in missed - carried and _at(index, name) not in known
+            _warning_gap(index, hook, name, f"{target.title} {reason}")
+            for name, reason in _FIELD_LOSSES.items()
+            if name in lost_fields - wrapper_fields and _field_path(index, name) not in gap_paths
         ]
     return gaps

@@ -1,4 +1,4 @@
-"""A home that is made for an occasion: hookonce is installed there, with the hooks wanted and its own daemon."""
+"""Sandbox home: a directory with hookonce and its own daemon, for a demo, a proof or a benchmark."""
 
 import os
 import signal
@@ -12,36 +12,36 @@ from shutil import rmtree
 from hookonce.errors import HookonceError
 from hookonce.model import Object
 from hookonce.runtime import asking
-from hookonce.runtime.folder import house, places, resort
+from hookonce.runtime.folder import runtime_dir_name, shared_locations, fallback_location
 from hookonce.texts import dump
 
 AGENT, EVENT = "claude-code", "PreToolUse"
-_PATIENCE = 5.0  # seconds for a daemon to come or go
-_LOOK = 0.05
-_ELF = b"\x7fELF"
+_DAEMON_TIMEOUT_S = 5.0  # seconds for a daemon to come or go
+_POLL_INTERVAL_S = 0.05
+_ELF_MAGIC = b"\x7fELF"
 
 
-class Home:
-    """A directory, its client, and whoever listens for it."""
+class SandboxHome:
+    """A home directory, its client, and its daemon."""
 
     def __init__(
-        self, path: Path, hooks: list[Object] | None = None, install: tuple[str, ...] = (AGENT,), **more: str
+        self, path: Path, hooks: list[Object] | None = None, install: tuple[str, ...] = (AGENT,), **variables: str
     ) -> None:
         """Install there, with these hooks in the user's manifest; `install` is what the command is told."""
         self.path = path
         path.mkdir(parents=True, exist_ok=True)
         if hooks is not None:
             _write_manifest(path / ".config" / "hookonce", hooks)
-        words = [sys.executable, "-m", "hookonce", "install", *install]
-        shelves = {"PYTHONPATH": shelf} if (shelf := os.environ.get("PYTHONPATH")) else {}
-        done = subprocess.run(  # noqa: S603  our own command
-            words, env=self.environment() | shelves | more, capture_output=True, check=False, text=True
+        command = [sys.executable, "-m", "hookonce", "install", *install]
+        python_path = {"PYTHONPATH": path_value} if (path_value := os.environ.get("PYTHONPATH")) else {}
+        process = subprocess.run(  # noqa: S603  our own command
+            command, env=self.environment() | python_path | variables, capture_output=True, check=False, text=True
         )
-        if done.returncode:
-            raise HookonceError(f"hookonce cannot be installed in a home that was made for it: {done.stderr.strip()}")
+        if process.returncode:
+            raise HookonceError(f"hookonce cannot be installed in a home that was made for it: {process.stderr.strip()}")
 
     def environment(self) -> dict[str, str]:
-        """What the calls of this home are given."""
+        """The environment of calls in this home."""
         return {"HOME": str(self.path), "PATH": "/usr/local/bin:/usr/bin:/bin"}
 
     @property
@@ -51,37 +51,37 @@ class Home:
 
     def is_native(self) -> bool:
         """Whether the client is machine code."""
-        return self.client.read_bytes()[: len(_ELF)] == _ELF
+        return self.client.read_bytes()[: len(_ELF_MAGIC)] == _ELF_MAGIC
 
-    def words(self, client: Path | None = None) -> list[str]:
-        """A call as the agent makes it."""
+    def command_line(self, client: Path | None = None) -> list[str]:
+        """The command line with which the agent calls the client."""
         return [str(client or self.client), AGENT, EVENT, "--via", f"{AGENT}/user"]
 
-    def folder(self) -> Path:
+    def runtime_dir(self) -> Path:
         """Its runtime directory."""
         data = self.path / ".local/share/hookonce"
-        found = [place / house(self.path, data) for place in (*places(os.getuid()), resort(data))]
-        return next((place for place in found if place.is_dir()), found[-1])
+        candidates = [folder / runtime_dir_name(self.path, data) for folder in (*shared_locations(os.getuid()), fallback_location(data))]
+        return next((folder for folder in candidates if folder.is_dir()), candidates[-1])
 
     def status(self) -> Object | None:
-        """What the daemon tells about itself; None if there is none."""
-        return asking.status(patience=_PATIENCE, at=self.folder() / "socket")
+        """The daemon's status; None if there is none."""
+        return asking.query_status(timeout_s=_DAEMON_TIMEOUT_S, socket_file=self.runtime_dir() / "socket")
 
-    def wake(self) -> Object | None:
+    def start_daemon(self) -> Object | None:
         """Call once, so that a daemon is started, and wait for it."""
-        end = time.monotonic() + _PATIENCE
-        while (told := self.status()) is None and time.monotonic() < end:
+        deadline = time.monotonic() + _DAEMON_TIMEOUT_S
+        while (status_reply := self.status()) is None and time.monotonic() < deadline:
             subprocess.run(  # noqa: S603  our own client
-                self.words(), env=self.environment(), input=b"{}", capture_output=True, check=False
+                self.command_line(), env=self.environment(), input=b"{}", capture_output=True, check=False
             )
-            time.sleep(_LOOK)
-        return told
+            time.sleep(_POLL_INTERVAL_S)
+        return status_reply
 
-    def leave(self) -> None:
-        """End the daemon, and take away what it has left outside of the home."""
-        if (told := self.status()) is not None:
-            _end(told["pid"])
-        rmtree(self.folder(), ignore_errors=True)
+    def stop_daemon(self) -> None:
+        """Stop the daemon, and delete what it has outside of the home."""
+        if (status_reply := self.status()) is not None:
+            _stop_process(status_reply["pid"])
+        rmtree(self.runtime_dir(), ignore_errors=True)
 
 
 def _write_manifest(folder: Path, hooks: list[Object]) -> None:
@@ -89,12 +89,12 @@ def _write_manifest(folder: Path, hooks: list[Object]) -> None:
     (folder / "hooks.json").write_bytes(dump({"spec": "hooks/0.1", "hooks": hooks}))
 
 
-def _end(pid: int) -> None:
-    """Ask a daemon of ours to leave, and wait until it is gone; it is nobody's child."""
-    end = time.monotonic() + _PATIENCE
+def _stop_process(pid: int) -> None:
+    """Waits until the daemon is gone; it is nobody's child."""
+    deadline = time.monotonic() + _DAEMON_TIMEOUT_S
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
-        while time.monotonic() < end:
+        while time.monotonic() < deadline:
             os.kill(pid, 0)
-            time.sleep(_LOOK)
+            time.sleep(_POLL_INTERVAL_S)
         os.kill(pid, signal.SIGKILL)

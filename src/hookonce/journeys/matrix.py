@@ -1,7 +1,7 @@
-"""matrix: all that is known of an agent's hooks on one sheet, a row for each lifecycle point.
+"""Capability matrix of the agents: one sheet for each, with a row for each lifecycle point.
 
-The sheet is derived from the agent's own tables and from what certificates have shown of it (agents/proven), and says
-nothing that they do not say. What `hookonce agents` prints, its JSON and the documentation are made of it.
+The sheet is derived from the agent's own tables and from what certificates have shown of it (agents/proven), and
+says nothing that they do not say. What `hookonce agents` prints, its JSON and the documentation are made of it.
 """
 
 from collections.abc import Mapping
@@ -10,22 +10,22 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.agents import kind_of, natives, point_of
-from hookonce.agents.proven import PROVEN, Shown
+from hookonce.agents import canonical_event_of, config_events, point_of
+from hookonce.agents.proven import CERTIFICATES, CertificateSummary
 from hookonce.canon.capabilities import CAPABILITIES
 from hookonce.model import Agent, Config, Json, Point
 from hookonce.texts import dump
 
 Proof = Literal["proven", "captured", "documented"]
 Power = Literal["prevents", "retries", "rewrites", "context", "observes"]
-Fate = Literal["open", "closed"]
-TOOL = "before_tool_execute"  # the event that `crash` and `late` of a table speak about
+FailureOutcome = Literal["open", "closed"]
+TOOL_EVENT = "before_tool_execute"  # the event that `crash` and `late` of a table speak about
 
 _POWERS: dict[str, Power] = {"prevent": "prevents", "retry": "retries", "rewrite": "rewrites", "context": "context"}
-_UNITS = {1: "seconds", 1000: "milliseconds"}
+_TIMEOUT_UNITS = {1: "seconds", 1000: "milliseconds"}
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class PointRow(Struct, frozen=True, kw_only=True):
     """One lifecycle point: its name in the agent's configuration, our name, and what a hook can do there.
 
     No powers, and null for `ask`, `rewrite` and `install`: nobody has looked yet. `cap` is in seconds. `crash`
@@ -43,15 +43,15 @@ class Row(Struct, frozen=True, kw_only=True):
     install: Literal["default", "opt-in", "never"] | None
     why: str | None
     cap: int | float | None
-    crash: Fate | None
-    late: Fate | None
+    crash: FailureOutcome | None
+    late: FailureOutcome | None
     proof: Proof
     proven_on: str | None
     contradicted: list[str]
     contradicted_on: str | None
 
 
-_UNSEEN = Row(
+_UNKNOWN_ROW = PointRow(
     event="",
     canonical="",
     powers=[],
@@ -69,7 +69,7 @@ _UNSEEN = Row(
 )
 
 
-class Timeouts(Struct, frozen=True, kw_only=True):
+class HookTimeouts(Struct, frozen=True, kw_only=True):
     """How long a hook may take, in seconds; no unit means that an entry cannot say.
 
     An agent that takes numbers below `least` for seconds, whatever its unit, has one.
@@ -81,23 +81,23 @@ class Timeouts(Struct, frozen=True, kw_only=True):
     least: int | None
 
 
-class Switch(Struct, frozen=True, kw_only=True):
+class FailClosedSwitch(Struct, frozen=True, kw_only=True):
     """A key of an entry and the value that makes the agent refuse when the hook fails."""
 
     key: str
     value: Json
 
 
-class Failure(Struct, frozen=True, kw_only=True):
+class FailurePolicy(Struct, frozen=True, kw_only=True):
     """What a failing hook does to a tool call, the switch against it, and where a killed hook lets things pass."""
 
-    crash: Fate
-    late: Fate
-    switch: Switch | None
+    crash: FailureOutcome
+    late: FailureOutcome
+    switch: FailClosedSwitch | None
     open_at: list[str]
 
 
-class Off(Struct, frozen=True, kw_only=True):
+class OffSwitch(Struct, frozen=True, kw_only=True):
     """A setting that turns hooks off: the file, the keys down to it, and the value that does it."""
 
     file: str
@@ -105,7 +105,7 @@ class Off(Struct, frozen=True, kw_only=True):
     value: Json
 
 
-class Setup(Struct, frozen=True, kw_only=True):
+class AgentSetup(Struct, frozen=True, kw_only=True):
     """How the agent is told of its hooks, and what it does with them."""
 
     language: Literal["json", "toml", "code"]
@@ -115,16 +115,16 @@ class Setup(Struct, frozen=True, kw_only=True):
     programs: list[str]
     capabilities: dict[str, bool]
     matching: str
-    timeouts: Timeouts
+    timeouts: HookTimeouts
     handlers: dict[str, dict[str, str]]
-    failure: Failure
+    failure: FailurePolicy
     ambiguous: dict[str, list[str]]
     silence: str
-    switches: list[Off]
+    switches: list[OffSwitch]
     trust: str | None
 
 
-class Certified(Struct, frozen=True, kw_only=True):
+class AgentCertificate(Struct, frozen=True, kw_only=True):
     """The certificate of the newest version that was run: which, when, and the claims that did not hold."""
 
     version: str
@@ -132,7 +132,7 @@ class Certified(Struct, frozen=True, kw_only=True):
     contradicted: list[str]
 
 
-class Sheet(Struct, frozen=True, kw_only=True):
+class AgentSheet(Struct, frozen=True, kw_only=True):
     """One agent. `events` are the names in its payloads, `points` those of its configuration.
 
     `proof` is the mark of its table; `certificate` is null for an agent that was never run. `config` is null for an
@@ -144,7 +144,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
     source: str
     checked: str
     proof: Proof
-    certificate: Certified | None
+    certificate: AgentCertificate | None
     vendor: str
     events: dict[str, str]
     tools: dict[str, str]
@@ -152,28 +152,28 @@ class Sheet(Struct, frozen=True, kw_only=True):
     modes: dict[str, str]
     writes_payloads: bool
     quirks: list[str]
-    points: list[Row]
-    config: Setup | None
+    points: list[PointRow]
+    config: AgentSetup | None
 
 
-class Group(NamedTuple):
+class PointGroup(NamedTuple):
     """Native events of one agent at which a hook can do the very same."""
 
     natives: list[str]
-    row: Row
+    row: PointRow
 
 
-def sheet(agent: Agent, event: str | None = None, proven: Mapping[str, Shown] = PROVEN) -> Sheet:
-    """All that is known of an agent; with an event, of its points only those of that canonical name."""
-    shown = proven.get(agent.name)
-    rows = [row if shown is None else _marked(row, shown) for row in rows_of(agent)]
-    return Sheet(
+def build_sheet(agent: Agent, event: str | None = None, proofs: Mapping[str, CertificateSummary] = CERTIFICATES) -> AgentSheet:
+    """Build the sheet of an agent; with an event, of its points only those of that canonical name."""
+    certificate = proofs.get(agent.name)
+    rows = [row if certificate is None else _mark_proof(row, certificate) for row in build_rows(agent)]
+    return AgentSheet(
         name=agent.name,
         title=agent.title,
         source=agent.source,
         checked=agent.checked,
         proof=agent.proof,
-        certificate=None if shown is None else _certified(shown),
+        certificate=None if certificate is None else _agent_certificate(certificate),
         vendor=agent.vendor,
         events=dict(agent.events),
         tools=dict(agent.tools),
@@ -182,34 +182,34 @@ def sheet(agent: Agent, event: str | None = None, proven: Mapping[str, Shown] = 
         writes_payloads=agent.encodes,
         quirks=list(agent.quirks),
         points=[row for row in rows if event in (None, row.canonical)],
-        config=None if agent.config is None else _setup(agent.config, rows),
+        config=None if agent.config is None else _build_setup(agent.config, rows),
     )
 
 
-def _certified(shown: Shown) -> Certified:
-    return Certified(version=shown.version, date=shown.date, contradicted=list(shown.contradicted))
+def _agent_certificate(certificate: CertificateSummary) -> AgentCertificate:
+    return AgentCertificate(version=certificate.version, date=certificate.date, contradicted=list(certificate.failed_claims))
 
 
-def rows_of(agent: Agent) -> list[Row]:
-    """A row for each point that can be configured, or that the table describes; all bear the mark of the table."""
+def build_rows(agent: Agent) -> list[PointRow]:
+    """Build a row for each point that can be configured, or that the table describes, with the table's mark."""
     points = () if agent.config is None else agent.config.points
-    return [_row(agent, native) for native in dict.fromkeys([*natives(agent), *points])]
+    return [_build_row(agent, native) for native in dict.fromkeys([*config_events(agent), *points])]
 
 
-def _row(agent: Agent, native: str) -> Row:
-    kind, config, known = kind_of(agent, native), agent.config, point_of(agent, native)
+def _build_row(agent: Agent, native: str) -> PointRow:
+    kind, config, point = canonical_event_of(agent, native), agent.config, point_of(agent, native)
     if config is None:
-        return replace(_UNSEEN, event=native, canonical=kind, proof=agent.proof)
-    crash, late = _fates(config, kind, known)
-    return Row(
+        return replace(_UNKNOWN_ROW, event=native, canonical=kind, proof=agent.proof)
+    crash, late = _failure_outcomes(config, kind, point)
+    return PointRow(
         event=native,
         canonical=kind,
-        powers=_powers(known),
-        ask=known.ask,
-        rewrite=known.rewrite or "no",
-        install=known.install,
-        why=known.why,
-        cap=known.cap,
+        powers=_point_powers(point),
+        ask=point.ask,
+        rewrite=point.rewrite or "no",
+        install=point.install,
+        why=point.why,
+        cap=point.hard_timeout_s,
         crash=crash,
         late=late,
         proof=agent.proof,
@@ -219,29 +219,29 @@ def _row(agent: Agent, native: str) -> Row:
     )
 
 
-def _marked(row: Row, shown: Shown) -> Row:
-    """The row with what was seen there; where a claim did not hold, or nobody knows the powers, nothing is proven."""
-    if wrong := [claim for claim, event in shown.contradicted.items() if event == row.event]:
-        return replace(row, contradicted=wrong, contradicted_on=shown.version)
-    seen = {"observes", *shown.held.get(row.event, ())}
-    if row.event not in shown.held or not row.powers or not seen.issuperset(row.powers):
+def _mark_proof(row: PointRow, certificate: CertificateSummary) -> PointRow:
+    """Where a claim did not hold, or nobody knows the powers, nothing is proven."""
+    if failed_claims := [claim for claim, event in certificate.failed_claims.items() if event == row.event]:
+        return replace(row, contradicted=failed_claims, contradicted_on=certificate.version)
+    proven_powers = {"observes", *certificate.capabilities_by_event.get(row.event, ())}
+    if row.event not in certificate.capabilities_by_event or not row.powers or not proven_powers.issuperset(row.powers):
         return row
-    return replace(row, proof="proven", proven_on=shown.version)
+    return replace(row, proof="proven", proven_on=certificate.version)
 
 
-def _powers(known: Point) -> list[Power]:
-    return [word for power, word in _POWERS.items() if power in known.can] or ["observes"]
+def _point_powers(point: Point) -> list[Power]:
+    return [word for power, word in _POWERS.items() if power in point.capabilities] or ["observes"]
 
 
-def _fates(config: Config, kind: str, known: Point) -> tuple[Fate | None, Fate | None]:
+def _failure_outcomes(config: Config, kind: str, point: Point) -> tuple[FailureOutcome | None, FailureOutcome | None]:
     """The tables speak of tool calls alone; at other points a refusal that nobody has seen is not promised."""
-    if not known.can & {"prevent", "retry"}:
+    if not point.capabilities & {"prevent", "retry"}:
         return None, None
-    return (config.crash, config.late) if kind == TOOL else ("open", "open")
+    return (config.crash, config.on_timeout) if kind == TOOL_EVENT else ("open", "open")
 
 
-def _setup(config: Config, rows: list[Row]) -> Setup:
-    return Setup(
+def _build_setup(config: Config, rows: list[PointRow]) -> AgentSetup:
+    return AgentSetup(
         language=config.language,
         files=dict(config.files),
         reads={scope: list(files) for scope, files in config.reads.items()},
@@ -249,32 +249,32 @@ def _setup(config: Config, rows: list[Row]) -> Setup:
         programs=list(config.programs),
         capabilities={name: name in config.capabilities for name in CAPABILITIES},
         matching=config.matching,
-        timeouts=_timeouts(config),
+        timeouts=_build_timeouts(config),
         handlers={kind: dict(keys) for kind, keys in config.handlers.items()},
-        failure=_failure(config, rows),
+        failure=_build_failure_policy(config, rows),
         ambiguous={tool: list(names) for tool, names in config.ambiguous.items()},
         silence=config.silence,
-        switches=[Off(file=file, keys=list(keys), value=value) for file, keys, value in config.switches],
+        switches=[OffSwitch(file=file, keys=list(keys), value=value) for file, keys, value in config.switches],
         trust=config.trust,
     )
 
 
-def _timeouts(config: Config) -> Timeouts:
-    told = any("timeout" in keys for keys in config.handlers.values())
-    unit = _UNITS.get(config.units, f"1/{config.units} second")
-    least = config.least if told and config.least else None
-    return Timeouts(unit=unit if told else None, default=config.timeout, longest=config.longest, least=least)
+def _build_timeouts(config: Config) -> HookTimeouts:
+    has_timeout = any("timeout" in keys for keys in config.handlers.values())
+    unit = _TIMEOUT_UNITS.get(config.units, f"1/{config.units} second")
+    min_value = config.min_unit if has_timeout and config.min_unit else None
+    return HookTimeouts(unit=unit if has_timeout else None, default=config.timeout, longest=config.longest, least=min_value)
 
 
-def _failure(config: Config, rows: list[Row]) -> Failure:
-    switch = None if config.closed is None else Switch(key=config.closed[0], value=config.closed[1])
-    passing = [row.event for row in rows if "open" in (row.crash, row.late)]
-    return Failure(crash=config.crash, late=config.late, switch=switch, open_at=passing)
+def _build_failure_policy(config: Config, rows: list[PointRow]) -> FailurePolicy:
+    switch = None if config.fail_closed_key is None else FailClosedSwitch(key=config.fail_closed_key[0], value=config.fail_closed_key[1])
+    open_events = [row.event for row in rows if "open" in (row.crash, row.late)]
+    return FailurePolicy(crash=config.crash, late=config.on_timeout, switch=switch, open_at=open_events)
 
 
-def grouped(rows: list[Row]) -> list[Group]:
-    """Rows that differ in nothing but the native name, as one."""
-    groups: dict[bytes, Group] = {}
+def group_rows(rows: list[PointRow]) -> list[PointGroup]:
+    """Group rows that differ in nothing but the native name."""
+    groups: dict[bytes, PointGroup] = {}
     for row in rows:
-        groups.setdefault(dump(replace(row, event="")), Group([], row)).natives.append(row.event)
+        groups.setdefault(dump(replace(row, event="")), PointGroup([], row)).natives.append(row.event)
     return list(groups.values())

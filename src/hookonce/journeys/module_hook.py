@@ -1,4 +1,4 @@
-"""A hook that is a module: which one it is, whether it may be asked, and what its answer means."""
+"""Module hooks: the descriptor of a module, its grants, the request to it, and the parsing of its answer."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,28 +10,28 @@ from msgspec.structs import replace
 from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.formats import amplifier
-from hookonce.handlers.errand import Ran
-from hookonce.handlers.module import ON_EVENT, Invocation
-from hookonce.ids import fresh
-from hookonce.journeys.chosen import Chosen
-from hookonce.journeys.kernel import keep
+from hookonce.handlers.errand import OperationResult
+from hookonce.handlers.module import ON_EVENT, ModuleOperation
+from hookonce.ids import new_id
+from hookonce.journeys.chosen import SelectedHook
+from hookonce.journeys.kernel import record_event
 from hookonce.manifest.discover import Scope
 from hookonce.model import Event, Handler, Record
-from hookonce.modules.descriptor import Descriptor, load, unmountable
-from hookonce.modules.gate import judged, listed, wishes
-from hookonce.modules.protocol import answer_of
+from hookonce.modules.descriptor import Descriptor, load_descriptor, mount_problems
+from hookonce.modules.gate import decide_capability, policy_from_grants, capability_requests
+from hookonce.modules.protocol import parse_response
 from hookonce.texts import dump
 from hookonce.texts import load as parse
-from hookonce.times import now, seconds
+from hookonce.times import now, to_seconds
 
 if TYPE_CHECKING:
-    from hookonce.handlers.http import Post
+    from hookonce.handlers.http import HttpOperation
 
 
-def errand_of(chosen: Chosen, event: Event, env: dict[str, str]) -> "Post | Invocation":
-    """What is to be done so that the module hears of the event, as Amplifier Event v1."""
-    descriptor = reachable(chosen.hook.handler, Path(chosen.folder), chosen.scope)
-    _admit(descriptor, event)
+def build_operation(selection: SelectedHook, event: Event, env: dict[str, str]) -> "HttpOperation | ModuleOperation":
+    """The operation that sends the event to the module, as Amplifier Event v1."""
+    descriptor = load_reachable_module(selection.hook.handler, Path(selection.folder), selection.scope)
+    _check_grants(descriptor, event)
     documents = amplifier.write(Record(event=event))
     if not documents:
         raise HookonceError(f"{event.type} cannot be told as an event of Amplifier")
@@ -39,57 +39,57 @@ def errand_of(chosen: Chosen, event: Event, env: dict[str, str]) -> "Post | Invo
     if event.session is not None:
         request["session_id"] = event.session
     if descriptor.transport.type == "stdio":
-        return Invocation(descriptor=descriptor, request=request)
-    return _post(descriptor, dump(request), env)
+        return ModuleOperation(descriptor=descriptor, request=request)
+    return _build_post(descriptor, dump(request), env)
 
 
-def reachable(handler: Handler, folder: Path, scope: Scope) -> Descriptor:
-    """The module that a handler means; an error that says why it cannot be asked."""
+def load_reachable_module(handler: Handler, folder: Path, scope: Scope) -> Descriptor:
+    """Load the module of a handler; an error that says why it cannot be reached."""
     if scope == "project":
         raise HookonceError("a project's hooks start no modules; put the hook into your own manifest")
-    descriptor = load(folder / (handler.file or ""))
-    if problems := unmountable(descriptor):
-        told = "; ".join(f"{path} {message}" for path, message in problems)
-        raise HookonceError(f"the module {descriptor.name} cannot be reached: {told}")
+    descriptor = load_descriptor(folder / (handler.file or ""))
+    if problems := mount_problems(descriptor):
+        problem_text = "; ".join(f"{path} {message}" for path, message in problems)
+        raise HookonceError(f"the module {descriptor.name} cannot be reached: {problem_text}")
     return descriptor
 
 
-def obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tuple[str, str]]:
-    """What keeps a module from hearing of events, as a kind and a sentence; it is not started to find that out."""
+def find_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tuple[str, str]]:
+    """What keeps a module from running, as pairs of kind and sentence; the module is not started to find out."""
     if handler.type != "module":
         return
     try:
-        descriptor = reachable(handler, folder, scope)
+        descriptor = load_reachable_module(handler, folder, scope)
     except HookonceError as problem:
         yield "module", f"cannot run: {problem}"
         return
-    if denied := _denied(descriptor, None):
-        yield "module", f"cannot run: {_forbidden(descriptor, denied)}"
-    word = next(iter(descriptor.transport.command), "")
-    found = Path(descriptor.folder or "", word) if "/" in word else which(word)
-    if word and (found is None or not Path(found).exists()):
-        yield "missing", f"cannot run: there is no program {word}, which {descriptor.name} wants to be started with"
+    if missing_capabilities := _missing_capabilities(descriptor, None):
+        yield "module", f"cannot run: {_denial_text(descriptor, missing_capabilities)}"
+    program_name = next(iter(descriptor.transport.command), "")
+    program = Path(descriptor.folder or "", program_name) if "/" in program_name else which(program_name)
+    if program_name and (program is None or not Path(program).exists()):
+        yield "missing", f"cannot run: there is no program {program_name}, which {descriptor.name} wants to be started with"
 
 
-def _post(descriptor: Descriptor, body: bytes, env: dict[str, str]) -> "Post":
-    from hookonce.handlers.http import post_of
+def _build_post(descriptor: Descriptor, body: bytes, env: dict[str, str]) -> "HttpOperation":
+    from hookonce.handlers.http import build_http_operation
 
-    told, name = descriptor.transport, descriptor.transport.token_env
-    headers = {} if name is None else {"Authorization": f"Bearer ${{{name}}}"}
+    transport, token_variable = descriptor.transport, descriptor.transport.token_env
+    headers = {} if token_variable is None else {"Authorization": f"Bearer ${{{token_variable}}}"}
     handler = Handler(
-        type="http", url=f"{(told.url or '').rstrip('/')}/invoke", headers=headers, allowed_env=[name] if name else []
+        type="http", url=f"{(transport.url or '').rstrip('/')}/invoke", headers=headers, allowed_env=[token_variable] if token_variable else []
     )
-    return post_of(handler, body, env, is_heard=True)
+    return build_http_operation(handler, body, env, expects_answer=True)
 
 
-def _admit(descriptor: Descriptor, event: Event) -> None:
+def _check_grants(descriptor: Descriptor, event: Event) -> None:
     """Refuse a module that wants what the settings do not grant; that is an event of its own."""
-    denied = _denied(descriptor, event.session)
-    for capability in denied:
-        keep(
+    missing_capabilities = _missing_capabilities(descriptor, event.session)
+    for capability in missing_capabilities:
+        record_event(
             {
-                "id": fresh(),
-                "ts": seconds(now()) or 0.0,
+                "id": new_id(),
+                "ts": to_seconds(now()) or 0.0,
                 "event": "policy:decision",
                 "component": "kernel",
                 "module": descriptor.name,
@@ -98,30 +98,30 @@ def _admit(descriptor: Descriptor, event: Event) -> None:
             }
             | ({} if event.session is None else {"session_id": event.session})
         )
-    if denied:
-        raise HookonceError(_forbidden(descriptor, denied))
+    if missing_capabilities:
+        raise HookonceError(_denial_text(descriptor, missing_capabilities))
 
 
-def _denied(descriptor: Descriptor, session: str | None) -> list[str]:
-    policies = {"settings": listed(settings.grants())}.items()
-    wanted = wishes(descriptor, ON_EVENT, session)
-    return [wish.capability for wish in wanted if not judged(wish, policies).granted]
+def _missing_capabilities(descriptor: Descriptor, session: str | None) -> list[str]:
+    policies = {"settings": policy_from_grants(settings.grants())}.items()
+    capability_wishes = capability_requests(descriptor, ON_EVENT, session)
+    return [wish.capability for wish in capability_wishes if not decide_capability(wish, policies).is_granted]
 
 
-def _forbidden(descriptor: Descriptor, denied: list[str]) -> str:
-    name, words = dump(descriptor.name).decode(), dump(denied).decode()
-    told = f"forbidden: {descriptor.name} wants {', '.join(denied)}, which [grants] of config.toml does not grant"
-    return f"{told}; to do so, write there: {name} = {words}"
+def _denial_text(descriptor: Descriptor, missing_capabilities: list[str]) -> str:
+    name, capabilities_text = dump(descriptor.name).decode(), dump(missing_capabilities).decode()
+    text = f"forbidden: {descriptor.name} wants {', '.join(missing_capabilities)}, which [grants] of config.toml does not grant"
+    return f"{text}; to do so, write there: {name} = {capabilities_text}"
 
 
-def understood(ran: Ran) -> Ran:
-    """How it went in the words of hooks: the result as what a command would have written, an error as a failure."""
-    if ran.failure is not None:
-        return ran
+def parse_module_result(run_result: OperationResult) -> OperationResult:
+    """Translate a module's answer: its result becomes stdout, its error a failure."""
+    if run_result.failure is not None:
+        return run_result
     try:
-        answer = answer_of(parse(ran.stdout.decode()))
+        answer = parse_response(parse(run_result.stdout.decode()))
     except ValueError:
-        return replace(ran, code=None, failure="internal: it answered with something that is no JSON")
+        return replace(run_result, code=None, failure="internal: it answered with something that is no JSON")
     if answer.error is not None:
-        return replace(ran, code=None, stdout=b"", failure=f"{answer.error.code}: {answer.error.message}")
-    return replace(ran, stdout=dump(answer.result) if type(answer.result) is dict else b"")
+        return replace(run_result, code=None, stdout=b"", failure=f"{answer.error.code}: {answer.error.message}")
+    return replace(run_result, stdout=dump(answer.result) if type(answer.result) is dict else b"")

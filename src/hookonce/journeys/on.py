@@ -1,4 +1,8 @@
-"""on: one call of an agent, from its words and bytes to its answer, whatever goes wrong on the way."""
+"""Dispatcher: one call of an agent from arguments and payload to its native answer, whatever goes wrong.
+
+Errors end in the fail mode of the call and in the log, never in a stray word that an agent would take for an
+answer.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -7,233 +11,230 @@ from pathlib import Path
 from time import monotonic, time
 
 from hookonce import agents, ids, invocation
-from hookonce.agents import kind_of, natives, point_of
+from hookonce.agents import canonical_event_of, config_events, point_of
 from hookonce.config import settings
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.handlers.errand import waited
-from hookonce.handlers.walk import Doer, Walk, drive
+from hookonce.handlers.errand import run_to_completion
+from hookonce.handlers.walk import OperationRunner, Task, run_blocking
 from hookonce.journeys import failmode, ground, pause, silent
-from hookonce.journeys.budget import budget
-from hookonce.journeys.ground import Ground
-from hookonce.journeys.hook_error import errors_of
+from hookonce.journeys.budget import call_budget_s
+from hookonce.journeys.ground import CallContext
+from hookonce.journeys.hook_error import hook_error_records
 from hookonce.journeys.identify import identify
-from hookonce.journeys.respond import Answered, Asked, Call, Claimed, respond, understand
-from hookonce.journeys.stored import logged, stored
-from hookonce.manifest.discover import project_of
+from hookonce.journeys.respond import CallResponse, CallRequest, CallArguments, AlreadyClaimedError, process_request, parse_request
+from hookonce.journeys.stored import note_session_log, redact_record
+from hookonce.manifest.discover import find_project
 from hookonce.model import Agent, Gap, Record, Reply
 from hookonce.runtime import calls, stops
 from hookonce.store import log, spool
 from hookonce.texts import load
 
-TRIAL = b'{"hookonce":"trial"}'  # nobody's payload: whoever sends it only wants to know that we are there
-_MARGIN = 0.25  # seconds beyond the hooks' own time, in which an answer still reaches the agent
-_HURRY = 4.0  # seconds for a call of which not even the agent is known
-_END = "session_end"
+TRIAL_PAYLOAD = b'{"hookonce":"trial"}'  # nobody's payload: whoever sends it only wants to know that we are there
+_REPLY_MARGIN_S = 0.25  # seconds beyond the hooks' own time, in which an answer still reaches the agent
+_UNKNOWN_AGENT_TIMEOUT_S = 4.0  # seconds for a call of which not even the agent is known
+_SESSION_END = "session_end"
 
 
-def answer(
-    words: list[str],
+def answer_call(
+    argv: list[str],
     raw: bytes,
     environment: Mapping[str, str],
     call_id: str | None = None,
-    began: float | None = None,
-    doer: Doer = waited,
+    started_at: float | None = None,
+    run_operation: OperationRunner = run_to_completion,
 ) -> Reply:
-    """The agent's native answer, or the fail mode of the call, whatever goes wrong.
+    """The agent's native answer, or the fail mode of the call: runs to completion in this process.
 
-    An exception is raised only if not even that can be told; what the client then says was made beforehand.
+    Raises only if not even the fail mode can be told; the client then gives the reply that was prepared beforehand.
     """
-    return drive(walk(words, raw, ground.cold(environment), call_id or ids.fresh(), began), doer)
+    return run_blocking(handle_call(argv, raw, ground.oneshot_context(environment), call_id or ids.new_id(), started_at), run_operation)
 
 
-def note(words: list[str], raw: bytes, environment: Mapping[str, str], call_id: str) -> None:
-    """Keep a call that was answered already, because it concerns nobody: no hook is asked."""
-    drive(walk(words, raw, ground.cold(environment, asks=False), call_id))
+def record_call(argv: list[str], raw: bytes, environment: Mapping[str, str], call_id: str) -> None:
+    """Record a call that the fast path has answered already; no hook runs."""
+    run_blocking(handle_call(argv, raw, ground.oneshot_context(environment, runs_hooks=False), call_id))
 
 
-def walk(words: list[str], raw: bytes, where: Ground, call_id: str, began: float | None = None) -> Walk[Reply]:
-    """The same for whoever has more to do than to wait for one answer."""
+def handle_call(argv: list[str], raw: bytes, call_context: CallContext, call_id: str, started_at: float | None = None) -> Task[Reply]:
+    """The same as a task, for a process that has more to do than to wait for one answer."""
     try:
-        call = _call(words, call_id, began)
-        if raw == TRIAL or pause.is_paused():
+        call = _parse_arguments(argv, call_id, started_at)
+        if raw == TRIAL_PAYLOAD or pause.is_paused():
             return failmode.open_reply(agents.load(call.agent))
-        if not where.lives_on:
-            refresh()
-        return (yield from _answer(call, raw, where))
+        if not call_context.is_long_lived:
+            refresh_client_files()
+        return (yield from _answer_request(call, raw, call_context))
     except GeneratorExit:
         raise  # nobody waits for this answer any more
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
-        return failed(words, raw, where, problem)
+        return failure_reply(argv, raw, call_context, problem)
 
 
-def patience(words: list[str]) -> float:
+def call_timeout_s(argv: list[str]) -> float:
     """Seconds after which a call has failed, whatever holds it up."""
     try:
-        call = _call(words)
-        return _budget(call, agents.load(call.agent), call.event or "") + _MARGIN
+        call = _parse_arguments(argv)
+        return _call_budget_s(call, agents.load(call.agent), call.event or "") + _REPLY_MARGIN_S
     except Exception:  # noqa: BLE001  words that say nothing are told so where they are answered
-        return _HURRY
+        return _UNKNOWN_AGENT_TIMEOUT_S
 
 
-def _budget(call: Call, agent: Agent, native: str) -> float:
-    return budget(agent, native, call.timeout, wraps=call.run is not None)
+def _call_budget_s(call: CallArguments, agent: Agent, native: str) -> float:
+    return call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None)
 
 
-def _call(words: list[str], call_id: str = "", began: float | None = None) -> Call:
-    parsed = invocation.parse([invocation.CLIENT, *words])
-    if parsed is None:
-        raise HookonceError(f"these are no words of ours: {words}")
-    return Call(
-        agent=parsed.agent,
-        event=parsed.event,
-        via=parsed.via,
-        dialect=parsed.dialect,
-        run=parsed.run,
-        scope=parsed.scope,
-        timeout=parsed.timeout,
+def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | None = None) -> CallArguments:
+    invocation_args = invocation.parse_words([invocation.CLIENT_NAME, *argv])
+    if invocation_args is None:
+        raise HookonceError(f"these are no words of ours: {argv}")
+    return CallArguments(
+        agent=invocation_args.agent,
+        event=invocation_args.event,
+        via=invocation_args.via,
+        dialect=invocation_args.dialect,
+        run=invocation_args.run,
+        scope=invocation_args.scope,
+        timeout=invocation_args.timeout,
         id=call_id,
-        began=began,
+        started_at=started_at,
     )
 
 
-def refresh() -> None:
-    """What the client says without us follows the manifests; a disk that refuses it refuses nobody an answer."""
+def refresh_client_files() -> None:
+    """Refresh the fail-mode file and the fast-path table beside the client; errors are only logged."""
     try:
-        failmode.refresh()
-        silent.refresh()
+        failmode.refresh_fail_mode()
+        silent.refresh_table()
     except Exception as problem:  # noqa: BLE001  the call itself goes on
-        _tell("failmode", problem)
+        _log_problem("failmode", problem)
 
 
-def _answer(call: Call, raw: bytes, where: Ground) -> Walk[Reply]:
-    asked = understand(call, raw, where.environment, where.pid)
-    if not raw.strip() and "prevent" in point_of(asked.agent, asked.native).can:
+def _answer_request(call: CallArguments, raw: bytes, call_context: CallContext) -> Task[Reply]:
+    request = parse_request(call, raw, call_context.environment, call_context.pid)
+    if not raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
         raise PayloadError("nothing was said of what has to be judged")
-    if asked.event.type == _END:
-        keep(Record(event=asked.event), where)  # an agent that ends does not always let us end
+    if request.event.type == _SESSION_END:
+        append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
     try:
-        answered = yield from respond(call, asked, where)
-    except Claimed:
-        return (yield from _of_others(call, asked, where))
+        response = yield from process_request(call, request, call_context)
+    except AlreadyClaimedError:
+        return (yield from _await_claimant(call, request, call_context))
     except GeneratorExit:
         raise
     except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
-        answered = _failed(asked, problem, where)
+        response = _failure_response(request, problem, call_context)
     with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
-        _remember(call, answered, where)
-    return answered.reply
+        _record_response(call, response, call_context)
+    return response.reply
 
 
-def _of_others(call: Call, asked: Asked, where: Ground) -> Walk[Reply]:
-    """What whoever runs the hooks of this call has answered; if that never comes, the fail mode."""
-    waited = monotonic() - call.began if call.began is not None else 0
-    until = time() + _budget(call, asked.agent, asked.native) - waited
-    found = yield from calls.answer_of(call.id, until)
-    if found is not None:
-        return found
-    answered = _failed(asked, HookonceError("whoever ran the hooks of this call is gone"), where)
-    keep(answered.record, where)
-    return answered.reply
+def _await_claimant(call: CallArguments, request: CallRequest, call_context: CallContext) -> Task[Reply]:
+    """The answer of whoever has claimed this call; if it never comes, the fail mode."""
+    elapsed_s = monotonic() - call.started_at if call.started_at is not None else 0
+    deadline = time() + _call_budget_s(call, request.agent, request.native) - elapsed_s
+    reply = yield from calls.await_answer(call.id, deadline)
+    if reply is not None:
+        return reply
+    response = _failure_response(request, HookonceError("whoever ran the hooks of this call is gone"), call_context)
+    append_record(response.record, call_context)
+    return response.reply
 
 
-def _remember(call: Call, answered: Answered, where: Ground) -> None:
-    if answered.record.event.id != call.id and settings.records():
-        where.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
-    for record in (answered.record, *errors_of(answered.record)):
-        keep(record, where)
-    if where.asks and (answered.record.runs or calls.is_claimed(call.id)):
-        calls.finish(call.id, answered.reply)
-    where.noticed(answered.record)
+def _record_response(call: CallArguments, response: CallResponse, call_context: CallContext) -> None:
+    if response.record.event.id != call.id and settings.records():
+        call_context.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
+    for record in (response.record, *hook_error_records(response.record)):
+        append_record(record, call_context)
+    if call_context.runs_hooks and (response.record.runs or calls.has_claim(call.id)):
+        calls.save_answer(call.id, response.reply)
+    call_context.on_record(response.record)
 
 
-def keep(record: Record, where: Ground) -> None:
-    """A record that cannot be kept is counted, and costs nobody the answer."""
+def append_record(record: Record, call_context: CallContext) -> None:
+    """Append a record to the spool; one that cannot be written is counted, and costs nobody the answer."""
     if not settings.records():
         return
     try:
-        kept = stored(record)
-        where.spool.append(kept)
-        logged(kept, where.environment)
+        stored_record = redact_record(record)
+        call_context.spool.append(stored_record)
+        note_session_log(stored_record, call_context.environment)
     except Exception as problem:  # noqa: BLE001  as above
-        spool.count_loss()
-        _tell("record", problem)
+        spool.count_lost_record()
+        _log_problem("record", problem)
 
 
-def _failed(asked: Asked, problem: BaseException, where: Ground) -> Answered:
-    _tell(f"{asked.agent.name} {asked.native}", problem)
-    note = f"{type(problem).__name__}: {log.words(problem)}"
+def _failure_response(request: CallRequest, problem: BaseException, call_context: CallContext) -> CallResponse:
+    _log_problem(f"{request.agent.name} {request.native}", problem)
+    note = f"{type(problem).__name__}: {log.safe_message(problem)}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
-    return Answered(reply=_fail_mode(asked, where), record=Record(event=asked.event, gaps=[gap]))
+    return CallResponse(reply=_fail_mode_reply(request, call_context), record=Record(event=request.event, gaps=[gap]))
 
 
-def _fail_mode(asked: Asked, where: Ground) -> Reply:
+def _fail_mode_reply(request: CallRequest, call_context: CallContext) -> Reply:
     """Closed if a hook has to be asked; but an agent that is kept from stopping has to be let go in the end."""
-    closed = failmode.is_closed(asked.event.type, _project(where.cwd, asked.event.cwd))
-    if closed and "retry" in point_of(asked.agent, asked.native).can:
-        closed = stops.refuse(asked.event, failmode.REASON)
-    return failmode.closed_reply(asked.agent, asked.native) if closed else failmode.open_reply(asked.agent)
+    is_closed = failmode.is_closed(request.event.type, _find_project(call_context.cwd, request.event.cwd))
+    if is_closed and "retry" in point_of(request.agent, request.native).capabilities:
+        is_closed = stops.refuse_stop(request.event, failmode.FAIL_CLOSED_REASON)
+    return failmode.closed_reply(request.agent, request.native) if is_closed else failmode.open_reply(request.agent)
 
 
-def _project(place: str, told: str | None = None) -> Path | None:
-    """The project of a call: around where the agent says it is, else around where the caller is."""
+def _find_project(base_dir: str, event_cwd: str | None = None) -> Path | None:
     try:
-        return project_of(join(place, told or ""))  # noqa: PTH118  as where hooks are chosen
+        return find_project(join(base_dir, event_cwd or ""))  # noqa: PTH118  as where hooks are chosen
     except (OSError, ValueError):
         return None
 
 
-def late(words: list[str], raw: bytes, where: Ground) -> Reply:
-    """What is said if an answer that is on its way never comes; a stop is let pass, for nobody would count it."""
-    named = _named(words)
+def timeout_reply(argv: list[str], raw: bytes, call_context: CallContext) -> Reply:
+    """The reply if an answer never comes; a stop is let pass, for nobody would count it."""
+    names = _positional_arguments(argv)
     with suppress(Exception):
-        asked = _recognised(named, raw, where.environment)
-        if "retry" not in point_of(asked.agent, asked.native).can:
-            return _fail_mode(asked, where)
-        return failmode.open_reply(asked.agent)
+        request = _identify_request(names, raw, call_context.environment)
+        if "retry" not in point_of(request.agent, request.native).capabilities:
+            return _fail_mode_reply(request, call_context)
+        return failmode.open_reply(request.agent)
     with suppress(HookonceError):
-        return _by_name(where.cwd, *named or [""])
+        return _reply_by_name(call_context.cwd, *names or [""])
     return Reply()
 
 
-def failed(words: list[str], raw: bytes, where: Ground, problem: BaseException) -> Reply:
-    """The fail mode of a call that could not be followed to its end, for whoever made it, as far as that is known."""
-    _tell(" ".join(words[:2]), problem)
-    named = _named(words)
+def failure_reply(argv: list[str], raw: bytes, call_context: CallContext, problem: BaseException) -> Reply:
+    """The fail mode of a call that raised, for its agent as far as that is known."""
+    _log_problem(" ".join(argv[:2]), problem)
+    names = _positional_arguments(argv)
     with suppress(Exception):
-        return _fail_mode(_recognised(named, raw, where.environment), where)
+        return _fail_mode_reply(_identify_request(names, raw, call_context.environment), call_context)
     try:
-        return _by_name(where.cwd, *named or [""])
+        return _reply_by_name(call_context.cwd, *names or [""])
     except HookonceError:  # to somebody unknown there is nothing to say
         return Reply()
 
 
-def _named(words: list[str]) -> list[str]:
-    """The agent and the event, as far as they are said."""
-    return [word for word in words[:2] if not word.startswith("--")]
+def _positional_arguments(argv: list[str]) -> list[str]:
+    return [argument for argument in argv[:2] if not argument.startswith("--")]
 
 
-def _recognised(named: list[str], raw: bytes, environment: Mapping[str, str]) -> Asked:
-    """Who asks, and about what: by the words and the payload, or by the payload alone."""
-    agent, event = (*named, None, None)[:2]
+def _identify_request(names: list[str], raw: bytes, environment: Mapping[str, str]) -> CallRequest:
+    """Agent and event by arguments and payload, or by the payload alone."""
+    agent, event = (*names, None, None)[:2]
     try:
         agents.load(agent or "")
     except HookonceError:
-        found = identify(load(raw.decode()), environment)
-        agent, event = found.name, found.event or event
-    call = Call(agent=agent or "", event=event)
-    return understand(call, raw, environment)
+        identification = identify(load(raw.decode()), environment)
+        agent, event = identification.name, identification.event or event
+    call = CallArguments(agent=agent or "", event=event)
+    return parse_request(call, raw, environment)
 
 
-def _by_name(place: str, name: str, native: str = "") -> Reply:
-    """For a payload that says nothing: by the words alone; a stop is let pass, for nobody could count it."""
+def _reply_by_name(base_dir: str, name: str, native: str = "") -> Reply:
+    """Fail mode by the arguments alone; a stop is let pass, for nobody could count it."""
     agent = agents.load(name)
-    refusable = native in natives(agent) and "retry" not in point_of(agent, native).can
-    closed = refusable and failmode.is_closed(kind_of(agent, native), _project(place))
-    return failmode.closed_reply(agent, native) if closed else failmode.open_reply(agent)
+    can_refuse = native in config_events(agent) and "retry" not in point_of(agent, native).capabilities
+    is_closed = can_refuse and failmode.is_closed(canonical_event_of(agent, native), _find_project(base_dir))
+    return failmode.closed_reply(agent, native) if is_closed else failmode.open_reply(agent)
 
 
-def _tell(what: str, problem: BaseException) -> None:
-    """Messages go to the log: an agent would take a stray word for an answer."""
+def _log_problem(subject: str, problem: BaseException) -> None:
     with suppress(Exception):
-        told = str(problem) if isinstance(problem, HookonceError) else log.trace(problem)
-        log.write(f"on {what}: {told}")
+        text = str(problem) if isinstance(problem, HookonceError) else log.format_trace(problem)
+        log.write(f"on {subject}: {text}")

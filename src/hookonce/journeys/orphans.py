@@ -1,4 +1,4 @@
-"""Processes that somebody leaves behind: they come to us while we adopt them, are named, and ended."""
+"""Orphan processes of a checked module: they are adopted as children of ours, named, and killed."""
 
 import os
 import signal
@@ -6,28 +6,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hookonce.handlers.watchdog import adopt_orphans, children
+from hookonce.handlers.watchdog import adopt_orphans, child_pids
 
-_SHOWN = 120
+_MAX_NAME_CHARS = 120
 
 
 @contextmanager
-def adopted() -> Iterator[list[str]]:
-    """For a while; in the end the list says what was left, and nothing of it runs any more."""
-    ours, left = {*children()}, list[str]()
+def adopt_orphan_processes() -> Iterator[list[str]]:
+    """Adopt orphans for a while; in the end the list says what was left, and nothing of it runs any more."""
+    own_children, leftovers = {*child_pids()}, list[str]()
     adopt_orphans()
     try:
-        yield left
+        yield leftovers
     finally:
-        while found := {*children()} - ours:
-            for pid in sorted(found):
-                left += _ended(pid)
-        adopt_orphans(wanted=False)
+        while orphans := {*child_pids()} - own_children:
+            for pid in sorted(orphans):
+                leftovers += _kill_process(pid)
+        adopt_orphans(enable=False)
 
 
-def _ended(pid: int) -> list[str]:
-    """End one, and say what it was; one that has ended by itself was not left."""
-    name = _name(pid)
+def _kill_process(pid: int) -> list[str]:
+    """One that has ended by itself was not left behind."""
+    name = _command_line(pid)
     with suppress(OSError):
         os.kill(pid, signal.SIGKILL)
     with suppress(OSError):
@@ -35,9 +35,9 @@ def _ended(pid: int) -> list[str]:
     return [name] if name else []
 
 
-def _name(pid: int) -> str:
+def _command_line(pid: int) -> str:
     try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ")
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ")
     except OSError:
         return ""
-    return words.decode(errors="replace")[:_SHOWN]
+    return command.decode(errors="replace")[:_MAX_NAME_CHARS]

@@ -1,4 +1,4 @@
-"""The kill switch: for a while nobody is asked, and every agent hears its silence.
+"""Pause (kill switch): for a while no hook runs, and every agent gets its silence.
 
 It is one small file with a time in it, so that it works whatever else is broken.
 """
@@ -13,50 +13,50 @@ from hookonce.config import paths
 from hookonce.edit.file import remove_file, replace_file
 from hookonce.errors import UsageError
 
-_UNITS = {"s": 1, "m": 60, "h": 3600}
-_LONGEST = 24 * 3600
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
+_MAX_PAUSE_S = 24 * 3600
 
 
-def _file() -> Path:
-    return paths.paused()
+def _pause_file() -> Path:
+    return paths.pause_path()
 
 
-def seconds_of(text: str) -> int:
-    """A length of time such as 10m."""
-    found = re.fullmatch(r"([0-9]{1,6})([smh])", text)
-    length = int(found[1]) * _UNITS[found[2]] if found else 0
-    if not 0 < length <= _LONGEST:
+def parse_duration_s(text: str) -> int:
+    """Parse a duration such as 10m into seconds."""
+    match = re.fullmatch(r"([0-9]{1,6})([smh])", text)
+    duration_s = int(match[1]) * _UNIT_SECONDS[match[2]] if match else 0
+    if not 0 < duration_s <= _MAX_PAUSE_S:
         raise UsageError(f"{text!r} is no length of time; say something like 30s, 10m or 2h, a day at most")
-    return length
+    return duration_s
 
 
-def pause(length: int) -> None:
-    """Ask nobody for so many seconds."""
-    replace_file(_file(), f"{int(time()) + length}\n".encode(), mode=0o600)
+def pause(duration_s: int) -> None:
+    """Pause for so many seconds."""
+    replace_file(_pause_file(), f"{int(time()) + duration_s}\n".encode(), mode=0o600)
 
 
 def resume() -> None:
-    """Ask again."""
-    remove_file(_file())
+    """End the pause."""
+    remove_file(_pause_file())
 
 
 def is_paused() -> bool:
-    """Whether a person has paused us, and the time is not over."""
-    return _left() > 0
+    """Whether a pause is on."""
+    return _remaining_s() > 0
 
 
-def paused_until() -> str | None:
+def pause_end() -> str | None:
     """When the pause ends, if there is one."""
-    return times.from_seconds(int(time() + _left())) if is_paused() else None
+    return times.from_seconds(int(time() + _remaining_s())) if is_paused() else None
 
 
-def _left() -> float:
+def _remaining_s() -> float:
     """Seconds until the pause is over; more than a day is nothing that we wrote."""
-    file = _file()
+    file = _pause_file()
     if not os.path.lexists(file):
         return 0
     try:
-        left = float(file.read_bytes()) - time()
+        remaining_s = float(file.read_bytes()) - time()
     except (OSError, ValueError):
         return 0
-    return left if 0 < left <= _LONGEST else 0
+    return remaining_s if 0 < remaining_s <= _MAX_PAUSE_S else 0

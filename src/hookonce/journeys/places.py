@@ -1,4 +1,4 @@
-"""Where an agent's hooks live on this machine: the file that we write, and all those that it reads."""
+"""Locations of an agent's hook configuration: the file that we write, and all those that the agent reads."""
 
 from collections.abc import Iterator
 from os import environ
@@ -13,57 +13,57 @@ from hookonce.journeys.splice import editor_of
 from hookonce.model import Agent, Object
 
 
-class Place(Struct, frozen=True):
-    """A home and a project, in which agents' files are looked for."""
+class ConfigRoots(Struct, frozen=True):
+    """The home and the project below which agents' files are looked for."""
 
     home: Path
     project: Path
 
 
-def here() -> Place:
+def current_roots() -> ConfigRoots:
     """The user's home, and the project around the working directory: up to its repository, else that itself.
 
     Whoever names a home that is none of ours means another one than we would take, and must not be written there.
     """
-    named = environ.get("HOME")
-    if named and Path(named) != paths.home():
-        raise HookonceError(f"HOME is {named}, which is no directory of yours; make it, or unset HOME")
+    home_variable = environ.get("HOME")
+    if home_variable and Path(home_variable) != paths.home():
+        raise HookonceError(f"HOME is {home_variable}, which is no directory of yours; make it, or unset HOME")
     cwd = Path.cwd()
-    around = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
-    return Place(paths.home(), cwd if around == paths.home() else around)
+    repository = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+    return ConfigRoots(paths.home(), cwd if repository == paths.home() else repository)
 
 
-def resolved(place: Place, name: str) -> Path:
-    """A name of an agent's table as a path."""
+def resolve_path(roots: ConfigRoots, name: str) -> Path:
+    """Resolve a file name of an agent's table to a path."""
     if name.startswith("~/"):
-        return place.home / name[2:]
-    return Path(name) if name.startswith("/") else place.project / name
+        return roots.home / name[2:]
+    return Path(name) if name.startswith("/") else roots.project / name
 
 
-def written(agent: Agent, scope: str, place: Place) -> Path | None:
+def target_file(agent: Agent, scope: str, roots: ConfigRoots) -> Path | None:
     """The file (or, for scripts, the folder) that we write for an agent in a scope."""
     config = config_of(agent)
-    other = config.instead.get(scope)
-    if other is not None and resolved(place, other).is_file():
-        return resolved(place, other)
-    return resolved(place, config.files[scope]) if scope in config.files else None
+    override = config.override_files.get(scope)
+    if override is not None and resolve_path(roots, override).is_file():
+        return resolve_path(roots, override)
+    return resolve_path(roots, config.files[scope]) if scope in config.files else None
 
 
-def is_bare(agent: Agent, path: Path, place: Place) -> bool:
+def is_bare_event_map(agent: Agent, path: Path, roots: ConfigRoots) -> bool:
     """Whether a file holds the map of events without a key above it."""
-    return any(path == resolved(place, name) for name in config_of(agent).instead.values())
+    return any(path == resolve_path(roots, name) for name in config_of(agent).override_files.values())
 
 
-def sources(agent: Agent, place: Place) -> Iterator[tuple[str, Path]]:
+def config_files(agent: Agent, roots: ConfigRoots) -> Iterator[tuple[str, Path]]:
     """Every file in which the agent finds hooks, by scope."""
     config = config_of(agent)
-    seen: set[Path] = set()  # in a home that is the project too, the user's file comes first
+    unique_paths: set[Path] = set()  # in a home that is the project too, the user's file comes first
     for scope in dict.fromkeys((*config.files, *config.reads)):
         names = ([config.files[scope]] if scope in config.files else []) + list(config.reads.get(scope, ()))
         for name in names:
-            for path in _matching(resolved(place, name)):
-                if path not in seen and _is_file(path):
-                    seen.add(path)
+            for path in _expand_path(resolve_path(roots, name)):
+                if path not in unique_paths and _is_file(path):
+                    unique_paths.add(path)
                     yield scope, path
 
 
@@ -74,7 +74,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _matching(path: Path) -> list[Path]:
+def _expand_path(path: Path) -> list[Path]:
     try:
         if path.is_dir():
             return sorted(path.iterdir())
@@ -85,8 +85,8 @@ def _matching(path: Path) -> list[Path]:
 
 
 def document_of(agent: Agent, path: Path, data: bytes) -> Object:
-    """A file of an agent's as the document that its `parse` reads."""
+    """An agent's file as the document that its `parse` reads."""
     if config_of(agent).language == "code":
         return {"files": {path.name: data.decode(errors="replace")}}
-    found = editor_of(path).value_at(data, ())
-    return found if type(found) is dict else {}
+    document = editor_of(path).value_at(data, ())
+    return document if type(document) is dict else {}

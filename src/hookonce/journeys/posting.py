@@ -1,4 +1,4 @@
-"""Whether agents may post their events to us, and what keeps their posts from being answered."""
+"""HTTP policy: whether agents may post their events to us, and what keeps their posts from being answered."""
 
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -7,116 +7,116 @@ from pathlib import Path
 from hookonce import invocation
 from hookonce.agents import _http
 from hookonce.config import settings
-from hookonce.edit.refusal import Refusal
+from hookonce.edit.refusal import FileEditError
 from hookonce.errors import HookonceError
 from hookonce.journeys import failmode, ledger
-from hookonce.journeys.doorbell import silence
-from hookonce.journeys.places import Place, resolved
+from hookonce.journeys.doorbell import probe_listener
+from hookonce.journeys.places import ConfigRoots, resolve_path
 from hookonce.journeys.splice import editor_of
 from hookonce.model import Agent, Hook
 from hookonce.runtime import address
-from hookonce.runtime.address import Address
+from hookonce.runtime.address import HttpAddress
 
 SCOPE = "user"  # a project's files are for everybody, and the token is not
-_OTHERS = 0o077
+_OTHERS_MODE_BITS = 0o077
 # Where an agent lists the only addresses that it posts to.
-_LISTS = {
+_URL_ALLOWLISTS = {
     "claude-code": ("~/.claude/settings.json", ("allowedHttpHookUrls",)),
     "qwen-code": ("~/.qwen/settings.json", ("security", "allowedHttpHookUrls")),
 }
-_LENIENT = frozenset({"qwen-code"})  # to whom an empty list means everything
+_EMPTY_LIST_ALLOWS_ALL = frozenset({"qwen-code"})  # to whom an empty list means everything
 
 
-def forbidden() -> str | None:
-    """Why nobody may have a door here, if so."""
-    return None if settings.http() else "`http = false` in config.toml forbids the HTTP door"
+def settings_obstacle() -> str | None:
+    """Why the settings allow no HTTP listener, if so."""
+    return None if settings.allows_http() else "`http = false` in config.toml forbids the HTTP door"
 
 
-def shut(project: Path | None) -> str | None:
-    """Why there can be no door: forbidden, or a hook has to be asked."""
+def listener_obstacle(project: Path | None) -> str | None:
+    """Why there can be no listener: forbidden, or a hook must never be skipped."""
     try:
-        kinds = sorted(failmode.closed(project))
-        why = forbidden()
+        kinds = sorted(failmode.closed_event_types(project))
+        reason = settings_obstacle()
     except HookonceError as problem:
         return str(problem)
-    if why is None and kinds:
-        why = (
+    if reason is None and kinds:
+        reason = (
             f"a hook on {kinds[0]} has `on_failure: closed`, and an agent goes on when nobody answers its posts; "
             "over HTTP it could not be kept"
         )
-    return why
+    return reason
 
 
-def refusal(agent: Agent, scope: str, path: Path, project: Path | None) -> str | None:
-    """Why an agent's posts cannot be had in a scope."""
-    if agent.name not in _http.COMMANDS:
-        return f"{agent.title} cannot post its events; {' and '.join(sorted(_http.COMMANDS))} can"
+def install_obstacle(agent: Agent, scope: str, path: Path, project: Path | None) -> str | None:
+    """Why an agent cannot be set up to post its events in a scope."""
+    if agent.name not in _http.COMMAND_EVENTS:
+        return f"{agent.title} cannot post its events; {' and '.join(sorted(_http.COMMAND_EVENTS))} can"
     if scope != SCOPE:
         return "a project's files are for everybody, and the token of the HTTP door is yours; use --scope user"
-    if why := shut(project):
-        return f"no HTTP door for {agent.title}: {why}"
-    if is_readable(path):
+    if reason := listener_obstacle(project):
+        return f"no HTTP door for {agent.title}: {reason}"
+    if is_readable_by_others(path):
         return f"{path} would hold the token of the HTTP door, and others can read it; chmod 600 {path} first"
     return None
 
 
-def is_readable(path: Path) -> bool:
+def is_readable_by_others(path: Path) -> bool:
     """Whether others can read a file, as far as its own mode goes."""
     try:
-        return bool(path.stat().st_mode & _OTHERS)
+        return bool(path.stat().st_mode & _OTHERS_MODE_BITS)
     except OSError:
         return False
 
 
-def posts(hooks: list[Hook]) -> bool:
-    """Whether a door among these is an address."""
-    return any(invocation.read(hook.handler.url or "") is not None for hook in hooks)
+def has_http_entry(hooks: list[Hook]) -> bool:
+    """Whether one of these hooks is an HTTP entry of ours."""
+    return any(invocation.parse_command(hook.handler.url or "") is not None for hook in hooks)
 
 
-def kept(hooks: list[Hook], project: Path | None) -> Address | None:
+def current_address(hooks: list[Hook], project: Path | None) -> HttpAddress | None:
     """The address that an agent's posts go to and may go on going to; None if it shall run our client."""
-    return address.known() if posts(hooks) and shut(project) is None else None
+    return address.load_http_address() if has_http_entry(hooks) and listener_obstacle(project) is None else None
 
 
-def retire() -> None:
-    """Have no door any more, if no file that we wrote has its address."""
-    known = address.known()
-    if known is not None and not any(known.base in _text(path) for path in ledger.known()):
-        address.forget()
+def drop_unused_address() -> None:
+    """Forget the listener's address if no file that we wrote has it."""
+    own_address = address.load_http_address()
+    if own_address is not None and not any(own_address.base in _read_text(path) for path in ledger.changed_files()):
+        address.remove_http_address()
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 
 
-def problems(agent: Agent, path: Path, place: Place) -> Iterator[str]:
-    """What is wrong with the door of an agent that posts to us."""
-    if why := shut(place.project):
-        yield f"{agent.title} posts its events, and no hook is asked about them: {why}"
+def http_problems(agent: Agent, path: Path, roots: ConfigRoots) -> Iterator[str]:
+    """What is wrong with the listener for an agent that posts to us."""
+    if reason := listener_obstacle(roots.project):
+        yield f"{agent.title} posts its events, and no hook is asked about them: {reason}"
         return
-    if is_readable(path):
+    if is_readable_by_others(path):
         yield f"{path} holds the token of the HTTP door, and others can read it: chmod 600 {path}"
-    known = address.known()
-    if known is None:
+    own_address = address.load_http_address()
+    if own_address is None:
         yield f"{agent.title} posts its events to an address of which we know nothing any more"
         return
-    if not _is_allowed(agent, known, place):
-        yield f"{agent.title} does not post to {known.base}: allowedHttpHookUrls in its settings lacks {known.base}/*"
-    if (told := silence(known)) is not None:
-        yield f"{agent.title} posts its events, and {told}"
+    if not _is_allowed(agent, own_address, roots):
+        yield f"{agent.title} does not post to {own_address.base}: allowedHttpHookUrls in its settings lacks {own_address.base}/*"
+    if (problem := probe_listener(own_address)) is not None:
+        yield f"{agent.title} posts its events, and {problem}"
 
 
-def _is_allowed(agent: Agent, known: Address, place: Place) -> bool:
-    name, keys = _LISTS[agent.name]
-    file = resolved(place, name)
+def _is_allowed(agent: Agent, own_address: HttpAddress, roots: ConfigRoots) -> bool:
+    name, keys = _URL_ALLOWLISTS[agent.name]
+    file = resolve_path(roots, name)
     try:
-        listed = editor_of(file).value_at(file.read_bytes(), keys, None)
-    except (OSError, Refusal):
+        allowlist = editor_of(file).value_at(file.read_bytes(), keys, None)
+    except (OSError, FileEditError):
         return True
-    url = f"{known.base}/on/{agent.name}/PreToolUse?via={agent.name}/{SCOPE}"
-    if type(listed) is not list or (not listed and agent.name in _LENIENT):
+    url = f"{own_address.base}/on/{agent.name}/PreToolUse?via={agent.name}/{SCOPE}"
+    if type(allowlist) is not list or (not allowlist and agent.name in _EMPTY_LIST_ALLOWS_ALL):
         return True
-    return any(type(one) is str and fnmatchcase(url, one) for one in listed)
+    return any(type(pattern) is str and fnmatchcase(url, pattern) for pattern in allowlist)

@@ -7,54 +7,54 @@ from msgspec.structs import replace
 
 from hookonce import times
 from hookonce.journeys.record import Recorder
-from hookonce.journeys.transcribe import Whose, transcribe
+from hookonce.journeys.transcribe import TranscriptOwner, transcript_entries
 from hookonce.store import cursors
-from hookonce.store.cursors import Place
-from hookonce.transcripts.follow import LONGEST, follow
-from hookonce.transcripts.reader import Reader, close
-from hookonce.transcripts.reading import Cursor, Reading
+from hookonce.store.cursors import TranscriptFile
+from hookonce.transcripts.follow import MAX_CHUNK_BYTES, follow_file
+from hookonce.transcripts.reader import TranscriptReader, flush_memory
+from hookonce.transcripts.reading import TranscriptCursor, TranscriptBatch
 
-PIECE = 1 << 18  # bytes at once: who calls meanwhile waits for as long as it takes to read them
+CHUNK_BYTES = 1 << 18  # bytes at once: who calls meanwhile waits for as long as it takes to read them
 
 
-class Piece(Struct, frozen=True, kw_only=True):
-    """What one look at a file has told; there is `more` of it if the place in the file has changed."""
+class TranscriptChunk(Struct, frozen=True, kw_only=True):
+    """Result of one read of a file; there is more of it if the place in the file has changed."""
 
     path: Path
-    before: Cursor | None
-    cursor: Cursor
-    reading: Reading
-    more: bool
+    previous: TranscriptCursor | None
+    cursor: TranscriptCursor
+    reading: TranscriptBatch
+    has_more: bool
 
 
-def read_on(recorder: Recorder, reader: Reader, path: Path, *, last: bool = False) -> Piece:
-    """The next piece of a file; the `last` one, after which there is no more, tells what was held back."""
-    before = cursors.read(recorder.writer.connection, path)
-    cursor, reading = _followed(reader, path, before)
-    more = before is None or (cursor.offset, cursor.mark) != (before.offset, before.mark)
-    if last and not more:
-        memory, rest = close(cursor.memory)
-        cursor, reading = replace(cursor, memory=memory), reading + rest
-    return Piece(path=path, before=before, cursor=cursor, reading=reading, more=more)
+def read_chunk(recorder: Recorder, reader: TranscriptReader, path: Path, *, is_last: bool = False) -> TranscriptChunk:
+    """Read the next chunk of a file; with `is_last`, after the end, also what the reader held back."""
+    previous = cursors.load_cursor(recorder.writer.connection, path)
+    cursor, reading = _follow_file(reader, path, previous)
+    has_more = previous is None or (cursor.offset, cursor.mark) != (previous.offset, previous.mark)
+    if is_last and not has_more:
+        memory, held_back = flush_memory(cursor.memory)
+        cursor, reading = replace(cursor, memory=memory), reading + held_back
+    return TranscriptChunk(path=path, previous=previous, cursor=cursor, reading=reading, has_more=has_more)
 
 
-def _followed(reader: Reader, path: Path, before: Cursor | None) -> tuple[Cursor, Reading]:
-    """A document that is written as a whole is read as one; so is a line, however long, if that is possible at all."""
-    limit = PIECE
-    while path.suffix != ".json" and limit < LONGEST:
-        cursor, reading = follow(reader, path, before, limit)
-        if not cursor.in_long_line or (before is not None and before.in_long_line):
+def _follow_file(reader: TranscriptReader, path: Path, previous: TranscriptCursor | None) -> tuple[TranscriptCursor, TranscriptBatch]:
+    """A JSON document is read as a whole; the limit doubles until a long line fits."""
+    limit = CHUNK_BYTES
+    while path.suffix != ".json" and limit < MAX_CHUNK_BYTES:
+        cursor, reading = follow_file(reader, path, previous, limit)
+        if not cursor.in_long_line or (previous is not None and previous.in_long_line):
             return cursor, reading
         limit *= 2  # no more than the line needs: what stands below it can wait
-    return follow(reader, path, before, LONGEST)
+    return follow_file(reader, path, previous, MAX_CHUNK_BYTES)
 
 
-def keep(recorder: Recorder, piece: Piece, whose: Whose) -> int:
-    """Keep what a piece tells and how far it went, both or neither; how many events are new."""
-    if piece.cursor == piece.before:
+def store_chunk(recorder: Recorder, chunk: TranscriptChunk, owner: TranscriptOwner) -> int:
+    """Store a chunk's events and its cursor, both or neither; how many events are new."""
+    if chunk.cursor == chunk.previous:
         return 0
-    place = Place(piece.path, whose.agent, whose.session)
-    return recorder.add(
-        transcribe(piece.reading, whose),
-        lambda connection: cursors.write(connection, place, piece.cursor, times.now()),
+    cursor_place = TranscriptFile(chunk.path, owner.agent, owner.session)
+    return recorder.append(
+        transcript_entries(chunk.reading, owner),
+        lambda connection: cursors.save_cursor(connection, cursor_place, chunk.cursor, times.now()),
     )

@@ -9,161 +9,161 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from hookonce.config import settings
-from hookonce.derive.ending import overdue
-from hookonce.derive.step import State, completed, remembered, step
+from hookonce.derive.ending import derive_end
+from hookonce.derive.step import SessionState, complete_event, rebuild_state, derive_events
 from hookonce.errors import HookonceError
-from hookonce.journeys.long_sessions import before_these
-from hookonce.journeys.stored import captured
+from hookonce.journeys.long_sessions import restore_long_session
+from hookonce.journeys.stored import append_session_logs
 from hookonce.model import Record, Stored
 from hookonce.store import log
-from hookonce.store.entry import Entry, entry
-from hookonce.store.fold import Folded, fold
+from hookonce.store.entry import StoreEntry, build_entry
+from hookonce.store.fold import IngestResult, ingest_spool
 from hookonce.store.prices import window_of
-from hookonce.store.query import Wanted, records
+from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.writer import Writer
 
-_SESSIONS = 256  # that are remembered; an older one is read again when it goes on
-_READ = 300  # records of such a session; what it came to before is summed up
-Key = tuple[str, str | None]
-TROUBLE = (sqlite3.Error, OSError, HookonceError)  # of the store: what was to be kept is tried again
+_MAX_SESSIONS = 256  # that are remembered; an older one is read again when it goes on
+_MAX_REPLAY_RECORDS = 300  # records of such a session; what it came to before is summed up
+SessionKey = tuple[str, str | None]
+STORE_ERRORS = (sqlite3.Error, OSError, HookonceError)  # of the store: what was to be kept is tried again
 
 
-class Listener(Protocol):
-    """One who knows more of sessions than is told to us, and wants to know what is."""
+class RecordListener(Protocol):
+    """Listener of a recorder, which may know more of sessions (from transcripts) than hooks tell."""
 
-    def hears(self, recorder: "Recorder", entries: Sequence[Entry], /) -> None:
-        """These are about to be kept; what should be there before them may be kept now."""
+    def hears(self, recorder: "Recorder", entries: Sequence[StoreEntry], /) -> None:
+        """Called before entries are stored; what should be there before them may be stored now."""
 
-    def heard(self, entries: Sequence[Entry], /) -> None:
-        """These were kept."""
+    def heard(self, entries: Sequence[StoreEntry], /) -> None:
+        """Called after entries were stored."""
 
 
 class Recorder:
-    """One who keeps: everything that is appended is seen by its session, and what follows from it is appended too."""
+    """Appends entries to the store, with the records that follow from each in its session."""
 
-    def __init__(self, writer: Writer, listener: Listener | None = None) -> None:
-        """Nothing is remembered yet."""
+    def __init__(self, writer: Writer, listener: RecordListener | None = None) -> None:
+        """A recorder without cached sessions."""
         self.writer = writer
-        writer.told = captured
+        writer.on_new_records = append_session_logs
         self._listener = listener
-        self._states: OrderedDict[Key, State] = OrderedDict()
+        self._states: OrderedDict[SessionKey, SessionState] = OrderedDict()
 
-    def keep(self, entries: Sequence[Entry]) -> int:
-        """Keep entries and what follows from them, all in one step or not at all; how many are new."""
-        self._tell(lambda listener: listener.hears(self, entries))
-        new = self.add(entries)
-        self._tell(lambda listener: listener.heard(entries))
-        return new
+    def record(self, entries: Sequence[StoreEntry]) -> int:
+        """Store entries and derived records in one transaction, and notify the listener; how many are new."""
+        self._notify(lambda listener: listener.hears(self, entries))
+        new_count = self.append(entries)
+        self._notify(lambda listener: listener.heard(entries))
+        return new_count
 
-    def _tell(self, what: Callable[[Listener], object]) -> None:
-        """Whoever listens keeps nothing out of the record, whatever it stumbles over."""
+    def _notify(self, notify: Callable[[RecordListener], object]) -> None:
+        """Notify the listener; its errors keep nothing out of the store."""
         try:
             if self._listener is not None:
-                what(self._listener)
-        except TROUBLE:
+                notify(self._listener)
+        except STORE_ERRORS:
             raise
         except Exception as problem:  # noqa: BLE001  as above
-            log.write(f"record: {log.trace(problem)}")
+            log.write(f"record: {log.format_trace(problem)}")
 
-    def add(self, entries: Sequence[Entry], beside: Callable[[Connection], object] | None = None) -> int:
-        """The same without telling anybody; `beside` writes what has to be true exactly if they are kept."""
+    def append(self, entries: Sequence[StoreEntry], write_with: Callable[[Connection], object] | None = None) -> int:
+        """The same without notification; `write_with` writes in the same transaction."""
         try:
-            return self.writer.append(entries, self, beside)
-        except TROUBLE:
+            return self.writer.append(entries, self, write_with)
+        except STORE_ERRORS:
             self._states.clear()  # of rows that are not there
             raise
         except Exception as problem:  # noqa: BLE001  one record that we do not understand must not keep out the others
             self._states.clear()
-            return self._apart(entries, beside, problem)
+            return self._append_in_halves(entries, write_with, problem)
 
-    def _apart(
-        self, entries: Sequence[Entry], beside: Callable[[Connection], object] | None, problem: Exception
+    def _append_in_halves(
+        self, entries: Sequence[StoreEntry], write_with: Callable[[Connection], object] | None, problem: Exception
     ) -> int:
-        """Keep entries in smaller steps, until the one is alone of which nobody can say what follows; nothing does."""
-        if beside is None and len(entries) > 1:
+        """Append in halves, until the entry is alone whose derivation fails; that one is stored without."""
+        if write_with is None and len(entries) > 1:
             half = len(entries) // 2
-            return self.add(entries[:half]) + self.add(entries[half:])
-        log.write(f"record: what follows from {len(entries)} records is not known: {log.trace(problem)}")
-        return self.writer.append(entries, None, beside)
+            return self.append(entries[:half]) + self.append(entries[half:])
+        log.write(f"record: what follows from {len(entries)} records is not known: {log.format_trace(problem)}")
+        return self.writer.append(entries, None, write_with)
 
-    def end(self, key: Key, *, now: str, gone: bool | None, tells: bool) -> tuple[bool, int]:
-        """Keep the end of a session if it has one by now: whether it is over, and how many records are new.
+    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> tuple[bool, int]:
+        """Store the implicit end of a session that is overdue: whether it is over, and how many records are new.
 
         What was imported is for others to end.
         """
-        state = self._known(key)
+        state = self._session_state(key)
         last = state.turns.last
-        if last is None or state.turns.ended or not state.turns.begun or (last.origin and last.origin.format):
+        if last is None or state.turns.has_ended or not state.turns.has_begun or (last.origin and last.origin.format):
             return True, 0
-        found = self._overdue(key, now=now, gone=gone, tells=tells)
-        if found is None:
+        end_record = self._overdue_end(key, now=now, is_gone=is_gone, tells_end=tells_end)
+        if end_record is None:
             return False, 0
-        known = [entry(_kept(found))]
-        self._tell(lambda listener: listener.hears(self, known))  # files may tell more of what it came to
-        found = self._overdue(key, now=now, gone=gone, tells=tells) or found
-        after, more = step(self._known(key), found)
-        new = self.writer.append([entry(_kept(record)) for record in (found, *more)])
-        self._states[key] = after
-        self._tell(lambda listener: listener.heard(known))
-        return True, new
+        end_entries = [build_entry(_store_derived(end_record))]
+        self._notify(lambda listener: listener.hears(self, end_entries))  # files may tell more of what it came to
+        end_record = self._overdue_end(key, now=now, is_gone=is_gone, tells_end=tells_end) or end_record
+        new_state, derived_records = derive_events(self._session_state(key), end_record)
+        new_count = self.writer.append([build_entry(_store_derived(record)) for record in (end_record, *derived_records)])
+        self._states[key] = new_state
+        self._notify(lambda listener: listener.heard(end_entries))
+        return True, new_count
 
-    def _overdue(self, key: Key, *, now: str, gone: bool | None, tells: bool) -> Record | None:
-        state = self._known(key)
-        waits = bool(state.calls.open)
-        return overdue(state.turns, state.spending, now=now, gone=gone, tells=tells, waits=waits)
+    def _overdue_end(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> Record | None:
+        state = self._session_state(key)
+        has_open_calls = bool(state.calls.open)
+        return derive_end(state.turns, state.spending, now=now, is_process_gone=is_gone, reports_end=tells_end, has_open_call=has_open_calls)
 
     @property
-    def states(self) -> Mapping[Key, State]:
-        """What is remembered of sessions, of those that were heard of last."""
+    def states(self) -> Mapping[SessionKey, SessionState]:
+        """Cached states of the sessions that were active last."""
         return self._states
 
-    def fold(self, most: int | None = None) -> Folded:
-        """Take up what others have left in the spool."""
-        return fold(self.keep, most)
+    def ingest_spool(self, max_records: int | None = None) -> IngestResult:
+        """Ingest the spool into the store."""
+        return ingest_spool(self.record, max_records)
 
-    def before(self, one: Entry) -> Entry:
-        """An entry with what only its session knows; what is of none stays as it is."""
+    def before(self, one: StoreEntry) -> StoreEntry:
+        """An entry completed by its session; one without a session stays as it is."""
         if one.record.event.session is None:
             return one
-        event = completed(self._state(one), one.record.event)
-        return one if event is one.record.event else entry(replace(one.record, event=event))
+        event = complete_event(self._state_of_entry(one), one.record.event)
+        return one if event is one.record.event else build_entry(replace(one.record, event=event))
 
-    def after(self, one: Entry) -> list[Entry]:
-        """What follows from an entry that is new."""
-        key = _key(one)
-        state, found = step(self._state(one), one.record, _window(one.record))
+    def after(self, one: StoreEntry) -> list[StoreEntry]:
+        """Entries derived from a new entry."""
+        key = _session_key(one)
+        state, derived_records = derive_events(self._state_of_entry(one), one.record, _context_window(one.record))
         if key[1] is not None:  # what is of no session has nothing in common
             self._states[key] = state
-        while len(self._states) > _SESSIONS:
+        while len(self._states) > _MAX_SESSIONS:
             self._states.popitem(last=False)
-        return [entry(_stored(record, one.record)) for record in found]
+        return [build_entry(_store_derived_like(record, one.record)) for record in derived_records]
 
-    def _state(self, one: Entry) -> State:
-        return self._known(_key(one))
+    def _state_of_entry(self, item: StoreEntry) -> SessionState:
+        return self._session_state(_session_key(item))
 
-    def _known(self, key: Key) -> State:
+    def _session_state(self, key: SessionKey) -> SessionState:
         if key[1] is None:
-            return State()
-        known = self._states.get(key)
-        if known is None:
-            known = self._states[key] = self._read(key)
+            return SessionState()
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = self._replay_session(key)
         self._states.move_to_end(key)
-        return known
+        return state
 
-    def _read(self, key: Key) -> State:
+    def _replay_session(self, key: SessionKey) -> SessionState:
         agent, session = key
         connection = self.writer.connection
-        found = list(records(connection, Wanted(agent=agent, session=session, last=_READ)))
-        state = remembered(found)
-        return state if len(found) < _READ or session is None else before_these(connection, agent, session, state)
+        session_records = list(find_records(connection, RecordFilter(agent=agent, session=session, last=_MAX_REPLAY_RECORDS)))
+        state = rebuild_state(session_records)
+        return state if len(session_records) < _MAX_REPLAY_RECORDS or session is None else restore_long_session(connection, agent, session, state)
 
 
-def _key(one: Entry) -> Key:
-    return one.record.event.agent, one.record.event.session
+def _session_key(item: StoreEntry) -> SessionKey:
+    return item.record.event.agent, item.record.event.session
 
 
-def _window(record: Stored) -> int | None:
-    """How much context the model of a record takes; prices that cannot be read tell that elsewhere."""
+def _context_window(record: Stored) -> int | None:
+    """Context window of a record's model; unreadable prices are reported elsewhere."""
     if record.event.type != "after_model":
         return None
     try:
@@ -172,11 +172,10 @@ def _window(record: Stored) -> int | None:
         return None
 
 
-def _kept(record: Record) -> Stored:
-    """What follows from what was kept of a session has nothing in it that was left out there."""
-    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=settings.privacy())
+def _store_derived(record: Record) -> Stored:
+    """A derived record needs no redaction: it has nothing that was left out of its sources."""
+    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=settings.privacy_level())
 
 
-def _stored(record: Record, like: Stored) -> Stored:
-    """What follows from a redacted record has nothing in it that was left out there."""
-    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=like.level)
+def _store_derived_like(record: Record, source: Stored) -> Stored:
+    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=source.level)

@@ -1,4 +1,4 @@
-"""respond: payload ─ decode ─ hooks of all scopes, in order ─ merge ─ weaken ─ record ─ the agent's own answer."""
+"""Call pipeline: decode ─ select hooks of all scopes ─ run in order ─ merge ─ weaken ─ record ─ native reply."""
 
 from collections.abc import Mapping
 from os.path import join
@@ -10,31 +10,31 @@ from msgspec.structs import replace
 
 from hookonce import agents, ids, times
 from hookonce.agents import config_of, decode, point_of
-from hookonce.canon.merge import merged
-from hookonce.canon.weaken import CONTEXT, weaken
+from hookonce.canon.merge import merge_decisions
+from hookonce.canon.weaken import MAX_CONTEXT_CHARS, weaken
 from hookonce.config import settings
 from hookonce.errors import HookonceError, PayloadError
-from hookonce.handlers.walk import Walk
+from hookonce.handlers.walk import Task
 from hookonce.journeys import failmode
-from hookonce.journeys.budget import budget
-from hookonce.journeys.chosen import Chosen, choose, forbidden
-from hookonce.journeys.dialect import is_agents
-from hookonce.journeys.ground import Ground
-from hookonce.journeys.identify import event_of, identify, outweighs
-from hookonce.journeys.rewrite import settled
-from hookonce.journeys.runs import Caller, asking
-from hookonce.manifest.discover import Scope, project_of
+from hookonce.journeys.budget import call_budget_s
+from hookonce.journeys.chosen import SelectedHook, select_hooks, find_policy_gap
+from hookonce.journeys.dialect import is_agent_dialect
+from hookonce.journeys.ground import CallContext
+from hookonce.journeys.identify import payload_event, identify, outweighs_claim
+from hookonce.journeys.rewrite import apply_rewrite
+from hookonce.journeys.runs import CallerContext, hooks_task
+from hookonce.manifest.discover import Scope, find_project
 from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, Object, Origin, Point, Record, Reply
 from hookonce.runtime import approvals, calls, depth, folder, stops, terminal, twice
-from hookonce.runtime.twice import Decided
+from hookonce.runtime.twice import CallDecision
 from hookonce.texts import load
 
-_MOMENT = 0.2  # seconds
-_SWEPT = frozenset({"session_start", "session_end"})  # moments at which nobody waits for a tool
+_RECORD_WAIT_S = 0.2  # seconds
+_SWEEP_EVENTS = frozenset({"session_start", "session_end"})  # moments at which nobody waits for a tool
 
 
-class Call(Struct, frozen=True, kw_only=True):
-    """What an agent's configuration says when it calls us, who we are in this call, and since when it waits."""
+class CallArguments(Struct, frozen=True, kw_only=True):
+    """Arguments of a call as the agent's configuration gives them, with its id and start time."""
 
     agent: str
     event: str | None = None
@@ -44,51 +44,51 @@ class Call(Struct, frozen=True, kw_only=True):
     scope: str | None = None
     timeout: float | None = None
     id: str = ""
-    began: float | None = None
+    started_at: float | None = None
 
 
-class Asked(Struct, frozen=True, kw_only=True):
-    """The call, understood: who really asks, about what, and from which process (0: ours)."""
+class CallRequest(Struct, frozen=True, kw_only=True):
+    """A decoded call: the agent by evidence, native event name, event, and the caller's process id (0: ours)."""
 
     agent: Agent
     native: str
     event: Event
-    caller: int = 0
+    caller_pid: int = 0
 
 
-class Answered(Struct, frozen=True, kw_only=True):
-    """What the agent is told, and what is kept of it."""
+class CallResponse(Struct, frozen=True, kw_only=True):
+    """The native reply, and the record of the call."""
 
     reply: Reply
     record: Record
 
 
-def understand(call: Call, raw: bytes, environment: Mapping[str, str], caller: int = 0) -> Asked:
-    """The payload as an event; argv is a claim, and evidence in the payload is stronger."""
-    claimed = agents.load(call.agent)
-    payload = _payload(raw)
-    found = identify(payload, environment) if payload else None
-    agent, told = claimed, call.event
-    if found is not None and outweighs(found, claimed, call.event, payload):
-        agent, told = agents.load(str(found.name)), found.event or call.event
-    event = decode(agent, payload, told, id=call.id or ids.fresh(), received=_received(call.id))
+def parse_request(call: CallArguments, raw: bytes, environment: Mapping[str, str], caller_pid: int = 0) -> CallRequest:
+    """Decode a call; the arguments are a claim, and evidence in the payload is stronger."""
+    claimed_agent = agents.load(call.agent)
+    payload = _parse_payload(raw)
+    identification = identify(payload, environment) if payload else None
+    agent, event_name = claimed_agent, call.event
+    if identification is not None and outweighs_claim(identification, claimed_agent, call.event, payload):
+        agent, event_name = agents.load(str(identification.name)), identification.event or call.event
+    event = decode(agent, payload, event_name, id=call.id or ids.new_id(), received=_received_time(call.id))
     if call.via is not None:
         event = replace(event, origin=Origin(via=[call.via]))
-    if agent is not claimed:
-        event = replace(event, data=event.data | {"called_through": f"{claimed.name} {call.event or ''}".strip()})
-    native = native_name(agent, event, told, event_of(agent, payload))
-    return Asked(agent=agent, native=native, event=event, caller=caller)
+    if agent is not claimed_agent:
+        event = replace(event, data=event.data | {"called_through": f"{claimed_agent.name} {call.event or ''}".strip()})
+    native = native_name(agent, event, event_name, payload_event(agent, payload))
+    return CallRequest(agent=agent, native=native, event=event, caller_pid=caller_pid)
 
 
-def native_name(agent: Agent, event: Event, *told: str | None) -> str:
-    """The configured name of an event: what argv or the payload says if that is its kind, else the agent's own word."""
-    known = {*agents.natives(agent), *config_of(agent).points}
-    fitting = (name for name in told if name in known and agents.kind_of(agent, name) == event.type)
-    return next(fitting, None) or agents.native_of(agent, event.type) or next(filter(None, told), "")
+def native_name(agent: Agent, event: Event, *candidates: str | None) -> str:
+    """The configured event name: from arguments or payload if it fits the type, else the agent's own."""
+    native_names = {*agents.config_events(agent), *config_of(agent).points}
+    matches = (name for name in candidates if name in native_names and agents.canonical_event_of(agent, name) == event.type)
+    return next(matches, None) or agents.config_event_of(agent, event.type) or next(filter(None, candidates), "")
 
 
-def _payload(raw: bytes) -> Any:
-    """Some agents call once more with nothing to say: that is an event without details."""
+def _parse_payload(raw: bytes) -> Any:
+    """Parse the payload; some agents send none, which is an event without details."""
     text = raw.decode("utf-8-sig", "replace").strip()
     if not text:
         return {}
@@ -98,164 +98,163 @@ def _payload(raw: bytes) -> Any:
         raise PayloadError(f"the payload is no JSON: {problem}") from None
 
 
-def _received(call: str | None) -> str:
-    """When a call came: its id was made then, and it may have waited since; one that tells nonsense is not believed."""
+def _received_time(call_id: str | None) -> str:
+    """When a call came, by its UUIDv7, since it may have waited; an implausible time is not believed."""
     now = time()
-    made = ids.time_of(call) if call else None
-    return (times.from_seconds(made) if made is not None and now - _LATE < made <= now else None) or times.now()
+    id_time = ids.time_of(call_id) if call_id else None
+    return (times.from_seconds(id_time) if id_time is not None and now - _MAX_WAIT_S < id_time <= now else None) or times.now()
 
 
-_LATE = 600  # seconds that a call may have waited
+_MAX_WAIT_S = 600  # seconds that a call may have waited
 
 
-class Claimed(HookonceError):
-    """The hooks of this call run already, or have run: whoever runs them answers."""
+class AlreadyClaimedError(HookonceError):
+    """Another process runs the hooks of this call, or has run them, and answers."""
 
 
-class TooDeep(HookonceError):
+class NestingTooDeepError(HookonceError):
     """A chain of agents and hooks that would not end."""
 
 
-def respond(call: Call, asked: Asked, ground: Ground) -> Walk[Answered]:
-    """Ask every hook that wants to be asked, and answer the agent in its own words."""
-    event = asked.event
-    deadline = (call.began or monotonic()) + budget(asked.agent, asked.native, call.timeout, wraps=call.run is not None)
-    if event.type in _SWEPT:
-        folder.sweep()
+def process_request(call: CallArguments, request: CallRequest, call_context: CallContext) -> Task[CallResponse]:
+    """Run every hook that is selected for a call, and build the agent's native response."""
+    event = request.event
+    deadline = (call.started_at or monotonic()) + call_budget_s(request.agent, request.native, call.timeout, is_wrapper=call.run is not None)
+    if event.type in _SWEEP_EVENTS:
+        folder.remove_stale_files()
     if event.type == "before_prompt":
-        stops.spoken_to(event)
+        stops.reset_stops(event)
     if call.via is None:
-        return answered(asked, (yield from _decide(call, asked, ground, deadline)))
-    known = yield from twice.enter(event, call.via, deadline, ground.doors)
-    asked = _through(asked, known)
-    if known.decided is not None:
-        yield from _wait_for(known.first, ground)
-        return answered(asked, known.decided)
+        return build_response(request, (yield from _decide_call(call, request, call_context, deadline)))
+    entry = yield from twice.join_call(event, call.via, deadline, call_context.dedup_store)
+    request = _with_dedup_ids(request, entry)
+    if entry.decided is not None:
+        yield from _wait_for_record(entry.first_id, call_context)
+        return build_response(request, entry.decided)
     try:
-        decided = yield from _decide(call, asked, ground, deadline)
-        return answered(_through(asked, twice.decide(asked.event, decided, ground.doors)), decided)
-    except Claimed:
+        call_decision = yield from _decide_call(call, request, call_context, deadline)
+        return build_response(_with_dedup_ids(request, twice.publish_decision(request.event, call_decision, call_context.dedup_store)), call_decision)
+    except AlreadyClaimedError:
         raise  # somebody else has this very call, and its doors
     except BaseException:
-        twice.leave(asked.event, ground.doors)  # who waits at another door decides
+        twice.abandon_call(request.event, call_context.dedup_store)  # who waits at another door decides
         raise
 
 
-def _through(asked: Asked, known: twice.Seen | None) -> Asked:
-    """The call as one, whichever of its doors it came through."""
-    if known is None:
-        return asked
-    event = known.event if known.event is not None and twice.is_wordless(asked.event) else asked.event
-    return replace(asked, event=replace(event, id=known.first, origin=Origin(via=list(known.ids))))
+def _with_dedup_ids(request: CallRequest, entry: twice.DedupEntry | None) -> CallRequest:
+    """The request under the id of its deduplication entry, whichever entry it came through."""
+    if entry is None:
+        return request
+    event = entry.event if entry.event is not None and twice.is_empty_payload(request.event) else request.event
+    return replace(request, event=replace(event, id=entry.first_id, origin=Origin(via=list(entry.ids))))
 
 
-def _wait_for(event: str, ground: Ground) -> Walk[None]:
-    """Give the first door a moment to write its record, for ours has to be the later one."""
-    until = monotonic() + _MOMENT
-    while not ground.spool.has(event) and monotonic() < until:
-        yield _MOMENT / 10
+def _wait_for_record(event_id: str, call_context: CallContext) -> Task[None]:
+    """Give the first process a moment to write its record, for ours has to be the later one."""
+    deadline = monotonic() + _RECORD_WAIT_S
+    while not call_context.spool.has(event_id) and monotonic() < deadline:
+        yield _RECORD_WAIT_S / 10
 
 
-def _decide(call: Call, asked: Asked, ground: Ground, deadline: float) -> Walk[Decided]:
-    deep = depth.depth_of(ground.environment, ground.pid)
-    if deep >= depth.DEEPEST:
-        raise TooDeep("hooks start agents whose hooks start agents; no hook runs at this depth")
-    caller = Caller(environment=ground.environment, cwd=ground.cwd, umask=ground.umask, depth=deep)
-    hooks, decisions, gaps = _hooks(call, asked, caller) if ground.asks else ([], [], [])
-    if hooks and call.id and not calls.claim(call.id):
-        raise Claimed("somebody else runs the hooks of this very call")
-    told = (yield from asking(hooks, asked.event, caller, deadline)) if hooks else []
-    said = merged([*decisions, *(one.decision for one in told)])
-    decision, more = _limited(asked, _approved(asked, said))
-    gaps += [gap for one in told for gap in one.gaps] + more
-    return Decided(decision=decision, runs=[one.run for one in told], gaps=gaps)
+def _decide_call(call: CallArguments, request: CallRequest, call_context: CallContext, deadline: float) -> Task[CallDecision]:
+    nesting = depth.nesting_depth(call_context.environment, call_context.pid)
+    if nesting >= depth.MAX_DEPTH:
+        raise NestingTooDeepError("hooks start agents whose hooks start agents; no hook runs at this depth")
+    caller = CallerContext(environment=call_context.environment, cwd=call_context.cwd, umask=call_context.umask, depth=nesting)
+    hooks, decisions, gaps = _select_call_hooks(call, request, caller) if call_context.runs_hooks else ([], [], [])
+    if hooks and call.id and not calls.claim_call(call.id):
+        raise AlreadyClaimedError("somebody else runs the hooks of this very call")
+    results = (yield from hooks_task(hooks, request.event, caller, deadline)) if hooks else []
+    merged_decision = merge_decisions([*decisions, *(result.decision for result in results)])
+    decision, limit_gaps = _apply_stop_limit(request, _apply_approval(request, merged_decision))
+    gaps += [gap for result in results for gap in result.gaps] + limit_gaps
+    return CallDecision(decision=decision, runs=[result.run for result in results], gaps=gaps)
 
 
-def _hooks(call: Call, asked: Asked, caller: Caller) -> tuple[list[Chosen], list[Decision], list[Gap]]:
-    """The script that a wrapper names, else the hooks of the manifests; and what is decided without asking them."""
-    project = project_of(join(caller.cwd, asked.event.cwd or ""))  # noqa: PTH118  as texts; somebody waits
+def _select_call_hooks(call: CallArguments, request: CallRequest, caller: CallerContext) -> tuple[list[SelectedHook], list[Decision], list[Gap]]:
+    """The script that a wrapper names, else the hooks of the manifests; and decisions that need no hook."""
+    project = find_project(join(caller.cwd, request.event.cwd or ""))  # noqa: PTH118  as texts; somebody waits
     if call.run is not None:
-        wrapped = _wrapped(call, asked, caller)
-        refused = forbidden(wrapped, asked.event, project)
-        return ([], [], [refused]) if refused is not None else ([wrapped], [], [])
-    choice = choose(asked.event, project)
-    decisions = choice.decisions
-    if choice.broken and failmode.is_closed(asked.event.type, project):
-        decisions = [*decisions, Decision(outcome="deny", reason=failmode.REASON, by="hookonce")]
-    return choice.hooks, decisions, choice.gaps
+        script_hook = _wrapper_hook(call, request, caller)
+        policy_refusal = find_policy_gap(script_hook, request.event, project)
+        return ([], [], [policy_refusal]) if policy_refusal is not None else ([script_hook], [], [])
+    selection = select_hooks(request.event, project)
+    decisions = selection.decisions
+    if selection.has_broken_source and failmode.is_closed(request.event.type, project):
+        decisions = [*decisions, Decision(outcome="deny", reason=failmode.FAIL_CLOSED_REASON, by="hookonce")]
+    return selection.hooks, decisions, selection.gaps
 
 
-def _wrapped(call: Call, asked: Asked, caller: Caller) -> Chosen:
-    """A wrapper is covered by the consent that its agent has; a user's script may allow, a project's may not.
+def _wrapper_hook(call: CallArguments, request: CallRequest, caller: CallerContext) -> SelectedHook:
+    """The hook of a wrapper entry, which has the agent's own trust; a user's script may allow, a project's may not.
 
-    It runs where the agent would have run it. What its exit code means is for the agent to say that it was written
-    for, which knows no hooks that may not block.
+    It runs in the caller's directory. What its exit code means is for the agent to say that it was written for,
+    which knows no non-blocking hooks.
     """
     handler = Handler(type="command", command=call.run, timeout=call.timeout, cwd=caller.cwd)
-    own = call.dialect is not None and is_agents(call.dialect)
-    blocking = own or bool(point_of(asked.agent, asked.native).can & {"prevent", "retry"})
-    hook = Hook(event=asked.event.type, handler=handler, dialect=call.dialect, blocking=blocking, may_allow=True)
+    has_agent_dialect = call.dialect is not None and is_agent_dialect(call.dialect)
+    blocking = has_agent_dialect or bool(point_of(request.agent, request.native).capabilities & {"prevent", "retry"})
+    hook = Hook(event=request.event.type, handler=handler, dialect=call.dialect, blocking=blocking, may_allow=True)
     scope: Scope = "user" if call.scope == "user" else "project"
-    return Chosen(hook=hook, scope=scope, folder=caller.cwd, may_allow=scope == "user")
+    return SelectedHook(hook=hook, scope=scope, folder=caller.cwd, may_allow=scope == "user")
 
 
-def _point(asked: Asked) -> Point:
-    """What the agent can be told; a question that ends it when nobody is there goes out when somebody is."""
-    point = point_of(asked.agent, asked.native)
-    return replace(point, ask="native") if point.ask == "fatal" and terminal.is_there(asked.caller) else point
+def _effective_point(request: CallRequest) -> Point:
+    """The event's capabilities; a `fatal` ask counts as native while a terminal is there."""
+    point = point_of(request.agent, request.native)
+    return replace(point, ask="native") if point.ask == "fatal" and terminal.has_terminal(request.caller_pid) else point
 
 
-def _approved(asked: Asked, decision: Decision) -> Decision:
-    """A question that this agent cannot put to anybody: answered already, or left for a person to answer."""
-    if decision.outcome != "ask" or _point(asked).ask in {"native", "denies_headless"}:
+def _apply_approval(request: CallRequest, decision: Decision) -> Decision:
+    """Apply a person's approval to an `ask` that this agent cannot show, or leave a question for one."""
+    if decision.outcome != "ask" or _effective_point(request).ask in {"native", "denies_headless"}:
         return decision
-    _, meant, _ = settled(decision, asked.event)  # what would happen, and not what the agent has asked for
-    if approvals.is_approved(meant):
+    _, effective_event, _ = apply_rewrite(decision, request.event)  # what would happen, and not what the agent has asked for
+    if approvals.consume_approval(effective_event):
         return replace(decision, outcome=None, reason=None, by=None)
-    approvals.ask(meant)
+    approvals.leave_question(effective_event)
     return decision
 
 
-def _limited(asked: Asked, decision: Decision) -> tuple[Decision, list[Gap]]:
-    """An agent that is never let go would cost its user money for ever."""
-    if "retry" not in point_of(asked.agent, asked.native).can or decision.proceed is False:
+def _apply_stop_limit(request: CallRequest, decision: Decision) -> tuple[Decision, list[Gap]]:
+    """Apply the stop limit: an agent that is never let go would cost its user money for ever."""
+    if "retry" not in point_of(request.agent, request.native).capabilities or decision.proceed is False:
         return decision, []
-    if decision.outcome != "deny" or stops.refuse(asked.event, decision.reason):
+    if decision.outcome != "deny" or stops.refuse_stop(request.event, decision.reason):
         return decision, []
-    return Decision(), [_gap("stop", f"the agent was kept from stopping {stops.MOST} times; now it may")]
+    return Decision(), [_gap("stop", f"the agent was kept from stopping {stops.MAX_REFUSALS} times; now it may")]
 
 
-def answered(asked: Asked, decided: Decided) -> Answered:
-    """The agent's answer, weaker where it must be, and the record of it."""
-    decision, event, unsaid = settled(decided.decision, asked.event)
-    known = asked.event.tool.input if asked.event.tool is not None else _prompt(asked.event)
-    final, weakened = weaken(decision, _point(asked), known, _longest(decision))
-    gaps = [*decided.gaps, *unsaid, *weakened]
-    record = Record(event=asked.event, decision=final, runs=decided.runs, gaps=gaps)
-    return Answered(reply=_reply(replace(asked, event=event), final), record=record)
+def build_response(request: CallRequest, call_decision: CallDecision) -> CallResponse:
+    """The response for a decision, weakened to what the agent can be told, and its record."""
+    decision, event, rewrite_gaps = apply_rewrite(call_decision.decision, request.event)
+    original_input = request.event.tool.input if request.event.tool is not None else _prompt_input(request.event)
+    final, weaken_gaps = weaken(decision, _effective_point(request), original_input, _max_context_chars(decision))
+    gaps = [*call_decision.gaps, *rewrite_gaps, *weaken_gaps]
+    record = Record(event=request.event, decision=final, runs=call_decision.runs, gaps=gaps)
+    return CallResponse(reply=_native_reply(replace(request, event=event), final), record=record)
 
 
-def _longest(decision: Decision) -> int:
-    """How much may be told to the model."""
+def _max_context_chars(decision: Decision) -> int:
     if decision.context is None:
-        return CONTEXT
-    found = settings.setting("context_limit", CONTEXT)
-    return found if type(found) is int and found > 0 else CONTEXT
+        return MAX_CONTEXT_CHARS
+    limit = settings.get_setting("context_limit", MAX_CONTEXT_CHARS)
+    return limit if type(limit) is int and limit > 0 else MAX_CONTEXT_CHARS
 
 
-def _prompt(event: Event) -> Object | None:
+def _prompt_input(event: Event) -> Object | None:
     return {"prompt": event.prompt} if type(event.prompt) is str else None
 
 
-def _reply(asked: Asked, decision: Decision) -> Reply:
-    """A decision that the point can hold, in the form that the agent honours; its event has the new input already."""
-    agent, tool, new = asked.agent, asked.event.tool, decision.updated_input
-    if agent.reply is None or not _says(decision):
+def _native_reply(request: CallRequest, decision: Decision) -> Reply:
+    """The native reply for a weakened decision; its event has the new input already."""
+    agent, tool, new_input = request.agent, request.event.tool, decision.updated_input
+    if agent.reply is None or not _has_opinion(decision):
         return Reply(stdout=config_of(agent).silence)
-    return agent.reply(asked.native, decision, tool.native_input if new is not None and tool is not None else new)
+    return agent.reply(request.native, decision, tool.native_input if new_input is not None and tool is not None else new_input)
 
 
-def _says(decision: Decision) -> bool:
+def _has_opinion(decision: Decision) -> bool:
     return replace(decision, by=None, reason=decision.reason if decision.outcome else None) != Decision()
 
 

@@ -13,171 +13,170 @@ from hookonce import times
 from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.handlers import privileges
-from hookonce.handlers.detached import detach
-from hookonce.handlers.errand import Ran, waited
-from hookonce.handlers.judged import Judged
-from hookonce.handlers.process import World
+from hookonce.handlers.detached import run_detached
+from hookonce.handlers.errand import OperationResult, run_to_completion
+from hookonce.handlers.judged import HandlerResult
+from hookonce.handlers.process import ProcessContext
 from hookonce.handlers.verdict import Rights, Verdict, verdict
-from hookonce.handlers.walk import Doer, Walk, drive
-from hookonce.invocation import CANONICAL
-from hookonce.journeys.budget import share
-from hookonce.journeys.chosen import Chosen
-from hookonce.journeys.dialect import Wordless, variables
-from hookonce.journeys.errands import LED, command_of, known_by, plan
-from hookonce.journeys.rewrite import settled
-from hookonce.manifest.discover import project_of
+from hookonce.handlers.walk import OperationRunner, Task, run_blocking
+from hookonce.invocation import CANONICAL_DIALECT
+from hookonce.journeys.budget import hook_timeout_s
+from hookonce.journeys.chosen import SelectedHook
+from hookonce.journeys.dialect import DialectEventError, dialect_variables
+from hookonce.journeys.errands import MODEL_HANDLER_TYPES, command_of, digest_content, prepare_hook
+from hookonce.journeys.rewrite import apply_rewrite
+from hookonce.manifest.discover import find_project
 from hookonce.model import Decision, Event, Gap, HookRun
 from hookonce.runtime import depth as depths
 from hookonce.store import log
-from hookonce.store.unquoted import unquoted
+from hookonce.store.unquoted import sanitize_output
 from hookonce.texts import dump
 
-_DETACHED = "session_end"  # an agent that ends does not wait: nothing important is left to that moment
-_NOTHING = Judged(ran=Ran(), decision=None)  # of a hook that did not run
-_LOGGED = 4096  # bytes of what a failed hook has said
+_DETACHED_EVENT = "session_end"  # an agent that ends does not wait: nothing important is left to that moment
+_NO_RESULT = HandlerResult(result=OperationResult(), decision=None)  # of a hook that did not run
+_MAX_LOG_BYTES = 4096  # bytes of what a failed hook has said
 
 
-class Skipped(HookonceError):
+class HookSkippedError(HookonceError):
     """A hook does not run here, which is no failure."""
 
 
-class Caller(Struct, frozen=True, kw_only=True):
-    """The world of who has called us, and how deep hooks and agents have started each other there."""
+class CallerContext(Struct, frozen=True, kw_only=True):
+    """The caller's environment, directory and umask, and the nesting depth of hooks and agents there."""
 
     environment: Mapping[str, str]
     cwd: str
     umask: int = -1
     depth: int = 0
-    mark: str = ""  # by which what its hooks start knows its depth
-    reduced: bool = False  # whether its hooks have fewer privileges
-    waits: bool = False  # whether even those hooks are waited for that run on by themselves elsewhere
+    depth_token: str = ""  # by which what its hooks start knows its depth
+    reduces_privileges: bool = False  # whether its hooks have fewer privileges
+    waits_for_background: bool = False  # whether even those hooks are waited for that run on by themselves elsewhere
 
 
-class Told(Struct, frozen=True, kw_only=True):
-    """What one hook has said, and how its run went."""
+class HookResult(Struct, frozen=True, kw_only=True):
+    """Result of one hook: its decision, its run, and gaps."""
 
     decision: Decision
     run: HookRun
     gaps: list[Gap]
 
 
-def run_hooks(hooks: list[Chosen], event: Event, caller: Caller, deadline: float, doer: Doer = waited) -> list[Told]:
-    """Ask them, and wait for what they say."""
-    return drive(asking(hooks, event, caller, deadline), doer)
+def run_hooks(hooks: list[SelectedHook], event: Event, caller: CallerContext, deadline: float, run_operation: OperationRunner = run_to_completion) -> list[HookResult]:
+    """Run hooks to completion."""
+    return run_blocking(hooks_task(hooks, event, caller, deadline), run_operation)
 
 
-def asking(hooks: list[Chosen], event: Event, caller: Caller, deadline: float) -> Walk[list[Told]]:
-    """Ask them in order; a deny or a failure of one does not keep the others from being asked."""
-    told: list[Told] = []
+def hooks_task(hooks: list[SelectedHook], event: Event, caller: CallerContext, deadline: float) -> Task[list[HookResult]]:
+    """Task that runs hooks in order; a deny or a failure of one does not keep the others from running."""
+    results: list[HookResult] = []
     if not hooks:
-        return told
-    with _marked(caller.depth + 1) as mark:
-        marked = replace(caller, mark=mark, reduced=settings.privileges() == "reduced")
-        for chosen in hooks:
-            one, seen = yield from _ask(chosen, chosen.about or event, marked, deadline)
-            told.append(one)
-            event = event if chosen.about else seen
-    return told
+        return results
+    with _register_depth(caller.depth + 1) as depth_token:
+        run_context = replace(caller, depth_token=depth_token, reduces_privileges=settings.privileges() == "reduced")
+        for hook in hooks:
+            result, next_event = yield from _run_hook(hook, hook.event or event, run_context, deadline)
+            results.append(result)
+            event = event if hook.event else next_event
+    return results
 
 
 @contextmanager
-def _marked(depth: int) -> Iterator[str]:
-    mark = depths.begin(depth)
+def _register_depth(depth: int) -> Iterator[str]:
+    depth_token = depths.register_handlers(depth)
     try:
-        yield mark
+        yield depth_token
     finally:
-        depths.end(mark)
+        depths.unregister_handlers(depth_token)
 
 
-def _world(chosen: Chosen, event: Event, caller: Caller) -> World:
-    """The caller's own world, and three words of ours; and those of the agent that the hook was written for."""
-    handler = chosen.hook.handler
-    env = variables(chosen.hook.dialect or CANONICAL, event, caller.cwd)
+def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) -> ProcessContext:
+    """Environment and directory of a hook: the caller's, its agent's variables, and three of ours."""
+    handler = selection.hook.handler
+    env = dialect_variables(selection.hook.dialect or CANONICAL_DIALECT, event, caller.cwd)
     env |= {key: value for key, value in caller.environment.items() if not key.startswith("HOOKONCE_")}
-    ours = {depths.DEPTH: str(caller.depth + 1), depths.PARENT: caller.mark, depths.HOOK_DIR: chosen.folder}
-    cwd = chosen.folder if chosen.scope == "project" else caller.cwd
+    own_variables = {depths.DEPTH_VARIABLE: str(caller.depth + 1), depths.PARENT_VARIABLE: caller.depth_token, depths.HOOK_DIR_VARIABLE: selection.folder}
+    cwd = selection.folder if selection.scope == "project" else caller.cwd
     if handler.cwd:
-        root = chosen.folder if chosen.scope == "project" else project_of(Path(event.cwd or caller.cwd))
+        root = selection.folder if selection.scope == "project" else find_project(Path(event.cwd or caller.cwd))
         cwd = str(Path(root, handler.cwd))
-    return World(cwd=cwd, env=env | handler.env | ours, umask=caller.umask, reduced=caller.reduced)
+    return ProcessContext(cwd=cwd, env=env | handler.env | own_variables, umask=caller.umask, drops_privileges=caller.reduces_privileges)
 
 
-def _ask(chosen: Chosen, event: Event, caller: Caller, deadline: float) -> Walk[tuple[Told, Event]]:
-    """What a hook says, and the event as the next one sees it; whatever goes wrong here is this hook's failure."""
-    hook, started, command = chosen.hook, times.now(), ""
+def _run_hook(selection: SelectedHook, event: Event, caller: CallerContext, deadline: float) -> Task[tuple[HookResult, Event]]:
+    """Run one hook: its result, and the event as the next one sees it; any exception is this hook's failure."""
+    hook, start_time, command = selection.hook, times.now(), ""
     try:
-        command = command_of(chosen)
-        made, said, gaps = yield from _answer(chosen, event, caller, deadline)
-        decision, event, more = settled(said.decision, event)
-    except (Skipped, Wordless) as why:
-        made, said, gaps = _NOTHING, Verdict(Decision()), [_gap(str(why))]
-        decision, more = said.decision, []
+        command = command_of(selection)
+        handler_result, hook_verdict, gaps = yield from _run_handler(selection, event, caller, deadline)
+        decision, event, rewrite_gaps = apply_rewrite(hook_verdict.decision, event)
+    except (HookSkippedError, DialectEventError) as skip_error:
+        handler_result, hook_verdict, gaps = _NO_RESULT, Verdict(Decision()), [_handler_gap(str(skip_error))]
+        decision, rewrite_gaps = hook_verdict.decision, []
     except Exception as problem:  # noqa: BLE001  nothing that one hook does may hide what another says
-        made = Judged(ran=Ran(failure=f"not started: {log.words(problem)}"), decision=None)
-        said, gaps, more = verdict(hook, made.ran, None, Rights()), [], []
-        decision = said.decision
-    ran = made.ran
-    if said.failure is not None:
-        how = f"failed ({said.failure}, {ran.duration:.1f} s)"
-        log.write(f"hook {hook.name or hook.event} {how}: {command}", _kept(ran, event))
-    record = HookRun(
+        handler_result = HandlerResult(result=OperationResult(failure=f"not started: {log.safe_message(problem)}"), decision=None)
+        hook_verdict, gaps, rewrite_gaps = verdict(hook, handler_result.result, None, Rights()), [], []
+        decision = hook_verdict.decision
+    run_result = handler_result.result
+    if hook_verdict.failure is not None:
+        failure_text = f"failed ({hook_verdict.failure}, {run_result.duration:.1f} s)"
+        log.write(f"hook {hook.name or hook.event} {failure_text}: {command}", _log_output(run_result, event))
+    hook_run = HookRun(
         hook=hook.name or hook.event,
-        scope=chosen.scope,
-        digest=sha256(known_by(chosen)).hexdigest(),
-        started=started,
-        duration_ms=round(ran.duration * 1000, 3),
-        exit=ran.code,
+        scope=selection.scope,
+        digest=sha256(digest_content(selection)).hexdigest(),
+        started=start_time,
+        duration_ms=round(run_result.duration * 1000, 3),
+        exit=run_result.code,
         outcome=decision.outcome,
-        failure=said.failure,
-        model=made.model,
-        usage=made.usage,
-        cost_micros=made.cost_micros,
+        failure=hook_verdict.failure,
+        model=handler_result.model,
+        usage=handler_result.usage,
+        cost_micros=handler_result.cost_micros,
     )
-    return Told(decision=decision, run=record, gaps=[*gaps, *said.gaps, *more]), event
+    return HookResult(decision=decision, run=hook_run, gaps=[*gaps, *hook_verdict.gaps, *rewrite_gaps]), event
 
 
-def _answer(chosen: Chosen, event: Event, caller: Caller, deadline: float) -> Walk[tuple[Judged, Verdict, list[Gap]]]:
-    hook, name = chosen.hook, chosen.hook.name or chosen.hook.event
-    if hook.handler.type in LED and caller.depth > 0:
-        raise Skipped(f"{name} is a handler that does not run below another hook")
-    planned = plan(chosen, event, _world(chosen, event, caller))
-    gaps = planned.gaps
-    if caller.reduced and (kept := privileges.lacking()):
-        gaps = [*gaps, _gap(f"{name} keeps privileges, {kept}", "privileges")]
-    if not caller.waits and (hook.handler.background or event.type == _DETACHED):
-        ran = detach(planned.errand, command_of(chosen), _world(chosen, event, caller))
-        return Judged(ran=ran, decision=None), verdict(hook, ran, Decision(), Rights()), gaps
-    left = share(hook, deadline - monotonic())
-    ran = (yield replace(planned.errand, timeout=left)) if left > 0 else Ran(failure="timeout")
-    made = _discreet(planned.hear(ran), event)
-    rights = Rights(may_allow=chosen.may_allow, strict=not hook.blocking and _is_strict(chosen))
-    said = verdict(hook, made.ran, made.decision, rights, codes_told=planned.codes_told)
-    return made, said, [*gaps, *made.gaps]
+def _run_handler(selection: SelectedHook, event: Event, caller: CallerContext, deadline: float) -> Task[tuple[HandlerResult, Verdict, list[Gap]]]:
+    hook, name = selection.hook, selection.hook.name or selection.hook.event
+    if hook.handler.type in MODEL_HANDLER_TYPES and caller.depth > 0:
+        raise HookSkippedError(f"{name} is a handler that does not run below another hook")
+    preparation = prepare_hook(selection, event, _hook_world(selection, event, caller))
+    gaps = preparation.gaps
+    if caller.reduces_privileges and (extra_privileges := privileges.describe_unremovable()):
+        gaps = [*gaps, _handler_gap(f"{name} keeps privileges, {extra_privileges}", "privileges")]
+    if not caller.waits_for_background and (hook.handler.background or event.type == _DETACHED_EVENT):
+        run_result = run_detached(preparation.operation, command_of(selection), _hook_world(selection, event, caller))
+        return HandlerResult(result=run_result, decision=None), verdict(hook, run_result, Decision(), Rights()), gaps
+    remaining_s = hook_timeout_s(hook, deadline - monotonic())
+    run_result = (yield replace(preparation.operation, timeout=remaining_s)) if remaining_s > 0 else OperationResult(failure="timeout")
+    handler_result = _mask_failure(preparation.parse_result(run_result), event)
+    rights = Rights(may_allow=selection.may_allow, strict=not hook.blocking and _is_strict_nonblocking(selection))
+    hook_verdict = verdict(hook, handler_result.result, handler_result.decision, rights, has_own_exit_codes=preparation.knows_exit_codes)
+    return handler_result, hook_verdict, [*gaps, *handler_result.gaps]
 
 
-def _is_strict(chosen: Chosen) -> bool:
-    """Whether the user wants hooks that may not block to only look on; managed hooks are not theirs to weaken."""
-    if chosen.scope not in {"project", "user"}:
+def _is_strict_nonblocking(selection: SelectedHook) -> bool:
+    """Whether non-blocking hooks may only observe; managed hooks are not the user's to weaken."""
+    if selection.scope not in {"project", "user"}:
         return False
     try:
-        return settings.setting("strict_nonblocking") is True
+        return settings.get_setting("strict_nonblocking") is True
     except HookonceError:
         return False
 
 
-def _discreet(made: Judged, event: Event) -> Judged:
-    """Why a hook has failed may be its own words, which repeat what it was given."""
-    if made.ran.failure is None:
-        return made
-    failure = unquoted(made.ran.failure.encode(errors="replace"), dump(event)).decode()
-    return replace(made, ran=replace(made.ran, failure=failure))
+def _mask_failure(handler_result: HandlerResult, event: Event) -> HandlerResult:
+    """Mask the failure text, which may repeat the hook's input."""
+    if handler_result.result.failure is None:
+        return handler_result
+    failure = sanitize_output(handler_result.result.failure.encode(errors="replace"), dump(event)).decode()
+    return replace(handler_result, result=replace(handler_result.result, failure=failure))
 
 
-def _kept(ran: Ran, event: Event) -> bytes:
-    """What a hook has said, for the log."""
-    said = log.beginning(ran.stdout + ran.stderr, _LOGGED)
-    return said and unquoted(said, dump(event)) + b"\n"
+def _log_output(run_result: OperationResult, event: Event) -> bytes:
+    output = log.truncate_output(run_result.stdout + run_result.stderr, _MAX_LOG_BYTES)
+    return output and sanitize_output(output, dump(event)) + b"\n"
 
 
-def _gap(note: str, capability: str = "handler") -> Gap:
+def _handler_gap(note: str, capability: str = "handler") -> Gap:
     return Gap(where="$.runs", capability=capability, strategy="exclude", effect="observes", note=note)

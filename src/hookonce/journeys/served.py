@@ -1,4 +1,4 @@
-"""hookonce as a module: what it can do, for hosts that speak the module protocol and for agents that speak MCP."""
+"""hookonce as a module: its operations, for hosts that speak the module protocol and for agents that speak MCP."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -14,45 +14,45 @@ from hookonce.config import settings
 from hookonce.errors import HookonceError
 from hookonce.formats import amplifier
 from hookonce.journeys import on, sought
-from hookonce.journeys.check import KINDS, check
-from hookonce.journeys.lines import Line
-from hookonce.journeys.looking import looking
-from hookonce.journeys.sessions import sessions
-from hookonce.journeys.stored import stored
-from hookonce.journeys.timeline import timeline
+from hookonce.journeys.check import DOCUMENT_CHECKS, check_documents
+from hookonce.journeys.lines import StreamLine
+from hookonce.journeys.looking import open_store
+from hookonce.journeys.sessions import list_sessions
+from hookonce.journeys.stored import redact_record
+from hookonce.journeys.timeline import build_timeline
 from hookonce.journeys.translate import translate
 from hookonce.model import Json, Object
 from hookonce.modules import Fault, Module, module
 from hookonce.store import spool
-from hookonce.store.query import Wanted, owner, records, whole
+from hookonce.store.query import RecordFilter, session_agent as owner, find_records, resolve_session
 from hookonce.texts import dump
 
-_MOST = 1000  # events in one answer
-_DAY = len("2026-02-23")
-Outcome = Literal["allow", "ask", "deny", "none"]
+_MAX_ROWS = 1000  # events in one answer
+_DATE_CHARS = len("2026-02-23")
+OutcomeFilter = Literal["allow", "ask", "deny", "none"]
 
 
-def served() -> Module:
-    """The module; it reads and writes the record, and runs hooks."""
-    made = module(name="hookonce", kind="tool", capabilities=["fs.read", "fs.write", "exec.spawn"], version=__version__)
+def build_module() -> Module:
+    """Build the module with all operations; it reads and writes the store, and runs hooks."""
+    own_module = module(name="hookonce", kind="tool", capabilities=["fs.read", "fs.write", "exec.spawn"], version=__version__)
     for name, function in _OPERATIONS.items():
-        made.op(name)(function)
-    made.on_event(_on_event)
-    return made
+        own_module.op(name)(function)
+    own_module.on_event(_on_event)
+    return own_module
 
 
-def asking() -> Module:
-    """What an agent may ask of what it did; it changes nothing and runs nothing."""
-    made = module(name="hookonce", kind="tool", capabilities=["fs.read"], version=__version__)
+def build_query_module() -> Module:
+    """Build the module that an agent may query about what it did; it changes nothing and runs nothing."""
+    own_module = module(name="hookonce", kind="tool", capabilities=["fs.read"], version=__version__)
     for name in ("query", "sessions", "show", "check", "translate"):
-        made.op(name)(_OPERATIONS[name])
-    return made
+        own_module.op(name)(_OPERATIONS[name])
+    return own_module
 
 
 def _respond(agent: str, event: str, payload: Object) -> Object:
     """What the hooks of this machine answer to an agent's payload, in that agent's own form."""
-    name = _known(agents.load, agent).name
-    reply = on.answer([name, event, "--via", f"{name}/user"], dump(payload), dict(os.environ))
+    name = _or_bad_request(agents.load, agent).name
+    reply = on.answer_call([name, event, "--via", f"{name}/user"], dump(payload), dict(os.environ))
     return {"stdout": reply.stdout, "stderr": reply.stderr, "exit_code": reply.code}
 
 
@@ -64,16 +64,16 @@ def _translate(
     privacy: Literal["minimal", "standard", "full"] = "minimal",
 ) -> list[Object]:
     """A payload or an event in another form: the documents that it becomes."""
-    made: list[Object] = _known(lambda _: translate(document, source, to, event=event, privacy=privacy), to)
-    return made
+    documents: list[Object] = _or_bad_request(lambda _: translate(document, source, to, event=event, privacy=privacy), to)
+    return documents
 
 
 def _check(document: Json, kind: str | None = None, strict: bool = False) -> Object:  # noqa: FBT001, FBT002  a caller's word
     """Every problem of a document, each with its path."""
-    if kind is not None and kind not in KINDS and kind not in agents.AGENTS:
-        raise Fault("bad_request", f"{kind} is none of {', '.join([*KINDS, *agents.AGENTS])}")
-    found: Object = to_builtins(check("document", [Line(1, dump(document))], strict=strict, source=kind))
-    return found
+    if kind is not None and kind not in DOCUMENT_CHECKS and kind not in agents.AGENTS:
+        raise Fault("bad_request", f"{kind} is none of {', '.join([*DOCUMENT_CHECKS, *agents.AGENTS])}")
+    report: Object = to_builtins(check_documents("document", [StreamLine(1, dump(document))], strict=strict, source=kind))
+    return report
 
 
 def _query(  # noqa: PLR0913, PLR0917  each is a filter of its own
@@ -81,7 +81,7 @@ def _query(  # noqa: PLR0913, PLR0917  each is a filter of its own
     session: str | None = None,
     type: str | None = None,  # noqa: A002  the field's own name
     tool: str | None = None,
-    decision: Outcome | None = None,
+    decision: OutcomeFilter | None = None,
     path: str | None = None,
     text: str | None = None,
     since: str | None = None,
@@ -90,75 +90,75 @@ def _query(  # noqa: PLR0913, PLR0917  each is a filter of its own
     format: str = "canonical",  # noqa: A002  as above
 ) -> list[Any]:
     """Events of the record that fit, the newest `last` of them, oldest first."""
-    target = _known(formats.load, format)
-    with _looking() as connection:
-        wanted = Wanted(
-            agent=_known(lambda name: sought.agent(name, connection), agent),
-            session=None if session is None else _known(lambda name: whole(connection, name), session),
-            type=_known(sought.kind, type),
-            tool=_known(lambda name: sought.tool(name, connection), tool),
+    target = _or_bad_request(formats.load, format)
+    with _open_store() as connection:
+        query = RecordFilter(
+            agent=_or_bad_request(lambda name: sought.agent_filter(name, connection), agent),
+            session=None if session is None else _or_bad_request(lambda name: resolve_session(connection, name), session),
+            type=_or_bad_request(sought.event_filter, type),
+            tool=_or_bad_request(lambda name: sought.tool_filter(name, connection), tool),
             outcome=decision,
             path=path,
             text=text,
-            since=_moment(since),
-            until=_moment(until),
-            last=max(1, min(last, _MOST)),
+            since=_parse_time(since),
+            until=_parse_time(until),
+            last=max(1, min(last, _MAX_ROWS)),
         )
-        return [document for record in records(connection, wanted) for document in target.write(record)]
+        return [document for record in find_records(connection, query) for document in target.write(record)]
 
 
 def _sessions(agent: str | None = None, since: str | None = None, last: int = 20) -> list[Any]:
     """Sessions of agents in short, the newest `last` of them."""
-    with _looking() as connection:
-        agent = _known(lambda name: sought.agent(name, connection), agent)
-        return [*sessions(connection, Wanted(agent=agent, since=_moment(since), last=max(1, min(last, _MOST))))]
+    with _open_store() as connection:
+        agent = _or_bad_request(lambda name: sought.agent_filter(name, connection), agent)
+        return [*list_sessions(connection, RecordFilter(agent=agent, since=_parse_time(since), last=max(1, min(last, _MAX_ROWS))))]
 
 
 def _show(session: str, agent: str | None = None) -> Any:
     """One session from its beginning; the beginning of its name is enough, and whose it is where two have it."""
-    with _looking() as connection:
-        name = _known(lambda text: whole(connection, text, agent), session)
-        whose = agent or _known(lambda text: owner(connection, text), name)
-        return timeline(records(connection, Wanted(agent=whose, session=name)))
+    with _open_store() as connection:
+        name = _or_bad_request(lambda text: resolve_session(connection, text, agent), session)
+        session_agent = agent or _or_bad_request(lambda text: owner(connection, text), name)
+        return build_timeline(find_records(connection, RecordFilter(agent=session_agent, session=name)))
 
 
 def _on_event(event: Object) -> None:
     """Keep an Amplifier event in the record, redacted like everything else."""
-    record = _known(lambda _: amplifier.read(event), "")
+    record = _or_bad_request(lambda _: amplifier.read(event), "")
     if settings.records():
-        spool.append(stored(record))
+        spool.append(redact_record(record))
 
 
 @contextmanager
-def _looking() -> Iterator[Connection]:
-    """The record, for one after the other: what one takes up from the spool the next one sees."""
-    with _turn, looking(_quiet) as connection:
+def _open_store() -> Iterator[Connection]:
+    """One after the other: what one ingests from the spool the next one sees."""
+    with _store_lock, open_store(_log_notice) as connection:
         yield connection
 
 
-_turn = Lock()
+_store_lock = Lock()
 
 
-def _moment(text: str | None) -> str | None:
+def _parse_time(text: str | None) -> str | None:
     """A time as the record has it; a day is its beginning."""
     if text is None:
         return None
-    found = times.parse(f"{text}T00:00:00Z" if len(text) == _DAY else text)
-    if found is None:
+    instant = times.parse_time(f"{text}T00:00:00Z" if len(text) == _DATE_CHARS else text)
+    if instant is None:
         raise Fault("bad_request", f"{text!r} is no time; say 2026-02-23T10:15:30Z, or 2026-02-23")
-    return times.text_of(found)
+    return times.format_time(instant)
 
 
-def _known(find: Any, name: str | None) -> Any:
-    """What somebody means, or bad_request where that is nothing."""
+def _or_bad_request(find: Any, name: str | None) -> Any:
+    """Call `find`, and turn its error into bad_request."""
     try:
         return find(name)
     except HookonceError as problem:
         raise Fault("bad_request", str(problem)) from None
 
 
-def _quiet(text: str) -> None:
-    """What a person would be warned of goes nowhere: the answer holds what there is."""
+def _log_notice(text: str) -> None:
+    """Warnings for a person go to the log only: the answer holds what there is."""
     from hookonce.store import log
 
     log.write(f"module: {text}")

@@ -1,4 +1,4 @@
-"""silent since: an agent that has an entry of ours and writes its sessions down, and of which we hear nothing."""
+"""Check for silent agents: our entry is there, the transcripts grow, and no event comes."""
 
 import os
 import sqlite3
@@ -12,18 +12,18 @@ from hookonce import times
 from hookonce.errors import HookonceError
 from hookonce.journeys import ledger
 from hookonce.journeys.pause import is_paused
-from hookonce.journeys.places import Place
-from hookonce.journeys.survey import Standing
+from hookonce.journeys.places import ConfigRoots
+from hookonce.journeys.survey import InstallStatus
 from hookonce.model import Agent
-from hookonce.store.heard import heard
+from hookonce.store.heard import last_call_time
 
-_CALLS = frozenset({"installed", "partly", "outdated"})
-_SLACK = 300  # seconds by which a transcript may be ahead of what we are told
-_MOST = 4000  # files and folders that are looked at
+_CALLING_STATES = frozenset({"installed", "partly", "outdated"})
+_SLACK_S = 300  # seconds by which a transcript may be ahead of what we are told
+_MAX_ENTRIES = 4000  # files and folders that are looked at
 
 
-class Silence(Struct, frozen=True, kw_only=True):
-    """Since when nothing is heard of an agent: its last call, or the installation; and the file that grew since."""
+class AgentSilence(Struct, frozen=True, kw_only=True):
+    """Since when nothing comes from an agent: its last call, or the installation; and the file that grew since."""
 
     agent: str
     since: str
@@ -31,62 +31,61 @@ class Silence(Struct, frozen=True, kw_only=True):
     path: str
 
 
-def silence(agent: Agent, one: Standing, place: Place, environment: Mapping[str, str]) -> Silence | None:
-    """Whether an agent works without a word to us; only of one that would have to say everything, in all projects."""
-    scope = next((scope for scope in one.scopes if scope.scope == "user" and scope.state in _CALLS), None)
+def detect_silence(agent: Agent, status: InstallStatus, roots: ConfigRoots, environment: Mapping[str, str]) -> AgentSilence | None:
+    """Whether an agent works without calling us; only of one that would have to report everything, in all projects."""
+    scope = next((scope for scope in status.scopes if scope.scope == "user" and scope.state in _CALLING_STATES), None)
     if agent.transcripts is None or scope is None or is_paused():
         return None
-    usual, ends, moved = agent.transcripts
-    newest = _newest(_folder(place.home / usual, moved, environment), ends)
+    default_folder, suffix, folder_variables = agent.transcripts
+    newest = _newest_file(_transcript_folder(roots.home / default_folder, folder_variables, environment), suffix)
     if newest is None:
         return None
     try:
-        last = max(_installed(Path(scope.path)), heard(agent.name) or 0.0)
+        last = max(_install_time(Path(scope.path)), last_call_time(agent.name) or 0.0)
     except (sqlite3.Error, OSError, HookonceError):
         return None  # the record cannot be read, and that is told where it is told of
     moment, path = newest
-    if moment - last <= _SLACK:
+    if moment - last <= _SLACK_S:
         return None
-    return Silence(agent=agent.name, since=_text(last), grew=_text(moment), path=path)
+    return AgentSilence(agent=agent.name, since=_time_text(last), grew=_time_text(moment), path=path)
 
 
-def told(one: Silence) -> str:
+def describe_silence(quiet_agent: AgentSilence) -> str:
     """What to say of it, and what to do."""
-    said = f"silent since {one.since}: it works ({one.path} has grown at {one.grew}), and no event comes from it"
-    return f"{said}; hookonce prove {one.agent} --only here tries its hooks"
+    sentence = f"silent since {quiet_agent.since}: it works ({quiet_agent.path} has grown at {quiet_agent.grew}), and no event comes from it"
+    return f"{sentence}; hookonce prove {quiet_agent.agent} --only here tries its hooks"
 
 
-def _folder(usual: Path, moved: Mapping[str, str], environment: Mapping[str, str]) -> Path:
-    """Where they lie, also if somebody has moved the agent's home."""
-    named = (Path(environment[name], inside) for name, inside in moved.items() if environment.get(name))
-    return next(named, usual)
+def _transcript_folder(default_folder: Path, folder_variables: Mapping[str, str], environment: Mapping[str, str]) -> Path:
+    folders = (Path(environment[name], inside) for name, inside in folder_variables.items() if environment.get(name))
+    return next(folders, default_folder)
 
 
-def _installed(path: Path) -> float:
-    """When our entries were written; where nobody has noted that, when their file was."""
-    noted = times.seconds(ledger.since(path) or "")
-    return path.stat().st_mtime if noted is None else noted
+def _install_time(path: Path) -> float:
+    """Where the journal has no time, that of the file."""
+    journal_time = times.to_seconds(ledger.first_written_at(path) or "")
+    return path.stat().st_mtime if journal_time is None else journal_time
 
 
-def _newest(folder: Path, ends: str) -> tuple[float, str] | None:
-    """The file that was written last, those in folders that were changed last first, and not all of very many."""
-    found: tuple[float, str] | None = None
-    left, todo = _MOST, [(0.0, str(folder))]
-    while todo and left > 0:
-        for entry in _inside(heappop(todo)[1])[:left]:
-            left -= 1
+def _newest_file(folder: Path, suffix: str) -> tuple[float, str] | None:
+    """Folders that were changed last come first; of very many entries not all are looked at."""
+    newest: tuple[float, str] | None = None
+    remaining, queue = _MAX_ENTRIES, [(0.0, str(folder))]
+    while queue and remaining > 0:
+        for entry in _scan_folder(heappop(queue)[1])[:remaining]:
+            remaining -= 1
             try:
-                changed = entry.stat(follow_symlinks=False).st_mtime
+                modified_at = entry.stat(follow_symlinks=False).st_mtime
                 if entry.is_dir(follow_symlinks=False):
-                    heappush(todo, (-changed, entry.path))
-                elif entry.name.endswith(ends) and (found is None or changed > found[0]):
-                    found = changed, entry.path
+                    heappush(queue, (-modified_at, entry.path))
+                elif entry.name.endswith(suffix) and (newest is None or modified_at > newest[0]):
+                    newest = modified_at, entry.path
             except OSError:
                 continue  # just taken away
-    return found
+    return newest
 
 
-def _inside(folder: str) -> list[os.DirEntry[str]]:
+def _scan_folder(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -94,5 +93,5 @@ def _inside(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def _text(moment: float) -> str:
-    return times.from_seconds(moment) or times.EPOCH
+def _time_text(moment: float) -> str:
+    return times.from_seconds(moment) or times.EPOCH_TEXT

@@ -1,105 +1,101 @@
-"""The table of calls that concern nobody, made beforehand for a process that has no time to find out (light.py)."""
+"""Fast-path table: the agents and events without hooks, built beforehand for `lookup.py`."""
 
 import marshal
 from pathlib import Path
 from typing import Any
 
 from hookonce import agents, light
-from hookonce.agents import config_of, kind_of, natives, point_of
+from hookonce.agents import config_of, canonical_event_of, config_events, point_of
 from hookonce.canon.names import AGENT_ALIASES
 from hookonce.config import build, paths, settings
 from hookonce.edit.file import read_file, replace_file
 from hookonce.journeys import pause
-from hookonce.journeys.chosen import standing
+from hookonce.journeys.chosen import find_candidates
 from hookonce.manifest import watched
 from hookonce.model import SCHEMA, Agent, Event, Gap, Object, Stored
 from hookonce.texts import dump
 
 # Which of these an event is, only its payload tells.
-_ALIKE = (
+_AMBIGUOUS_EVENTS = (
     frozenset({"after_tool_execute", "tool_use_failure", "tool_batch"}),
     frozenset({"file_created", "file_saved", "file_deleted", "file_changed"}),
 )
 
 
-def file() -> Path:
-    """Where the table lies: beside the client."""
-    return paths.client().with_name(light.TABLE)
+def table_file() -> Path:
+    """The table's file, beside the client."""
+    return paths.client_path().with_name(light.TABLE_FILE)
 
 
-def refresh() -> None:
-    """Make it anew if something has changed of which it was made; for a client that is there."""
-    files = _files()
-    stamps = light.stamps(files)
-    if pause.is_paused() or not watched.is_settled(stamps) or not paths.client().exists():
+def refresh_table() -> None:
+    """Rewrite the table if its sources have changed; only where a client is installed."""
+    files = _source_files()
+    stamps = light.stamp_files(files)
+    if pause.is_paused() or not watched.is_settled(stamps) or not paths.client_path().exists():
         return
-    wanted = {"build": build.build().encode(), "files": files, "stamps": stamps}
-    if _seen == [wanted, light.stamp(str(file()))]:
+    state = {"build": build.running_build_id().encode(), "files": files, "stamps": stamps}
+    if _last_state == [state, light.stamp_file(str(table_file()))]:
         return
-    if {name: _known().get(name) for name in wanted} != wanted:
-        replace_file(file(), marshal.dumps(wanted | _table()), mode=0o600)
-    _seen[:] = [wanted, light.stamp(str(file()))]
+    if {name: _load_table().get(name) for name in state} != state:
+        replace_file(table_file(), marshal.dumps(state | _build_table()), mode=0o600)
+    _last_state[:] = [state, light.stamp_file(str(table_file()))]
 
 
-_seen: list[Any] = []  # of what the table was made, and the file itself, when we last looked
+_last_state: list[Any] = []  # of what the table was made, and the file itself, when we last looked
 
 
-def current() -> Object:
-    """The table as it would be now, for a process that lives on; an empty one while its files are changing."""
-    stamps = [*watched.stamps(None), light.stamp(str(paths.paused()))]
+def current_table() -> Object:
+    """The table for the daemon, cached in memory; an empty one while its files are changing."""
+    stamps = [*watched.manifest_stamps(None), light.stamp_file(str(paths.pause_path()))]
     if stamps[-1] is not None and pause.is_paused():
         return {}
-    if _kept.get("stamps") != stamps:
-        _kept.clear()
+    if _table_cache.get("stamps") != stamps:
+        _table_cache.clear()
         if watched.is_settled(stamps):
-            _kept.update(_table(), stamps=stamps)
-    return _kept
+            _table_cache.update(_build_table(), stamps=stamps)
+    return _table_cache
 
 
-_kept: Object = {}
+_table_cache: Object = {}
 
 
-def _known() -> Object:
+def _load_table() -> Object:
     try:
-        found = marshal.loads(read_file(file()) or b"")  # noqa: S302  our own file, in our own folder
+        table = marshal.loads(read_file(table_file()) or b"")  # noqa: S302  our own file, in our own folder
     except (ValueError, EOFError, TypeError):
         return {}
-    return found if type(found) is dict else {}
+    return table if type(table) is dict else {}
 
 
-def _files() -> list[tuple[str, list[str]]]:
-    kept = watched.files(None, paths.configuration(), settings.SYSTEM)
-    return [*kept, (str(paths.data()), [str(paths.paused())])]
+def _source_files() -> list[tuple[str, list[str]]]:
+    manifest_files = watched.candidate_files(None, paths.config_dir(), settings.SYSTEM)
+    return [*manifest_files, (str(paths.data_dir()), [str(paths.pause_path())])]
 
 
-def _table() -> Object:
-    found = list(standing(None))
-    hooked = {one.hook.event for one in found if one.hook is not None}
-    hooked |= {kind for alike in _ALIKE if alike & hooked for kind in alike}
-    if hooked & _stops():
-        hooked.add("before_prompt")  # it ends the count of refused stops, and the next stop may come at once
-    clear = not any(one.lacks == "sense" for one in found)  # hooks that cannot be read now may be about anything
+def _build_table() -> Object:
+    candidates = list(find_candidates(None))
+    hook_events = {candidate.hook.event for candidate in candidates if candidate.hook is not None}
+    hook_events |= {event_type for group in _AMBIGUOUS_EVENTS if group & hook_events for event_type in group}
+    if hook_events & _stop_event_types():
+        hook_events.add("before_prompt")  # it ends the count of refused stops, and the next stop may come at once
+    is_readable = not any(candidate.obstacle == "sense" for candidate in candidates)  # hooks that cannot be read now may be about anything
     return {
         "home": b"\0HOME=" + bytes(paths.home()) + b"\0",
-        "data": str(paths.data()),
-        "nobody": not found,
-        "record": _record(),
+        "data": str(paths.data_dir()),
+        "nobody": not candidates,
+        "record": _record_template(),
         "settles": settings.durability() == "full",
-        "agents": _agents(hooked) if clear else {},
+        "agents": _agent_rows(hook_events) if is_readable else {},
     }
 
 
-def _stops() -> set[str]:
-    """What an agent is that may be kept from stopping, whoever it may be."""
-    known = [agents.load(name) for name in agents.AGENTS]
-    return {kind_of(one, native) for one in known for native in natives(one) if "retry" in point_of(one, native).can}
+def _stop_event_types() -> set[str]:
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    return {canonical_event_of(agent, native) for agent in all_agents for native in config_events(agent) if "retry" in point_of(agent, native).capabilities}
 
 
-def _record() -> str:
-    """All that is known of such a call before it is looked at, with places for what each has of its own.
-
-    Nothing if nothing is recorded.
-    """
+def _record_template() -> str:
+    """Template of the first spool line, with placeholders; "" if nothing is recorded."""
     if not settings.records():
         return ""
     gap = Gap(where="$.event", capability="record", strategy="later", effect="observes")
@@ -115,30 +111,30 @@ def _record() -> str:
     return dump(Stored(event=event, gaps=[gap], level="minimal")).decode()
 
 
-def _agents(hooked: set[str]) -> Object:
-    known = [agents.load(name) for name in agents.AGENTS]
-    found: Object = {}
-    for agent in known:
+def _agent_rows(hook_events: set[str]) -> Object:
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    table: Object = {}
+    for agent in all_agents:
         if agent.unwrap is not None:
             continue  # what its payload says stands where only its own file finds it
-        rows = {native: _row(agent, native, known) for native in natives(agent) if not _kinds(native, known) & hooked}
+        rows = {native: _build_row(agent, native, all_agents) for native in config_events(agent) if not _event_types(native, all_agents) & hook_events}
         names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
-        found |= dict.fromkeys(names, rows)
-    return found
+        table |= dict.fromkeys(names, rows)
+    return table
 
 
-def _kinds(native: str, known: list[Agent]) -> set[str]:
-    """What an event of that name is, whoever it may come from."""
-    return {kind_of(agent, native) for agent in known if native in natives(agent)}
+def _event_types(native: str, all_agents: list[Agent]) -> set[str]:
+    """Event types of a native name, whichever agent it may come from."""
+    return {canonical_event_of(agent, native) for agent in all_agents if native in config_events(agent)}
 
 
-def _row(agent: Agent, native: str, known: list[Agent]) -> Object:
+def _build_row(agent: Agent, native: str, all_agents: list[Agent]) -> Object:
     silence = config_of(agent).silence
     return {
         "agent": agent.name,
-        "type": kind_of(agent, native),
+        "type": canonical_event_of(agent, native),
         "silence": f"{silence}\n".encode() if silence else b"",
         "strangers": [
-            sorted(keys) for other in known if config_of(other).silence != silence for keys in other.telltales
+            sorted(keys) for other in all_agents if config_of(other).silence != silence for keys in other.signature_keys
         ],
     }

@@ -5,48 +5,51 @@ from sqlite3 import Connection
 from hookonce import agents
 from hookonce.canon.events import EVENTS
 from hookonce.canon.names import AGENT_ALIASES
-from hookonce.canon.spelling import near
-from hookonce.canon.tools import ACTIONS
+from hookonce.canon.spelling import suggest_name
+from hookonce.canon.tools import AGENT_HOOKS_ACTIONS
 from hookonce.errors import UnknownName
 from hookonce.journeys import naming
-from hookonce.store.query import NONE
+from hookonce.store.query import NO_VALUE
 
-_LISTED = f"; there are {', '.join(ACTIONS)}"
+_TOOL_LIST = f"; there are {', '.join(AGENT_HOOKS_ACTIONS)}"
 
 
-def agent(name: str | None, connection: Connection) -> str | None:
-    """The name of an agent; one that we have no table of may have been read from a format."""
+def agent_filter(name: str | None, connection: Connection) -> str | None:
+    """The name of an agent as a filter; one that we have no table of may have been read from a format."""
     if name is None or name in agents.AGENTS or name in AGENT_ALIASES:
         return name if name is None else agents.load(name).name
     if connection.execute("SELECT 1 FROM counts WHERE agent = ? LIMIT 1", (name,)).fetchone() is None:
-        naming.agent(name)
+        naming.find_agent(name)
     return name
 
 
-def kind(name: str | None) -> str | None:
-    """The canonical event of that name; `*` stands for anything."""
+def event_filter(name: str | None) -> str | None:
+    """The canonical event of that name as a filter; `*` stands for anything."""
     if name is None or name in EVENTS or "*" in name or name.startswith("vendor."):
         return name
-    meant = _meant("events", name)
-    if meant:
-        raise UnknownName(f"no event is called {name!r}; did you mean {meant}?")
-    return naming.event(name)
+    canonical = _canonical_name("events", name)
+    if canonical:
+        raise UnknownName(f"no event is called {name!r}; did you mean {canonical}?")
+    return naming.find_event_type(name)
 
 
-def tool(name: str | None, connection: Connection, *, live: bool = False) -> str | None:
-    """The canonical tool of that name; tools that only their agents know have been used, or (`live`) may be."""
-    if name is None or name in {*ACTIONS, NONE} or "*" in name or name.startswith("mcp:"):
+def tool_filter(name: str | None, connection: Connection, *, live: bool = False) -> str | None:
+    """The canonical tool of that name as a filter.
+
+    Tools that only their agents know have been used, or (`live`) may be.
+    """
+    if name is None or name in {*AGENT_HOOKS_ACTIONS, NO_VALUE} or "*" in name or name.startswith("mcp:"):
         return name
     if connection.execute("SELECT 1 FROM events WHERE tool = ? LIMIT 1", (name,)).fetchone() is not None:
         return name
-    meant = _meant("tools", name)
-    hint = f"; did you mean {meant}?" if meant else near(name, ACTIONS)
+    canonical = _canonical_name("tools", name)
+    hint = f"; did you mean {canonical}?" if canonical else suggest_name(name, AGENT_HOOKS_ACTIONS)
     if live and not hint:
         return name
-    raise UnknownName(f"no tool is called {name!r}{hint or _LISTED}")
+    raise UnknownName(f"no tool is called {name!r}{hint or _TOOL_LIST}")
 
 
-def _meant(table: str, native: str) -> str | None:
-    """What an agent's own name stands for."""
-    found = (getattr(agents.load(one), table).get(native) for one in agents.AGENTS)
-    return next((name for name in found if name), None)
+def _canonical_name(table: str, native: str) -> str | None:
+    """The canonical name for an agent's own."""
+    names = (getattr(agents.load(agent_name), table).get(native) for agent_name in agents.AGENTS)
+    return next((name for name in names if name), None)

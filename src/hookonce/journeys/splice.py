@@ -1,4 +1,4 @@
-"""A rendered configuration put into a file that is already there, and taken out again."""
+"""Merge of rendered entries into a configuration file that is already there, and their removal."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import Any
 
 from hookonce.edit import jsonc, toml
-from hookonce.edit.fold import folded, unfolded
-from hookonce.edit.keys import Keys
+from hookonce.edit.fold import elide_members, restore_members
+from hookonce.edit.keys import DocumentPath
 from hookonce.model import Object
 
 _MISSING = object()
@@ -15,94 +15,93 @@ COMMAND_KEYS = frozenset({"command", "bash", "powershell", "windows", "linux", "
 
 
 def editor_of(path: Path) -> ModuleType:
-    """What splices a file of this name; whoever writes no TOML writes JSON, with comments or without."""
+    """The editor module for a file of this name; whoever writes no TOML writes JSON, with comments or without."""
     return toml if path.suffix == ".toml" else jsonc
 
 
-def joined(editor: ModuleType, text: bytes, document: Object) -> bytes:
-    """The file with every list of the document appended to the file's own, and what is missing set."""
-    return _folding(editor, text, lambda name, _: name in document, lambda short: _joined(editor, short, document))
+def merge_entries(editor: ModuleType, text: bytes, document: Object) -> bytes:
+    """Append every list of the document to the file's own, and set what is missing."""
+    return _edit_elided(editor, text, lambda name, _: name in document, lambda short_text: _merge_values(editor, short_text, document))
 
 
-def _joined(editor: ModuleType, text: bytes, document: Object, keys: Keys = ()) -> bytes:
+def _merge_values(editor: ModuleType, text: bytes, document: Object, keys: DocumentPath = ()) -> bytes:
     for name, value in document.items():
-        place = (*keys, name)
+        path = (*keys, name)
         if type(value) is dict and value:
-            text = _joined(editor, text, value, place)
+            text = _merge_values(editor, text, value, path)
         elif type(value) is list:
             for item in value:
-                text = editor.insert_item(text, place, item)
-        elif editor.value_at(text, place, _MISSING) is _MISSING:
-            text = editor.set_value(text, place, value)
+                text = editor.insert_item(text, path, item)
+        elif editor.value_at(text, path, _MISSING) is _MISSING:
+            text = editor.set_value(text, path, value)
     return text
 
 
-def parted(editor: ModuleType, text: bytes, ours: Callable[[str], bool]) -> bytes:
-    """The file without the entries that are ours; a group goes with them if it holds nobody else's."""
+def remove_entries(editor: ModuleType, text: bytes, is_own: Callable[[str], bool]) -> bytes:
+    """Remove the entries that are ours; a group goes with them if it holds nobody else's."""
 
     def without(text: bytes) -> bytes:
-        while (place := _first(editor.value_at(text, ()), ours, ())) is not None:
-            *keys, last = place
-            text = editor.remove_item(text, tuple(keys), last) if type(last) is int else editor.remove_key(text, place)
+        while (path := _find_first_entry(editor.value_at(text, ()), is_own, ())) is not None:
+            *keys, last = path
+            text = editor.remove_item(text, tuple(keys), last) if type(last) is int else editor.remove_key(text, path)
         return text
 
-    return _folding(editor, text, _holding(ours), without)
+    return _edit_elided(editor, text, _holds_command(is_own), without)
 
 
-def reworded(editor: ModuleType, text: bytes, words: Callable[[str], str | None]) -> bytes:
-    """The file with other commands in the place of those for which there are words."""
+def replace_commands(editor: ModuleType, text: bytes, new_command: Callable[[str], str | None]) -> bytes:
+    """Replace the commands for which there is a new one."""
 
-    def said(text: bytes) -> bytes:
-        for place, command in _places(editor.value_at(text, ()), ()):
-            if (new := words(command)) is not None:
-                text = editor.set_value(text, place, new)
+    def rewrite(text: bytes) -> bytes:
+        for path, command in _find_commands(editor.value_at(text, ()), ()):
+            if (replacement := new_command(command)) is not None:
+                text = editor.set_value(text, path, replacement)
         return text
 
-    return _folding(editor, text, _holding(lambda command: words(command) is not None), said)
+    return _edit_elided(editor, text, _holds_command(lambda command: new_command(command) is not None), rewrite)
 
 
-def _holding(meant: Callable[[str], bool]) -> Callable[[str, Any], bool]:
-    """Whether a member of the file holds commands that are meant."""
-    return lambda name, value: any(meant(command) for _, command in _places({name: value}, ()))
+def _holds_command(is_match: Callable[[str], bool]) -> Callable[[str, Any], bool]:
+    return lambda name, value: any(is_match(command) for _, command in _find_commands({name: value}, ()))
 
 
-def _folding(
-    editor: ModuleType, text: bytes, touched: Callable[[str, Any], bool], edit: Callable[[bytes], bytes]
+def _edit_elided(
+    editor: ModuleType, text: bytes, is_touched: Callable[[str, Any], bool], edit: Callable[[bytes], bytes]
 ) -> bytes:
-    """Edit a file that may be large: what nobody touches is not read anew at every step."""
+    """What nobody touches in a large file is not parsed anew at every step."""
     if editor is not jsonc:
         return edit(text)
-    short, kept = folded(text, touched)
-    return unfolded(edit(short), kept)
+    short_text, originals = elide_members(text, is_touched)
+    return restore_members(edit(short_text), originals)
 
 
-def _places(value: Any, keys: Keys) -> list[tuple[Keys, str]]:
-    """Every command below a value, with its place: texts under the keys that agents have for commands."""
-    found: list[tuple[Keys, str]] = []
-    for key, inner in _inside(value):
+def _find_commands(value: Any, keys: DocumentPath) -> list[tuple[DocumentPath, str]]:
+    """Every command below a value, with its path: texts under the keys that agents have for commands."""
+    commands: list[tuple[DocumentPath, str]] = []
+    for key, inner in _children(value):
         if type(inner) is str:
-            found += [((*keys, key), inner)] if key in COMMAND_KEYS else []
+            commands += [((*keys, key), inner)] if key in COMMAND_KEYS else []
         else:
-            found += _places(inner, (*keys, key))
-    return found
+            commands += _find_commands(inner, (*keys, key))
+    return commands
 
 
-def _first(value: Any, ours: Callable[[str], bool], keys: Keys) -> Keys | None:
-    """The place of the first, and widest, item that holds entries of ours and nobody else's."""
-    for key, inner in _inside(value):
-        known = [_runs_only(entry, ours) for entry in _entries(inner)]
-        if any(known) and all(known) and _is_entry(value, inner):
+def _find_first_entry(value: Any, is_own: Callable[[str], bool], keys: DocumentPath) -> DocumentPath | None:
+    """The path of the first, and widest, item that holds entries of ours and nobody else's."""
+    for key, inner in _children(value):
+        own_flags = [_runs_only(entry, is_own) for entry in _entries_below(inner)]
+        if any(own_flags) and all(own_flags) and _is_entry(value, inner):
             return (*keys, key)
-        if any(known) and (found := _first(inner, ours, (*keys, key))) is not None:
-            return found
+        if any(own_flags) and (path := _find_first_entry(inner, is_own, (*keys, key))) is not None:
+            return path
     return None
 
 
-def _entries(value: Any) -> list[Any]:
+def _entries_below(value: Any) -> list[Any]:
     """The entries below a value: the innermost members of lists, else the value itself."""
     if type(value) is list:
-        return [entry for item in value for entry in _entries(item)]
-    below = [entry for _, inner in _inside(value) if _holds_list(inner) for entry in _entries(inner)]
+        return [entry for item in value for entry in _entries_below(item)]
+    below = [entry for _, inner in _children(value) if _holds_list(inner) for entry in _entries_below(inner)]
     return below or [value]
 
 
@@ -110,13 +109,12 @@ def _holds_list(value: Any) -> bool:
     """Whether there is a list of objects in a value: what has none is a part of an entry, not above one."""
     if type(value) is list:
         return any(type(item) is dict for item in value)
-    return any(_holds_list(inner) for _, inner in _inside(value))
+    return any(_holds_list(inner) for _, inner in _children(value))
 
 
-def _runs_only(entry: Any, ours: Callable[[str], bool]) -> bool:
-    """Whether an entry runs something, and all that it runs is ours."""
-    commands = [command for _, command in _places(entry, ())]
-    return bool(commands) and all(map(ours, commands))
+def _runs_only(entry: Any, is_own: Callable[[str], bool]) -> bool:
+    commands = [command for _, command in _find_commands(entry, ())]
+    return bool(commands) and all(map(is_own, commands))
 
 
 def _is_entry(holder: Any, inner: Any) -> bool:
@@ -124,7 +122,7 @@ def _is_entry(holder: Any, inner: Any) -> bool:
     return type(holder) is list or (type(inner) is dict and not COMMAND_KEYS.isdisjoint(inner))
 
 
-def _inside(value: Any) -> list[tuple[Any, Any]]:
+def _children(value: Any) -> list[tuple[Any, Any]]:
     if type(value) is dict:
         return list(value.items())
     return list(enumerate(value)) if type(value) is list else []

@@ -1,16 +1,16 @@
-"""stats: how much of what happened, and what hooks cost, from the summaries alone."""
+"""Statistics and cost reports (`hookonce stats`, `hookonce cost`), from the store's summaries alone."""
 
 from collections.abc import Mapping
 from sqlite3 import Connection
 
 from msgspec import Struct
 
-from hookonce.store.spool import lost
-from hookonce.store.tally import HookCost, Span, counts, hooks, spent
-from hookonce.store.told import TOKENS
+from hookonce.store.spool import lost_record_count
+from hookonce.store.tally import HookCost, RollupFilter, load_event_counts, load_hook_costs, load_spend
+from hookonce.store.told import TOKEN_COLUMNS
 
 
-class Count(Struct, frozen=True, kw_only=True):
+class NamedCount(Struct, frozen=True, kw_only=True):
     """How many events there are of something."""
 
     name: str
@@ -28,42 +28,42 @@ class Stats(Struct, frozen=True, kw_only=True):
     until: str | None
     agent: str | None
     events: int
-    agents: list[Count]
-    types: list[Count]
-    tools: list[Count]
-    decisions: list[Count]
-    days: list[Count]
+    agents: list[NamedCount]
+    types: list[NamedCount]
+    tools: list[NamedCount]
+    decisions: list[NamedCount]
+    days: list[NamedCount]
     tokens: dict[str, int] | None
     hooks: list[HookCost] | None
     lost_records: int
 
 
-def stats(connection: Connection, span: Span) -> Stats:
-    """The numbers of a time, of one agent or of all."""
-    found = counts(connection, span)
-    tools = {name: count for name, count in found["tool"].items() if name}
-    decisions = {name or "none": count for name, count in found["outcome"].items()}
+def build_stats(connection: Connection, span: RollupFilter) -> Stats:
+    """Build the statistics of a time span, of one agent or of all."""
+    tallies = load_event_counts(connection, span)
+    tools = {name: count for name, count in tallies["tool"].items() if name}
+    decisions = {name or "none": count for name, count in tallies["outcome"].items()}
     return Stats(
         since=span.since,
         until=span.until,
         agent=span.agent,
-        events=sum(found["agent"].values()),
-        agents=_most(found["agent"]),
-        types=_most(found["type"]),
-        tools=_most(tools),
-        decisions=_most(decisions),
-        days=[Count(name=name, events=count) for name, count in sorted(found["day"].items())],
-        tokens=_tokens(connection, span),
-        hooks=hooks(connection, span) if span.agent is None else None,
-        lost_records=lost(),
+        events=sum(tallies["agent"].values()),
+        agents=_sort_counts(tallies["agent"]),
+        types=_sort_counts(tallies["type"]),
+        tools=_sort_counts(tools),
+        decisions=_sort_counts(decisions),
+        days=[NamedCount(name=name, events=count) for name, count in sorted(tallies["day"].items())],
+        tokens=_sum_tokens(connection, span),
+        hooks=load_hook_costs(connection, span) if span.agent is None else None,
+        lost_records=lost_record_count(),
     )
 
 
-def _tokens(connection: Connection, span: Span) -> dict[str, int] | None:
-    found = [one.tokens for one in spent(connection, span, projects=False)]
-    return dict(zip(TOKENS, map(sum, zip(*found, strict=True)), strict=True)) if found else None
+def _sum_tokens(connection: Connection, span: RollupFilter) -> dict[str, int] | None:
+    token_rows = [entry.tokens for entry in load_spend(connection, span, projects=False)]
+    return dict(zip(TOKEN_COLUMNS, map(sum, zip(*token_rows, strict=True)), strict=True)) if token_rows else None
 
 
-def _most(found: Mapping[str, int]) -> list[Count]:
-    """Most first; equals by name."""
-    return [Count(name=name, events=count) for name, count in sorted(found.items(), key=lambda one: (-one[1], one[0]))]
+def _sort_counts(counts_by_name: Mapping[str, int]) -> list[NamedCount]:
+    """Highest first; equals by name."""
+    return [NamedCount(name=name, events=count) for name, count in sorted(counts_by_name.items(), key=lambda item: (-item[1], item[0]))]

@@ -1,43 +1,43 @@
-"""A record as it may be kept: marked with what makes calls alike, then redacted, both with keys of this machine."""
+"""Stored records: likeness marks, then redaction, both with keys of this machine; logs of Agent Hooks."""
 
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from hookonce.config import capture, settings
-from hookonce.guard.likeness import marked
+from hookonce.guard.likeness import add_fingerprint
 from hookonce.model import Record, Stored
 from hookonce.store import agent_hooks_sessions, keys, log
 from hookonce.store.redact import redact
 
 
-def stored(record: Record) -> Stored:
-    """What is written of a record, wherever it goes."""
-    key = keys.hiding()
-    return redact(replace(record, event=marked(record.event, key)), settings.privacy(), key)
+def redact_record(record: Record) -> Stored:
+    """Redact a record: the form in which it is written, wherever it goes."""
+    key = keys.load_digest_key()
+    return redact(replace(record, event=add_fingerprint(record.event, key)), settings.privacy_level(), key)
 
 
-def logged(record: Stored, environment: Mapping[str, str]) -> None:
-    """Note that a session wants its records in a log of Agent Hooks; what is of no session is written there at once."""
-    named = environment.get(capture.VARIABLE)
-    if not named or not settings.agent_hooks_log():
+def note_session_log(record: Stored, environment: Mapping[str, str]) -> None:
+    """Remember that a session wants a log of Agent Hooks; a record without a session is written there at once."""
+    log_path = environment.get(capture.AGENT_HOOKS_LOG_VARIABLE)
+    if not log_path or not settings.agent_hooks_log():
         return
     from hookonce.store import agent_hooks_log
 
     event = record.event
     if event.session is None:
-        agent_hooks_log.write(record, environment)
+        agent_hooks_log.append_record(record, environment)
     else:
-        agent_hooks_sessions.remember(event.agent, event.session, named)
+        agent_hooks_sessions.remember_log(event.agent, event.session, log_path)
 
 
-def captured(records: Sequence[Stored]) -> None:
-    """Add records that are being kept to the logs of Agent Hooks; nothing is loaded for that where there is none."""
-    if not records or not (capture.is_ruled() or agent_hooks_sessions.is_there()):
+def append_session_logs(records: Sequence[Stored]) -> None:
+    """Append stored records to the logs of Agent Hooks; nothing is imported for that where there is none."""
+    if not records or not (capture.has_agent_hooks_rules() or agent_hooks_sessions.has_sessions()):
         return
     from hookonce.store import agent_hooks_log
 
     try:
-        agent_hooks_log.keep(records)
+        agent_hooks_log.append_records(records)
     except Exception as problem:  # noqa: BLE001  a log keeps nothing out of the record
-        log.write(f"agent hooks: {log.trace(problem)}")
+        log.write(f"agent hooks: {log.format_trace(problem)}")

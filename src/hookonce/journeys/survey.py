@@ -1,4 +1,4 @@
-"""status: which agents are on this machine, which of them call us, and what else they would run."""
+"""Installation status: which agents are on this machine, which of them call us, and what else they would run."""
 
 from collections import Counter
 from pathlib import Path
@@ -9,17 +9,17 @@ from msgspec import Struct
 
 from hookonce import agents, invocation
 from hookonce.agents import config_of
-from hookonce.edit.refusal import Refusal
+from hookonce.edit.refusal import FileEditError
 from hookonce.journeys import posting
-from hookonce.journeys.doors import called, doors, is_ours, is_stale
-from hookonce.journeys.places import Place, document_of, sources, written
+from hookonce.journeys.doors import call_target, build_entries, is_own_entry, is_stale_entry
+from hookonce.journeys.places import ConfigRoots, document_of, config_files, target_file
 from hookonce.model import Agent, Handler, Hook
-from hookonce.runtime.address import Address
+from hookonce.runtime.address import HttpAddress
 
-State = Literal["installed", "partly", "outdated", "absent", "unreadable"]
+InstallState = Literal["installed", "partly", "outdated", "absent", "unreadable"]
 
 
-class Foreign(Struct, frozen=True, kw_only=True):
+class ForeignHook(Struct, frozen=True, kw_only=True):
     """A hook in an agent's configuration that is not ours."""
 
     event: str
@@ -28,18 +28,18 @@ class Foreign(Struct, frozen=True, kw_only=True):
     scope: str
 
 
-class Scope(Struct, frozen=True, kw_only=True):
-    """Our state in one scope of an agent: the file, and which events lack their door."""
+class ScopeStatus(Struct, frozen=True, kw_only=True):
+    """Our state in one scope of an agent: the file, and which events lack their entry."""
 
     scope: str
     path: str
-    state: State
+    state: InstallState
     events: int = 0
     missing: list[str] = []
     problem: str | None = None
 
 
-class Borrowed(Struct, frozen=True, kw_only=True):
+class BorrowedHooks(Struct, frozen=True, kw_only=True):
     """Hooks of another agent that this one fires as well."""
 
     agent: str
@@ -47,143 +47,142 @@ class Borrowed(Struct, frozen=True, kw_only=True):
     hooks: int
 
 
-class Standing(Struct, frozen=True, kw_only=True):
-    """One agent on this machine."""
+class InstallStatus(Struct, frozen=True, kw_only=True):
+    """The installation status of one agent on this machine."""
 
     agent: str
     title: str
     program: str | None
-    scopes: list[Scope]
-    foreign: list[Foreign]
-    borrowed: list[Borrowed]
+    scopes: list[ScopeStatus]
+    foreign: list[ForeignHook]
+    borrowed: list[BorrowedHooks]
     crash: str
     late: str
     trust: str | None
 
 
-def present(place: Place) -> list[Agent]:
+def find_agents(roots: ConfigRoots) -> list[Agent]:
     """The agents of this machine: their program is on the path, or their directory in the home."""
-    known = [agents.load(name) for name in agents.AGENTS]
-    return [agent for agent in known if agent.config and (program(agent) or _has_home(agent, place))]
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    return [agent for agent in all_agents if agent.config and (find_program(agent) or _has_home(agent, roots))]
 
 
-def program(agent: Agent) -> str | None:
+def find_program(agent: Agent) -> str | None:
     """The agent's program, if it is on the path."""
-    return next((found for name in config_of(agent).programs if (found := which(name))), None)
+    return next((path for name in config_of(agent).programs if (path := which(name))), None)
 
 
-def _has_home(agent: Agent, place: Place) -> bool:
+def _has_home(agent: Agent, roots: ConfigRoots) -> bool:
     try:
-        return agent.home is not None and (place.home / agent.home).is_dir()
+        return agent.home is not None and (roots.home / agent.home).is_dir()
     except OSError:
         return False
 
 
-def standing(agent: Agent, place: Place, client: str) -> Standing:
-    """What is true of one agent, here and now."""
+def install_status(agent: Agent, roots: ConfigRoots, client: str) -> InstallStatus:
+    """The installation status of one agent."""
     config = config_of(agent)
-    own = {written(agent, scope, place) for scope in config.files}
-    return Standing(
+    own_files = {target_file(agent, scope, roots) for scope in config.files}
+    return InstallStatus(
         agent=agent.name,
         title=agent.title,
-        program=program(agent),
-        scopes=[_scope(agent, scope, place, client) for scope in ("user", "project") if scope in config.files],
-        foreign=foreign(agent, place, client),
-        borrowed=[one for name in config.borrows for one in _borrowed(agents.load(name), place, own)],
+        program=find_program(agent),
+        scopes=[_scope_status(agent, scope, roots, client) for scope in ("user", "project") if scope in config.files],
+        foreign=foreign_hooks(agent, roots, client),
+        borrowed=[loan for name in config.borrows for loan in _borrowed_hooks(agents.load(name), roots, own_files)],
         crash=config.crash,
-        late=config.late,
+        late=config.on_timeout,
         trust=config.trust,
     )
 
 
-def _scope(agent: Agent, scope: str, place: Place, client: str) -> Scope:
-    path = written(agent, scope, place)
-    told = str(path)
-    read = entries(agent, place)
-    broken = next((text for _, file, text in read.problems if file == path), None)
-    if broken is not None:
-        return Scope(scope=scope, path=told, state="unreadable", problem=broken)
-    stale = any(file == path and is_stale(called(hook.handler), client, agent) for _, file, hook in read.hooks)
-    found = [hook for _, _, hook in read.hooks if _calls(hook, agent, scope)]
-    if not found:
-        return Scope(scope=scope, path=told, state="absent")
-    address = posting.kept(found, place.project)
-    wanted = {called(hook.handler): hook.handler for hook in doors(agent, scope, client, address=address)}
-    have = {called(hook.handler): hook.handler for hook in found}
-    missing = sorted(_event(command) for command in wanted.keys() - have.keys())
-    alien = any(not is_ours(command, client) or _is_elsewhere(command, address) for command in have)
-    other = any(_differs(have[command], wanted[command]) for command in wanted.keys() & have.keys())
-    state: State = "outdated" if alien or other or stale else "partly" if missing else "installed"
-    shut = posting.shut(place.project) if posting.posts(found) else None
-    return Scope(scope=scope, path=told, state=state, events=len(have), missing=missing, problem=_unheard(shut))
+def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> ScopeStatus:
+    path = target_file(agent, scope, roots)
+    shown_path = str(path)
+    agent_hooks = read_agent_hooks(agent, roots)
+    parse_problem = next((text for _, file, text in agent_hooks.problems if file == path), None)
+    if parse_problem is not None:
+        return ScopeStatus(scope=scope, path=shown_path, state="unreadable", problem=parse_problem)
+    has_stale = any(file == path and is_stale_entry(call_target(hook.handler), client, agent) for _, file, hook in agent_hooks.hooks)
+    own_hooks = [hook for _, _, hook in agent_hooks.hooks if _is_entry_of(hook, agent, scope)]
+    if not own_hooks:
+        return ScopeStatus(scope=scope, path=shown_path, state="absent")
+    address = posting.current_address(own_hooks, roots.project)
+    expected = {call_target(hook.handler): hook.handler for hook in build_entries(agent, scope, client, address=address)}
+    current = {call_target(hook.handler): hook.handler for hook in own_hooks}
+    missing = sorted(_entry_event(command) for command in expected.keys() - current.keys())
+    has_foreign = any(not is_own_entry(command, client) or _posts_elsewhere(command, address) for command in current)
+    has_difference = any(_differs(current[command], expected[command]) for command in expected.keys() & current.keys())
+    state: InstallState = "outdated" if has_foreign or has_difference or has_stale else "partly" if missing else "installed"
+    http_obstacle = posting.listener_obstacle(roots.project) if posting.has_http_entry(own_hooks) else None
+    return ScopeStatus(scope=scope, path=shown_path, state=state, events=len(current), missing=missing, problem=_http_problem(http_obstacle))
 
 
-def _is_elsewhere(command: str | None, address: Address | None) -> bool:
-    """Whether events are posted where nobody expects them."""
-    call = invocation.read(command or "")
-    posts = call is not None and invocation.is_address(call.client)
-    return posts and (call is None or address is None or call.client != address.base)
+def _posts_elsewhere(command: str | None, address: HttpAddress | None) -> bool:
+    call = invocation.parse_command(command or "")
+    is_http = call is not None and invocation.is_address(call.client)
+    return is_http and (call is None or address is None or call.client != address.base)
 
 
-def _differs(have: Handler, wanted: Handler) -> bool:
-    return have.timeout not in (None, wanted.timeout) or have.headers != wanted.headers
+def _differs(current: Handler, expected: Handler) -> bool:
+    return current.timeout not in (None, expected.timeout) or current.headers != expected.headers
 
 
-def _unheard(shut: str | None) -> str | None:
-    return None if shut is None else f"no hook is asked about what is posted: {shut}"
+def _http_problem(obstacle: str | None) -> str | None:
+    return None if obstacle is None else f"no hook is asked about what is posted: {obstacle}"
 
 
-def _calls(hook: Hook, agent: Agent, scope: str) -> bool:
-    """Whether a hook is a door of this agent and scope, of any hookonce."""
-    call = invocation.read(called(hook.handler) or "")
+def _is_entry_of(hook: Hook, agent: Agent, scope: str) -> bool:
+    """Whether a hook is an entry of this agent and scope, of any hookonce."""
+    call = invocation.parse_command(call_target(hook.handler) or "")
     return call is not None and call.via == f"{agent.name}/{scope}"
 
 
-def _event(command: str | None) -> str:
-    call = invocation.read(command or "")
+def _entry_event(command: str | None) -> str:
+    call = invocation.parse_command(command or "")
     return (call and call.event) or ""
 
 
-class Entries(Struct, frozen=True):
+class AgentHooks(Struct, frozen=True):
     """The hooks that an agent finds, each with scope and file, and the files that could not be read, and why."""
 
     hooks: list[tuple[str, Path, Hook]]
     problems: list[tuple[str, Path, str]]
 
 
-def entries(agent: Agent, place: Place) -> Entries:
-    """Every hook that the agent finds; one broken file does not hide the others."""
-    found = Entries([], [])
-    for scope, path in sources(agent, place):
+def read_agent_hooks(agent: Agent, roots: ConfigRoots) -> AgentHooks:
+    """Read every hook that the agent finds; one broken file does not hide the others."""
+    agent_hooks = AgentHooks([], [])
+    for scope, path in config_files(agent, roots):
         try:
             document = document_of(agent, path, path.read_bytes())
-        except Refusal as problem:
-            found.problems.append((scope, path, f"{path}: {problem}"))
+        except FileEditError as problem:
+            agent_hooks.problems.append((scope, path, f"{path}: {problem}"))
             continue
         except OSError as problem:
-            found.problems.append((scope, path, f"{path} cannot be read: {problem.strerror}"))
+            agent_hooks.problems.append((scope, path, f"{path} cannot be read: {problem.strerror}"))
             continue
         hooks, _ = config_of(agent).parse(agent, document)
-        found.hooks.extend((scope, path, hook) for hook in hooks)
-    return found
+        agent_hooks.hooks.extend((scope, path, hook) for hook in hooks)
+    return agent_hooks
 
 
-def foreign(agent: Agent, place: Place, client: str) -> list[Foreign]:
+def foreign_hooks(agent: Agent, roots: ConfigRoots, client: str) -> list[ForeignHook]:
     """The hooks that are not ours."""
     return [
-        Foreign(event=hook.event, what=what_runs(hook.handler), path=str(path), scope=scope)
-        for scope, path, hook in entries(agent, place).hooks
-        if not is_ours(called(hook.handler), client) and not is_stale(called(hook.handler), client, agent)
+        ForeignHook(event=hook.event, what=describe_handler(hook.handler), path=str(path), scope=scope)
+        for scope, path, hook in read_agent_hooks(agent, roots).hooks
+        if not is_own_entry(call_target(hook.handler), client) and not is_stale_entry(call_target(hook.handler), client, agent)
     ]
 
 
-def what_runs(handler: Handler) -> str:
-    """A handler in a few words."""
+def describe_handler(handler: Handler) -> str:
+    """Describe a handler in a few words."""
     text = handler.command or handler.url or handler.prompt or handler.file or next(iter(handler.platform.values()), "")
     return text or f"a handler of type {handler.type}"
 
 
-def _borrowed(lender: Agent, place: Place, own: set[Path | None]) -> list[Borrowed]:
+def _borrowed_hooks(lender: Agent, roots: ConfigRoots, own_files: set[Path | None]) -> list[BorrowedHooks]:
     """Hooks in a lender's files, but for those that are the borrower's own."""
-    counts = Counter(str(path) for _, path, _ in entries(lender, place).hooks if path not in own)
-    return [Borrowed(agent=lender.name, path=path, hooks=number) for path, number in counts.items()]
+    counts = Counter(str(path) for _, path, _ in read_agent_hooks(lender, roots).hooks if path not in own_files)
+    return [BorrowedHooks(agent=lender.name, path=path, hooks=number) for path, number in counts.items()]

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct
 
 from hookonce.canon.events import EVENTS
-from hookonce.derive.calls import is_refused, who
-from hookonce.derive.files import File
-from hookonce.derive.session import Call, Child, Summary, summary
-from hookonce.journeys.told import subject
+from hookonce.derive.calls import is_refused, subagent_name
+from hookonce.derive.files import FileStats
+from hookonce.derive.session import SessionCall, SubagentActivity, SessionHistory, summarize_session
+from hookonce.journeys.told import record_subject
 from hookonce.model import Record, Usage
 
-_DEEPEST = 8
+_MAX_DEPTH = 8
 
 
-class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TimelineStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One line: when, how deep within sub-agents, what, and what became of it."""
 
     id: str
@@ -24,7 +24,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True):
     subagent: str | None = None
     tool: str | None = None
     what: str = ""
-    call: Call | None = None
+    call: SessionCall | None = None
     decision: str | None = None
     reason: str | None = None
 
@@ -44,76 +44,76 @@ class Timeline(Struct, frozen=True, kw_only=True):
     refused: int
     usage: Usage | None
     models: list[str]
-    files: dict[str, File]
-    subagents: dict[str, Child]
-    steps: list[Step]
+    files: dict[str, FileStats]
+    subagents: dict[str, SubagentActivity]
+    steps: list[TimelineStep]
 
 
-def timeline(records: Iterable[Record]) -> Timeline:
-    """The line of a session's records, which come in their order."""
-    known = list(records)
-    short = summary(known)
-    session = short.session
+def build_timeline(records: Iterable[Record]) -> Timeline:
+    """Build the timeline of a session from its records, which come in their order."""
+    all_records = list(records)
+    session_summary = summarize_session(all_records)
+    session = session_summary.session
     return Timeline(
         agent=session.agent,
         session=session.session,
         project=session.cwd,
-        first=session.started,
+        first=session.started_at,
         last=session.last,
         ended=session.end.reason or session.end.type if session.end is not None else None,
         turns=session.turns,
         calls=session.calls,
-        failed=session.failed,
-        refused=sum(call.refused for call in _calls(short).values()),
+        failed=session.failed_calls,
+        refused=sum(call.refused for call in _calls_by_event(session_summary).values()),
         usage=session.usage,
         models=list(session.models),
         files=session.files,
         subagents=session.children,
-        steps=list(_steps(known, short)),
+        steps=list(_timeline_steps(all_records, session_summary)),
     )
 
 
-def _steps(records: list[Record], short: Summary) -> Iterator[Step]:
+def _timeline_steps(records: list[Record], session_summary: SessionHistory) -> Iterator[TimelineStep]:
     """What ends a call stands where the call began, and nowhere else."""
-    begun = _calls(short)
-    ends = {call.end for call in begun.values()}
+    calls = _calls_by_event(session_summary)
+    ends = {call.end for call in calls.values()}
     for record in records:
         if record.event.id not in ends:
-            yield _step(record, begun.get(record.event.id), short.session.children)
+            yield _timeline_step(record, calls.get(record.event.id), session_summary.session.children)
 
 
-def _calls(short: Summary) -> dict[str, Call]:
+def _calls_by_event(session_summary: SessionHistory) -> dict[str, SessionCall]:
     """Calls by the event that began them; of a refused one that ran all the same, how it ended counts."""
-    return {call.id: call for call in short.calls}
+    return {call.id: call for call in session_summary.calls}
 
 
-def _step(record: Record, call: Call | None, children: dict[str, Child]) -> Step:
+def _timeline_step(record: Record, call: SessionCall | None, children: dict[str, SubagentActivity]) -> TimelineStep:
     event, decision = record.event, record.decision
-    name = who(event)
-    return Step(
+    name = subagent_name(event)
+    return TimelineStep(
         id=event.id,
         time=event.time,
         type=event.type,
-        depth=_depth(name, children),
+        depth=_subagent_depth(name, children),
         subagent=name,
         tool=event.tool.name if event.tool is not None else None,
-        what=subject(record),
+        what=record_subject(record),
         call=call,
         decision="deny" if is_refused(record) else decision.outcome if decision is not None else None,
         reason=decision.reason if decision is not None else None,
     )
 
 
-def _depth(name: str | None, children: dict[str, Child]) -> int:
+def _subagent_depth(name: str | None, children: dict[str, SubagentActivity]) -> int:
     depth = 0
-    while name is not None and depth < _DEEPEST:
+    while name is not None and depth < _MAX_DEPTH:
         depth += 1
         child = children.get(name)
         name = child.parent if child is not None and child.parent in children else None
     return depth
 
 
-def phrase(step: Step) -> str:
-    """What happened, in words."""
-    known = EVENTS.get(step.type)
-    return known.meaning if known is not None else step.type.removeprefix("vendor.")
+def describe_step(step: TimelineStep) -> str:
+    """Describe a step in words."""
+    row = EVENTS.get(step.type)
+    return row.meaning if row is not None else step.type.removeprefix("vendor.")

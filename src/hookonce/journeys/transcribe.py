@@ -1,8 +1,9 @@
-"""transcribe: what a session file tells ─ events as hooks would have told them ─ redact.
+"""Transcript events: reads a session's transcript file from its cursor and stores model calls and compactions.
 
-Hooks tell prompts, tools, sub-agents and ends. Only transcripts tell each answer of the model with its tokens, and its
-failures; of a compaction they tell the sizes. An event has the same id however often its line is read, and in whichever
-file: a session that was forked begins with copies of old lines under a new name.
+Hooks tell prompts, tools, sub-agents and ends. Only transcripts tell each answer of the model with its tokens, and
+its failures; of a compaction they tell the sizes. An event has the same id however often its line is read, and in
+whichever file: a session that was forked begins with copies of old lines under a new name. Events and the new
+cursor are stored in one transaction.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,96 +12,96 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import ids, times
-from hookonce.canon.events import BY_SYSTEM
+from hookonce.canon.events import SYSTEM_EVENTS
 from hookonce.canon.tellers import TRANSCRIPT
-from hookonce.guard.loops import elapsed
-from hookonce.journeys.stored import stored
+from hookonce.guard.loops import elapsed_ms
+from hookonce.journeys.stored import redact_record
 from hookonce.model import SCHEMA, Actor, Event, Object, Origin, Record, Subagent, Usage
-from hookonce.store.entry import Entry, entry
-from hookonce.transcripts.reading import Compaction, ModelCall, Reading, Spawn
+from hookonce.store.entry import StoreEntry, build_entry
+from hookonce.transcripts.reading import Compaction, ModelCall, TranscriptBatch, SubagentSpawn
 
-_SYSTEM, _AI = Actor(type="system"), Actor(type="ai_agent")
+_SYSTEM_ACTOR, _AI_ACTOR = Actor(type="system"), Actor(type="ai_agent")
 
 
-class Whose(Struct, frozen=True, kw_only=True):
-    """Whose file it is, as the agent's hooks have told; `spawns` are the sub-agents of its session by their ids."""
+class TranscriptOwner(Struct, frozen=True, kw_only=True):
+    """Owner of a transcript, by the agent's hooks; `spawns` are the sub-agents of its session by their ids."""
 
     agent: str
     session: str | None = None
     version: str | None = None
     cwd: str | None = None
-    spawns: Mapping[str, Spawn] = {}
+    spawns: Mapping[str, SubagentSpawn] = {}
 
 
-def transcribe(reading: Reading, whose: Whose) -> list[Entry]:
-    """What is kept of a reading, in the order of the file."""
-    return [entry(stored(Record(event=event))) for event in events(reading, whose)]
+def transcript_entries(reading: TranscriptBatch, owner: TranscriptOwner) -> list[StoreEntry]:
+    """Redacted entries of a reading, by time."""
+    return [build_entry(redact_record(Record(event=event))) for event in transcript_events(reading, owner)]
 
 
-def events(reading: Reading, whose: Whose) -> Iterator[Event]:
-    """Answers and failures of the model, and compactions, by their time."""
-    told = [_called(one, whose) for one in reading.calls] + [_shrunk(one, whose) for one in reading.compactions]
-    yield from sorted(told, key=lambda event: times.seconds(event.time) or 0)
+def transcript_events(reading: TranscriptBatch, owner: TranscriptOwner) -> Iterator[Event]:
+    """Events of a reading: model calls, their failures, and compactions, by time."""
+    event_list = [_model_call_event(item, owner) for item in reading.calls] + [_compaction_event(item, owner) for item in reading.compactions]
+    yield from sorted(event_list, key=lambda event: times.to_seconds(event.time) or 0)
 
 
-def _called(call: ModelCall, whose: Whose) -> Event:
-    spawn = whose.spawns.get(call.subagent.id or "") if call.subagent is not None else None
+def _model_call_event(call: ModelCall, owner: TranscriptOwner) -> Event:
+    spawn = owner.spawns.get(call.subagent.id or "") if call.subagent is not None else None
     data = {
         "model_call_id": call.id,
         "finish_reason": call.stop_reason,
-        "latency_ms": elapsed(call.asked, call.time) if call.asked and call.time else None,
+        "latency_ms": elapsed_ms(call.asked, call.time) if call.asked and call.time else None,
         "retry_count": call.retries,
         "hour_write_tokens": call.hour_write_tokens or None,
         "parent_call_id": call.parent_call or (spawn.call if spawn is not None else None),
-        "child_session": call.session if call.session != whose.session and call.subagent is not None else None,
+        "child_session": call.session if call.session != owner.session and call.subagent is not None else None,
     }
-    kind = "model_failed" if call.failed else "after_model"
-    return _event(kind, call, data, whose, model=call.model, usage=call.usage)
+    event_type = "model_failed" if call.failed else "after_model"
+    return _build_event(event_type, call, data, owner, model=call.model, usage=call.usage)
 
 
-def _shrunk(one: Compaction, whose: Whose) -> Event:
-    counts = {"tokens_before": one.tokens_before, "tokens_after": one.tokens_after}
-    return _event("after_compact", one, {"trigger": one.trigger, **counts}, whose)
+def _compaction_event(compaction: Compaction, owner: TranscriptOwner) -> Event:
+    counts = {"tokens_before": compaction.tokens_before, "tokens_after": compaction.tokens_after}
+    return _build_event("after_compact", compaction, {"trigger": compaction.trigger, **counts}, owner)
 
 
-def _event(
-    kind: str,
-    told: ModelCall | Compaction,
+def _build_event(
+    event_type: str,
+    source: ModelCall | Compaction,
     data: Object,
-    whose: Whose,
+    owner: TranscriptOwner,
     *,
     model: str | None = None,
     usage: Usage | None = None,
 ) -> Event:
     now = times.now()
     return Event(
-        id=ids.derive(TRANSCRIPT, whose.agent, kind, told.id, told.time or ""),
+        id=ids.derive_id(TRANSCRIPT, owner.agent, event_type, source.id, source.time or ""),
         schema=SCHEMA,
-        type=kind,
-        agent=whose.agent,
-        agent_version=whose.version,
-        session=whose.session or told.session,
-        turn=told.turn,
-        subagent=_subagent(told, whose),
-        time=told.time or now,
-        time_source="agent" if told.time else "received",
+        type=event_type,
+        agent=owner.agent,
+        agent_version=owner.version,
+        session=owner.session or source.session,
+        turn=source.turn,
+        subagent=_resolve_subagent(source, owner),
+        time=source.time or now,
+        time_source="agent" if source.time else "received",
         received=now,
-        cwd=whose.cwd,
+        cwd=owner.cwd,
         model=model,
         usage=usage,
-        actor=_SYSTEM if kind in BY_SYSTEM else _AI,
+        actor=_SYSTEM_ACTOR if event_type in SYSTEM_EVENTS else _AI_ACTOR,
         data={name: value for name, value in data.items() if value is not None},
         origin=Origin(via=[TRANSCRIPT]),
     )
 
 
-def _subagent(told: ModelCall | Compaction, whose: Whose) -> Subagent | None:
+def _resolve_subagent(source: ModelCall | Compaction, owner: TranscriptOwner) -> Subagent | None:
     """A sub-agent with what its parent's file says of it; one whose parent is the session itself has none."""
-    known = told.subagent
-    if known is None:
+    subagent = source.subagent
+    if subagent is None:
         return None
-    spawn = whose.spawns.get(known.id or "")
-    kind = known.type or (spawn.type if spawn is not None else None)
-    above = spawn.subagent.id if spawn is not None and spawn.subagent is not None else None
-    parent = known.parent if known.parent not in {whose.session, told.session} else None
-    return replace(known, type=kind, parent=parent or above)
+    spawn = owner.spawns.get(subagent.id or "")
+    subagent_type = subagent.type or (spawn.type if spawn is not None else None)
+    spawn_parent = spawn.subagent.id if spawn is not None and spawn.subagent is not None else None
+    parent = subagent.parent if subagent.parent not in {owner.session, source.session} else None
+    return replace(subagent, type=subagent_type, parent=parent or spawn_parent)

@@ -1,4 +1,4 @@
-"""try: one hook on an event that never happened, as any agent would tell of it."""
+"""Trial run of one hook (`hookonce try`) on a sample event that never happened, as any agent would send it."""
 
 import shlex
 import sys
@@ -12,38 +12,38 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import ids, times
-from hookonce.agents import decode, encode, native_of
+from hookonce.agents import decode, encode, config_event_of
 from hookonce.errors import HookonceError
-from hookonce.handlers.errand import Errand, Ran, waited
-from hookonce.handlers.http import Post
-from hookonce.handlers.module import Invocation
-from hookonce.handlers.process import Job
-from hookonce.invocation import CANONICAL
-from hookonce.journeys.chosen import Chosen, choose, manifest_of, standing
-from hookonce.journeys.dialect import given
-from hookonce.journeys.errands import LED
-from hookonce.journeys.module_hook import understood
-from hookonce.journeys.respond import Asked, answered
-from hookonce.journeys.runs import Caller, Told, run_hooks
-from hookonce.manifest.discover import Source, project_of
+from hookonce.handlers.errand import Operation, OperationResult, run_to_completion
+from hookonce.handlers.http import HttpOperation
+from hookonce.handlers.module import ModuleOperation
+from hookonce.handlers.process import CommandOperation
+from hookonce.invocation import CANONICAL_DIALECT
+from hookonce.journeys.chosen import SelectedHook, select_hooks, load_manifest, find_candidates
+from hookonce.journeys.dialect import encode_input
+from hookonce.journeys.errands import MODEL_HANDLER_TYPES
+from hookonce.journeys.module_hook import parse_module_result
+from hookonce.journeys.respond import CallRequest, build_response
+from hookonce.journeys.runs import CallerContext, HookResult, run_hooks
+from hookonce.manifest.discover import ManifestSource, find_project
 from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Subagent, Tool
-from hookonce.runtime.twice import Decided
+from hookonce.runtime.twice import CallDecision
 from hookonce.texts import dump, load
 
-_PYTHON = ".py"
-_PATIENCE = 60  # seconds
-_ENDED = frozenset({"after_tool_execute", "tool_use_failure"})
-_HELPERS = frozenset({"subagent_start", "subagent_stop"})
-_TOOLS = {"before_tool_execute", "permission_request", "permission_denied", *_ENDED}
+_PYTHON_SUFFIX = ".py"
+_TRIAL_TIMEOUT_S = 60  # seconds
+_TOOL_END_EVENTS = frozenset({"after_tool_execute", "tool_use_failure"})
+_SUBAGENT_EVENTS = frozenset({"subagent_start", "subagent_stop"})
+_TOOL_EVENTS = {"before_tool_execute", "permission_request", "permission_denied", *_TOOL_END_EVENTS}
 
 
 # What of an answer counts; the rest is nobody's word.
-_WORDS = frozenset({"decision", "reason", "context", "updated_input", "updated_output"}) | {
+_ANSWER_KEYS = frozenset({"decision", "reason", "context", "updated_input", "updated_output"}) | {
     *("continue", "system_message", "suppress_output")
 }
 
 
-_ACK = frozenset({"accepted"})  # what modules say to an event
+_ACK_KEYS = frozenset({"accepted"})  # what modules say to an event
 
 
 class Trial(Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     """
 
     stdin: str
-    told: Told
+    told: HookResult
     stderr: str
     unknown: list[str]
     skipped: str | None
@@ -61,16 +61,16 @@ class Trial(Struct, frozen=True, kw_only=True):
     gaps: list[Gap]
 
 
-def sample(agent: Agent, kind: str, tool: str, given_input: Object, prompt: str | None = None) -> Event:
-    """An event of that kind that never happened, as the agent tells of its own."""
-    native = native_of(agent, kind)
+def sample_event(agent: Agent, kind: str, tool: str, tool_input: Object, prompt: str | None = None) -> Event:
+    """Build a sample event of that kind, as the agent sends its own."""
+    native = config_event_of(agent, kind)
     if native is None:
         raise HookonceError(f"{agent.title} has no event for {kind}")
-    call = Tool(name=tool, native=tool, input=given_input, native_input=given_input, call_id="call-1")
-    if kind in _ENDED:
+    call = Tool(name=tool, native=tool, input=tool_input, native_input=tool_input, call_id="call-1")
+    if kind in _TOOL_END_EVENTS:
         call = replace(call, result=Result(ok=kind != "tool_use_failure", exit_code=0, output="done"))
     event = Event(
-        id=ids.fresh(),
+        id=ids.new_id(),
         schema=SCHEMA,
         type=kind,
         agent="nobody",
@@ -78,117 +78,115 @@ def sample(agent: Agent, kind: str, tool: str, given_input: Object, prompt: str 
         time=times.now(),
         time_source="received",
         cwd=str(Path.cwd()),
-        tool=call if kind in _TOOLS else None,
+        tool=call if kind in _TOOL_EVENTS else None,
         prompt=(prompt or "Please tidy up") if kind == "before_prompt" else None,
-        subagent=Subagent(id="a-helper", type="general") if kind in _HELPERS else None,
-        parent_session="a-session-above" if kind in _HELPERS else None,
+        subagent=Subagent(id="a-helper", type="general") if kind in _SUBAGENT_EVENTS else None,
+        parent_session="a-session-above" if kind in _SUBAGENT_EVENTS else None,
     )
     return decode(agent, encode(agent, event), native, id=event.id, received=event.time)
 
 
-def hooks() -> list[str]:
-    """The names of all hooks that stand in manifests here."""
-    found = standing(project_of(Path.cwd()))
-    return [one.hook.name for one in found if one.hook is not None and one.hook.name]
+def hook_names() -> list[str]:
+    """The names of all hooks in manifests here."""
+    candidates = find_candidates(find_project(Path.cwd()))
+    return [candidate.hook.name for candidate in candidates if candidate.hook is not None and candidate.hook.name]
 
 
-def nobody(name: str) -> str:
+def unknown_hook_message(name: str) -> str:
     """Why no hook of that name can be tried, where it is no program either."""
-    lacking = {one.lacks: one.why for one in standing(project_of(Path.cwd())) if one.lacks is not None}
-    if "trust" in lacking:
-        told = "this project's hooks are not trusted yet: hookonce trust"
-        return f"no hook is called {name} that may run here; {told}"
-    ending = f"; {lacking['sense']}" if "sense" in lacking else ""
+    reasons = {candidate.obstacle: candidate.reason for candidate in find_candidates(find_project(Path.cwd())) if candidate.obstacle is not None}
+    if "trust" in reasons:
+        advice = "this project's hooks are not trusted yet: hookonce trust"
+        return f"no hook is called {name} that may run here; {advice}"
+    ending = f"; {reasons['sense']}" if "sense" in reasons else ""
     return f"no hook is called {name}, and no program either{ending}"
 
 
-def waits(name: str) -> bool:
+def is_awaiting_trust(name: str) -> bool:
     """Whether a file of this project has a hook of that name, and nobody has agreed to the file."""
-    project = project_of(Path.cwd())
-    asked = [one.source for one in standing(project) if one.hook is None and one.lacks == "trust"]
-    return any(hook.name == name for source in asked for hook in _claimed(source))
+    project = find_project(Path.cwd())
+    untrusted_sources = [candidate.source for candidate in find_candidates(project) if candidate.hook is None and candidate.obstacle == "trust"]
+    return any(hook.name == name for source in untrusted_sources for hook in _manifest_hooks(source))
 
 
-def _claimed(source: Source) -> list[Hook]:
+def _manifest_hooks(source: ManifestSource) -> list[Hook]:
     try:
-        return manifest_of(source).hooks
+        return load_manifest(source).hooks
     except HookonceError:
         return []
 
 
-def find(name: str, kind: str, dialect: str | None = None) -> Chosen:
-    """The hook of that name in a manifest; else the name is a command to be tried, blocking and canonical."""
-    project = project_of(Path.cwd())
-    for one in standing(project):
-        hook, scope = one.hook, one.source.scope
+def find_hook(name: str, kind: str, dialect: str | None = None) -> SelectedHook:
+    """Find the hook of that name in a manifest; else the name is a command to be tried, blocking and canonical."""
+    project = find_project(Path.cwd())
+    for candidate in find_candidates(project):
+        hook, scope = candidate.hook, candidate.source.scope
         if hook is not None and hook.name == name:
-            if one.lacks is not None:
-                raise HookonceError(one.why)
-            folder = project if scope == "project" else one.source.path.parent
+            if candidate.obstacle is not None:
+                raise HookonceError(candidate.reason)
+            folder = project if scope == "project" else candidate.source.path.parent
             allows = hook.may_allow and scope != "project"
-            spoken = replace(hook, dialect=dialect or hook.dialect)
-            return Chosen(hook=spoken, scope=scope, folder=str(folder), may_allow=allows)
-    handler = Handler(type="command", command=name if which(name) and not name.endswith(_PYTHON) else program_of(name))
-    tried = Hook(event=kind, name=name, handler=handler, blocking=True, may_allow=True, dialect=dialect)
-    return Chosen(hook=tried, scope="user", folder=str(Path.cwd()), may_allow=True)
+            dialect_hook = replace(hook, dialect=dialect or hook.dialect)
+            return SelectedHook(hook=dialect_hook, scope=scope, folder=str(folder), may_allow=allows)
+    handler = Handler(type="command", command=name if which(name) and not name.endswith(_PYTHON_SUFFIX) else command_line_of(name))
+    trial_hook = Hook(event=kind, name=name, handler=handler, blocking=True, may_allow=True, dialect=dialect)
+    return SelectedHook(hook=trial_hook, scope="user", folder=str(Path.cwd()), may_allow=True)
 
 
-def program_of(hook: str | Path) -> str:
-    """A path is a program, of Python if its name says so; any other text is a shell's."""
+def command_line_of(hook: str | Path) -> str:
+    """The shell command for a path, with Python if its name says so; any other text is a command already."""
     if not isfile(hook):  # noqa: PTH113  a long command is no name of a file, for which that of pathlib raises
         return str(hook)
     program = shlex.quote(str(Path(hook).absolute()))
-    return f"{shlex.quote(sys.executable)} {program}" if Path(hook).suffix == _PYTHON else program
+    return f"{shlex.quote(sys.executable)} {program}" if Path(hook).suffix == _PYTHON_SUFFIX else program
 
 
-def try_hook(agent: Agent, event: Event, tried: Chosen, environment: Mapping[str, str]) -> Trial:
+def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environment: Mapping[str, str]) -> Trial:
     """Run it once, and answer as the agent would be answered."""
-    native = native_of(agent, event.type) or ""
-    dialect = tried.hook.dialect or CANONICAL
-    stdin, _ = given(dialect, event, tried.hook)
-    caller = Caller(environment=environment, cwd=str(Path.cwd()))
-    ran: list[Ran] = []
-    sent = [stdin]
+    native = config_event_of(agent, event.type) or ""
+    dialect = selected_hook.hook.dialect or CANONICAL_DIALECT
+    stdin, _ = encode_input(dialect, event, selected_hook.hook)
+    caller = CallerContext(environment=environment, cwd=str(Path.cwd()))
+    results: list[OperationResult] = []
+    payloads = [stdin]
 
-    def listening(errand: Errand) -> Ran:
-        if isinstance(errand, Job | Post | Invocation):
-            sent.append(errand.given)
-        ran.append(waited(errand))
-        return ran[-1]
+    def run_and_record(operation: Operation) -> OperationResult:
+        if isinstance(operation, CommandOperation | HttpOperation | ModuleOperation):
+            payloads.append(operation.payload)
+        results.append(run_to_completion(operation))
+        return results[-1]
 
-    speaks = dialect == CANONICAL and tried.hook.handler.type not in LED
-    (told,) = run_hooks([tried], event, caller, monotonic() + _PATIENCE, listening)
-    decided = Decided(decision=told.decision, runs=[told.run], gaps=told.gaps)
-    made = answered(Asked(agent=agent, native=native, event=event), decided)
+    speaks = dialect == CANONICAL_DIALECT and selected_hook.hook.handler.type not in MODEL_HANDLER_TYPES
+    (hook_result,) = run_hooks([selected_hook], event, caller, monotonic() + _TRIAL_TIMEOUT_S, run_and_record)
+    call_decision = CallDecision(decision=hook_result.decision, runs=[hook_result.run], gaps=hook_result.gaps)
+    response = build_response(CallRequest(agent=agent, native=native, event=event), call_decision)
     return Trial(
-        stdin=sent[-1].decode(errors="replace"),
-        told=told,
-        stderr=b"".join(one.stderr for one in ran).decode(errors="replace"),
-        unknown=[key for one in ran if speaks for key in _strange(_said(one, tried.hook.handler))],
-        skipped=_skipped(tried.hook, event),
-        reply=made.reply,
-        gaps=made.record.gaps,
+        stdin=payloads[-1].decode(errors="replace"),
+        told=hook_result,
+        stderr=b"".join(result.stderr for result in results).decode(errors="replace"),
+        unknown=[key for result in results if speaks for key in _unknown_keys(_hook_output(result, selected_hook.hook.handler))],
+        skipped=_skip_reason(selected_hook.hook, event),
+        reply=response.reply,
+        gaps=response.record.gaps,
     )
 
 
-def _said(ran: Ran, handler: Handler) -> bytes:
+def _hook_output(result: OperationResult, handler: Handler) -> bytes:
     """What counts as the hook's answer: of a module, the result alone."""
-    return understood(ran).stdout if handler.type == "module" else ran.stdout
+    return parse_module_result(result).stdout if handler.type == "module" else result.stdout
 
 
-def _strange(answer: bytes) -> list[str]:
-    """Keys of a canonical answer that mean nothing."""
+def _unknown_keys(answer: bytes) -> list[str]:
     try:
-        found = load(answer.decode(errors="replace"))
+        document = load(answer.decode(errors="replace"))
     except (ValueError, RecursionError):
         return []
-    return [key for key in found if key not in _WORDS | _ACK] if type(found) is dict else []
+    return [key for key in document if key not in _ANSWER_KEYS | _ACK_KEYS] if type(document) is dict else []
 
 
-def _skipped(hook: Hook, event: Event) -> str | None:
-    """Why a hook of a manifest would not be asked about this event."""
-    named = [one for one in standing(project_of(Path.cwd())) if one.hook is not None and one.hook.name == hook.name]
-    if not named or any(one.hook.name == hook.name for one in choose(event, project_of(Path.cwd())).hooks):
+def _skip_reason(hook: Hook, event: Event) -> str | None:
+    candidates = [candidate for candidate in find_candidates(find_project(Path.cwd())) if candidate.hook is not None and candidate.hook.name == hook.name]
+    if not candidates or any(candidate.hook.name == hook.name for candidate in select_hooks(event, find_project(Path.cwd())).hooks):
         return None
     if hook.event != event.type:
         return f"it is for {hook.event}, and this is {event.type}"

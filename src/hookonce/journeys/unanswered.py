@@ -1,4 +1,4 @@
-"""Calls that nobody has answered: our client marks each of them, because nothing else of ours was there to do it."""
+"""Counter of missed calls: our client marks each call that nothing else of ours was there to answer."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,39 +9,39 @@ from hookonce import times
 from hookonce.config import paths
 from hookonce.store import log
 
-MOST = 9999  # the client marks no more
+MAX_MISSED_CALLS = 9999  # the client marks no more
 
 
-class Unanswered(Struct, frozen=True, kw_only=True):
-    """How many calls there were since the client was put in place, and when the last one was."""
+class MissedCalls(Struct, frozen=True, kw_only=True):
+    """How many calls were missed since the client was put in place, and when the last one was."""
 
     calls: int
     last: str
 
 
-def unanswered() -> Unanswered | None:
-    """What the client has marked; None where every call was answered."""
+def read_missed_calls() -> MissedCalls | None:
+    """Read the counter; None where every call was answered."""
     with suppress(OSError):
-        found = _file().lstat()
-        if found.st_size:
-            return Unanswered(calls=found.st_size, last=times.from_seconds(found.st_mtime) or times.EPOCH)
+        status = _counter_file().lstat()
+        if status.st_size:
+            return MissedCalls(calls=status.st_size, last=times.from_seconds(status.st_mtime) or times.EPOCH_TEXT)
     return None
 
 
-def told(one: Unanswered) -> str:
-    """What to say of it."""
-    count = f"{one.calls} or more" if one.calls >= MOST else str(one.calls)
-    calls = "call of an agent was" if one.calls == 1 else "calls of agents were"
-    return f"{count} {calls} not answered, the last at {one.last}: neither a daemon nor Python was there for them"
+def describe_missed_calls(missed_calls: MissedCalls) -> str:
+    """Describe missed calls in a sentence."""
+    count = f"{missed_calls.calls} or more" if missed_calls.calls >= MAX_MISSED_CALLS else str(missed_calls.calls)
+    noun = "call of an agent was" if missed_calls.calls == 1 else "calls of agents were"
+    return f"{count} {noun} not answered, the last at {missed_calls.last}: neither a daemon nor Python was there for them"
 
 
-def forget() -> None:
-    """Begin to count anew; our log keeps what was counted."""
-    if (found := unanswered()) is not None:
-        log.write(f"client: {told(found)}")
+def reset_missed_calls() -> None:
+    """Reset the counter; our log keeps what was counted."""
+    if (missed_calls := read_missed_calls()) is not None:
+        log.write(f"client: {describe_missed_calls(missed_calls)}")
     with suppress(OSError):
-        _file().unlink()
+        _counter_file().unlink()
 
 
-def _file() -> Path:
-    return paths.client().with_name("unanswered")
+def _counter_file() -> Path:
+    return paths.client_path().with_name("unanswered")

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from hookonce.runtime.folder import folder
+from hookonce.runtime.folder import find_runtime_dir
 from hookonce.store import spool
 
 
-def place() -> Path:
-    """A file without content, as long as the count."""
-    return folder() / "lost"
+def loss_count_file() -> Path:
+    """File in the runtime directory whose length counts lost records while the data directory is not writable."""
+    return find_runtime_dir() / "lost"
 
 
-spool.elsewhere = place  # the store knows of no runtime directory
+spool.fallback_loss_file = loss_count_file  # the store knows of no runtime directory

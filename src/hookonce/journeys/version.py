@@ -8,19 +8,19 @@ from msgspec.json import decode
 from hookonce.journeys import spoken
 
 
-def version_of(program: str) -> str | None:
-    """The program's version, None if it does not tell."""
-    return _packaged(Path(program).resolve()) or spoken.version_of(program)
+def program_version(program: str) -> str | None:
+    """The program's version, None if it is unknown."""
+    return _package_version(Path(program).resolve()) or spoken.probe_version(program)
 
 
-def _packaged(program: Path) -> str | None:
-    """Asking the package's own file costs nothing; starting the agent costs a second."""
+def _package_version(program: Path) -> str | None:
+    """Reading the package's own file costs nothing; starting the agent costs a second."""
     for folder in program.parents[:4]:
         try:
-            found = decode((folder / "package.json").read_bytes())
+            package = decode((folder / "package.json").read_bytes())
         except (OSError, DecodeError):
             continue
-        if type(found) is dict and type(found.get("version")) is str and found.get("bin"):
-            version: str = found["version"]
+        if type(package) is dict and type(package.get("version")) is str and package.get("bin"):
+            version: str = package["version"]
             return version
     return None

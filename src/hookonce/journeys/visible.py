@@ -1,6 +1,6 @@
-"""Texts of others on a terminal."""
+"""Escaping of texts that are shown on a terminal and come from others."""
 
 
-def visible(text: str) -> str:
-    """A text on one line, with nothing in it that a terminal would obey or hide."""
+def escape_unprintable(text: str) -> str:
+    """Escape a text to one line, with nothing in it that a terminal would obey or hide."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

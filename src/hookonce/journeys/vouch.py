@@ -9,24 +9,24 @@ from msgspec.json import decode, encode
 
 from hookonce.config import paths
 from hookonce.edit.file import read_file, replace_file
-from hookonce.journeys.doors import called, is_ours
+from hookonce.journeys.doors import call_target, is_own_entry
 from hookonce.model import Agent, Hook
 from hookonce.texts import dump
 
 
-def mark(agent: Agent, hook: Hook) -> str:
+def hook_digest(agent: Agent, hook: Hook) -> str:
     """A digest of what a hook runs: its entry, and the content of every file that the command names."""
-    known = sha256(dump([agent.name, hook.event, hook.handler]))
-    for word in _words(hook.handler.command or ""):
+    hasher = sha256(dump([agent.name, hook.event, hook.handler]))
+    for word in _split_words(hook.handler.command or ""):
         file = Path(word).expanduser()
         try:
-            known.update(file.read_bytes() if file.is_absolute() and file.is_file() else b"")
+            hasher.update(file.read_bytes() if file.is_absolute() and file.is_file() else b"")
         except OSError:
-            known.update(b"not ours to read")
-    return known.hexdigest()[:16]
+            hasher.update(b"not ours to read")
+    return hasher.hexdigest()[:16]
 
 
-def _words(command: str) -> list[str]:
+def _split_words(command: str) -> list[str]:
     try:
         return split(command)
     except ValueError:
@@ -34,21 +34,21 @@ def _words(command: str) -> list[str]:
 
 
 def is_vouched(agent: Agent, hook: Hook, client: str) -> bool:
-    """Whether somebody has looked at this hook as it is now."""
-    return is_ours(called(hook.handler), client) or mark(agent, hook) in _marks()
+    """Whether a person has looked at this hook as it is now, or it is our own entry."""
+    return is_own_entry(call_target(hook.handler), client) or hook_digest(agent, hook) in _load_digests()
 
 
-def vouch(marks: list[str]) -> None:
-    """Write down that a person vouches for these."""
-    replace_file(_file(), encode(sorted({*_marks(), *marks})), mode=0o600)
+def vouch(digests: list[str]) -> None:
+    """Record that a person vouches for these digests."""
+    replace_file(_vouch_file(), encode(sorted({*_load_digests(), *digests})), mode=0o600)
 
 
-def _file() -> Path:
-    return paths.data() / "vouched.json"
+def _vouch_file() -> Path:
+    return paths.data_dir() / "vouched.json"
 
 
-def _marks() -> list[str]:
+def _load_digests() -> list[str]:
     try:
-        return decode(read_file(_file()) or b"[]", type=list[str])
+        return decode(read_file(_vouch_file()) or b"[]", type=list[str])
     except DecodeError:
         return []

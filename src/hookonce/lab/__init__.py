@@ -1,1 +1,1 @@
-"""The lab: real agents, run offline against a scripted model, show what hooks can do to them."""
+"""Laboratory: real agents run offline against a scripted model, to prove claims and capture payloads."""

@@ -5,7 +5,7 @@ from statistics import median
 
 from msgspec import Struct
 
-from hookonce.lab.claim import Claim, State
+from hookonce.lab.claim import Claim, ClaimState
 
 
 class Certificate(Struct, frozen=True, kw_only=True):
@@ -23,19 +23,19 @@ class Certificate(Struct, frozen=True, kw_only=True):
     claims: list[Claim]
 
 
-def machine() -> str:
-    """On what it was tried, in short."""
+def machine_label() -> str:
+    """System, architecture and Python version."""
     return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
 
 
-def extra_ms(measured: list[float]) -> float | None:
-    """The middle of what was measured, in milliseconds."""
-    return round(median(measured) * 1000, 1) if measured else None
+def median_ms(seconds: list[float]) -> float | None:
+    """Median in milliseconds."""
+    return round(median(seconds) * 1000, 1) if seconds else None
 
 
-def counts(certificate: Certificate) -> dict[State, int]:
-    """How many claims are in which state."""
-    found: dict[State, int] = {"held": 0, "contradicted": 0, "unreachable": 0, "untried": 0}
-    for one in certificate.claims:
-        found[one.state] += 1
-    return found
+def count_states(certificate: Certificate) -> dict[ClaimState, int]:
+    """Number of claims by state."""
+    totals: dict[ClaimState, int] = {"held": 0, "contradicted": 0, "unreachable": 0, "untried": 0}
+    for claim in certificate.claims:
+        totals[claim.state] += 1
+    return totals

@@ -1,16 +1,19 @@
-"""A driver: how one real agent is had, set up and run without a person, a network or an account."""
+"""Drivers: how each real agent is set up and run without a person, a network or an account.
+
+One module each; DRIVER_MODULES is the only list of them.
+"""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-from hookonce.lab.talk import Call, Talk
+from hookonce.lab.talk import ModelToolCall, Conversation
 from hookonce.model import Object
 
 
-class Stand(Struct, frozen=True, kw_only=True):
-    """Where a run takes place: everything that a driver may need to know of it."""
+class RunEnv(Struct, frozen=True, kw_only=True):
+    """Environment of one run: folders, program, model URL, prompt, MCP command."""
 
     home: Path
     project: Path
@@ -22,42 +25,42 @@ class Stand(Struct, frozen=True, kw_only=True):
     node: Path | None = None
 
 
-class Trip(Struct, frozen=True, kw_only=True):
-    """A run that brings about events which the tour does not: a scenario, called or prepared otherwise."""
+class ExtraRun(Struct, frozen=True, kw_only=True):
+    """Extra run that triggers events which the tour does not: a scenario, called or prepared otherwise."""
 
     scenario: str
-    words: Callable[[Stand], list[str]] | None = None
+    command: Callable[[RunEnv], list[str]] | None = None
     files: Mapping[str, str] = {}
     rules: tuple[Object, ...] = ()
 
 
 class Driver(Struct, frozen=True, kw_only=True):
-    """One agent in the lab.
+    """Driver of one agent.
 
-    `program` is where the program lies among its npm packages (`pins` names them), {platform} being the machine's
-    (`linux-x64`). `node` is the least version of Node.js that it needs, None for machine code. `prepare` writes
-    settings before hookonce is installed; `words` and `environment` are the call. `calls` words a step where the
-    agent's tables do not suffice, `more` holds arguments that are demanded besides. `unreachable` says of claims (or
-    events) why they cannot be tried without a terminal; `lacks` of steps why the agent has no such thing.
-    `trips` are runs that bring about events which the tour does not, `expects` the events that have to come in one of
-    all these runs besides those that every agent has, `comes_and_goes` events that come in some runs
-    only. After a refused call the run of a `fragile` agent is over.
+    `program` is the path among its npm packages (`pins` names them), {platform} being the machine's
+    (`linux-x64`). `min_node_version` is the oldest Node.js that it needs, None for machine code. `prepare` writes
+    settings before hookonce is installed; `command` and `environment` are the call. `tool_calls` builds a call where
+    the agent's tables do not suffice, `extra_arguments` holds arguments that are demanded besides. `unreachable` says
+    of claims why they cannot be tried without a terminal; `missing_steps` of steps why the agent has no such thing.
+    `extra_runs` trigger events which the tour does not, `expected_events` have to come in one of all these runs besides
+    those that every agent has, `unsteady_events` come in some runs only. With `ends_on_refusal` a refused call ends
+    the run.
     """
 
     agent: str
     version: str
     program: str
-    node: int | None = None
+    min_node_version: int | None = None
     install: tuple[str, ...] = ()
-    prepare: Callable[[Stand], None]
-    words: Callable[[Stand], list[str]]
-    environment: Callable[[Stand], dict[str, str]]
-    calls: Mapping[str, Callable[[Object, Talk], Call]] = {}
-    more: Mapping[str, Object] = {}
+    prepare: Callable[[RunEnv], None]
+    command: Callable[[RunEnv], list[str]]
+    environment: Callable[[RunEnv], dict[str, str]]
+    tool_calls: Mapping[str, Callable[[Object, Conversation], ModelToolCall]] = {}
+    extra_arguments: Mapping[str, Object] = {}
     unreachable: Mapping[str, str] = {}
-    lacks: Mapping[str, str] = {}
-    trips: tuple[Trip, ...] = ()
-    expects: frozenset[str] = frozenset()
-    comes_and_goes: frozenset[str] = frozenset()
-    fragile: bool = False
-    patience: float = 90.0
+    missing_steps: Mapping[str, str] = {}
+    extra_runs: tuple[ExtraRun, ...] = ()
+    expected_events: frozenset[str] = frozenset()
+    unsteady_events: frozenset[str] = frozenset()
+    ends_on_refusal: bool = False
+    timeout_s: float = 90.0

@@ -3,15 +3,15 @@
 import re
 from pathlib import Path
 
-_STAGE = re.compile(r"[^\s'\"`()=:,]*hookonce-lab-[\w-]+")  # the folder of a run, however much of its path is there
+_RUN_FOLDER = re.compile(r"[^\s'\"`()=:,]*hookonce-lab-[\w-]+")  # the folder of a run, however much of its path is there
 # Folders at the beginning of a path, but for those that every machine has; an address is none.
 _FOLDERS = re.compile(r"(https?://\S+)|(?<![\w~.…-])(?!/(?:bin|dev|etc|usr)/)(?:/[\w.@+~-]+)+/(?=[\w.@+~-])")
 
 
-def impersonal(text: str) -> str:
-    """The same text; of paths it names no more than what lies in the run's folder, in the home, or at their end."""
-    text = _STAGE.sub("LAB", text)
+def remove_paths(text: str) -> str:
+    """Remove folders of the run, the user and the package from a text."""
+    text = _RUN_FOLDER.sub("LAB", text)
     home = str(Path.home())
     if len(home) > 1:
         text = re.sub(rf"(?<![\w.~-]){re.escape(home)}(?![\w.-])", "~", text)
-    return _FOLDERS.sub(lambda found: found[1] or "…/", text)
+    return _FOLDERS.sub(lambda match: match[1] or "…/", text)

@@ -17,15 +17,15 @@ from hookonce.lab.experiments import (
     stops,
     transparent,
 )
-from hookonce.lab.stage import Stage
+from hookonce.lab.stage import Bench
 
 
 class Experiment(Struct, frozen=True):
-    """Which claims it has for an agent, and how they are tried."""
+    """Experiment: the claims that it has for an agent, and the run that tries them."""
 
     name: str
-    claims: Callable[[Stage], list[str]]
-    run: Callable[[Stage], list[Claim]]
+    claim_names: Callable[[Bench], list[str]]
+    run_experiment: Callable[[Bench], list[Claim]]
 
 
 EXPERIMENTS = tuple(

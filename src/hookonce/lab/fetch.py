@@ -1,4 +1,4 @@
-"""Fetching pinned agents into the cache: whole, checked and marked, or not at all."""
+"""Download of pinned agents into the cache: complete, verified and marked, or not at all."""
 
 import fcntl
 import re
@@ -13,23 +13,23 @@ from typing import Literal
 from msgspec import Struct
 
 from hookonce.canon.names import AGENT_ALIASES
-from hookonce.canon.spelling import near
+from hookonce.canon.spelling import suggest_name
 from hookonce.errors import UnknownName, UsageError
 from hookonce.lab import drivers, found, npm, pins
 from hookonce.lab.npm import Unavailable, Unreachable
-from hookonce.lab.pins import Package
+from hookonce.lab.pins import NpmPackage
 
-__all__ = ["Unavailable", "Wanted", "fetch", "plan"]
+__all__ = ["Unavailable", "AgentDownload", "fetch_agents", "plan_downloads"]
 
-Tell = Callable[[str], object]
-_SCRATCH = ".fetching-"
-_MORE = 1.5  # of what lands on the disk: npm keeps the archives in a cache of its own
-_MEGABYTE = 1024 * 1024
+Progress = Callable[[str], object]
+_SCRATCH_PREFIX = ".fetching-"
+_DISK_FACTOR = 1.5  # of what lands on the disk: npm keeps the archives in a cache of its own
+_BYTES_PER_MB = 1024 * 1024
 _VERSION = re.compile(r"\d+\.\d+\.\d+[\w.+-]*", re.ASCII)  # it becomes the name of a folder
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
-    """One version of an agent; `unchecked` is one that lies there without our mark."""
+class AgentDownload(Struct, frozen=True, kw_only=True):
+    """One version of an agent in the cache; `unchecked` lies there without our marker."""
 
     agent: str
     version: str
@@ -38,46 +38,46 @@ class Wanted(Struct, frozen=True, kw_only=True):
     folder: str
 
 
-def plan(names: Sequence[str], versions: Sequence[str] = ()) -> list[Wanted]:
-    """What would be fetched: the named agents or all, in these versions or the pinned ones, and Node.js if needed."""
-    if strange := [version for version in versions if not _VERSION.fullmatch(version)]:
-        raise UsageError(f"{strange[0]!r} is no exact version such as {pins.NODE[1]}")
-    chosen = [_known(name) for name in names] or pins.agents()
-    rows = [(name, version) for name in chosen for version in versions or pins.versions(name)[:1]]
-    needs = [drivers.load(name).node for name in chosen if name in drivers.DRIVERS]
-    if (least := max((one for one in needs if one is not None), default=None)) and found.own_node(least) is None:
+def plan_downloads(names: Sequence[str], versions: Sequence[str] = ()) -> list[AgentDownload]:
+    """Plan downloads: named agents or all, given or pinned versions, and Node.js if needed."""
+    if bad_versions := [version for version in versions if not _VERSION.fullmatch(version)]:
+        raise UsageError(f"{bad_versions[0]!r} is no exact version such as {pins.NODE[1]}")
+    agent_names = [_resolve_name(name) for name in names] or pins.pinned_agents()
+    rows = [(name, version) for name in agent_names for version in versions or pins.pinned_versions(name)[:1]]
+    node_versions = [drivers.load_driver(name).min_node_version for name in agent_names if name in drivers.DRIVER_MODULES]
+    if (min_version := max((node_version for node_version in node_versions if node_version is not None), default=None)) and found.find_own_node(min_version) is None:
         rows.append(pins.NODE)
-    return [_wanted(name, version) for name, version in dict.fromkeys(rows)]
+    return [_download_state(name, version) for name, version in dict.fromkeys(rows)]
 
 
-def _known(name: str) -> str:
-    known = [*pins.agents(), pins.NODE[0]]
-    meant = AGENT_ALIASES.get(name, name)
-    if meant not in known:
-        raise UnknownName(f"no agent called {name!r} can be fetched" + (near(name, known) or f": {', '.join(known)}"))
-    return meant
+def _resolve_name(name: str) -> str:
+    names = [*pins.pinned_agents(), pins.NODE[0]]
+    agent_name = AGENT_ALIASES.get(name, name)
+    if agent_name not in names:
+        raise UnknownName(f"no agent called {name!r} can be fetched" + (suggest_name(name, names) or f": {', '.join(names)}"))
+    return agent_name
 
 
-def _wanted(name: str, version: str) -> Wanted:
-    here = found.place(name, version)
-    state: Literal["fetched", "unchecked", "missing"] = "unchecked" if (here / found.MODULES).is_dir() else "missing"
-    return Wanted(
+def _download_state(name: str, version: str) -> AgentDownload:
+    version_folder = found.version_folder(name, version)
+    state: Literal["fetched", "unchecked", "missing"] = "unchecked" if (version_folder / found.MODULES).is_dir() else "missing"
+    return AgentDownload(
         agent=name,
         version=version,
-        megabytes=pins.download(name, version).megabytes,
+        megabytes=pins.find_download(name, version).megabytes,
         state="fetched" if found.is_complete(name, version) else state,
-        folder=str(here),
+        folder=str(version_folder),
     )
 
 
-def fetch(names: Sequence[str], versions: Sequence[str] = (), tell: Tell = lambda _: None) -> None:
-    """Fetch what is missing, each version for itself; a problem with one does not keep the others away."""
+def fetch_agents(names: Sequence[str], versions: Sequence[str] = (), progress: Progress = lambda _: None) -> None:
+    """Fetch what is missing; a problem with one version does not stop the others."""
     problems = []
-    with _alone(tell):
-        left = [one for one in plan(names, versions) if one.state != "fetched"]
-        for one in left:
+    with _fetch_lock(progress):
+        missing_downloads = [download for download in plan_downloads(names, versions) if download.state != "fetched"]
+        for download in missing_downloads:
             try:
-                _bring(one, tell)
+                _fetch_download(download, progress)
             except Unreachable:
                 raise
             except Unavailable as problem:
@@ -87,66 +87,64 @@ def fetch(names: Sequence[str], versions: Sequence[str] = (), tell: Tell = lambd
 
 
 @contextmanager
-def _alone(tell: Tell) -> Iterator[None]:
+def _fetch_lock(progress: Progress) -> Iterator[None]:
     """One fetch at a time; what an earlier one has left unfinished is removed."""
-    here = found.folder()
+    cache = found.cache_folder()
     try:
-        here.mkdir(parents=True, exist_ok=True)
-        lock = (here / ".lock").open("w")
+        cache.mkdir(parents=True, exist_ok=True)
+        lock = (cache / ".lock").open("w")
     except OSError as problem:
         raise Unavailable(
-            f"agents cannot be kept in {here} ({problem.strerror}); HOOKONCE_AGENTS names another"
+            f"agents cannot be kept in {cache} ({problem.strerror}); HOOKONCE_AGENTS names another"
         ) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell("another fetch is under way; waiting for it")
+            progress("another fetch is under way; waiting for it")
             fcntl.flock(lock, fcntl.LOCK_EX)
-        for unfinished in here.glob(f"{_SCRATCH}*"):
-            rmtree(unfinished, ignore_errors=True)
+        for scratch_folder in cache.glob(f"{_SCRATCH_PREFIX}*"):
+            rmtree(scratch_folder, ignore_errors=True)
         yield
 
 
-def _bring(one: Wanted, tell: Tell) -> None:
-    here, began = Path(one.folder), monotonic()
-    wanted = pins.packages(pins.download(one.agent, one.version).packages, found.platform())
-    missing = bool(npm.faults(here, wanted))
-    (here / found.MARKER).unlink(missing_ok=True)
-    if missing:
-        npm.program()
-        _room(one)
-        tell(f"{one.agent} {one.version}: fetching about {one.megabytes} MB from npm")
-        _replace(here / found.MODULES, wanted)
-    (here / found.MARKER).write_text(found.mark(one.agent, one.version), encoding="utf-8")
-    took = f"fetched in {monotonic() - began:.0f} s" if missing else "was there already"
-    tell(f"{one.agent} {one.version}: {took}; {_trust(wanted)}")
+def _fetch_download(download: AgentDownload, progress: Progress) -> None:
+    version_folder, start_time = Path(download.folder), monotonic()
+    pinned_packages = pins.resolve_packages(pins.find_download(download.agent, download.version).packages, found.npm_platform())
+    is_missing = bool(npm.find_faults(version_folder, pinned_packages))
+    (version_folder / found.MARKER).unlink(missing_ok=True)
+    if is_missing:
+        npm.find_npm()
+        _check_disk_space(download)
+        progress(f"{download.agent} {download.version}: fetching about {download.megabytes} MB from npm")
+        _replace_modules(version_folder / found.MODULES, pinned_packages)
+    (version_folder / found.MARKER).write_text(found.marker_text(download.agent, download.version), encoding="utf-8")
+    duration_text = f"fetched in {monotonic() - start_time:.0f} s" if is_missing else "was there already"
+    progress(f"{download.agent} {download.version}: {duration_text}; {_checksum_note(pinned_packages)}")
 
 
-def _trust(wanted: list[Package]) -> str:
-    """What the checksums say."""
-    if all(package.integrity for package in wanted):
+def _checksum_note(pinned_packages: list[NpmPackage]) -> str:
+    if all(package.integrity for package in pinned_packages):
         return "its checksums are the pinned ones"
-    return f"its checksums for {found.platform()} are not pinned, only the registry's word for them"
+    return f"its checksums for {found.npm_platform()} are not pinned, only the registry's word for them"
 
 
-def _room(one: Wanted) -> None:
-    free = disk_usage(found.folder()).free // _MEGABYTE
-    if free < one.megabytes * _MORE:
-        told = f"{one.agent} {one.version} needs about {one.megabytes * _MORE:.0f} MB of disk, and {free} MB are free"
-        raise Unavailable(f"{told} in {found.folder()}; make room, or name another folder with HOOKONCE_AGENTS")
+def _check_disk_space(download: AgentDownload) -> None:
+    free_mb = disk_usage(found.cache_folder()).free // _BYTES_PER_MB
+    if free_mb < download.megabytes * _DISK_FACTOR:
+        message = f"{download.agent} {download.version} needs about {download.megabytes * _DISK_FACTOR:.0f} MB of disk, and {free_mb} MB are free"
+        raise Unavailable(f"{message} in {found.cache_folder()}; make room, or name another folder with HOOKONCE_AGENTS")
 
 
-def _replace(target: Path, wanted: list[Package]) -> None:
-    """Fetch into a folder beside, and move it to its place in one step."""
-    scratch = Path(mkdtemp(prefix=_SCRATCH, dir=found.folder()))
+def _replace_modules(target: Path, pinned_packages: list[NpmPackage]) -> None:
+    scratch = Path(mkdtemp(prefix=_SCRATCH_PREFIX, dir=found.cache_folder()))
     try:
-        new = scratch / "new"
-        new.mkdir()
-        npm.install(new, wanted)
+        new_folder = scratch / "new"
+        new_folder.mkdir()
+        npm.install_packages(new_folder, pinned_packages)
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists():
             target.rename(scratch / "old")
-        (new / found.MODULES).rename(target)
+        (new_folder / found.MODULES).rename(target)
     finally:
         rmtree(scratch, ignore_errors=True)

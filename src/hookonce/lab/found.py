@@ -1,4 +1,4 @@
-"""Which program the lab runs as an agent: the user's own, or a pinned one from the cache."""
+"""Agent program lookup: the user's own program, or a pinned one from the cache."""
 
 import os
 import platform as machine
@@ -11,19 +11,19 @@ from msgspec import Struct
 
 from hookonce import agents
 from hookonce.config import paths
-from hookonce.journeys.spoken import version_of
-from hookonce.journeys.survey import program as on_path
+from hookonce.journeys.spoken import probe_version
+from hookonce.journeys.survey import find_program as on_path
 from hookonce.lab import drivers, pins
 from hookonce.lab.driver import Driver
 from hookonce.lab.npm import Unavailable
 
 MODULES, MARKER = "node_modules", ".complete"
-_LINE = 200  # bytes in which a script says who reads it
+_SHEBANG_BYTES = 200  # bytes in which a script says who reads it
 _ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
 
-class Found(Struct, frozen=True, kw_only=True):
-    """A program that can be run; `node` runs it if it is no program by itself."""
+class AgentProgram(Struct, frozen=True, kw_only=True):
+    """Program that can be run; `node` runs it if it is JavaScript."""
 
     agent: str
     version: str
@@ -32,63 +32,63 @@ class Found(Struct, frozen=True, kw_only=True):
     origin: Literal["machine", "cache"]
 
 
-def find(name: str, version: str | None = None, *, pinned: bool = False) -> Found | None:
+def find_program(name: str, version: str | None = None, *, use_pinned: bool = False) -> AgentProgram | None:
     """The agent's program: a named or the pinned version from the cache; else the user's own, else the pinned one."""
-    driver = drivers.load(name)
-    if version is not None or pinned:
-        return cached(driver, version)
-    return on_machine(driver) or cached(driver)
+    driver = drivers.load_driver(name)
+    if version is not None or use_pinned:
+        return find_in_cache(driver, version)
+    return find_on_machine(driver) or find_in_cache(driver)
 
 
-def cached(driver: Driver, version: str | None = None) -> Found | None:
+def find_in_cache(driver: Driver, version: str | None = None) -> AgentProgram | None:
     """The agent from the cache, None if that version was never fetched whole."""
     version = version or driver.version
     if not is_complete(driver.agent, version):
         return None
-    modules = place(driver.agent, version) / MODULES
-    program = next(modules.glob(driver.program.format(platform=platform())), None)
+    modules = version_folder(driver.agent, version) / MODULES
+    program = next(modules.glob(driver.program.format(platform=npm_platform())), None)
     if program is None:
         return None
-    return Found(
+    return AgentProgram(
         agent=driver.agent,
         version=version,
         program=program,
-        node=None if driver.node is None else node(driver.node, driver.agent),
+        node=None if driver.min_node_version is None else find_node(driver.min_node_version, driver.agent),
         origin="cache",
     )
 
 
-def on_machine(driver: Driver) -> Found | None:
+def find_on_machine(driver: Driver) -> AgentProgram | None:
     """The agent that the user has, None if there is none or it does not say which version it is."""
-    named = on_path(agents.load(driver.agent))
-    version = version_of(named) if named else None
-    if named is None or version is None:
+    program_name = on_path(agents.load(driver.agent))
+    version = probe_version(program_name) if program_name else None
+    if program_name is None or version is None:
         return None
-    program = Path(named).absolute()
-    least = driver.node if _is_javascript(program) else None
-    return Found(
+    program = Path(program_name).absolute()
+    min_node_version = driver.min_node_version if _is_javascript(program) else None
+    return AgentProgram(
         agent=driver.agent,
         version=version,
         program=program,
-        node=None if least is None else node(least, driver.agent),
+        node=None if min_node_version is None else find_node(min_node_version, driver.agent),
         origin="machine",
     )
 
 
-def folder() -> Path:
+def cache_folder() -> Path:
     """Where fetched agents lie."""
-    if named := os.environ.get("HOOKONCE_AGENTS"):
-        return Path(named).absolute()
-    caches = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(caches) if Path(caches).is_absolute() else paths.home() / ".cache") / "hookonce" / "agents"
+    if override := os.environ.get("HOOKONCE_AGENTS"):
+        return Path(override).absolute()
+    cache_root = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(cache_root) if Path(cache_root).is_absolute() else paths.home() / ".cache") / "hookonce" / "agents"
 
 
-def place(name: str, version: str) -> Path:
+def version_folder(name: str, version: str) -> Path:
     """The folder of one version."""
-    return folder() / name / version
+    return cache_folder() / name / version
 
 
-def platform() -> str:
+def npm_platform() -> str:
     """This machine, as vendors name it in their packages."""
     architecture = machine.machine().lower()
     return f"{sys.platform}-{_ARCHITECTURES.get(architecture, architecture)}"
@@ -96,42 +96,42 @@ def platform() -> str:
 
 def is_complete(name: str, version: str) -> bool:
     """Whether a version was fetched whole, as it is pinned today."""
-    if not pins.versions(name):
+    if not pins.pinned_versions(name):
         return False
     try:
-        told = (place(name, version) / MARKER).read_text(encoding="utf-8")
+        marker_on_disk = (version_folder(name, version) / MARKER).read_text(encoding="utf-8")
     except OSError:
         return False
-    return told == mark(name, version) and (place(name, version) / MODULES).is_dir()
+    return marker_on_disk == marker_text(name, version) and (version_folder(name, version) / MODULES).is_dir()
 
 
-def mark(name: str, version: str) -> str:
+def marker_text(name: str, version: str) -> str:
     """What the marker of a whole version says: its packages and their checksums."""
-    made = pins.download(name, version)
-    found = pins.packages(made.packages, platform())
-    return "".join(f"{one.name}@{one.version} {one.integrity or '-'}\n" for one in found)
+    pinned_download = pins.find_download(name, version)
+    pinned_packages = pins.resolve_packages(pinned_download.packages, npm_platform())
+    return "".join(f"{package.name}@{package.version} {package.integrity or '-'}\n" for package in pinned_packages)
 
 
-def node(least: int, agent: str) -> Path:
+def find_node(min_version: int, agent: str) -> Path:
     """A Node.js that is new enough: the user's own, else the cached one."""
-    if (own := own_node(least)) is not None:
-        return own
+    if (own_program := find_own_node(min_version)) is not None:
+        return own_program
     name, version = pins.NODE
-    package = pins.packages(pins.PINS[pins.NODE].packages, platform())[0]
-    program = place(name, version) / MODULES / package.name / "bin" / "node"
-    if int(version.split(".")[0]) < least or not is_complete(name, version) or not program.exists():
-        raise Unavailable(f"{agent} needs Node.js {least} or newer: hookonce lab fetch {agent}")
+    package = pins.resolve_packages(pins.PINS[pins.NODE].packages, npm_platform())[0]
+    program = version_folder(name, version) / MODULES / package.name / "bin" / "node"
+    if int(version.split(".")[0]) < min_version or not is_complete(name, version) or not program.exists():
+        raise Unavailable(f"{agent} needs Node.js {min_version} or newer: hookonce lab fetch {agent}")
     return program
 
 
-def own_node(least: int) -> Path | None:
+def find_own_node(min_version: int) -> Path | None:
     """The user's own Node.js, if it is new enough."""
-    own = which("node")
-    version = version_of(own) if own else None
-    return Path(own).absolute() if own and version and int(version.split(".")[0]) >= least else None
+    node_path = which("node")
+    version = probe_version(node_path) if node_path else None
+    return Path(node_path).absolute() if node_path and version and int(version.split(".")[0]) >= min_version else None
 
 
 def _is_javascript(program: Path) -> bool:
     with program.open("rb") as file:
-        first = file.readline(_LINE)
+        first = file.readline(_SHEBANG_BYTES)
     return first.startswith(b"#!") and any(Path(word).name == "node" for word in first.decode(errors="replace").split())

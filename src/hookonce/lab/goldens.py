@@ -1,4 +1,7 @@
-"""Goldens: what agents told their hooks in some runs, scrubbed, each payload once, and where it is from."""
+"""Capture of hook payloads: scenarios, real agent, hooks at every event, scrubbed golden files with provenance.
+
+A payload is kept once, at most three of one shape; one that names the owner or decodes differently is a gap.
+"""
 
 import re
 from collections import Counter
@@ -8,37 +11,37 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from hookonce import __version__, agents
-from hookonce.agents import decode, natives, point_of
+from hookonce.agents import decode, config_events, point_of
 from hookonce.errors import HookonceError
-from hookonce.journeys.identify import event_of
+from hookonce.journeys.identify import payload_event
 from hookonce.journeys.respond import native_name
 from hookonce.lab import drivers
-from hookonce.lab.certificate import machine
-from hookonce.lab.found import Found
-from hookonce.lab.order import label, once, threads
-from hookonce.lab.provenance import Capture, Gap, Golden, Provenance, digest
-from hookonce.lab.run import Run, talks
-from hookonce.lab.scrub import Scrub
-from hookonce.lab.shape import shape
+from hookonce.lab.certificate import machine_label
+from hookonce.lab.found import AgentProgram
+from hookonce.lab.order import event_label, deduplicate_events, group_by_thread
+from hookonce.lab.provenance import Capture, CaptureGap, Golden, Provenance, payload_digest
+from hookonce.lab.run import AgentRun, find_conversations
+from hookonce.lab.scrub import Scrubber
+from hookonce.lab.shape import shape_of
 from hookonce.model import Agent, Event, Json, Object
 from hookonce.texts import dump
 
-TOUR = "tour"
-_ALIKE = 3  # payloads of the same event, tool and shape
+TOUR_SCENARIO = "tour"
+_MAX_PER_SHAPE = 3  # payloads of the same event, tool and shape
 
 
-class Take(Struct, frozen=True):
-    """One run, by the name of what was played, and how its payloads are scrubbed."""
+class CaptureRun(Struct, frozen=True):
+    """One run by the name of its scenario, and the scrubber of its payloads."""
 
     name: str
-    run: Run
-    scrub: Scrub
+    run: AgentRun
+    scrub: Scrubber
 
 
-class Telling(Struct, frozen=True):
-    """One event of a take, with its own name."""
+class CapturedEvent(Struct, frozen=True):
+    """One event of a run with its native name."""
 
-    take: Take
+    capture_run: CaptureRun
     event: Object
     native: str
 
@@ -48,99 +51,99 @@ class Telling(Struct, frozen=True):
         return (self.event.get("tool") or {}).get("name")
 
 
-def gathered(one: Found, takes: Sequence[Take]) -> Capture:
-    """The goldens of these takes, and what is to be said about them."""
-    agent, driver = agents.load(one.agent), drivers.load(one.agent)
-    heard = [each for take in takes for each in _heard(agent, take)]
+def build_capture(program: AgentProgram, capture_runs: Sequence[CaptureRun]) -> Capture:
+    """Build the capture of these runs."""
+    agent, driver = agents.load(program.agent), drivers.load_driver(program.agent)
+    captured_events = [captured_event for capture_run in capture_runs for captured_event in _captured_events(agent, capture_run)]
     payloads: dict[str, Json] = {}
     files: list[Golden] = []
-    gaps: list[Gap] = []
-    for each, payload in _kept(heard):
-        if (why := _objection(agent, each, payload)) is not None:
-            gaps.append(Gap(scenario=each.take.name, event=each.native, type=each.event["type"], why=why))
+    gaps: list[CaptureGap] = []
+    for captured_event, payload in _select_payloads(captured_events):
+        if (objection := _find_objection(agent, captured_event, payload)) is not None:
+            gaps.append(CaptureGap(scenario=captured_event.capture_run.name, event=captured_event.native, type=captured_event.event["type"], why=objection))
             continue
-        golden = _golden(each, payload, payloads)
+        golden = _build_golden(captured_event, payload, payloads)
         payloads[golden.file] = payload
         files.append(golden)
-    came = {each.native for each in heard}
-    told = Provenance(
-        agent=one.agent,
-        version=one.version,
-        origin=one.origin,
+    native_names = {captured_event.native for captured_event in captured_events}
+    provenance = Provenance(
+        agent=program.agent,
+        version=program.version,
+        origin=program.origin,
         date=datetime.now(UTC).date().isoformat(),
         hookonce=__version__,
-        machine=machine(),
-        scenarios=[take.name for take in takes],
-        tools=sorted({name for take in takes for talk in talks(take.run)[:1] for name in talk.tools}),
-        order=_order(agent, heard, driver.comes_and_goes),
-        unsteady=sorted(driver.comes_and_goes),
-        silent=[one for one in natives(agent) if one not in came and point_of(agent, one).install != "never"],
+        machine=machine_label(),
+        scenarios=[capture_run.name for capture_run in capture_runs],
+        tools=sorted({name for capture_run in capture_runs for conversation in find_conversations(capture_run.run)[:1] for name in conversation.tools}),
+        order=_tour_order(agent, captured_events, driver.unsteady_events),
+        unsteady=sorted(driver.unsteady_events),
+        silent=[program for program in config_events(agent) if program not in native_names and point_of(agent, program).install != "never"],
         files=files,
         gaps=gaps,
     )
-    return Capture(told, payloads)
+    return Capture(provenance, payloads)
 
 
-def _heard(agent: Agent, take: Take) -> Iterator[Telling]:
-    for event in once(one.event for one in take.run.heard):
-        yield Telling(take, event, _native(agent, event))
+def _captured_events(agent: Agent, capture_run: CaptureRun) -> Iterator[CapturedEvent]:
+    for event in deduplicate_events(hook_event.event for hook_event in capture_run.run.hook_events):
+        yield CapturedEvent(capture_run, event, _native_name(agent, event))
 
 
-def _native(agent: Agent, event: Object) -> str:
+def _native_name(agent: Agent, event: Object) -> str:
     """The agent's own name of an event: what the payload says, else the one that is configured for its type."""
     payload = event.get("native")
-    said = event_of(agent, payload) if type(payload) is dict else None
-    known = Event(id="", schema="", type=event["type"], agent=agent.name, time="", time_source="none")
-    return native_name(agent, known, said) or event["type"]
+    payload_name = payload_event(agent, payload) if type(payload) is dict else None
+    probe_event = Event(id="", schema="", type=event["type"], agent=agent.name, time="", time_source="none")
+    return native_name(agent, probe_event, payload_name) or event["type"]
 
 
-def _kept(heard: Sequence[Telling]) -> Iterator[tuple[Telling, Json]]:
+def _select_payloads(captured_events: Sequence[CapturedEvent]) -> Iterator[tuple[CapturedEvent, Json]]:
     """The payloads that are worth a file, scrubbed: none twice, and of the same shape only a few."""
-    seen: set[tuple[str, bytes]] = set()
-    alike: Counter[tuple[object, ...]] = Counter()
-    for each in heard:
-        payload = each.event.get("native")
-        kind = (each.native, each.tool, frozenset(shape(payload).items()))
-        if (each.event["type"], dump(payload)) in seen or alike[kind] == _ALIKE:
+    digests: set[tuple[str, bytes]] = set()
+    shape_counts: Counter[tuple[object, ...]] = Counter()
+    for captured_event in captured_events:
+        payload = captured_event.event.get("native")
+        kind = (captured_event.native, captured_event.tool, frozenset(shape_of(payload).items()))
+        if (captured_event.event["type"], dump(payload)) in digests or shape_counts[kind] == _MAX_PER_SHAPE:
             continue
-        seen.add((each.event["type"], dump(payload)))
-        alike[kind] += 1
-        yield each, each.take.scrub.value(payload)
+        digests.add((captured_event.event["type"], dump(payload)))
+        shape_counts[kind] += 1
+        yield captured_event, captured_event.capture_run.scrub.scrub(payload)
 
 
-def _objection(agent: Agent, each: Telling, payload: Json) -> str | None:
+def _find_objection(agent: Agent, captured_event: CapturedEvent, payload: Json) -> str | None:
     """Why a scrubbed payload cannot be kept: it tells too much, or is not understood any more."""
-    if (what := each.take.scrub.left(each.event.get("native"))) is not None:
-        return f"it still contains {what}"
+    if (leak := captured_event.capture_run.scrub.find_leak(captured_event.event.get("native"))) is not None:
+        return f"it still contains {leak}"
     try:
-        again = decode(agent, payload, each.native)
+        decoded_event = decode(agent, payload, captured_event.native)
     except HookonceError as problem:
         return f"it cannot be read after scrubbing: {problem}"
-    was, now = label(each.event["type"], each.tool), label(again.type, again.tool.name if again.tool else None)
-    return None if was == now else f"it was read as {was}, and is {now} after scrubbing"
+    old_label, new_label = event_label(captured_event.event["type"], captured_event.tool), event_label(decoded_event.type, decoded_event.tool.name if decoded_event.tool else None)
+    return None if old_label == new_label else f"it was read as {old_label}, and is {new_label} after scrubbing"
 
 
-def _golden(each: Telling, payload: Json, taken: dict[str, Json]) -> Golden:
-    stem = "-".join(re.sub(r"[^\w.]+", "_", part) for part in (each.native, _situation(each)) if part)
-    number = next(number for number in range(1, len(taken) + 2) if f"{stem}-{number}.json" not in taken)
+def _build_golden(captured_event: CapturedEvent, payload: Json, payloads: dict[str, Json]) -> Golden:
+    stem = "-".join(re.sub(r"[^\w.]+", "_", part) for part in (captured_event.native, _tool_label(captured_event)) if part)
+    number = next(number for number in range(1, len(payloads) + 2) if f"{stem}-{number}.json" not in payloads)
     return Golden(
         file=f"{stem}-{number}.json",
-        scenario=each.take.name,
-        event=each.native,
-        type=each.event["type"],
-        tool=each.tool,
-        sha256=digest(payload),
+        scenario=captured_event.capture_run.name,
+        event=captured_event.native,
+        type=captured_event.event["type"],
+        tool=captured_event.tool,
+        sha256=payload_digest(payload),
     )
 
 
-def _situation(each: Telling) -> str:
+def _tool_label(captured_event: CapturedEvent) -> str:
     """What of a file's name tells it from others of the same event: the tool."""
-    return "mcp" if (each.tool or "").startswith("mcp:") else each.tool or ""
+    return "mcp" if (captured_event.tool or "").startswith("mcp:") else captured_event.tool or ""
 
 
-def _order(agent: Agent, heard: Sequence[Telling], unsteady: frozenset[str]) -> list[list[str]]:
+def _tour_order(agent: Agent, captured_events: Sequence[CapturedEvent], unsteady: frozenset[str]) -> list[list[str]]:
     """The events of the tour in their order: what the agent does not wait for comes now earlier, now later."""
-    known = {one: point_of(agent, one) for one, kind in natives(agent).items() if kind != "notification"}
-    waited = {one for one, point in known.items() if point.can and point.install == "default"} - unsteady
-    tour = [each for each in heard if each.take.name == TOUR and each.native in waited]
-    return threads((each.event, label(each.native, each.tool)) for each in tour)
+    points_by_native = {native: point_of(agent, native) for native, kind in config_events(agent).items() if kind != "notification"}
+    awaited_natives = {native for native, point in points_by_native.items() if point.capabilities and point.install == "default"} - unsteady
+    tour = [captured_event for captured_event in captured_events if captured_event.capture_run.name == TOUR_SCENARIO and captured_event.native in awaited_natives]
+    return group_by_thread((captured_event.event, event_label(captured_event.native, captured_event.tool)) for captured_event in tour)

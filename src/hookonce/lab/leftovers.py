@@ -1,4 +1,4 @@
-"""Processes that an agent has left behind: known by a mark in their environment, ended by their id."""
+"""Process cleanup: processes of a run, found by an environment variable in /proc, ended by id."""
 
 import os
 import signal
@@ -6,35 +6,35 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 
-MARK = "HOOKONCE_LAB_RUN"
-_PATIENCE = 3.0  # seconds to leave in peace
-_LOOK = 0.05
+RUN_VARIABLE = "HOOKONCE_LAB_RUN"
+_TERM_TIMEOUT_S = 3.0  # seconds to leave in peace
+_POLL_INTERVAL_S = 0.05
 
 
-def end(run: str) -> list[str]:
-    """End whatever still runs of a run; the commands of what had to be ended."""
-    found = _marked(run)
-    for pid in found:
-        _signal(pid, signal.SIGTERM)
-    last = monotonic() + _PATIENCE
-    while (left := _marked(run)) and monotonic() < last:
-        sleep(_LOOK)
-    for pid in left:
-        _signal(pid, signal.SIGKILL)
-    return sorted(set(found.values()))
+def end_processes(run_id: str) -> list[str]:
+    """End all processes of a run; return the commands of those that were ended."""
+    processes = _find_processes(run_id)
+    for pid in processes:
+        _send_signal(pid, signal.SIGTERM)
+    deadline = monotonic() + _TERM_TIMEOUT_S
+    while (remaining := _find_processes(run_id)) and monotonic() < deadline:
+        sleep(_POLL_INTERVAL_S)
+    for pid in remaining:
+        _send_signal(pid, signal.SIGKILL)
+    return sorted(set(processes.values()))
 
 
-def _marked(run: str) -> dict[int, str]:
-    mark = f"{MARK}={run}".encode()
-    found = {}
+def _find_processes(run_id: str) -> dict[int, str]:
+    marker = f"{RUN_VARIABLE}={run_id}".encode()
+    commands_by_pid = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            if mark in (folder / "environ").read_bytes().split(b"\0") and int(folder.name) != os.getpid():
-                words = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
-                found[int(folder.name)] = " ".join(words[:2]).strip()
-    return found
+            if marker in (folder / "environ").read_bytes().split(b"\0") and int(folder.name) != os.getpid():
+                arguments = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                commands_by_pid[int(folder.name)] = " ".join(arguments[:2]).strip()
+    return commands_by_pid
 
 
-def _signal(pid: int, number: signal.Signals) -> None:
+def _send_signal(pid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError):
         os.kill(pid, number)

@@ -3,19 +3,19 @@
 import re
 from urllib.parse import quote, unquote
 
-_PATTERN = re.compile(r"\[\[hookonce scenario=([\w-]+) agent=([\w-]+) dir=([^\]\s]+)\]\]")
+_MARKER_PATTERN = re.compile(r"\[\[hookonce scenario=([\w-]+) agent=([\w-]+) dir=([^\]\s]+)\]\]")
 
 
-def mark(scenario: str, agent: str, folder: str) -> str:
-    """What a prompt has to hold so that the model plays a scenario."""
+def scenario_marker(scenario: str, agent: str, folder: str) -> str:
+    """Marker in a prompt that makes the model play a scenario."""
     return f"[[hookonce scenario={scenario} agent={agent} dir={quote(folder, safe='/{}')}]]"
 
 
-def prompt(scenario: str, agent: str, folder: str) -> str:
-    """A prompt that has the model play a scenario."""
-    return f"Please go on. {mark(scenario, agent, folder)}"
+def scenario_prompt(scenario: str, agent: str, folder: str) -> str:
+    """Prompt that makes the model play a scenario."""
+    return f"Please go on. {scenario_marker(scenario, agent, folder)}"
 
 
-def marks(text: str) -> list[tuple[str, str, str]]:
-    """The marks in a text: scenario, agent and folder of each."""
-    return [(found[1], found[2], unquote(found[3])) for found in _PATTERN.finditer(text)]
+def find_markers(text: str) -> list[tuple[str, str, str]]:
+    """Find the markers of a text: scenario, agent and folder of each."""
+    return [(match[1], match[2], unquote(match[3])) for match in _MARKER_PATTERN.finditer(text)]

@@ -1,32 +1,32 @@
-"""The lab's MCP server: one tool over stdio that says a text again, and notes in a file that it was called.
+"""MCP server with one echo tool over stdio, which logs its calls to a file.
 
-It is started by agents as `python -I -S mcp_server.py NOTES`, so it knows nothing but Python.
+Agents start it as `python -I -S mcp_server.py LOG`: it imports only the standard library.
 """
 
 import json
 import sys
 
-TOOL = {
+ECHO_TOOL = {
     "name": "echo",
     "description": "Say a text again.",
     "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
 }
-VERSION = "2025-06-18"
+PROTOCOL_VERSION = "2025-06-18"
 
 
-def answer(message: "dict[str, object]", notes: str) -> "dict[str, object]":
-    """What is answered to a request."""
-    method, given = message.get("method"), message.get("params")
-    params = given if isinstance(given, dict) else {}
+def handle_request(message: "dict[str, object]", log_path: str) -> "dict[str, object]":
+    """Build the result of a JSON-RPC request."""
+    method, raw_params = message.get("method"), message.get("params")
+    params = raw_params if isinstance(raw_params, dict) else {}
     if method == "initialize":
-        known = {"name": "lab", "version": "1"}
-        spoken = params.get("protocolVersion", VERSION)
-        return {"protocolVersion": spoken, "capabilities": {"tools": {}}, "serverInfo": known}
+        server_info = {"name": "lab", "version": "1"}
+        protocol_version = params.get("protocolVersion", PROTOCOL_VERSION)
+        return {"protocolVersion": protocol_version, "capabilities": {"tools": {}}, "serverInfo": server_info}
     if method == "tools/list":
-        return {"tools": [TOOL]}
+        return {"tools": [ECHO_TOOL]}
     if method == "tools/call":
         text = str(params.get("arguments", {}).get("text"))
-        with open(notes, "a", encoding="utf-8") as file:  # noqa: PTH123  nothing is imported that is not needed
+        with open(log_path, "a", encoding="utf-8") as file:  # noqa: PTH123  nothing is imported that is not needed
             file.write(text + "\n")
         return {"content": [{"type": "text", "text": f"echo: {text}"}]}
     return {"resources": [], "prompts": [], "resourceTemplates": []}
@@ -40,7 +40,7 @@ def main() -> None:
         except ValueError:
             continue
         if isinstance(message, dict) and "id" in message:
-            reply = {"jsonrpc": "2.0", "id": message["id"], "result": answer(message, sys.argv[1])}
+            reply = {"jsonrpc": "2.0", "id": message["id"], "result": handle_request(message, sys.argv[1])}
             print(json.dumps(reply), flush=True)
 
 

@@ -1,6 +1,6 @@
-"""A hook as people write them for Claude Code: it reads that agent's payload, and refuses `rm -rf` in its words.
+"""Hook script written for Claude Code alone: it refuses `rm -rf` in that agent's payload and answer format.
 
-Nothing in it knows of hookonce or of any other agent. It runs as `python -I -S no_removal.py`.
+It knows nothing of hookonce or other agents. Runs as `python -I -S claude_hook.py`.
 """
 
 import json

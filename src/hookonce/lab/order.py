@@ -6,28 +6,28 @@ from hookonce import times
 from hookonce.model import Object
 
 
-def once(events: Iterable[Object]) -> list[Object]:
-    """The events as they came, each once, however many hooks have heard it; none that hookonce made of another.
+def deduplicate_events(events: Iterable[Object]) -> list[Object]:
+    """Deduplicate events by id in time order; derived events are dropped.
 
-    Some agents do not wait for their first hook. When it happened they know best, if they tell.
+    Some agents do not wait for their first hook: their own times count, if all events have one.
     """
-    found = {event["id"]: event for event in events if "derived_from" not in event}
-    told = all(event.get("time_source") == "agent" for event in found.values())
-    return sorted(found.values(), key=lambda event: times.seconds(str(event.get("time" if told else "received"))) or 0)
+    events_by_id = {event["id"]: event for event in events if "derived_from" not in event}
+    has_agent_times = all(event.get("time_source") == "agent" for event in events_by_id.values())
+    return sorted(events_by_id.values(), key=lambda event: times.to_seconds(str(event.get("time" if has_agent_times else "received"))) or 0)
 
 
-def label(native: str, tool: str | None) -> str:
-    """An event and its tool, in short."""
+def event_label(native: str, tool: str | None) -> str:
+    """Label of an event and its tool."""
     return native if tool is None else f"{native} {tool}"
 
 
-def threads(named: Iterable[tuple[Object, str]]) -> list[list[str]]:
-    """The labels of events, apart for each session and sub-agent, in the order of their first ones.
+def group_by_thread(labelled_events: Iterable[tuple[Object, str]]) -> list[list[str]]:
+    """Group event labels by session and sub-agent, in the order of their first events.
 
     What belongs to nobody is the main agent's.
     """
-    found: dict[object, list[str]] = {}
-    for event, told in named:
-        who = (event.get("subagent") or {}).get("id") or event.get("session")
-        found.setdefault(who or next(iter(found), None), []).append(told)
-    return list(found.values())
+    labels_by_thread: dict[object, list[str]] = {}
+    for event, event_text in labelled_events:
+        thread_id = (event.get("subagent") or {}).get("id") or event.get("session")
+        labels_by_thread.setdefault(thread_id or next(iter(labels_by_thread), None), []).append(event_text)
+    return list(labels_by_thread.values())

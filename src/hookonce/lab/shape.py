@@ -1,4 +1,4 @@
-"""The shape of a payload: its keys as JSON paths, each with the types of its values; never the values themselves."""
+"""Payload shape and event order, by which captures are compared: JSON paths with types, never values."""
 
 import re
 from collections.abc import Iterable
@@ -9,37 +9,37 @@ Shape = dict[str, frozenset[str]]
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", type(None): "null"}
 _PLAIN = re.compile(r"[A-Za-z_$][\w$-]*")
-_VARIES = re.compile(r"[/\\\s]|\d{4}|[0-9a-fA-F]{8}-|\d+$")  # paths, times, ids and numbers: keys of a map
+_VARIABLE_KEY = re.compile(r"[/\\\s]|\d{4}|[0-9a-fA-F]{8}-|\d+$")  # paths, times, ids and numbers: keys of a map
 
 
-def shape(value: Json) -> Shape:
-    """The shape of one payload."""
-    found: dict[str, set[str]] = {}
-    _walk(value, "$", found)
-    return {path: frozenset(types) for path, types in found.items()}
+def shape_of(value: Json) -> Shape:
+    """Shape of one payload."""
+    types_by_path: dict[str, set[str]] = {}
+    _collect_types(value, "$", types_by_path)
+    return {path: frozenset(types) for path, types in types_by_path.items()}
 
 
-def joined(shapes: Iterable[Shape]) -> Shape:
-    """What is seen in any of them."""
-    found: Shape = {}
-    for one in shapes:
-        for path, types in one.items():
-            found[path] = found.get(path, frozenset()) | types
-    return found
+def join_shapes(shapes: Iterable[Shape]) -> Shape:
+    """Union of shapes."""
+    joint_shape: Shape = {}
+    for shape in shapes:
+        for path, types in shape.items():
+            joint_shape[path] = joint_shape.get(path, frozenset()) | types
+    return joint_shape
 
 
-def _walk(value: Json, path: str, found: dict[str, set[str]]) -> None:
-    found.setdefault(path, set()).add(_TYPES.get(type(value), "number"))
+def _collect_types(value: Json, path: str, types_by_path: dict[str, set[str]]) -> None:
+    types_by_path.setdefault(path, set()).add(_TYPES.get(type(value), "number"))
     if type(value) is dict:
         for key, item in value.items():
-            _walk(item, path + _step(key), found)
+            _collect_types(item, path + _path_step(key), types_by_path)
     elif type(value) is list:
         for item in value:
-            _walk(item, f"{path}[]", found)
+            _collect_types(item, f"{path}[]", types_by_path)
 
 
-def _step(key: str) -> str:
+def _path_step(key: str) -> str:
     """A key in a path; of a map whose keys are values, such as file names, they all are one."""
-    if _VARIES.search(key):
+    if _VARIABLE_KEY.search(key):
         return ".*"
     return f".{key}" if _PLAIN.fullmatch(key) else f'["{key}"]'

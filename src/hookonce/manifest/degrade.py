@@ -1,4 +1,4 @@
-"""What becomes of a manifest on an agent that cannot do all of it.
+"""Degradation of a manifest for an agent that lacks some capabilities.
 
 The capabilities that a hook needs are inferred from what it says, never from what it lists. Where the
 agent lacks one, the author's strategy counts, else the registry's: *warn* runs the hook with less (an HTTP
@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hookonce.canon.capabilities import CAPABILITIES, OF_OUTPUT
-from hookonce.manifest.http_script import scripted
+from hookonce.canon.capabilities import CAPABILITIES, OUTPUT_CAPABILITIES
+from hookonce.manifest.http_script import to_command_handler
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
 
 _FUNCTION, _MODULE = "function", "module"
 # A guard needs nothing but a shell: it says why on stderr and refuses.
-_GUARD = "echo {reason} >&2; exit 2"
+_GUARD_COMMAND = "echo {reason} >&2; exit 2"
 
 
-class Degraded(NamedTuple):
+class DegradedManifest(NamedTuple):
     """The hooks that remain, each with its place in the manifest, and what was lost on the way."""
 
     hooks: list[tuple[int, Hook]]
@@ -37,7 +37,7 @@ def capabilities_of(hook: Hook) -> frozenset[str]:
     """
     handler = hook.handler
     needs = {
-        "structured_output": hook.blocking or bool(hook.degradation.keys() & OF_OUTPUT),
+        "structured_output": hook.blocking or bool(hook.degradation.keys() & OUTPUT_CAPABILITIES),
         "input_rewrite": "input_rewrite" in hook.degradation and "input_rewrite" in hook.capabilities,
         "llm_evaluated": handler.type in {"prompt", "agent"},
         "http_handler": handler.type == "http",
@@ -46,7 +46,7 @@ def capabilities_of(hook: Hook) -> frozenset[str]:
         "custom_env": bool(handler.env),
         "configurable_cwd": handler.cwd is not None,
     }
-    return frozenset(name for name, needed in needs.items() if needed)
+    return frozenset(name for name, is_needed in needs.items() if is_needed)
 
 
 def strategy_of(hook: Hook, capability: str) -> Strategy:
@@ -54,25 +54,25 @@ def strategy_of(hook: Hook, capability: str) -> Strategy:
     return hook.degradation.get(capability) or CAPABILITIES.get(capability, "warn")
 
 
-def degrade(manifest: Manifest, supported: frozenset[str]) -> Degraded:
+def degrade(manifest: Manifest, capabilities: frozenset[str]) -> DegradedManifest:
     """The manifest as an agent with these capabilities can hold it."""
-    result = Degraded([], [])
-    for index, given in enumerate(manifest.hooks):
-        hook = given if given.handler.type != _FUNCTION else _programmed(index, given, result.gaps)
+    result = DegradedManifest([], [])
+    for index, original in enumerate(manifest.hooks):
+        hook = original if original.handler.type != _FUNCTION else _function_as_command(index, original, result.gaps)
         if hook.handler.type == _MODULE:
-            guarded = _unspoken(index, hook, result.gaps)
-            result.hooks.extend([] if guarded is None else [(index, guarded)])
+            guard_hook = _replace_module(index, hook, result.gaps)
+            result.hooks.extend([] if guard_hook is None else [(index, guard_hook)])
             continue
-        missing = sorted(capabilities_of(hook) - supported)
-        fate = _strictest(strategy_of(hook, capability) for capability in missing)
-        result.gaps.extend(_gap(index, hook, capability, fate) for capability in missing)
-        kept = _kept(hook, missing, fate)
-        if kept is not None:
-            result.hooks.append((index, kept))
+        missing = sorted(capabilities_of(hook) - capabilities)
+        strategy = _strictest(strategy_of(hook, capability) for capability in missing)
+        result.gaps.extend(_capability_gap(index, hook, capability, strategy) for capability in missing)
+        reduced_hook = _apply_strategy(hook, missing, strategy)
+        if reduced_hook is not None:
+            result.hooks.append((index, reduced_hook))
     return result
 
 
-def _programmed(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
+def _function_as_command(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
     """A function as a command, which its file is too: no agent's own file can name a function."""
     handler = hook.handler
     command = f"python3 {shlex.quote(handler.file or '')}"
@@ -89,30 +89,30 @@ def _programmed(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
     return replace(hook, handler=replace(handler, type="command", command=command, file=None, name=None))
 
 
-def _unspoken(index: int, hook: Hook, gaps: list[Gap]) -> Hook | None:
+def _replace_module(index: int, hook: Hook, gaps: list[Gap]) -> Hook | None:
     """A module as no agent can call it: left out, or where its failure would refuse, a guard that does."""
-    fate: Strategy = "block" if hook.on_failure == "closed" else "exclude"
+    strategy: Strategy = "block" if hook.on_failure == "closed" else "exclude"
     gaps.append(
         Gap(
             where=f"$.hooks[{index}].handler",
             capability="handler",
-            strategy=fate,
-            effect=_EFFECTS[fate],
+            strategy=strategy,
+            effect=_EFFECTS[strategy],
             note=f"{hook.name or f'Hook {index + 1}'} is a module, which only hookonce itself can ask",
         )
     )
-    return guard(hook, "the module protocol") if fate == "block" else None
+    return build_guard(hook, "the module protocol") if strategy == "block" else None
 
 
-def at_home(manifest: Manifest, handlers: Collection[str]) -> Degraded:
+def without_degradation(manifest: Manifest, handlers: Collection[str]) -> DegradedManifest:
     """The manifest for the agent that it came from, which takes all of it; a call that was a command there is again."""
     hooks = [
-        replace(hook, handler=scripted(hook.handler))
+        replace(hook, handler=to_command_handler(hook.handler))
         if hook.handler.type == "http" and "http" not in handlers
         else hook
         for hook in manifest.hooks
     ]
-    return Degraded([*enumerate(hooks)], [])
+    return DegradedManifest([*enumerate(hooks)], [])
 
 
 def _strictest(strategies: Iterable[Strategy]) -> Strategy:
@@ -120,29 +120,29 @@ def _strictest(strategies: Iterable[Strategy]) -> Strategy:
     return min(strategies, key=("block", "exclude", "warn").index, default="warn")
 
 
-def _kept(hook: Hook, missing: list[str], fate: Strategy) -> Hook | None:
-    if fate == "block":
-        return guard(hook, next(capability for capability in missing if strategy_of(hook, capability) == fate))
-    return None if fate == "exclude" else _reduced(hook, missing)
+def _apply_strategy(hook: Hook, missing: list[str], strategy: Strategy) -> Hook | None:
+    if strategy == "block":
+        return build_guard(hook, next(capability for capability in missing if strategy_of(hook, capability) == strategy))
+    return None if strategy == "exclude" else _drop_unsupported(hook, missing)
 
 
-def guard(hook: Hook, capability: str) -> Hook:
+def build_guard(hook: Hook, capability: str) -> Hook:
     """A hook that refuses every action that the original would have seen, because it cannot do its work."""
-    reason = f"'blocked: this agent lacks {capability}, which the hook {quoted(hook.name or hook.event)} needs'"
-    refusing = Handler(type="command", command=_GUARD.format(reason=reason))
+    reason = f"'blocked: this agent lacks {capability}, which the hook {strip_shell_specials(hook.name or hook.event)} needs'"
+    guard_handler = Handler(type="command", command=_GUARD_COMMAND.format(reason=reason))
     # Nothing may keep it from running, and where it does not run the action must not go on either.
-    return replace(hook, handler=refusing, blocking=True, on_failure="closed", dialect=None, provider_data={})
+    return replace(hook, handler=guard_handler, blocking=True, on_failure="closed", dialect=None, provider_data={})
 
 
-def quoted(text: str) -> str:
+def strip_shell_specials(text: str) -> str:
     """A name inside a shell word in single quotes: everything else than plain characters is taken out."""
     return "".join(letter for letter in text if letter.isalnum() or letter in " ._-")
 
 
-def _reduced(hook: Hook, missing: list[str]) -> Hook:
+def _drop_unsupported(hook: Hook, missing: list[str]) -> Hook:
     handler = hook.handler
     if "http_handler" in missing:
-        handler = scripted(handler)
+        handler = to_command_handler(handler)
     if "async_execution" in missing:
         handler = replace(handler, background=False)
     if "platform_commands" in missing:
@@ -154,17 +154,17 @@ def _reduced(hook: Hook, missing: list[str]) -> Hook:
     return hook if handler is hook.handler else replace(hook, handler=handler)
 
 
-_CURL = "; a command that calls curl stands in its place"
+_CURL_NOTE = "; a command that calls curl stands in its place"
 _EFFECTS: dict[Strategy, str] = {"block": "prevents", "warn": "observes", "exclude": "lost"}
 
 
-def _gap(index: int, hook: Hook, capability: str, fate: Strategy) -> Gap:
+def _capability_gap(index: int, hook: Hook, capability: str, applied_strategy: Strategy) -> Gap:
     """A capability that the agent lacks, and what becomes of the hook as a whole."""
-    instead = _CURL if (capability, fate) == ("http_handler", "warn") else ""
+    note_suffix = _CURL_NOTE if (capability, applied_strategy) == ("http_handler", "warn") else ""
     return Gap(
         where=f"$.hooks[{index}]",
         capability=capability,
         strategy=strategy_of(hook, capability),
-        effect="prevents" if hook.blocking and fate == "warn" else _EFFECTS[fate],
-        note=f"{hook.name or f'Hook {index + 1}'} needs {capability}, which the agent lacks{instead}",
+        effect="prevents" if hook.blocking and applied_strategy == "warn" else _EFFECTS[applied_strategy],
+        note=f"{hook.name or f'Hook {index + 1}'} needs {capability}, which the agent lacks{note_suffix}",
     )

@@ -1,6 +1,8 @@
-"""Where hooks come from: the project, the user, the organisation and the system, in the order in which they run.
+"""Discovery of manifests: project, user, organisation and system, in the order in which their hooks run.
 
-Hooks of higher scopes run later, so that they judge what a project's hooks have made of an action.
+Hooks of higher scopes run later, so that they judge what a project's hooks have made of an action. While a
+manifest above the project's cannot be used, its last good version goes on; a project's is not kept, because what
+runs there is what somebody has agreed to, as it is now.
 """
 
 from functools import lru_cache
@@ -11,17 +13,17 @@ from typing import Literal
 from msgspec import Struct
 
 from hookonce.config import paths, settings
-from hookonce.manifest.contents import contents
+from hookonce.manifest.contents import read_regular_file
 
 Scope = Literal["project", "user", "organisation", "system"]
 SCOPES: tuple[Scope, ...] = ("project", "user", "organisation", "system")
-FOLDER = ".hookonce"
-NAMES = ("hooks.json", "hooks.yaml", "hooks.yml")
-OPENHOOK = ".openhook.json"
-_MOST = 1 << 20  # bytes of a file of hooks
+PROJECT_FOLDER = ".hookonce"
+MANIFEST_NAMES = ("hooks.json", "hooks.yaml", "hooks.yml")
+OPENHOOK_FILE = ".openhook.json"
+_MAX_MANIFEST_BYTES = 1 << 20  # bytes of a file of hooks
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class ManifestSource(Struct, frozen=True, kw_only=True):
     """A file of hooks: its bytes as they were read once, or why they could not be."""
 
     scope: Scope
@@ -32,65 +34,65 @@ class Source(Struct, frozen=True, kw_only=True):
     @property
     def is_openhook(self) -> bool:
         """Whether its hooks only look on, as OpenHook has it."""
-        return self.path.name == OPENHOOK
+        return self.path.name == OPENHOOK_FILE
 
 
-def sources(project: Path | None) -> list[Source]:
-    """Every file of hooks that counts for a project; two manifests of one scope are told as a problem of both."""
-    found: list[Source] = []
+def find_sources(project: Path | None) -> list[ManifestSource]:
+    """Every manifest that counts for a project; two manifests of one scope are a problem of both."""
+    manifest_sources: list[ManifestSource] = []
     if project is not None:
-        found += _in(project / FOLDER, "project")
-        found += _read(project / OPENHOOK, "project")
-    found += _in(paths.configuration(), "user")
-    found += _in(settings.SYSTEM / "org", "organisation")
-    return found + _in(settings.SYSTEM, "system")
+        manifest_sources += _sources_in(project / PROJECT_FOLDER, "project")
+        manifest_sources += _read_source(project / OPENHOOK_FILE, "project")
+    manifest_sources += _sources_in(paths.config_dir(), "user")
+    manifest_sources += _sources_in(settings.SYSTEM / "org", "organisation")
+    return manifest_sources + _sources_in(settings.SYSTEM, "system")
 
 
-def _in(folder: Path, scope: Scope) -> list[Source]:
-    found = [source for name in NAMES for source in _read(folder / name, scope)]
-    if len(found) <= 1:
-        return found
-    twice = f"is not the only manifest there: {' and '.join(source.path.name for source in found)}; keep one"
-    return [Source(scope=scope, path=source.path, problem=twice) for source in found]
+def _sources_in(folder: Path, scope: Scope) -> list[ManifestSource]:
+    candidates = [source for name in MANIFEST_NAMES for source in _read_source(folder / name, scope)]
+    if len(candidates) <= 1:
+        return candidates
+    problem = f"is not the only manifest there: {' and '.join(source.path.name for source in candidates)}; keep one"
+    return [ManifestSource(scope=scope, path=source.path, problem=problem) for source in candidates]
 
 
-def _read(path: Path, scope: Scope) -> list[Source]:
+def _read_source(path: Path, scope: Scope) -> list[ManifestSource]:
     try:
-        data = contents(path, _MOST)
+        data = read_regular_file(path, _MAX_MANIFEST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, ValueError) as problem:
-        told = problem.strerror if isinstance(problem, OSError) else problem
-        return [Source(scope=scope, path=path, problem=f"cannot be read: {told}")]
-    if not owned(path, scope):
-        return [Source(scope=scope, path=path, problem="can be written by others than root, and does not count")]
-    return [Source(scope=scope, path=path, data=data)]
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        return [ManifestSource(scope=scope, path=path, problem=f"cannot be read: {reason}")]
+    if not has_safe_owner(path, scope):
+        return [ManifestSource(scope=scope, path=path, problem="can be written by others than root, and does not count")]
+    return [ManifestSource(scope=scope, path=path, data=data)]
 
 
-def owned(path: Path, scope: Scope) -> bool:
-    """Whether a file may speak for its scope: above the user's it has to be root's alone, with the folders around."""
+def has_safe_owner(path: Path, scope: Scope) -> bool:
+    """Whether a file may speak for its scope: above the user's, it and its folders must be writable by root alone."""
     folders = {"organisation": (path.parent, path.parent.parent), "system": (path.parent,)}.get(scope)
-    return folders is None or settings.is_owners(path, *folders)
+    return folders is None or settings.is_writable_by_owner_only(path, *folders)
 
 
-def project_of(cwd: Path | str) -> Path:
+def find_project(cwd: Path | str) -> Path:
     """The project around a directory: its repository; without one the nearest folder with hooks, else itself.
 
     The repository comes first because hooks further in would otherwise take the place of those at its root.
     """
-    folders = _around(str(cwd))
-    found = next((folder for folder in folders if _is_repository(folder)), None)
-    return _path(found or next((folder for folder in folders if _has_hooks(folder)), folders[0]))
+    folders = _ancestors(str(cwd))
+    repository = next((folder for folder in folders if _is_repository(folder)), None)
+    return _cached_path(repository or next((folder for folder in folders if _has_hooks(folder)), folders[0]))
 
 
-_path = lru_cache(maxsize=256)(Path)  # made anew it costs more than all that was asked of the disk
+_cached_path = lru_cache(maxsize=256)(Path)  # made anew it costs more than all that was asked of the disk
 
 
 @lru_cache(maxsize=256)
-def _around(place: str) -> tuple[str, ...]:
+def _ancestors(folder: str) -> tuple[str, ...]:
     """A folder and those above it; as texts, because this is asked while somebody waits."""
-    found = Path(place)
-    return str(found), *map(str, found.parents)
+    path = Path(folder)
+    return str(path), *map(str, path.parents)
 
 
 def _is_repository(folder: str) -> bool:
@@ -99,7 +101,7 @@ def _is_repository(folder: str) -> bool:
 
 
 def _has_hooks(folder: str) -> bool:
-    if isfile(f"{folder}/{OPENHOOK}"):  # noqa: PTH113  as above
+    if isfile(f"{folder}/{OPENHOOK_FILE}"):  # noqa: PTH113  as above
         return True
-    inside = f"{folder}/{FOLDER}"
-    return exists(inside) and any(isfile(f"{inside}/{name}") for name in NAMES)  # noqa: PTH110, PTH113
+    inside = f"{folder}/{PROJECT_FOLDER}"
+    return exists(inside) and any(isfile(f"{inside}/{name}") for name in MANIFEST_NAMES)  # noqa: PTH110, PTH113

@@ -8,32 +8,32 @@ from pathlib import Path
 
 from hookonce.config import paths
 from hookonce.errors import HookonceError
-from hookonce.manifest.contents import contents
-from hookonce.manifest.discover import Source
-from hookonce.manifest.load import load
+from hookonce.manifest.contents import read_regular_file
+from hookonce.manifest.discover import ManifestSource
+from hookonce.manifest.load import load_manifest
 from hookonce.model import Manifest
 
-_MOST = 1 << 20  # bytes, as of a manifest
+_MAX_COPY_BYTES = 1 << 20  # bytes, as of a manifest
 
 
-def file(source: Source) -> Path:
-    """Where it is kept."""
-    return paths.data() / "good" / sha256(bytes(source.path)).hexdigest()[:32]
+def last_good_path(source: ManifestSource) -> Path:
+    """The path of the last good copy of a manifest."""
+    return paths.data_dir() / "good" / sha256(bytes(source.path)).hexdigest()[:32]
 
 
-def last(source: Source) -> Manifest | None:
-    """What the file said when it could last be used; nothing for a project's, or if that is not known."""
+def load_last_good(source: ManifestSource) -> Manifest | None:
+    """The last good version of a manifest; None for a project's, or if there is none."""
     if source.scope == "project" or source.problem is not None:
         return None
     try:
-        return load(contents(file(source), _MOST))
+        return load_manifest(read_regular_file(last_good_path(source), _MAX_COPY_BYTES))
     except (OSError, HookonceError):
         return None
 
 
-def is_known(source: Source) -> bool:
-    """Whether what is kept is what the file says."""
+def is_last_good(source: ManifestSource) -> bool:
+    """Whether the last good copy is what the file says now."""
     try:
-        return contents(file(source), _MOST) == source.data
+        return read_regular_file(last_good_path(source), _MAX_COPY_BYTES) == source.data
     except OSError:
         return False

@@ -1,7 +1,7 @@
-"""An HTTP handler as a command, for agents that can only run commands: a small shell script around curl.
+"""HTTP handlers as shell commands around curl, for agents that can only run commands, and back.
 
 The script is always the same; what a handler says stands behind it as quoted words, so that no value is ever
-read as code and the words can be read back. Headers reach curl through a pipe: a token in one of them
+read as code and the words can be parsed back. Headers reach curl through a pipe: a token in one of them
 is not seen in the list of processes. Whatever goes wrong ends with 1, since 2 would be a refusal.
 """
 
@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from hookonce.model import Handler, Object
 
-MARK = "hookonce-http"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+SCRIPT_NAME = "hookonce-http"
+_HEADER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _METHOD = re.compile(r"[A-Za-z]+")
-_REFERENCE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
-_REMOTE = re.compile(r"https://[!-~]+", re.IGNORECASE)
+_VARIABLE_REFERENCE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_REMOTE_URL = re.compile(r"https://[!-~]+", re.IGNORECASE)
 # No user, no backslash, nothing but a path behind the host: nothing that two readers could read differently.
-_LOCAL = re.compile(r"http://(?:localhost|([0-9.]+)|\[([0-9a-f:]+)\])(?::[0-9]+)?(?:/[!-~]*)?", re.IGNORECASE)
+_LOCAL_URL = re.compile(r"http://(?:localhost|([0-9.]+)|\[([0-9a-f:]+)\])(?::[0-9]+)?(?:/[!-~]*)?", re.IGNORECASE)
 
 # $1 the protocol, or why nothing is called; $2 URL; $3 method; $4 seconds; then pairs of what headers are made of.
 # Whoever answers with success ends `answer` with its code, 2xx; that code is cut off again.
@@ -40,67 +40,67 @@ _SCRIPT = (
     '--write-out "%{http_code}" --url "$url" 4<&0 0<&3 3<&-; } 3<&0) || fail "the call of the hook failed"; '
     'case $answer in *2[0-9][0-9]) printf "%s" "${answer%???}" ;; *) fail "the server answered without success" ;; esac'
 )
-_HEAD = ["sh", "-c", _SCRIPT, MARK]
-_USUAL = [("name", "Content-Type"), ("text", "application/json"), ("end", "usual")]
+_COMMAND_PREFIX = ["sh", "-c", _SCRIPT, SCRIPT_NAME]
+_DEFAULT_HEADERS = [("name", "Content-Type"), ("text", "application/json"), ("end", "usual")]
 
 # the fields that only an HTTP handler has, empty
-_NOTHING: Object = {"url": None, "method": None, "headers": {}, "allowed_env": []}
+_EMPTY_HTTP_FIELDS: Object = {"url": None, "method": None, "headers": {}, "allowed_env": []}
 
 
-def scripted(handler: Handler) -> Handler:
-    """A command that does what an HTTP handler would; what any handler may have is kept."""
-    return replace(handler, type="command", command=command_of(handler), **_NOTHING)
+def to_command_handler(handler: Handler) -> Handler:
+    """The HTTP handler as a command handler that calls curl; fields that any handler may have are kept."""
+    return replace(handler, type="command", command=build_http_command(handler), **_EMPTY_HTTP_FIELDS)
 
 
-def unscripted(handler: Handler) -> Handler:
-    """The HTTP handler that a command was made from; any other handler as it is."""
-    found = http_of(handler.command or "") if handler.type == "command" else None
-    if found is None:
+def to_http_handler(handler: Handler) -> Handler:
+    """The HTTP handler that a curl command was made from; any other handler as it is."""
+    http_handler = parse_http_command(handler.command or "") if handler.type == "command" else None
+    if http_handler is None:
         return handler
-    told = {name: getattr(found, name) for name in _NOTHING}
-    return replace(handler, type="http", command=None, **told)
+    http_fields = {name: getattr(http_handler, name) for name in _EMPTY_HTTP_FIELDS}
+    return replace(handler, type="http", command=None, **http_fields)
 
 
-def command_of(handler: Handler) -> str:
+def build_http_command(handler: Handler) -> str:
     """The command for an HTTP handler; one that must not be called says so when it runs, and fails."""
     url, method = handler.url or "", handler.method or ""
-    plan = fault_of(handler) or ("https" if _REMOTE.fullmatch(url) else "http")
+    protocol = explain_handler_fault(handler) or ("https" if _REMOTE_URL.fullmatch(url) else "http")
     limit = "" if handler.timeout is None else f"{handler.timeout or 0}"
     pairs = [("allow", name) for name in handler.allowed_env]
     if not any(name.lower() == "content-type" for name in handler.headers):
-        pairs += _USUAL
+        pairs += _DEFAULT_HEADERS
     for name, value in handler.headers.items():
-        pairs += [("name", name), *pieces(value, frozenset(handler.allowed_env)), ("end", "")]
-    return shlex.join([*_HEAD, plan, url, method, limit, *(word for pair in pairs for word in pair)])
+        pairs += [("name", name), *split_header_value(value, frozenset(handler.allowed_env)), ("end", "")]
+    return shlex.join([*_COMMAND_PREFIX, protocol, url, method, limit, *(word for pair in pairs for word in pair)])
 
 
-def pieces(value: str, allowed: frozenset[str]) -> list[tuple[str, str]]:
+def split_header_value(value: str, allowed_names: frozenset[str]) -> list[tuple[str, str]]:
     """A header's value in parts: the variables that it may name, and everything else as plain text."""
     parts: list[tuple[str, str]] = []
     start = 0
-    for found in _REFERENCE.finditer(value):
-        if (found[1] or found[2]) in allowed:
-            parts += [("text", value[start : found.start()]), ("env", found[0])]
-            start = found.end()
+    for match in _VARIABLE_REFERENCE.finditer(value):
+        if (match[1] or match[2]) in allowed_names:
+            parts += [("text", value[start : match.start()]), ("env", match[0])]
+            start = match.end()
     return [*parts, ("text", value[start:])]
 
 
-def fault_of(handler: Handler) -> str | None:
+def explain_handler_fault(handler: Handler) -> str | None:
     """Why an HTTP handler must not be called, if so."""
-    if (fault := fault_of_url(handler.url or "")) is not None:
+    if (fault := explain_url_fault(handler.url or "")) is not None:
         return fault
     if handler.method and not _METHOD.fullmatch(handler.method):
         return "the method is none of HTTP"
-    if not all(map(_NAME.fullmatch, handler.headers)):
+    if not all(map(_HEADER_NAME.fullmatch, handler.headers)):
         return "the name of a header has more than letters, digits, dots, dashes and underscores"
     return None
 
 
-def fault_of_url(url: str) -> str | None:
+def explain_url_fault(url: str) -> str | None:
     """Why a URL must not be called, if so."""
-    if _REMOTE.fullmatch(url):
+    if _REMOTE_URL.fullmatch(url):
         return None
-    local = _LOCAL.fullmatch(url)
+    local = _LOCAL_URL.fullmatch(url)
     if local is not None and _is_loopback(local[1] or local[2]):
         return None
     return "only https, or http to this machine itself, in plain ASCII"
@@ -113,35 +113,35 @@ def _is_loopback(address: str | None) -> bool:
         return False
 
 
-def http_of(command: str) -> Handler | None:
+def parse_http_command(command: str) -> Handler | None:
     """The HTTP handler of a command that was made here, to the last character; None for any other command."""
     try:
         words = shlex.split(command)
     except ValueError:
         return None
-    if words[: len(_HEAD)] != _HEAD or len(words) < len(_HEAD) + 4 or len(words) % 2:
+    if words[: len(_COMMAND_PREFIX)] != _COMMAND_PREFIX or len(words) < len(_COMMAND_PREFIX) + 4 or len(words) % 2:
         return None
-    _, url, method, limit, *rest = words[len(_HEAD) :]
-    headers, allowed = _read(list(zip(rest[::2], rest[1::2], strict=True)))
+    _, url, method, limit, *rest = words[len(_COMMAND_PREFIX) :]
+    headers, allowed_env = _parse_pairs(list(zip(rest[::2], rest[1::2], strict=True)))
     try:
         timeout = None if not limit else int(limit) if limit.isdecimal() else float(limit)
     except ValueError:
         return None
-    found = Handler(type="http", url=url, method=method or None, timeout=timeout, headers=headers, allowed_env=allowed)
-    return found if command_of(found) == command else None
+    handler = Handler(type="http", url=url, method=method or None, timeout=timeout, headers=headers, allowed_env=allowed_env)
+    return handler if build_http_command(handler) == command else None
 
 
-def _read(pairs: list[tuple[str, str]]) -> tuple[dict[str, str], list[str]]:
+def _parse_pairs(pairs: list[tuple[str, str]]) -> tuple[dict[str, str], list[str]]:
     headers: dict[str, str] = {}
-    allowed: list[str] = []
+    allowed_env: list[str] = []
     name = value = ""
     for kind, text in pairs:
         if kind == "allow":
-            allowed.append(text)
+            allowed_env.append(text)
         elif kind == "name":
             name, value = text, ""
         elif kind in {"text", "env"}:
             value += text
         elif text != "usual":
             headers[name] = value
-    return headers, allowed
+    return headers, allowed_env

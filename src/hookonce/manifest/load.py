@@ -5,13 +5,13 @@ from typing import Any
 from msgspec.structs import asdict, fields
 
 from hookonce.errors import HookonceError
-from hookonce.manifest.problems import problems_of
+from hookonce.manifest.problems import find_problems
 from hookonce.model import Handler, Hook, Manifest, Object, Problem
 from hookonce.texts import load as parse_json
 
-_DARWIN = ("osx", "macos", "darwin")
-_HANDLER = {field.encode_name: field.name for field in fields(Handler) if field.name != "extra"}
-_HOOK = {field.encode_name: field.name for field in fields(Hook) if field.name not in {"extra", "handler"}}
+_DARWIN_NAMES = ("osx", "macos", "darwin")
+_HANDLER_ATTRIBUTES = {field.encode_name: field.name for field in fields(Handler) if field.name != "extra"}
+_HOOK_ATTRIBUTES = {field.encode_name: field.name for field in fields(Hook) if field.name not in {"extra", "handler"}}
 
 
 class ManifestError(HookonceError):
@@ -24,13 +24,13 @@ class ManifestError(HookonceError):
         self.problems = problems
 
 
-def parse(raw: bytes) -> Any:
+def parse_document(raw: bytes) -> Any:
     """The document of a manifest's bytes; YAML unless it begins like JSON."""
     try:
         text = raw.decode("utf-8-sig")
         if text.lstrip()[:1] in {"{", "["}:
             return parse_json(text)
-        return _yaml(text)
+        return _load_yaml(text)
     except UnicodeDecodeError as fault:
         raise ManifestError([("$", f"invalid UTF-8 at byte {fault.start}")]) from None
     except RecursionError:
@@ -39,7 +39,7 @@ def parse(raw: bytes) -> Any:
         raise ManifestError([("$", f"neither JSON nor YAML: {fault}")]) from None
 
 
-def _yaml(text: str) -> Any:
+def _load_yaml(text: str) -> Any:
     import yaml
 
     try:
@@ -48,54 +48,54 @@ def _yaml(text: str) -> Any:
         raise ValueError(" ".join(str(fault).split())) from None
 
 
-def load(raw: bytes) -> Manifest:
+def load_manifest(raw: bytes) -> Manifest:
     """The manifest, or every problem of it at once."""
-    document = parse(raw)
-    problems, _ = problems_of(document)
+    document = parse_document(raw)
+    problems, _ = find_problems(document)
     if problems:
         raise ManifestError(problems)
-    return manifest_of(document)
+    return build_manifest(document)
 
 
-def manifest_of(document: Object) -> Manifest:
+def build_manifest(document: Object) -> Manifest:
     """A document without problems as a Manifest; unknown fields are kept."""
-    hooks = [hook_of(hook) for hook in document["hooks"]]
+    hooks = [parse_hook(hook) for hook in document["hooks"]]
     extra = {key: value for key, value in document.items() if key not in {"spec", "hooks"}}
     return Manifest(spec=document["spec"], hooks=hooks, extra=extra)
 
 
-def hook_of(given: Object) -> Hook:
+def parse_hook(document: Object) -> Hook:
     """One hook of such a document."""
-    known = {_HOOK[key]: value for key, value in given.items() if key in _HOOK and value is not None}
-    extra = {key: value for key, value in given.items() if key not in _HOOK and key != "handler"}
-    return Hook(handler=_handler(given["handler"]), extra=extra, **known)
+    attributes = {_HOOK_ATTRIBUTES[key]: value for key, value in document.items() if key in _HOOK_ATTRIBUTES and value is not None}
+    extra = {key: value for key, value in document.items() if key not in _HOOK_ATTRIBUTES and key != "handler"}
+    return Hook(handler=_parse_handler(document["handler"]), extra=extra, **attributes)
 
 
-def _handler(given: Object) -> Handler:
-    known = {_HANDLER[key]: value for key, value in given.items() if key in _HANDLER and value is not None}
-    if "platform" in known:
-        known["platform"] = {("darwin" if name in _DARWIN else name): text for name, text in known["platform"].items()}
-    return Handler(extra={key: value for key, value in given.items() if key not in _HANDLER}, **known)
+def _parse_handler(document: Object) -> Handler:
+    attributes = {_HANDLER_ATTRIBUTES[key]: value for key, value in document.items() if key in _HANDLER_ATTRIBUTES and value is not None}
+    if "platform" in attributes:
+        attributes["platform"] = {("darwin" if name in _DARWIN_NAMES else name): text for name, text in attributes["platform"].items()}
+    return Handler(extra={key: value for key, value in document.items() if key not in _HANDLER_ATTRIBUTES}, **attributes)
 
 
-def dump(manifest: Manifest) -> Object:
+def dump_manifest(manifest: Manifest) -> Object:
     """The document of a manifest, as its own specification spells it."""
-    apple = "osx" if manifest.spec == "hooks/1.0" else "darwin"
-    return {"spec": manifest.spec, "hooks": [dump_hook(hook, apple) for hook in manifest.hooks]} | manifest.extra
+    darwin_name = "osx" if manifest.spec == "hooks/1.0" else "darwin"
+    return {"spec": manifest.spec, "hooks": [dump_hook(hook, darwin_name) for hook in manifest.hooks]} | manifest.extra
 
 
-def dump_hook(hook: Hook, apple: str = "darwin") -> Object:
+def dump_hook(hook: Hook, darwin_name: str = "darwin") -> Object:
     """The document of one hook; `apple` is what its system is called there."""
-    made = _set_fields(hook, _HOOK)
+    document = _dump_attributes(hook, _HOOK_ATTRIBUTES)
     if hook.matcher == []:  # no default: an empty list fits no tool, and no matcher fits every one
-        made["matcher"] = []
-    handler = _set_fields(hook.handler, _HANDLER)
+        document["matcher"] = []
+    handler = _dump_attributes(hook.handler, _HANDLER_ATTRIBUTES)
     if platform := handler.get("platform"):
-        handler["platform"] = {(apple if name == "darwin" else name): text for name, text in platform.items()}
-    return made | {"handler": handler | hook.handler.extra} | hook.extra
+        handler["platform"] = {(darwin_name if name == "darwin" else name): text for name, text in platform.items()}
+    return document | {"handler": handler | hook.handler.extra} | hook.extra
 
 
-def _set_fields(noun: Hook | Handler, names: dict[str, str]) -> Object:
+def _dump_attributes(noun: Hook | Handler, names: dict[str, str]) -> Object:
     """The fields that say something: a default is left out, a zero is not one."""
     values = asdict(noun)
     return {key: values[name] for key, name in names.items() if not _is_default(values[name])}

@@ -1,13 +1,13 @@
-"""Matchers: a tool's name, a pattern, an MCP server and tool, or a list of them."""
+"""Matching of a tool call: by tool name, pattern, MCP server and tool, or a list of them."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hookonce.model import Problem
-from hookonce.patterns import compiled
+from hookonce.patterns import compile_re2
 
 
-class Subject(NamedTuple):
+class MatchSubject(NamedTuple):
     """The tool call that is matched: canonical name, native name, and server and tool of an MCP call."""
 
     name: str
@@ -16,13 +16,13 @@ class Subject(NamedTuple):
     tool: str | None = None
 
 
-def matcher_problems(matcher: Any, path: str, *, inside: bool = False) -> Iterator[Problem]:
+def find_matcher_problems(matcher: Any, path: str, *, inside: bool = False) -> Iterator[Problem]:
     """What is wrong with a matcher."""
     if type(matcher) is str:
         return
     if type(matcher) is list and not inside:
-        for index, one in enumerate(matcher):
-            yield from matcher_problems(one, f"{path}[{index}]", inside=True)
+        for index, part in enumerate(matcher):
+            yield from find_matcher_problems(part, f"{path}[{index}]", inside=True)
     elif type(matcher) is dict and "pattern" in matcher and "mcp" in matcher:
         yield path, "expected either a pattern or an MCP server, not both"
     elif type(matcher) is dict and "pattern" in matcher:
@@ -38,7 +38,7 @@ def _pattern_problems(text: Any, path: str) -> Iterator[Problem]:
         yield path, "expected a string"
         return
     try:
-        compiled(text)
+        compile_re2(text)
     except ValueError as fault:
         yield path, f"no RE2 pattern: {fault}"
 
@@ -53,17 +53,17 @@ def _mcp_problems(mcp: Any, path: str) -> Iterator[Problem]:
         yield f"{path}.tool", "expected a string"
 
 
-def matches(matcher: Any, subject: Subject, *, natively: bool = False) -> bool:
+def matches(matcher: Any, subject: MatchSubject, *, natively: bool = False) -> bool:
     """Whether a matcher without problems fits a tool call; `natively` tries patterns on the native name alone."""
     if matcher is None:
         return True
     if type(matcher) is list:
-        return any(matches(one, subject, natively=natively) for one in matcher)
+        return any(matches(part, subject, natively=natively) for part in matcher)
     if type(matcher) is str:
         return matcher in {subject.name, subject.native}
     if "pattern" in matcher:
-        found = compiled(matcher["pattern"])
+        regex = compile_re2(matcher["pattern"])
         names = (subject.native,) if natively else (subject.name, subject.native)
-        return any(found.search(name) is not None for name in names)
-    wanted = matcher["mcp"]
-    return subject.server == wanted["server"] and wanted.get("tool") in {None, subject.tool}
+        return any(regex.search(name) is not None for name in names)
+    mcp = matcher["mcp"]
+    return subject.server == mcp["server"] and mcp.get("tool") in {None, subject.tool}

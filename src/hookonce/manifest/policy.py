@@ -1,7 +1,7 @@
-"""Policies: what hooks a scope lets run at all.
+"""Hook policies: which hooks a scope lets run at all.
 
-A policy speaks for its own scope and those below it. Further down more may be forbidden, never less; and what stands
-above is not theirs to turn off, because a hook that watches is a restriction too.
+A policy speaks for its own scope and those below it. Further down more may be forbidden, never less; and what
+stands above is not theirs to turn off, because a hook that watches is a restriction too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from hookonce.config import paths, settings
-from hookonce.manifest.contents import contents
+from hookonce.manifest.contents import read_regular_file
 from hookonce.manifest.degrade import capabilities_of
-from hookonce.manifest.discover import FOLDER, SCOPES, Scope, owned
+from hookonce.manifest.discover import PROJECT_FOLDER, SCOPES, Scope, has_safe_owner
 from hookonce.model import Hook, Problem
 from hookonce.texts import load
 
-NAME = "policy.json"
-_MANAGED = frozenset({"organisation", "system"})
-_WORDS = ("allow", "deny", "managed_only")
-_SWITCHES = ("disable_all_hooks", "allow_managed_only")
-_RULES = ("event_restrictions", "capability_restrictions")
-_MOST = 1 << 20  # bytes
+POLICY_FILE = "policy.json"
+_MANAGED_SCOPES = frozenset({"organisation", "system"})
+_RESTRICTIONS = ("allow", "deny", "managed_only")
+_SWITCH_FIELDS = ("disable_all_hooks", "allow_managed_only")
+_RULE_FIELDS = ("event_restrictions", "capability_restrictions")
+_MAX_POLICY_BYTES = 1 << 20  # bytes
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -37,94 +37,94 @@ class Policy(Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-class Refused(NamedTuple):
-    """Why a hook may not run; `broken` if nobody forbade it and only the policy could not be read."""
+class PolicyRefusal(NamedTuple):
+    """Why a policy refuses a hook; `is_unreadable` if nobody forbade it and only the policy could not be read."""
 
     why: str
-    broken: bool = False
+    is_unreadable: bool = False
 
 
-def policies(project: Path | None) -> list[Policy]:
+def load_policies(project: Path | None) -> list[Policy]:
     """All policies, the highest first."""
     folders: dict[Scope, Path | None] = {
         "system": settings.SYSTEM,
         "organisation": settings.SYSTEM / "org",
-        "user": paths.configuration(),
-        "project": project and project / FOLDER,
+        "user": paths.config_dir(),
+        "project": project and project / PROJECT_FOLDER,
     }
-    found = [_policy(folder / NAME, scope) for scope, folder in folders.items() if folder is not None]
-    return [policy for policy in found if policy is not None]
+    candidates = [_load_policy(folder / POLICY_FILE, scope) for scope, folder in folders.items() if folder is not None]
+    return [policy for policy in candidates if policy is not None]
 
 
-def _policy(file: Path, scope: Scope) -> Policy | None:
+def _load_policy(file: Path, scope: Scope) -> Policy | None:
     try:
-        found = load(contents(file, _MOST).decode())
+        document = load(read_regular_file(file, _MAX_POLICY_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RecursionError) as problem:
         return Policy(scope=scope, path=str(file), problem=str(problem))
-    if not owned(file, scope):
+    if not has_safe_owner(file, scope):
         return Policy(scope=scope, path=str(file), problem="others than root can write it")
-    problems = problems_of(found)
+    problems = find_policy_problems(document)
     if problems:
         return Policy(scope=scope, path=str(file), problem="; ".join(f"{path}: {text}" for path, text in problems))
-    known = {name: found[name] for name in (*_SWITCHES, *_RULES) if name in found}
-    return Policy(scope=scope, path=str(file), **known)
+    fields = {name: document[name] for name in (*_SWITCH_FIELDS, *_RULE_FIELDS) if name in document}
+    return Policy(scope=scope, path=str(file), **fields)
 
 
-def problems_of(document: Any) -> list[Problem]:
+def find_policy_problems(document: Any) -> list[Problem]:
     """What makes a policy unusable."""
     if type(document) is not dict:
         return [("$", "expected an object")]
-    wrong = [
-        (f"$.{name}", "expected true or false") for name in _SWITCHES if type(document.get(name, False)) is not bool
+    problems = [
+        (f"$.{name}", "expected true or false") for name in _SWITCH_FIELDS if type(document.get(name, False)) is not bool
     ]
-    for field in _RULES:
+    for field in _RULE_FIELDS:
         rules = document.get(field, {})
         if type(rules) is not dict:
-            wrong.append((f"$.{field}", "expected an object"))
+            problems.append((f"$.{field}", "expected an object"))
             continue
-        told = f"expected one of {', '.join(_WORDS)}"
-        wrong += [
-            (f"$.{field}.{name}", told) for name, word in rules.items() if type(word) is not str or word not in _WORDS
+        message = f"expected one of {', '.join(_RESTRICTIONS)}"
+        problems += [
+            (f"$.{field}.{name}", message) for name, word in rules.items() if type(word) is not str or word not in _RESTRICTIONS
         ]
-    return wrong
+    return problems
 
 
-def warnings_of(document: Any) -> list[Problem]:
+def find_policy_warnings(document: Any) -> list[Problem]:
     """What a policy says that nobody listens to."""
     names = document if type(document) is dict else ()
     return [
         (f"$.{name}", "is no field of a policy")
         for name in names
-        if name[:1] != "$" and name not in (*_SWITCHES, *_RULES)
+        if name[:1] != "$" and name not in (*_SWITCH_FIELDS, *_RULE_FIELDS)
     ]
 
 
-def refusal(hook: Hook, scope: Scope, kind: str, found: Iterable[Policy]) -> Refused | None:
+def find_refusal(hook: Hook, scope: Scope, kind: str, policies: Iterable[Policy]) -> PolicyRefusal | None:
     """Why a hook may not run on an event of that kind, if it may not: the first policy that says so."""
     rank = SCOPES.index(scope)
-    above = (policy for policy in found if SCOPES.index(policy.scope) >= rank)
-    return next((why for policy in above if (why := _refusal(policy, hook, scope, kind)) is not None), None)
+    above = (policy for policy in policies if SCOPES.index(policy.scope) >= rank)
+    return next((why for policy in above if (why := _refusal_by(policy, hook, scope, kind)) is not None), None)
 
 
-def _refusal(policy: Policy, hook: Hook, scope: Scope, kind: str) -> Refused | None:
+def _refusal_by(policy: Policy, hook: Hook, scope: Scope, kind: str) -> PolicyRefusal | None:
     """One policy, in the order of the specification."""
-    managed = scope in _MANAGED
+    is_managed = scope in _MANAGED_SCOPES
     if policy.problem is not None:
-        return Refused(f"{policy.path} cannot be used ({policy.problem})", broken=True)
+        return PolicyRefusal(f"{policy.path} cannot be used ({policy.problem})", is_unreadable=True)
     if policy.disable_all_hooks:
-        return Refused(f"{policy.path} turns all hooks off")
-    if policy.allow_managed_only and not managed:
-        return Refused(f"{policy.path} lets only managed hooks run")
+        return PolicyRefusal(f"{policy.path} turns all hooks off")
+    if policy.allow_managed_only and not is_managed:
+        return PolicyRefusal(f"{policy.path} lets only managed hooks run")
     for name in sorted({hook.event, kind}):
-        if _forbids(policy.event_restrictions.get(name), managed=managed):
-            return Refused(f"{policy.path} forbids hooks on {name}")
+        if _forbids(policy.event_restrictions.get(name), is_managed=is_managed):
+            return PolicyRefusal(f"{policy.path} forbids hooks on {name}")
     for name in sorted(capabilities_of(hook)):
-        if _forbids(policy.capability_restrictions.get(name), managed=managed):
-            return Refused(f"{policy.path} forbids hooks that need {name}")
+        if _forbids(policy.capability_restrictions.get(name), is_managed=is_managed):
+            return PolicyRefusal(f"{policy.path} forbids hooks that need {name}")
     return None
 
 
-def _forbids(word: str | None, *, managed: bool) -> bool:
-    return word == "deny" or (word == "managed_only" and not managed)
+def _forbids(word: str | None, *, is_managed: bool) -> bool:
+    return word == "deny" or (word == "managed_only" and not is_managed)

@@ -1,4 +1,4 @@
-"""The files that decide which hooks there are, and how it is noticed that one of them has changed."""
+"""File stamps of manifests, policies and settings, to notice cheaply that the hooks may have changed."""
 
 from functools import lru_cache
 from os.path import lexists
@@ -7,53 +7,53 @@ from time import time_ns
 
 from hookonce import light
 from hookonce.config import paths, settings
-from hookonce.manifest.discover import FOLDER, NAMES, OPENHOOK
+from hookonce.manifest.discover import PROJECT_FOLDER, MANIFEST_NAMES, OPENHOOK_FILE
 
 Stamps = list[tuple[int, ...] | None]
 _SETTINGS, _POLICY = "config.toml", "policy.json"
-_BRIEF = 2  # numbers by which a folder is known whose content does not count
-_FRESH = 100_000_000  # nanoseconds within which a file may change once more without that being seen
+_FOLDER_STAMP_FIELDS = 2  # numbers by which a folder is known whose content does not count
+_SETTLE_NS = 100_000_000  # nanoseconds within which a file may change once more without that being seen
 
 
-def stamps(project: Path | None) -> Stamps:
-    """How all of them are known again."""
-    found: Stamps = []
-    for folder, names in files(project, paths.configuration(), settings.SYSTEM):
-        known = light.stamp(folder)
-        found.append(known)
-        if known is not None:
-            found += [light.stamp(name) for name in _there(folder, names, known)]
-    return found
+def manifest_stamps(project: Path | None) -> Stamps:
+    """The stamps of all these files and folders; equal stamps mean that nothing has changed."""
+    file_stamps: Stamps = []
+    for folder, names in candidate_files(project, paths.config_dir(), settings.SYSTEM):
+        folder_stamp = light.stamp_file(folder)
+        file_stamps.append(folder_stamp)
+        if folder_stamp is not None:
+            file_stamps += [light.stamp_file(name) for name in _existing_files(folder, names, folder_stamp)]
+    return file_stamps
 
 
-def _there(folder: str, names: list[str], known: tuple[int, ...]) -> list[str]:
+def _existing_files(folder: str, names: list[str], folder_stamp: tuple[int, ...]) -> list[str]:
     """Those of the names that are there; looked up anew when something has been put into the folder or taken away."""
-    before = _found.get(folder)
-    if before is not None and before[0] == known:
-        return before[1]
-    there = [name for name in names if lexists(name)]
-    if is_settled([known]):
-        if len(_found) > _MOST:
-            _found.clear()
-        _found[folder] = (known, there)
-    return there
+    cache_entry = _existing_cache.get(folder)
+    if cache_entry is not None and cache_entry[0] == folder_stamp:
+        return cache_entry[1]
+    existing = [name for name in names if lexists(name)]
+    if is_settled([folder_stamp]):
+        if len(_existing_cache) > _MAX_CACHE_FOLDERS:
+            _existing_cache.clear()
+        _existing_cache[folder] = (folder_stamp, existing)
+    return existing
 
 
-_found: dict[str, tuple[tuple[int, ...], list[str]]] = {}
-_MOST = 1024  # folders
+_existing_cache: dict[str, tuple[tuple[int, ...], list[str]]] = {}
+_MAX_CACHE_FOLDERS = 1024  # folders
 
 
 @lru_cache(maxsize=256)
-def files(project: Path | None, user: Path, system: Path) -> list[tuple[str, list[str]]]:
+def candidate_files(project: Path | None, user: Path, system: Path) -> list[tuple[str, list[str]]]:
     """The folders and the names in them, whether or not they are there."""
-    names = (*NAMES, _POLICY, _SETTINGS)
-    found: list[tuple[Path, tuple[str, ...]]] = [(folder, names) for folder in (user, system, system / "org")]
+    names = (*MANIFEST_NAMES, _POLICY, _SETTINGS)
+    folders: list[tuple[Path, tuple[str, ...]]] = [(folder, names) for folder in (user, system, system / "org")]
     if project is not None:
-        found += [(project / FOLDER, (*NAMES, _POLICY)), (project, (OPENHOOK,))]
-    return [(str(folder), [str(folder / name) for name in names]) for folder, names in found]
+        folders += [(project / PROJECT_FOLDER, (*MANIFEST_NAMES, _POLICY)), (project, (OPENHOOK_FILE,))]
+    return [(str(folder), [str(folder / name) for name in names]) for folder, names in folders]
 
 
-def is_settled(known: Stamps) -> bool:
+def is_settled(file_stamps: Stamps) -> bool:
     """Whether the files are old enough for the next change to be seen."""
-    newest = max((max(stamp[:2]) for stamp in known if stamp is not None and len(stamp) > _BRIEF), default=0)
-    return time_ns() - newest > _FRESH
+    newest = max((max(stamp[:2]) for stamp in file_stamps if stamp is not None and len(stamp) > _FOLDER_STAMP_FIELDS), default=0)
+    return time_ns() - newest > _SETTLE_NS

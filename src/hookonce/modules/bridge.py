@@ -4,20 +4,20 @@ from msgspec import UNSET
 
 from hookonce.model import Json, Object
 from hookonce.modules.client import Link
-from hookonce.modules.protocol import TIMEOUT, Fault, failure, request_of
+from hookonce.modules.protocol import DEFAULT_TIMEOUT_S, Fault, error_document, parse_request
 
 
 class Bridge:
-    """Answers with what somebody else answers; requests that are none do not get across."""
+    """Document handler that passes requests on to a link; invalid requests do not get across."""
 
-    def __init__(self, link: Link, timeout: float = TIMEOUT) -> None:
+    def __init__(self, link: Link, timeout: float = DEFAULT_TIMEOUT_S) -> None:
         self._link, self._timeout = link, timeout
 
     def answer(self, document: Json) -> Object:
-        """The document that answers a document, under the id that it was asked with."""
-        number = document.get("id", UNSET) if type(document) is dict else UNSET
+        """The link's response to a request document, under the request's id."""
+        request_id = document.get("id", UNSET) if type(document) is dict else UNSET
         try:
-            said = self._link.ask(request_of(document), self._timeout)
+            response = self._link.ask(parse_request(document), self._timeout)
         except Fault as fault:
-            said = failure(fault.error)
-        return said if number is UNSET else said | {"id": number}
+            response = error_document(fault.error)
+        return response if request_id is UNSET else response | {"id": request_id}

@@ -1,7 +1,7 @@
-"""The event bus: everything that happens reaches every observer, and none of them can hold up a run.
+"""Event bus of the kernel, and emission of Amplifier Event v1 on it.
 
-Each observer has a queue and a thread of its own. One that fails, or falls too far behind, harms nobody else; what it
-did not get is counted.
+Each observer has a queue and a thread of its own. One that fails, or falls too far behind, delays nobody
+else; the events that it did not get are counted.
 """
 
 from collections.abc import Callable
@@ -12,122 +12,122 @@ from time import monotonic
 from typing import Any
 
 from hookonce.model import Object
-from hookonce.modules.lines import document_of, line_of
+from hookonce.modules.lines import decode_line, encode_line
 
 Observer = Callable[[Object], object]
-Wants = Callable[[Object], bool]
-BEHIND = 10_000  # events that an observer may be behind
-_PATIENCE = 5.0  # seconds that observers have at the end for what they have not seen yet
+EventFilter = Callable[[Object], bool]
+MAX_QUEUED_EVENTS = 10_000  # events that an observer may be behind
+_CLOSE_TIMEOUT_S = 5.0  # seconds that observers have at the end for what they have not seen yet
 
 
-class Post:
-    """One observer: what it is still to see, how often it has failed, and how much it never got.
+class ObserverQueue:
+    """Queue and thread of one observer, with its failures and the number of events that it never got.
 
-    Events wait as lines: what somebody does to one afterwards, or another observer to its own, changes nothing here.
+    Events are queued as encoded lines: what somebody does to one afterwards changes nothing here.
     """
 
-    def __init__(self, name: str, observer: Observer, wants: Wants, priority: int, behind: int) -> None:
-        """Begin to wait for events; `behind` is how far it may fall behind, 0 for any distance."""
-        self.name, self.wants, self.priority, self.misses_nothing = name, wants, priority, not behind
-        self.failures, self.missed, self.number = 0, 0, 0
-        self.problem: str | None = None
+    def __init__(self, name: str, observer: Observer, accepts: EventFilter, priority: int, max_queued: int) -> None:
+        """Start its thread; `max_queued` is how far it may fall behind, 0 for any distance."""
+        self.name, self.accepts, self.priority, self.is_lossless = name, accepts, priority, not max_queued
+        self.failures, self.drop_count, self.sequence = 0, 0, 0
+        self.last_error: str | None = None
         self._observer = observer
-        self._queue: Queue[bytes | None] = Queue(behind)
-        self._thread = Thread(target=self._work, name=f"observer {name}", daemon=True)
+        self._queue: Queue[bytes | None] = Queue(max_queued)
+        self._thread = Thread(target=self._run, name=f"observer {name}", daemon=True)
         self._thread.start()
 
-    def give(self, line: bytes) -> None:
-        """Let it see an event, when it has time."""
+    def enqueue(self, line: bytes) -> None:
+        """Enqueue an event; one too many is dropped and counted."""
         try:
             self._queue.put_nowait(line)
         except Full:
-            self.missed += 1
+            self.drop_count += 1
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         while (line := self._queue.get()) is not None:
             try:
-                event: Any = document_of(line)
+                event: Any = decode_line(line)
                 self._observer(event)
-            except (Exception, SystemExit) as problem:  # noqa: BLE001  an observer's failure is its own
+            except (Exception, SystemExit) as error:  # noqa: BLE001  an observer's failure is its own
                 self.failures += 1
-                self.problem = f"{type(problem).__name__}: {problem}"
+                self.last_error = f"{type(error).__name__}: {error}"
 
-    def close(self, until: float) -> None:
-        """Let it see what is left, for a while; what it has not seen by then it never will."""
+    def close(self, deadline: float) -> None:
+        """Wait until the queue is empty or the deadline has passed; the rest is dropped."""
         with suppress(Full):
-            self._queue.put(None, timeout=max(until - monotonic(), 0.0))
+            self._queue.put(None, timeout=max(deadline - monotonic(), 0.0))
         if self._thread is current_thread():  # it leaves while it hears
             return
-        self._thread.join(max(until - monotonic(), 0.0))
+        self._thread.join(max(deadline - monotonic(), 0.0))
         if self._thread.is_alive():
-            self._drop()
+            self._discard()
 
-    def _drop(self) -> None:
+    def _discard(self) -> None:
         try:
             while True:
-                self.missed += self._queue.get_nowait() is not None
+                self.drop_count += self._queue.get_nowait() is not None
         except Empty:
             self._queue.put(None)
 
 
-class Bus:
-    """All observers; those of a lower priority are given an event first, and each sees events in their order."""
+class EventBus:
+    """All observers; those of a lower priority get an event first, and each gets events in their order."""
 
     def __init__(self) -> None:
-        """Nobody observes yet."""
-        self._posts: list[Post] = []
-        self._number = 0
+        """There are no observers."""
+        self._queues: list[ObserverQueue] = []
+        self._sequence = 0
         self._lock = Lock()
 
     def observe(
         self,
         name: str,
         observer: Observer,
-        wants: Wants = lambda _: True,
+        accepts: EventFilter = lambda _: True,
         *,
         priority: int = 0,
-        behind: int = BEHIND,
+        max_queued: int = MAX_QUEUED_EVENTS,
     ) -> Callable[[], None]:
-        """Let somebody see what it wants from now on; the function that is given back ends that."""
-        post = Post(name, observer, wants, priority, behind)
+        """Register an observer for the events that it accepts; returns what unregisters it."""
+        queue = ObserverQueue(name, observer, accepts, priority, max_queued)
         with self._lock:
-            self._number += 1
-            post.number = self._number
-            self._posts = sorted([*self._posts, post], key=lambda one: one.priority)
+            self._sequence += 1
+            queue.sequence = self._sequence
+            self._queues = sorted([*self._queues, queue], key=lambda item: item.priority)
 
-        def end() -> None:
-            self._leave(post)
-            post.close(monotonic() + _PATIENCE)
+        def unregister() -> None:
+            self._remove(queue)
+            queue.close(monotonic() + _CLOSE_TIMEOUT_S)
 
-        return end
+        return unregister
 
-    def tell(self, make: Callable[[], Object]) -> Object:
-        """Make an event and let everybody see it; what is made first is seen first, by everybody."""
+    def publish(self, build_event: Callable[[], Object]) -> Object:
+        """Build an event under the lock and enqueue it for all observers: one order for everybody."""
         with self._lock:
-            event = make()
-            line = line_of(event)
-            for post in self._posts:
-                if post.wants(event):
-                    post.give(line)
+            event = build_event()
+            line = encode_line(event)
+            for queue in self._queues:
+                if queue.accepts(event):
+                    queue.enqueue(line)
         return event
 
-    def posts(self) -> list[Post]:
-        """Who observes, and how that goes."""
+    def list_queues(self) -> list[ObserverQueue]:
+        """The queues of all observers."""
         with self._lock:
-            return list(self._posts)
+            return list(self._queues)
 
-    def close(self) -> list[Post]:
-        """Let observers see what is left; who they were.
+    def close(self) -> list[ObserverQueue]:
+        """Drain and end all observers; returns their queues.
 
-        Who came last goes first: what it does meanwhile is still seen by those who were there before, and by the log.
-        Those who are to miss nothing have their own time: one that hangs does not use it up.
+        The last registered ends first: what it does meanwhile is still seen by those before it, and by the log.
+        Lossless observers have a deadline of their own: one that hangs does not use it up.
         """
-        until, posts = monotonic() + _PATIENCE, sorted(self.posts(), key=lambda one: -one.number)
-        for post in posts:
-            self._leave(post)
-            post.close(monotonic() + _PATIENCE if post.misses_nothing else until)
-        return posts
+        deadline, queues = monotonic() + _CLOSE_TIMEOUT_S, sorted(self.list_queues(), key=lambda item: -item.sequence)
+        for queue in queues:
+            self._remove(queue)
+            queue.close(monotonic() + _CLOSE_TIMEOUT_S if queue.is_lossless else deadline)
+        return queues
 
-    def _leave(self, post: Post) -> None:
+    def _remove(self, queue: ObserverQueue) -> None:
         with self._lock:
-            self._posts = [one for one in self._posts if one is not post]
+            self._queues = [item for item in self._queues if item is not queue]

@@ -1,4 +1,7 @@
-"""What a module has to do, case by case: Wrong is raised where it does not, and Skipped where that cannot be tried."""
+"""Conformance suite of the module protocol: the cases, the runner, and its report.
+
+A case raises ConformanceFailure where a module breaks the protocol, and CaseSkip where that cannot be tried.
+"""
 
 import os
 import signal
@@ -11,165 +14,165 @@ from typing import Any
 from msgspec import Struct
 
 from hookonce.model import Object
-from hookonce.modules.client import Link, connect, described_problems, health, invoke
+from hookonce.modules.client import Link, connect, description_problems, health, invoke
 from hookonce.modules.descriptor import Descriptor
-from hookonce.modules.protocol import HEALTH_TIMEOUT, Answer, answer_of
-from hookonce.modules.stdio import Stdio
-from hookonce.modules.talk import StdioTalk, Talk, Wrong, request
+from hookonce.modules.protocol import HEALTH_TIMEOUT_S, ModuleResponse, parse_response
+from hookonce.modules.stdio import StdioLink
+from hookonce.modules.talk import StdioRawClient, RawClient, ConformanceFailure, encode_request
 
-UNKNOWN = "hookonce-no-such-operation"
-_MEGABYTE = 1 << 20
-_AT_ONCE = 16
-_BRIEF = 5.0  # seconds for what takes no work
-_MOMENT = 0.3
+UNKNOWN_OP = "hookonce-no-such-operation"
+_MEGABYTE_BYTES = 1 << 20
+_PARALLEL_CALLS = 16
+_BRIEF_TIMEOUT_S = 5.0  # seconds for what takes no work
+_SHORT_TIMEOUT_S = 0.3
 
 
-class Skipped(Exception):
+class CaseSkip(Exception):
     """A case that cannot be tried here, and why."""
 
 
-class Subject(Struct, kw_only=True):
-    """The module that is tried, and an operation of it that works."""
+class ConformanceSubject(Struct, kw_only=True):
+    """The module under test, and an operation of it that works."""
 
     descriptor: Descriptor
-    talk: Talk
+    client: RawClient
     timeout: float
     op: str | None = None
     args: Object = {}
-    number: int = 0
+    request_count: int = 0
 
-    def ask(self, verb: str, body: Object, seconds: float = _BRIEF) -> Object:
-        """The answer to a request, which has to bear the request's id if it bears any."""
-        self.number += 1
-        name = f"check-{self.number}"
-        stdio = self.descriptor.transport.type == "stdio"
-        document = self.talk.ask(verb, request(verb if stdio else "invoke", body, name if stdio else None), seconds)
-        if document.get("id", name) != name:
-            raise Wrong(f"answered the request {name!r} with the id {document['id']!r}")
+    def ask(self, verb: str, body: Object, seconds: float = _BRIEF_TIMEOUT_S) -> Object:
+        """The response to a request, which has to bear the request's id if it bears any."""
+        self.request_count += 1
+        request_id = f"check-{self.request_count}"
+        is_stdio = self.descriptor.transport.type == "stdio"
+        document = self.client.ask(verb, encode_request(verb if is_stdio else "invoke", body, request_id if is_stdio else None), seconds)
+        if document.get("id", request_id) != request_id:
+            raise ConformanceFailure(f"answered the request {request_id!r} with the id {document['id']!r}")
         return document
 
-    def link(self) -> Link:
-        """The module as a host uses it, in a process of its own."""
-        return connect(self.descriptor, watch=self.talk.transcript.add)
+    def open_link(self) -> Link:
+        """A link as a host uses it, with a process of its own."""
+        return connect(self.descriptor, watch=self.client.transcript.add)
 
 
-def is_well(subject: Subject) -> None:
+def check_health(subject: ConformanceSubject) -> None:
     """Health is answered with status ok."""
-    document = subject.ask("health", {}, min(HEALTH_TIMEOUT, subject.timeout))
-    told = _unwrapped(document)
-    if told.get("status") != "ok":
-        raise Wrong(f"its status is not ok but {told.get('status')!r}")
+    document = subject.ask("health", {}, min(HEALTH_TIMEOUT_S, subject.timeout))
+    status_document = _unwrap(document)
+    if status_document.get("status") != "ok":
+        raise ConformanceFailure(f"its status is not ok but {status_document.get('status')!r}")
 
 
-def tells_what_it_is(subject: Subject) -> None:
+def check_describe(subject: ConformanceSubject) -> None:
     """Describe is answered with six fields, which agree with the descriptor."""
-    told = _unwrapped(subject.ask("describe", {}))
-    told = {name: value for name, value in told.items() if name not in {"id", "ok"}}
-    if problems := described_problems(told):
-        raise Wrong("; ".join(f"{path} {message}" for path, message in problems))
+    description = _unwrap(subject.ask("describe", {}))
+    description = {name: value for name, value in description.items() if name not in {"id", "ok"}}
+    if problems := description_problems(description):
+        raise ConformanceFailure("; ".join(f"{path} {message}" for path, message in problems))
     for name in ("name", "kind"):
-        if told[name] != getattr(subject.descriptor, name):
-            raise Wrong(f"says that its {name} is {told[name]!r}; its descriptor says otherwise")
+        if description[name] != getattr(subject.descriptor, name):
+            raise ConformanceFailure(f"says that its {name} is {description[name]!r}; its descriptor says otherwise")
     if subject.op is None:
-        subject.op, subject.args = _an_operation(told["inputs"], subject.descriptor.kind)
+        subject.op, subject.args = _find_operation(description["inputs"], subject.descriptor.kind)
 
 
-def _an_operation(inputs: Any, kind: str) -> tuple[str | None, Object]:
-    """An operation that can be tried without knowing more: one that needs no arguments, or hears of an event."""
+def _find_operation(inputs: Any, kind: str) -> tuple[str | None, Object]:
+    """An operation that can be tried without knowing more: one without required arguments, or `on_event`."""
     if type(inputs) is not dict:
         return None, {}
     names = ((inputs.get("properties") or {}).get("op") or {}).get("enum") or []
-    needs = {}
-    for case in inputs.get("allOf") or []:
-        name = (((case.get("if") or {}).get("properties") or {}).get("op") or {}).get("const")
-        args = ((case.get("then") or {}).get("properties") or {}).get("args") or {}
-        needs[name] = args.get("required") or []
+    required_args = {}
+    for rule in inputs.get("allOf") or []:
+        name = (((rule.get("if") or {}).get("properties") or {}).get("op") or {}).get("const")
+        args = ((rule.get("then") or {}).get("properties") or {}).get("args") or {}
+        required_args[name] = args.get("required") or []
     if kind == "hook" or "on_event" in names:
         return "on_event", {"event": {"id": "check", "ts": 0, "event": "session:start", "component": "check"}}
-    return next(((name, {}) for name in names if not needs.get(name)), (None, {}))
+    return next(((name, {}) for name in names if not required_args.get(name)), (None, {}))
 
 
-def does_what_it_is_for(subject: Subject) -> None:
+def check_invoke(subject: ConformanceSubject) -> None:
     """An operation of its own succeeds."""
     if subject.op is None:
-        raise Skipped("no operation is known that needs no arguments: name one with --op and --args")
-    answer = answer_of(subject.ask("invoke", {"op": subject.op, "args": subject.args}, subject.timeout))
-    if answer.error is not None:
-        raise Wrong(f"{subject.op} failed with {answer.error.code}: {answer.error.message}")
+        raise CaseSkip("no operation is known that needs no arguments: name one with --op and --args")
+    response = parse_response(subject.ask("invoke", {"op": subject.op, "args": subject.args}, subject.timeout))
+    if response.error is not None:
+        raise ConformanceFailure(f"{subject.op} failed with {response.error.code}: {response.error.message}")
 
 
-def refuses_what_it_does_not_know(subject: Subject) -> None:
+def check_unsupported_op(subject: ConformanceSubject) -> None:
     """An operation that there is not is unsupported_op."""
-    _fails(subject.ask("invoke", {"op": UNKNOWN, "args": {}}), "unsupported_op")
+    _expect_error(subject.ask("invoke", {"op": UNKNOWN_OP, "args": {}}), "unsupported_op")
 
 
-def refuses_a_request_without_op(subject: Subject) -> None:
+def check_missing_op(subject: ConformanceSubject) -> None:
     """A request that names no operation is bad_request."""
-    _fails(subject.ask("invoke", {"args": {}}), "bad_request")
+    _expect_error(subject.ask("invoke", {"args": {}}), "bad_request")
 
 
-def takes_a_megabyte(subject: Subject) -> None:
+def check_megabyte(subject: ConformanceSubject) -> None:
     """A message of more than a megabyte is read and answered like any other."""
-    body = {"op": UNKNOWN, "args": {"padding": "x" * _MEGABYTE}}
-    _fails(subject.ask("invoke", body, subject.timeout), "unsupported_op")
+    body = {"op": UNKNOWN_OP, "args": {"padding": "x" * _MEGABYTE_BYTES}}
+    _expect_error(subject.ask("invoke", body, subject.timeout), "unsupported_op")
 
 
-def survives_garbage(subject: Subject) -> None:
+def check_garbage(subject: ConformanceSubject) -> None:
     """What is no JSON is bad_request, or ignored; the next request is answered."""
-    if isinstance(subject.talk, StdioTalk):
+    if isinstance(subject.client, StdioRawClient):
         try:
-            line = subject.talk.line(b"{this is no JSON\n", _MOMENT)
-        except Wrong:
+            line = subject.client.exchange_line(b"{this is no JSON\n", _SHORT_TIMEOUT_S)
+        except ConformanceFailure:
             line = None
-            if subject.talk.is_over:
-                raise Wrong("ended when it was told something that is no JSON") from None
+            if subject.client.is_over:
+                raise ConformanceFailure("ended when it was told something that is no JSON") from None
         if line is not None and b'"ok":true' in line.replace(b" ", b""):
-            raise Wrong("said ok to something that is no JSON")
+            raise ConformanceFailure("said ok to something that is no JSON")
     else:
-        _fails(subject.talk.ask("invoke", b"{this is no JSON", _BRIEF), "bad_request")
-    is_well(subject)
+        _expect_error(subject.client.ask("invoke", b"{this is no JSON", _BRIEF_TIMEOUT_S), "bad_request")
+    check_health(subject)
 
 
-def is_not_too_loud(subject: Subject) -> None:
+def check_stderr(subject: ConformanceSubject) -> None:
     """It writes to stderr what somebody may want to read, not more."""
-    if not isinstance(subject.talk, StdioTalk):
-        raise Skipped("what it writes to stderr is not seen over HTTP")
-    if subject.talk.is_too_loud:
-        raise Wrong(f"wrote {subject.talk.loud} bytes to stderr for a handful of requests")
+    if not isinstance(subject.client, StdioRawClient):
+        raise CaseSkip("what it writes to stderr is not seen over HTTP")
+    if subject.client.is_too_loud:
+        raise ConformanceFailure(f"wrote {subject.client.stderr_bytes} bytes to stderr for a handful of requests")
 
 
-def is_in_time_or_timed_out(subject: Subject) -> None:
+def check_timeout(subject: ConformanceSubject) -> None:
     """A call that takes too long ends with timeout, and its late answer is taken for nobody else's."""
-    with _linked(subject) as link:
-        _expect(health(link), None)
-        if not isinstance(link, Stdio):
-            _expect(invoke(link, UNKNOWN, timeout=1e-6), "timeout")
+    with _OpenLink(subject) as link:
+        _expect_code(health(link), None)
+        if not isinstance(link, StdioLink):
+            _expect_code(invoke(link, UNKNOWN_OP, timeout=1e-6), "timeout")
         else:
-            pid = _paused(link)
+            pid = _pause(link)
             try:
-                _expect(invoke(link, UNKNOWN, timeout=_MOMENT), "timeout")
+                _expect_code(invoke(link, UNKNOWN_OP, timeout=_SHORT_TIMEOUT_S), "timeout")
             finally:
                 with suppress(ProcessLookupError):
                     os.killpg(pid, signal.SIGCONT)
-        _expect(health(link, _BRIEF), None)
+        _expect_code(health(link, _BRIEF_TIMEOUT_S), None)
 
 
-def comes_back_after_a_crash(subject: Subject) -> None:
+def check_crash(subject: ConformanceSubject) -> None:
     """A module that is killed in the middle of a call is unreachable at once, and works when it is called again."""
-    with _linked(subject) as link:
-        if not isinstance(link, Stdio):
-            raise Skipped("a module over HTTP is started by somebody else")
-        _expect(health(link), None)
-        pid = _paused(link)
-        killing = Timer(_MOMENT, os.killpg, (pid, signal.SIGKILL))
-        killing.start()
-        _expect(invoke(link, UNKNOWN, timeout=_BRIEF), "unreachable")
-        killing.join()
-        _expect(health(link, _BRIEF), None)
+    with _OpenLink(subject) as link:
+        if not isinstance(link, StdioLink):
+            raise CaseSkip("a module over HTTP is started by somebody else")
+        _expect_code(health(link), None)
+        pid = _pause(link)
+        kill_timer = Timer(_SHORT_TIMEOUT_S, os.killpg, (pid, signal.SIGKILL))
+        kill_timer.start()
+        _expect_code(invoke(link, UNKNOWN_OP, timeout=_BRIEF_TIMEOUT_S), "unreachable")
+        kill_timer.join()
+        _expect_code(health(link, _BRIEF_TIMEOUT_S), None)
 
 
-def _paused(link: Stdio) -> int:
-    """Stop a module where it is, and wait until all of its threads stand still; its number."""
+def _pause(link: StdioLink) -> int:
+    """Stop a module with SIGSTOP, and wait until all of its threads stand still; its process id."""
     pid = link.pid
     try:
         if pid is not None:
@@ -178,22 +181,20 @@ def _paused(link: Stdio) -> int:
             return pid
     except (ProcessLookupError, ChildProcessError):
         pass
-    raise Wrong("ended after it had said that it was well")
+    raise ConformanceFailure("ended after it had said that it was well")
 
 
-def answers_many_at_once(subject: Subject) -> None:
+def check_parallel(subject: ConformanceSubject) -> None:
     """Calls that are made at the same time are all answered."""
-    with _linked(subject) as link, ThreadPoolExecutor(_AT_ONCE) as pool:
-        found = list(pool.map(lambda _: invoke(link, UNKNOWN, timeout=subject.timeout), range(_AT_ONCE)))
-    for answer in found:
-        _expect(answer, "unsupported_op")
+    with _OpenLink(subject) as link, ThreadPoolExecutor(_PARALLEL_CALLS) as pool:
+        responses = list(pool.map(lambda _: invoke(link, UNKNOWN_OP, timeout=subject.timeout), range(_PARALLEL_CALLS)))
+    for response in responses:
+        _expect_code(response, "unsupported_op")
 
 
-class _linked:  # noqa: N801  a word in a sentence
-    """The module as a host uses it, for a while."""
-
-    def __init__(self, subject: Subject) -> None:
-        self._link = subject.link()
+class _OpenLink:  # noqa: N801  a word in a sentence
+    def __init__(self, subject: ConformanceSubject) -> None:
+        self._link = subject.open_link()
 
     def __enter__(self) -> Link:
         return self._link
@@ -202,40 +203,40 @@ class _linked:  # noqa: N801  a word in a sentence
         self._link.close()
 
 
-def _expect(answer: Answer, code: str | None) -> None:
-    found = None if answer.error is None else answer.error.code
-    if found != code:
-        said = "" if answer.error is None else f": {answer.error.message}"
-        raise Wrong(f"expected {code or 'ok'}, and it came to {found or 'ok'}{said}")
+def _expect_code(response: ModuleResponse, code: str | None) -> None:
+    actual = None if response.error is None else response.error.code
+    if actual != code:
+        suffix = "" if response.error is None else f": {response.error.message}"
+        raise ConformanceFailure(f"expected {code or 'ok'}, and it came to {actual or 'ok'}{suffix}")
 
 
-def _fails(document: Object, code: str) -> None:
+def _expect_error(document: Object, code: str) -> None:
     if type(document.get("ok")) is not bool:
-        raise Wrong("its answer does not say whether it is ok")
-    _expect(answer_of(document), code)
+        raise ConformanceFailure("its answer does not say whether it is ok")
+    _expect_code(parse_response(document), code)
 
 
-def _unwrapped(document: Object) -> Object:
-    """Health and describe are answered as they are; some modules answer them as if they were invoked."""
+def _unwrap(document: Object) -> Object:
+    """Health and describe are answered plainly; some modules answer them as if they were invoked."""
     if document.get("ok") is False:
-        _expect(answer_of(document), None)
+        _expect_code(parse_response(document), None)
     result = document.get("result")
     return result if document.get("ok") is True and type(result) is dict else document
 
 
-Case = Callable[[Subject], None]
+Case = Callable[[ConformanceSubject], None]
 MINIMAL: dict[str, Case] = {
-    "health": is_well,
-    "describe": tells_what_it_is,
-    "invoke": does_what_it_is_for,
-    "unsupported-op": refuses_what_it_does_not_know,
-    "missing-op": refuses_a_request_without_op,
-    "timeout": is_in_time_or_timed_out,
+    "health": check_health,
+    "describe": check_describe,
+    "invoke": check_invoke,
+    "unsupported-op": check_unsupported_op,
+    "missing-op": check_missing_op,
+    "timeout": check_timeout,
 }
 CASES: dict[str, Case] = MINIMAL | {
-    "megabyte": takes_a_megabyte,
-    "garbage": survives_garbage,
-    "parallel": answers_many_at_once,
-    "crash": comes_back_after_a_crash,
-    "stderr": is_not_too_loud,
+    "megabyte": check_megabyte,
+    "garbage": check_garbage,
+    "parallel": check_parallel,
+    "crash": check_crash,
+    "stderr": check_stderr,
 }

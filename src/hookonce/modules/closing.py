@@ -1,20 +1,20 @@
-"""What is closed when nobody needs it any more."""
+"""Client of a module: connect, invoke, health and describe, the same for every transport."""
 
 from abc import ABC, abstractmethod
 from typing import Self
 
 
-class Closing(ABC):
-    """Something that can be used for a while."""
+class Closeable(ABC):
+    """Context manager that closes itself."""
 
     @abstractmethod
     def close(self) -> object:
-        """Use it no more."""
+        """Release what is open."""
 
     def __enter__(self) -> Self:
-        """For a while."""
+        """Return itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Until here."""
+        """Close."""
         self.close()

@@ -6,12 +6,12 @@ from typing import Any
 from msgspec import Struct
 
 from hookonce.errors import HookonceError
-from hookonce.manifest.contents import contents
+from hookonce.manifest.contents import read_regular_file
 from hookonce.model import Object, Problem
-from hookonce.modules.descriptor_rules import UNVERSIONED, lacking, problems_of
+from hookonce.modules.descriptor_rules import DEFAULT_VERSION, transport_problems, find_problems
 from hookonce.texts import load as parse
 
-_LARGEST = 1 << 20  # bytes of a file that is taken for a descriptor
+_MAX_DESCRIPTOR_BYTES = 1 << 20  # bytes of a file that is taken for a descriptor
 
 
 class DescriptorError(HookonceError):
@@ -32,57 +32,56 @@ class Transport(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Descriptor(Struct, frozen=True, kw_only=True):
-    """A module, described; `folder` is where its file lies, `extra` what else the document says."""
+    """A module's descriptor; `folder` is where its file lies, `extra` holds the fields that we do not know."""
 
     name: str
     kind: str
     transport: Transport
     capabilities: list[str]
-    version: str = UNVERSIONED
+    version: str = DEFAULT_VERSION
     folder: str | None = None
     extra: Object = {}
 
 
-def load(file: Path) -> Descriptor:
-    """The descriptor that a file holds; its command is run in that folder."""
+def load_descriptor(file: Path) -> Descriptor:
+    """Load the descriptor in a file; its command is run in that file's folder."""
     try:
-        document = parse(contents(file, _LARGEST).decode("utf-8-sig"))
+        document = parse(read_regular_file(file, _MAX_DESCRIPTOR_BYTES).decode("utf-8-sig"))
     except OSError as problem:
         raise HookonceError(f"{file} cannot be read: {problem.strerror}") from None
     except (ValueError, RecursionError):
         raise DescriptorError([("$", "expected a JSON document")], str(file)) from None
-    return descriptor_of(document, folder=str(file.resolve().parent), where=str(file))
+    return parse_descriptor(document, folder=str(file.resolve().parent), where=str(file))
 
 
-def descriptor_of(document: Any, *, folder: str | None = None, where: str = "the descriptor") -> Descriptor:
-    """The descriptor that a document holds, or every problem of it at once."""
-    problems, _ = problems_of(document)
+def parse_descriptor(document: Any, *, folder: str | None = None, where: str = "the descriptor") -> Descriptor:
+    """Parse a descriptor document; DescriptorError with every problem at once."""
+    problems, _ = find_problems(document)
     if problems:
         raise DescriptorError(problems, where)
-    told = document["transport"]
-    known = {name: told[name] for name in Transport.__struct_fields__ if told.get(name) is not None}
+    transport = document["transport"]
+    fields = {name: transport[name] for name in Transport.__struct_fields__ if transport.get(name) is not None}
     return Descriptor(
         name=document["name"],
         kind=document["kind"],
-        transport=Transport(**known),
+        transport=Transport(**fields),
         capabilities=document["capabilities"],
-        version=document.get("version") or UNVERSIONED,
+        version=document.get("version") or DEFAULT_VERSION,
         folder=folder,
-        extra=_extra(document, told),
+        extra=_extra_fields(document, transport),
     )
 
 
-def _extra(document: Object, transport: Object) -> Object:
-    """What neither we nor the specification know, kept at its place."""
+def _extra_fields(document: Object, transport: Object) -> Object:
     extra = {name: value for name, value in document.items() if name not in Descriptor.__struct_fields__[:5]}
-    inner = {name: value for name, value in transport.items() if name not in Transport.__struct_fields__}
-    return extra | ({"transport": inner} if inner else {})
+    extra_transport = {name: value for name, value in transport.items() if name not in Transport.__struct_fields__}
+    return extra | ({"transport": extra_transport} if extra_transport else {})
 
 
-def document_of(descriptor: Descriptor) -> Object:
-    """The document of a descriptor, with everything that its own document said."""
-    told, extra = descriptor.transport, dict(descriptor.extra)
-    transport: Object = {name: value for name in told.__struct_fields__ if (value := getattr(told, name))}
+def descriptor_document(descriptor: Descriptor) -> Object:
+    """The document of a descriptor, with the fields of its own document that we do not know."""
+    source, extra = descriptor.transport, dict(descriptor.extra)
+    transport: Object = {name: value for name in source.__struct_fields__ if (value := getattr(source, name))}
     transport |= extra.pop("transport", {})
     return {
         "name": descriptor.name,
@@ -93,7 +92,7 @@ def document_of(descriptor: Descriptor) -> Object:
     } | extra
 
 
-def unmountable(descriptor: Descriptor) -> list[Problem]:
-    """What a descriptor that can be read still lacks for its module to be reached."""
-    told = descriptor.transport
-    return [*lacking(told.type, told.command, told.url)]
+def mount_problems(descriptor: Descriptor) -> list[Problem]:
+    """Problems that keep the module of a valid descriptor from being reached."""
+    transport = descriptor.transport
+    return [*transport_problems(transport.type, transport.command, transport.url)]

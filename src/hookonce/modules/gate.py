@@ -1,4 +1,4 @@
-"""The capability gate: what a module wants to be allowed is denied, unless a policy grants it and none denies it."""
+"""Capability policies: what a module asks for is denied, unless a policy grants it and none denies it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from hookonce.modules.descriptor import Descriptor
 
-Verdict = Literal["grant", "deny"]
+CapabilityVerdict = Literal["grant", "deny"]
 
 # The registered capabilities; modules may want others, which somebody has to grant by their names.
 CAPABILITIES = {
@@ -23,8 +23,8 @@ CAPABILITIES = {
 }
 
 
-class Wish(Struct, frozen=True, kw_only=True):
-    """A module that wants a capability for an operation."""
+class CapabilityRequest(Struct, frozen=True, kw_only=True):
+    """A module's request of one capability for one operation."""
 
     module: str
     capability: str
@@ -32,46 +32,46 @@ class Wish(Struct, frozen=True, kw_only=True):
     session_id: str | None = None
 
 
-class Ruling(Struct, frozen=True, kw_only=True):
-    """What became of a wish, and who said so; nobody, if nobody granted it."""
+class CapabilityDecision(Struct, frozen=True, kw_only=True):
+    """The decision about a capability request; `by` is the policy that decided, None if no policy granted it."""
 
-    wish: Wish
-    granted: bool
+    request: CapabilityRequest
+    is_granted: bool
     by: str | None = None
 
 
-Policy = Callable[[Wish], Verdict | None]
+CapabilityPolicy = Callable[[CapabilityRequest], CapabilityVerdict | None]
 
 
-def listed(grants: Mapping[str, Iterable[str]]) -> Policy:
-    """The policy of a table: for each module, and under `*` for all of them, the capabilities that it has."""
-    known = {name: frozenset(capabilities) for name, capabilities in grants.items()}
+def policy_from_grants(grants: Mapping[str, Iterable[str]]) -> CapabilityPolicy:
+    """A policy from a table: the capabilities of each module, and under `*` those of all modules."""
+    granted_capabilities = {name: frozenset(capabilities) for name, capabilities in grants.items()}
 
-    def policy(wish: Wish) -> Verdict | None:
-        either = known.get(wish.module, frozenset()) | known.get("*", frozenset())
-        return "grant" if wish.capability in either else None
+    def policy(request: CapabilityRequest) -> CapabilityVerdict | None:
+        capabilities = granted_capabilities.get(request.module, frozenset()) | granted_capabilities.get("*", frozenset())
+        return "grant" if request.capability in capabilities else None
 
     return policy
 
 
-def judged(wish: Wish, policies: Iterable[tuple[str, Policy]]) -> Ruling:
-    """One who denies is enough; without anybody who grants it is denied. A policy that fails denies."""
-    granting: str | None = None
+def decide_capability(request: CapabilityRequest, policies: Iterable[tuple[str, CapabilityPolicy]]) -> CapabilityDecision:
+    """Decide a capability request: one denial is enough, no grant is a denial, a policy that raises denies."""
+    granting_policy: str | None = None
     for name, policy in policies:
         try:
-            verdict = policy(wish)
+            verdict = policy(request)
         except Exception:  # noqa: BLE001  what nobody could judge is not granted
             verdict = "deny"
         if verdict == "deny":
-            return Ruling(wish=wish, granted=False, by=name)
-        if verdict == "grant" and granting is None:
-            granting = name
-    return Ruling(wish=wish, granted=granting is not None, by=granting)
+            return CapabilityDecision(request=request, is_granted=False, by=name)
+        if verdict == "grant" and granting_policy is None:
+            granting_policy = name
+    return CapabilityDecision(request=request, is_granted=granting_policy is not None, by=granting_policy)
 
 
-def wishes(descriptor: Descriptor, op: str, session_id: str | None) -> list[Wish]:
-    """Everything that a module wants before it does anything."""
+def capability_requests(descriptor: Descriptor, op: str, session_id: str | None) -> list[CapabilityRequest]:
+    """The capability requests of a module, before it does anything."""
     return [
-        Wish(module=descriptor.name, capability=one, op=op, session_id=session_id)
-        for one in dict.fromkeys(descriptor.capabilities)
+        CapabilityRequest(module=descriptor.name, capability=capability, op=op, session_id=session_id)
+        for capability in dict.fromkeys(descriptor.capabilities)
     ]

@@ -1,92 +1,92 @@
-"""Hooks of a kernel: modules and functions that hear of events, and modules that are asked for capabilities."""
+"""Hook registry of the kernel: modules and functions that observe events, and modules that decide on capabilities."""
 
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from hookonce.model import Object
-from hookonce.modules.bus import Bus, Observer
-from hookonce.modules.gate import Policy, Verdict, Wish
-from hookonce.modules.happening import Ids, Teller
-from hookonce.modules.invoking import DELIVERY, POLICY, Invoker
-from hookonce.modules.mounts import Mounts
+from hookonce.modules.bus import EventBus, Observer
+from hookonce.modules.gate import CapabilityPolicy, CapabilityVerdict, CapabilityRequest
+from hookonce.modules.happening import EventIds, EventEmitter
+from hookonce.modules.invoking import DELIVERY_KEY, POLICY_EVENT, Invoker
+from hookonce.modules.mounts import MountTable
 from hookonce.modules.protocol import Fault
-from hookonce.modules.sessions import Sessions
+from hookonce.modules.sessions import SessionTable
 
-EVERYTHING = "*"
-ADVISED = range(10, 91)  # priorities that hooks are advised to have; 0 is the default
-ACK = 5.0  # seconds in which a hook says that it has heard
-_VERDICTS: dict[str, Verdict] = {"grant": "grant", "allow": "grant", "deny": "deny"}
+ALL_EVENTS = "*"
+ADVISED_PRIORITIES = range(10, 91)  # priorities that hooks are advised to have; 0 is the default
+ACK_TIMEOUT_S = 5.0  # seconds in which a hook says that it has heard
+_VERDICTS: dict[str, CapabilityVerdict] = {"grant": "grant", "allow": "grant", "deny": "deny"}
 
 
-class Hearing:
-    """Everybody who hears of events."""
+class HookRegistry:
+    """Registry of hooks."""
 
-    def __init__(self, teller: Teller, mounts: Mounts, sessions: Sessions, invoker: Invoker) -> None:
-        """Nobody yet."""
-        self._teller, self._mounts, self._sessions, self._invoker = teller, mounts, sessions, invoker
+    def __init__(self, emitter: EventEmitter, mounts: MountTable, sessions: SessionTable, invoker: Invoker) -> None:
+        """No hook is registered."""
+        self._emitter, self._mounts, self._sessions, self._invoker = emitter, mounts, sessions, invoker
 
-    def add(self, bus: Bus, event: str, endpoint: str | Observer, priority: int) -> Callable[[], None]:
-        """Let a mounted module or a function hear of an event; what ends that is given back."""
+    def register(self, bus: EventBus, event: str, endpoint: str | Observer, priority: int) -> Callable[[], None]:
+        """Register a mounted module or a function for an event; returns what unregisters it."""
         if not isinstance(endpoint, str):
             if not callable(endpoint):
                 raise Fault("bad_request", "a hook is a module that is mounted, by its name, or a function")
-            return bus.observe(name_of(endpoint), endpoint, _about(event), priority=priority)
-        self._mounts.named(endpoint)
-        end = bus.observe(endpoint, self._hear(endpoint), _about(event), priority=priority)
-        asked = (endpoint, self._policy(endpoint))
-        if event in {POLICY, EVERYTHING}:
-            self._invoker.hooks[id(asked)] = asked
+            return bus.observe(endpoint_name(endpoint), endpoint, _event_filter(event), priority=priority)
+        self._mounts.find_descriptor(endpoint)
+        end_observer = bus.observe(endpoint, self._build_observer(endpoint), _event_filter(event), priority=priority)
+        policy_entry = (endpoint, self._build_policy(endpoint))
+        if event in {POLICY_EVENT, ALL_EVENTS}:
+            self._invoker.hook_policies[id(policy_entry)] = policy_entry
 
-        def leave() -> None:
-            self._invoker.hooks.pop(id(asked), None)
-            end()
+        def unregister() -> None:
+            self._invoker.hook_policies.pop(id(policy_entry), None)
+            end_observer()
 
-        return leave
+        return unregister
 
-    def _hear(self, endpoint: str) -> Observer:
-        def hear(event: Object) -> None:
-            ids = Ids(session_id=event.get("session_id"), request_id=event.get("request_id"))
-            if ids.session_id not in self._sessions.all():
+    def _build_observer(self, endpoint: str) -> Observer:
+        def observe(event: Object) -> None:
+            ids = EventIds(session_id=event.get("session_id"), request_id=event.get("request_id"))
+            if ids.session_id not in self._sessions.list_ids():
                 ids = replace(ids, session_id=None)
-            said = self._tell(endpoint, event, ids)
-            if not said["ok"]:
-                raise Fault(said["error"]["code"], said["error"]["message"])
+            response = self._deliver(endpoint, event, ids)
+            if not response["ok"]:
+                raise Fault(response["error"]["code"], response["error"]["message"])
 
-        return hear
+        return observe
 
-    def _policy(self, endpoint: str) -> Policy:
-        def policy(wish: Wish) -> Verdict | None:
-            ids, data = Ids(session_id=wish.session_id), {"capability": wish.capability, "op": wish.op}
-            event = self._teller.made(POLICY, data, ids, module=wish.module, status="asked")
-            said = self._tell(endpoint, event, ids)
-            if not said["ok"]:
+    def _build_policy(self, endpoint: str) -> CapabilityPolicy:
+        def policy(request: CapabilityRequest) -> CapabilityVerdict | None:
+            ids, data = EventIds(session_id=request.session_id), {"capability": request.capability, "op": request.op}
+            event = self._emitter.build_event(POLICY_EVENT, data, ids, module=request.module, status="asked")
+            response = self._deliver(endpoint, event, ids)
+            if not response["ok"]:
                 return "deny"
-            result = said["result"]
+            result = response["result"]
             return _VERDICTS.get(str(result.get("decision"))) if type(result) is dict else None
 
         return policy
 
-    def _tell(self, endpoint: str, event: Object, ids: Ids) -> Object:
-        return self._invoker.invoke(endpoint, "on_event", {"event": event}, ids, ACK, **{DELIVERY: event["id"]})
+    def _deliver(self, endpoint: str, event: Object, ids: EventIds) -> Object:
+        return self._invoker.invoke(endpoint, "on_event", {"event": event}, ids, ACK_TIMEOUT_S, **{DELIVERY_KEY: event["id"]})
 
 
-def name_of(endpoint: str | Observer) -> str:
-    """What a hook is called."""
+def endpoint_name(endpoint: str | Observer) -> str:
+    """The name of a hook."""
     return endpoint if isinstance(endpoint, str) else getattr(endpoint, "__name__", "function")
 
 
-def advice(priority: int) -> Object:
-    """What is to be said about a priority."""
-    if not priority or type(priority) is not int or priority in ADVISED:
+def priority_advice(priority: int) -> Object:
+    """A lint field for a priority outside of the advised range."""
+    if not priority or type(priority) is not int or priority in ADVISED_PRIORITIES:
         return {}
-    return {"lint": f"a priority of {ADVISED[0]} to {ADVISED[-1]} is advised"}
+    return {"lint": f"a priority of {ADVISED_PRIORITIES[0]} to {ADVISED_PRIORITIES[-1]} is advised"}
 
 
-def _about(event: str) -> Callable[[Object], bool]:
-    """Which events a hook hears of; never of those that tell how hooks were told."""
+def _event_filter(event: str) -> Callable[[Object], bool]:
+    """The filter of a hook's events; never those that say how hooks were invoked."""
 
-    def wants(document: Object) -> bool:
-        return event in {EVERYTHING, document["event"]} and DELIVERY not in (document.get("data") or {})
+    def matches(document: Object) -> bool:
+        return event in {ALL_EVENTS, document["event"]} and DELIVERY_KEY not in (document.get("data") or {})
 
-    return wants
+    return matches

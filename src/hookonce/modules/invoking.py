@@ -8,75 +8,75 @@ from msgspec.structs import replace
 from hookonce.model import Json, Object
 from hookonce.modules.client import invoke
 from hookonce.modules.descriptor import Descriptor
-from hookonce.modules.gate import Policy, judged, wishes
-from hookonce.modules.happening import Ids, Teller
-from hookonce.modules.links import Links
-from hookonce.modules.mounts import Mounts
-from hookonce.modules.protocol import Answer, Fault
-from hookonce.modules.sense import UNWRITABLE, described, seconds, text
-from hookonce.modules.sessions import Sessions
+from hookonce.modules.gate import CapabilityPolicy, decide_capability, capability_requests
+from hookonce.modules.happening import EventIds, EventEmitter
+from hookonce.modules.links import LinkPool
+from hookonce.modules.mounts import MountTable
+from hookonce.modules.protocol import ModuleResponse, Fault
+from hookonce.modules.sense import JSON_ENCODE_ERRORS, resolve_descriptor, require_timeout, require_text
+from hookonce.modules.sessions import SessionTable
 
-POLICY, DELIVERY = "policy:decision", "delivers"
+POLICY_EVENT, DELIVERY_KEY = "policy:decision", "delivers"
 
 
 class Invoker:
-    """One who invokes modules; `hooks` are policies that are modules themselves, each with its name."""
+    """Invokes modules; `hook_policies` are policies that are modules themselves, each with its name."""
 
     def __init__(
-        self, teller: Teller, mounts: Mounts, sessions: Sessions, links: Links, policies: Mapping[str, Policy]
+        self, emitter: EventEmitter, mounts: MountTable, sessions: SessionTable, links: LinkPool, policies: Mapping[str, CapabilityPolicy]
     ) -> None:
         """Invoke what is mounted, or described."""
-        self._teller, self._mounts, self._sessions, self._links = teller, mounts, sessions, links
+        self._emitter, self._mounts, self._sessions, self._links = emitter, mounts, sessions, links
         self._policies = dict(policies)
-        self.hooks: dict[int, tuple[str, Policy]] = {}
+        self.hook_policies: dict[int, tuple[str, CapabilityPolicy]] = {}
 
     def invoke(
-        self, module: Descriptor | Object | str, op: str, args: Object, ids: Ids, timeout: float, **data: Json
+        self, module: Descriptor | Object | str, op: str, args: Object, ids: EventIds, timeout: float, **data: Json
     ) -> Object:
-        """What an operation comes to: ok with a result, or an error; `data` is what else the event of it tells."""
-        ids, began = replace(ids, span_id=self._teller.mint()), monotonic()
+        """Invoke an operation: ok with a result, or an error; `data` are further fields of the event."""
+        ids, start = replace(ids, span_id=self._emitter.mint()), monotonic()
         name = module
         try:
-            descriptor = self._mounts.named(module) if isinstance(module, str) else described(module)
+            descriptor = self._mounts.find_descriptor(module) if isinstance(module, str) else resolve_descriptor(module)
             name = descriptor.name
-            answer = self._answer(descriptor, text(op, "op"), args, ids, seconds(timeout), data)
+            response = self._call_module(descriptor, require_text(op, "op"), args, ids, require_timeout(timeout), data)
         except Fault as fault:
-            answer = Answer(ok=False, error=fault.error)
-        self._teller.tell(
+            response = ModuleResponse(ok=False, error=fault.error)
+        self._emitter.emit(
             "module:invoke",
             {"op": str(op)} | data,
             ids,
             module=str(name),
-            status="ok" if answer.ok else "error",
-            duration_ms=round((monotonic() - began) * 1000),
-            error=answer.error,
+            status="ok" if response.ok else "error",
+            duration_ms=round((monotonic() - start) * 1000),
+            error=response.error,
         )
-        return answer.document()
+        return response.to_document()
 
-    def _answer(self, descriptor: Descriptor, op: str, args: Object, ids: Ids, timeout: float, data: Object) -> Answer:
+    def _call_module(self, descriptor: Descriptor, op: str, args: Object, ids: EventIds, timeout: float, data: Object) -> ModuleResponse:
         if ids.session_id is not None:
-            self._sessions.check(ids.session_id)
+            self._sessions.require(ids.session_id)
         if type(args) is not dict:
             raise Fault("bad_request", "args is an object")
-        self._admit(descriptor, op, ids, data)
+        self._check_capabilities(descriptor, op, ids, data)
         try:
-            return invoke(self._links.to(descriptor), op, args, session_id=ids.session_id, timeout=timeout)
-        except UNWRITABLE as problem:
+            return invoke(self._links.get(descriptor), op, args, session_id=ids.session_id, timeout=timeout)
+        except JSON_ENCODE_ERRORS as problem:
             raise Fault("bad_request", f"args cannot be written as JSON: {problem}") from None
 
-    def _admit(self, descriptor: Descriptor, op: str, ids: Ids, data: Object) -> None:
-        """Refuse a module that wants what no policy has granted; every ruling is told.
+    def _check_capabilities(self, descriptor: Descriptor, op: str, ids: EventIds, data: Object) -> None:
+        """Refuse a module that wants what no policy has granted; every decision is an event.
 
-        Modules that hear of events, policies among them, are judged by tables alone: nobody grants itself anything.
+        Modules that observe events, policies among them, are judged by tables alone: none grants itself anything.
         """
-        policies = [*self._policies.items(), *([] if DELIVERY in data else self.hooks.values())]
-        denied = []
-        for wish in wishes(descriptor, op, ids.session_id):
-            ruling = judged(wish, policies)
-            told = {"capability": wish.capability, "op": op} | data | ({} if ruling.by is None else {"by": ruling.by})
-            status = "granted" if ruling.granted else "denied"
-            self._teller.tell(POLICY, told, ids, module=descriptor.name, status=status)
-            denied += [] if ruling.granted else [wish.capability]
-        if denied:
-            said = f"{descriptor.name} wants {', '.join(denied)}, which no policy grants"
-            raise Fault("forbidden", said, {"capabilities": denied})
+        policies = [*self._policies.items(), *([] if DELIVERY_KEY in data else self.hook_policies.values())]
+        denied_capabilities = []
+        for request in capability_requests(descriptor, op, ids.session_id):
+            decision = decide_capability(request, policies)
+            event_data = {"capability": request.capability, "op": op} | data | ({} if decision.by is None else {"by": decision.by})
+            status = "granted" if decision.is_granted else "denied"
+            self._emitter.emit(POLICY_EVENT, event_data, ids, module=descriptor.name, status=status)
+            denied_capabilities += [] if decision.is_granted else [request.capability]
+        if denied_capabilities:
+            message = f"{descriptor.name} wants {', '.join(denied_capabilities)}, which no policy grants"
+            raise Fault("forbidden", message, {"capabilities": denied_capabilities})

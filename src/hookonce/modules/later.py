@@ -1,4 +1,4 @@
-"""Work that is acknowledged at once and done afterwards, in the order in which it came."""
+"""Job queue of a module: events are acknowledged at once and handled afterwards, in order, by one thread."""
 
 import sys
 from queue import Full, Queue
@@ -10,38 +10,38 @@ from hookonce.model import Object
 from hookonce.modules.operation import Operation
 from hookonce.modules.protocol import Fault, Request
 
-_MOST = 10_000  # requests that wait
-_open: "list[Later]" = []
+_MAX_JOBS = 10_000  # requests that wait
+_queues: "list[JobQueue]" = []
 
 
-class Later:
-    """A queue before an operation; one thread, which is there once something has come."""
+class JobQueue:
+    """Queue before an operation; its thread is started with the first job."""
 
     def __init__(self, operation: Operation) -> None:
         self._operation, self._lock = operation, Lock()
-        self._queue: Queue[Request] = Queue(_MOST)
-        self._started = False
-        _open.append(self)
+        self._queue: Queue[Request] = Queue(_MAX_JOBS)
+        self._has_thread = False
+        _queues.append(self)
 
     def __call__(self, request: Request) -> Object:
-        """Take a request that fits, and say so."""
-        self._operation.taken(request)
+        """Enqueue a request whose arguments fit, and acknowledge it."""
+        self._operation.bind_arguments(request)
         try:
             self._queue.put_nowait(request)
         except Full:
-            raise Fault("oom", f"{_MOST} events are waiting already", {"retryable": True}) from None
+            raise Fault("oom", f"{_MAX_JOBS} events are waiting already", {"retryable": True}) from None
         with self._lock:
-            if not self._started:
-                self._started = True
-                Thread(target=self._work, daemon=True).start()
+            if not self._has_thread:
+                self._has_thread = True
+                Thread(target=self._run, daemon=True).start()
         return {"accepted": True}
 
     def schemas(self) -> tuple[Object, Object]:
-        """As the operation takes it; what it gives is that it was taken."""
-        given: Object = {"type": "object", "required": ["accepted"], "properties": {"accepted": {"const": True}}}
-        return self._operation.schemas()[0], given
+        """The argument schema of the operation, and that of the acknowledgement."""
+        result_schema: Object = {"type": "object", "required": ["accepted"], "properties": {"accepted": {"const": True}}}
+        return self._operation.schemas()[0], result_schema
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         while True:
             request = self._queue.get()
             try:
@@ -51,16 +51,16 @@ class Later:
             finally:
                 self._queue.task_done()
 
-    def finish(self, deadline: float) -> None:
-        """Wait until everything is done, or the deadline has passed."""
-        done = self._queue.all_tasks_done
-        with done:
-            while self._queue.unfinished_tasks and (left := deadline - monotonic()) > 0:
-                done.wait(left)
+    def drain(self, deadline: float) -> None:
+        """Wait until every job is done, or the deadline has passed."""
+        all_done = self._queue.all_tasks_done
+        with all_done:
+            while self._queue.unfinished_tasks and (remaining_s := deadline - monotonic()) > 0:
+                all_done.wait(remaining_s)
 
 
-def finish_all(seconds: float) -> None:
-    """Give what was acknowledged some time to be done, before this process ends."""
+def drain_all(seconds: float) -> None:
+    """Give all queues some seconds to finish their jobs, before this process ends."""
     deadline = monotonic() + seconds
-    for one in _open:
-        one.finish(deadline)
+    for queue in _queues:
+        queue.drain(deadline)

@@ -1,43 +1,46 @@
-"""A module ends with us, even if we are killed: a shell waits for the end of a pipe that only we hold."""
+"""Parent-death guard: a shell that kills a module's process group when our end of a pipe closes.
+
+So a module ends with us even if we are killed with SIGKILL.
+"""
 
 import os
 from contextlib import suppress
 from subprocess import DEVNULL, Popen
 
 _SHELL = "/bin/sh"
-_WAIT = 'read -r group && { read -r _; kill -9 "-$group"; }'
+_WATCH_SCRIPT = 'read -r group && { read -r _; kill -9 "-$group"; }'
 
 
-class Leash:
-    """The shell, which ends a group of processes when we let go without a word."""
+class ParentGuard:
+    """Shell that kills a process group when we exit without releasing it."""
 
     def __init__(self) -> None:
-        """Start the shell; where there is none, nobody watches."""
-        self._held = -1
+        """Start the shell; where there is none, nothing is guarded."""
+        self._write_fd = -1
         self._shell: Popen[bytes] | None = None
         with suppress(OSError):
-            ear, self._held = os.pipe()
+            read_fd, self._write_fd = os.pipe()
             try:
-                self._shell = _started(ear)
+                self._shell = _start_shell(read_fd)
             finally:
-                os.close(ear)
+                os.close(read_fd)
 
-    def hold(self, group: int) -> None:
-        """Have this group ended with us."""
+    def guard_group(self, group: int) -> None:
+        """Have this process group killed with us."""
         with suppress(OSError):
-            os.write(self._held, f"{group}\n".encode())
+            os.write(self._write_fd, f"{group}\n".encode())
 
-    def drop(self) -> None:
-        """Nobody is to be ended any more; call this while the group's number is still its own."""
+    def release(self) -> None:
+        """Guard nothing any more; call this while the group's number is still its own."""
         shell, self._shell = self._shell, None
         if shell is not None:
             shell.kill()
             shell.wait()
-        held, self._held = self._held, -1
-        if held >= 0:
-            os.close(held)
+        write_fd, self._write_fd = self._write_fd, -1
+        if write_fd >= 0:
+            os.close(write_fd)
 
 
-def _started(ear: int) -> "Popen[bytes]":
-    words = [_SHELL, "-c", _WAIT]
-    return Popen(words, stdin=ear, stdout=DEVNULL, stderr=DEVNULL, env={}, start_new_session=True)  # noqa: S603  ours
+def _start_shell(read_fd: int) -> "Popen[bytes]":
+    argv = [_SHELL, "-c", _WATCH_SCRIPT]
+    return Popen(argv, stdin=read_fd, stdout=DEVNULL, stderr=DEVNULL, env={}, start_new_session=True)  # noqa: S603  ours

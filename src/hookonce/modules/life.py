@@ -1,7 +1,7 @@
-"""One life of a module on stdio: from its start to its end, with the calls that are under way meanwhile.
+"""Lifecycle of a module's process on stdio, from start to end, with its pending requests.
 
-Callers read for each other. Whoever waits for an answer and finds nobody reading reads, and gives every answer that
-comes to the one it belongs to; with one caller at a time no thread ever waits for another.
+Callers read for each other (ADR 25): whoever waits for a response and finds nobody reading reads, and
+delivers every response that comes; with one caller at a time no thread ever waits for another.
 """
 
 from collections.abc import Callable
@@ -10,110 +10,109 @@ from threading import Lock
 from time import monotonic
 
 from hookonce.model import Object
-from hookonce.modules.lines import Lines, document_of, line_of
-from hookonce.modules.log import Log
-from hookonce.modules.process import Process
-from hookonce.modules.protocol import Request, failed, spelled
-from hookonce.modules.waiting import Fate, Waiter, Waiting
+from hookonce.modules.lines import LineBuffer, decode_line, encode_line
+from hookonce.modules.log import StderrTail
+from hookonce.modules.process import ModuleProcess
+from hookonce.modules.protocol import Request, build_error, request_document
+from hookonce.modules.waiting import DeliveryOutcome, ResponseWaiter, PendingRequests
 
-Watch = Callable[[str, bytes], object]
-_MOMENT = 0.1  # seconds: a process closes its pipes a little before it has ended
-_SHOWN = 200  # bytes of something strange
-_NOTES: dict[Fate, bytes] = {
+MessageWatcher = Callable[[str, bytes], object]
+_EXIT_WAIT_S = 0.1  # seconds: a process closes its pipes a little before it has ended
+_MAX_NOTE_BYTES = 200  # bytes of something strange
+_LOG_NOTES: dict[DeliveryOutcome, bytes] = {
     "late": b"[an answer that nobody waits for any more: ",
     "stray": b"[on stdout, and no answer: ",
     "ambiguous": b"[an answer too many: ",
 }
 
 
-class Life:
-    """A running module and the calls that wait for it."""
+class ModuleLifecycle:
+    """Running process of a module and its pending requests."""
 
-    def __init__(self, process: Process, log: Log, limit: int, watch: Watch | None) -> None:
-        self.process, self.over, self.waiting = process, "", Waiting[Waiter]()
+    def __init__(self, process: ModuleProcess, log: StderrTail, limit: int, watch: MessageWatcher | None) -> None:
+        self.process, self.end_reason, self.pending = process, "", PendingRequests[ResponseWaiter]()
         self._log, self._limit, self._watch = log, limit, watch
-        self._lines = Lines(limit)
-        self._numbers = count(1)
-        self._turn, self._writing, self._ending = Lock(), Lock(), Lock()
+        self._lines = LineBuffer(limit)
+        self._ids = count(1)
+        self._read_lock, self._write_lock, self._end_lock = Lock(), Lock(), Lock()
 
     def exchange(self, request: Request, timeout: float, deadline: float) -> Object | None:
-        """The answer to a request; None if the module was gone before it got any of it."""
-        number = next(self._numbers)
-        line = line_of(spelled(request) | {"id": number})
+        """Send a request and return its response; None if the module was gone before it got any of it."""
+        request_id = next(self._ids)
+        line = encode_line(request_document(request) | {"id": request_id})
         if len(line) > self._limit:
-            return failed("bad_request", f"the request has {len(line)} bytes; {self._limit} are the most")
-        if number > 1 and not self.waiting:
-            self._log.turn()
-        waiter = self.waiting.add(number, Waiter())
+            return build_error("bad_request", f"the request has {len(line)} bytes; {self._limit} are the most")
+        if request_id > 1 and not self.pending:
+            self._log.mark_call()
+        waiter = self.pending.add(request_id, ResponseWaiter())
         try:
-            if self._sent(number, line, deadline):
-                self._wait(waiter, deadline)
-            elif self.over and monotonic() < deadline:
+            if self._send(request_id, line, deadline):
+                self._wait_for_response(waiter, deadline)
+            elif self.end_reason and monotonic() < deadline:
                 return None
-            return waiter.document or self._late(timeout)
+            return waiter.document or self._timeout_response(timeout)
         finally:
-            self.waiting.leave(number)
-            self._leave()
+            self.pending.remove(request_id)
+            self._hand_over()
 
-    def settle(self) -> None:
-        """Hear what came since the last call, so that it is not taken for the answer to the next."""
-        self._hear()
-        self._leave()
+    def discard_stale(self) -> None:
+        """Read what came since the last call, so that it is not taken for the response to the next request."""
+        self._read_once()
+        self._hand_over()
 
-    def _sent(self, number: int, line: bytes, deadline: float) -> bool:
-        """Whether the whole line is on its way; of a line that got stuck in the middle there is no way back."""
-        if not self._writing.acquire(blocking=False) and not self._writing.acquire(timeout=_left(deadline)):
+    def _send(self, request_id: int, line: bytes, deadline: float) -> bool:
+        """Whether the whole line was written; a line that got stuck in the middle cannot be taken back."""
+        if not self._write_lock.acquire(blocking=False) and not self._write_lock.acquire(timeout=_remaining_s(deadline)):
             return False
         try:
-            if self.over:
+            if self.end_reason:
                 return False
-            self.waiting.last = max(self.waiting.last, number)
-            sent = self.process.send(line, deadline, self._hear)
+            self.pending.last_id = max(self.pending.last_id, request_id)
+            sent_bytes = self.process.send(line, deadline, self._read_once)
         except OSError:  # nobody reads there any more
-            sent = -1
+            sent_bytes = -1
         finally:
-            self._writing.release()
-        if self._watch is not None and sent == len(line):
+            self._write_lock.release()
+        if self._watch is not None and sent_bytes == len(line):
             self._watch("sent", line)
-        if sent < 0:
+        if sent_bytes < 0:
             self.end("it closed its stdin")
-        elif 0 < sent < len(line):
+        elif 0 < sent_bytes < len(line):
             self.end("it stopped reading in the middle of a request")
-        return sent == len(line)
+        return sent_bytes == len(line)
 
-    def _wait(self, waiter: Waiter, deadline: float) -> None:
-        """Read until the answer is there, or wait for whoever reads."""
+    def _wait_for_response(self, waiter: ResponseWaiter, deadline: float) -> None:
         while waiter.document is None:
-            if self._turn.acquire(blocking=False):
+            if self._read_lock.acquire(blocking=False):
                 try:
-                    self._lead(waiter, deadline)
+                    self._read_until_response(waiter, deadline)
                 finally:
-                    self._turn.release()
+                    self._read_lock.release()
                 return
-            if not waiter.bell.acquire(timeout=_left(deadline)):
+            if not waiter.bell.acquire(timeout=_remaining_s(deadline)):
                 return
 
-    def _lead(self, waiter: Waiter, deadline: float) -> None:
-        while waiter.document is None and not self.over:
+    def _read_until_response(self, waiter: ResponseWaiter, deadline: float) -> None:
+        while waiter.document is None and not self.end_reason:
             chunk = self.process.receive(deadline)
             if chunk is None:
                 return
-            self._take(chunk)
+            self._process_chunk(chunk)
 
-    def _hear(self) -> bool:
-        """Read once while somebody writes; whether nobody else was reading."""
-        if not self._turn.acquire(blocking=False):
+    def _read_once(self) -> bool:
+        """Read once while a request is written; whether no other thread was reading."""
+        if not self._read_lock.acquire(blocking=False):
             return False
         try:
-            if not self.over and (chunk := self.process.receive(monotonic())) is not None:
-                self._take(chunk)
+            if not self.end_reason and (chunk := self.process.receive(monotonic())) is not None:
+                self._process_chunk(chunk)
         finally:
-            self._turn.release()
+            self._read_lock.release()
         return True
 
-    def _take(self, chunk: bytes) -> None:
+    def _process_chunk(self, chunk: bytes) -> None:
         if not chunk:
-            self.end("it closed its stdout" + (" in the middle of an answer" if self._lines.rest else ""))
+            self.end("it closed its stdout" + (" in the middle of an answer" if self._lines.partial else ""))
             return
         for line in self._lines.feed(chunk):
             if line is None:
@@ -121,71 +120,69 @@ class Life:
                 return
             if self._watch is not None:
                 self._watch("heard", line)
-            self._dispatch(line)
+            self._dispatch_line(line)
 
-    def _dispatch(self, line: bytes) -> None:
-        """Give an answer to whoever waits for it; what is none is noted."""
+    def _dispatch_line(self, line: bytes) -> None:
         try:
-            document = document_of(line)
+            document = decode_line(line)
         except ValueError:
             document = None
-        fate = self.waiting.give(document) if type(document) is dict else "stray"
-        if fate != "given":
-            self._log.add(_NOTES[fate] + line[:_SHOWN] + b"]\n")
-        if fate == "ambiguous":
+        outcome = self.pending.deliver(document) if type(document) is dict else "stray"
+        if outcome != "given":
+            self._log.add(_LOG_NOTES[outcome] + line[:_MAX_NOTE_BYTES] + b"]\n")
+        if outcome == "ambiguous":
             self.end("it gave an answer too many, and without ids nobody knows which")
 
-    def _late(self, timeout: float) -> Object:
-        """No answer in time; one that bears no id would be taken for that of the next request."""
-        if self.over:
-            return failed("unreachable", self.over, retryable=True)
-        last = self._log.last()
-        if self.waiting.missed():
+    def _timeout_response(self, timeout: float) -> Object:
+        """No response in time; one that bears no id would be taken for that of the next request."""
+        if self.end_reason:
+            return build_error("unreachable", self.end_reason, retryable=True)
+        last_line = self._log.last_line()
+        if self.pending.record_timeout():
             self.end("a late answer without an id could not be told from the next one")
-        known = {"last_words": last} if last else {}
-        return failed("timeout", f"no answer within {timeout:g} seconds", seconds=timeout, **known)
+        details = {"last_words": last_line} if last_line else {}
+        return build_error("timeout", f"no answer within {timeout:g} seconds", seconds=timeout, **details)
 
-    def end(self, why: str, code: str = "unreachable") -> None:
-        """It is over: the whole group is ended, and all who wait are told."""
-        with self._ending:
-            if self.over:
+    def end(self, reason: str, code: str = "unreachable") -> None:
+        """End it: the whole process group is killed, and all pending requests fail."""
+        with self._end_lock:
+            if self.end_reason:
                 return
-            alone = self.process.kill(_MOMENT)
-            said = f"; it said last: {last}" if (last := self._log.last()) else ""
-            self.over = f"the module {self.process.ending}{said}" if alone else f"the module was ended: {why}{said}"
-        self.waiting.deny(failed(code, self.over, retryable=True))
+            exited_alone = self.process.kill(_EXIT_WAIT_S)
+            suffix = f"; it said last: {last_line}" if (last_line := self._log.last_line()) else ""
+            self.end_reason = f"the module {self.process.exit_text}{suffix}" if exited_alone else f"the module was ended: {reason}{suffix}"
+        self.pending.fail_all(build_error(code, self.end_reason, retryable=True))
 
     def close(self, grace: float) -> None:
-        """Let it end by itself if it does so soon."""
-        if not self.over and self._writing.acquire(timeout=grace):
+        """End it after `grace` seconds in which it may exit by itself."""
+        if not self.end_reason and self._write_lock.acquire(timeout=grace):
             try:
-                self.process.finish()
+                self.process.close_stdin()
             finally:
-                self._writing.release()
+                self._write_lock.release()
             self.process.stop(grace)
         self.end("it was closed")
-        self._leave()
+        self._hand_over()
 
-    def _call_next(self) -> None:
-        """Tell somebody that it is their turn to read."""
-        for waiter in self.waiting.all():
+    def _wake_next_reader(self) -> None:
+        for waiter in self.pending.list_waiters():
             if waiter.document is None:
-                waiter.ring()
+                waiter.wake()
                 return
 
-    def _leave(self) -> None:
-        """Let somebody else read on; when it is over, whoever leaves last closes what is open."""
-        if not self.over:
-            if self.waiting and not self._turn.locked():
-                self._call_next()
-        elif self._turn.acquire(blocking=False):
+    def _hand_over(self) -> None:
+        """Wake another reader; after the end, the last thread closes the pipes."""
+        if not self.end_reason:
+            if self.pending and not self._read_lock.locked():
+                self._wake_next_reader()
+        elif self._read_lock.acquire(blocking=False):
             try:
-                if self._writing.acquire(blocking=False):
-                    self.process.shut()
-                    self._writing.release()
+                if self._write_lock.acquire(blocking=False):
+                    self.process.close_pipes()
+                    self._write_lock.release()
             finally:
-                self._turn.release()
+                self._read_lock.release()
 
 
-def _left(deadline: float) -> float:
+def _remaining_s(deadline: float) -> float:
     return max(0.0, deadline - monotonic())

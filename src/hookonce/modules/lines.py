@@ -4,20 +4,20 @@ from msgspec import DecodeError
 from msgspec.json import Decoder
 
 from hookonce.model import Json
-from hookonce.modules.protocol import LIMIT
+from hookonce.modules.protocol import MAX_MESSAGE_BYTES
 from hookonce.texts import dump
 from hookonce.texts import load as load_text
 
 _decode = Decoder().decode
 
 
-def line_of(document: Json) -> bytes:
-    """The document as a line."""
+def encode_line(document: Json) -> bytes:
+    """Encode a document as one line of JSON."""
     return dump(document) + b"\n"
 
 
-def document_of(line: bytes) -> Json:
-    """The document of a line; a ValueError where it is none."""
+def decode_line(line: bytes) -> Json:
+    """Decode one line of JSON; a ValueError where it is none."""
     try:
         try:
             return _decode(line)
@@ -27,31 +27,31 @@ def document_of(line: bytes) -> Json:
         raise ValueError("nested too deeply") from None
 
 
-class Lines:
-    """What has come of a line so far."""
+class LineBuffer:
+    """Buffer that splits a byte stream into lines of bounded length."""
 
-    def __init__(self, limit: int = LIMIT) -> None:
-        self.rest = bytearray()
+    def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
+        self.partial = bytearray()
         self._limit, self._skipping = limit, False
 
     def feed(self, chunk: bytes) -> list[bytes | None]:
         """The lines that a chunk completes; None, once, for a line that is longer than the limit."""
-        if chunk and not self.rest and not self._skipping and chunk.find(b"\n") == len(chunk) - 1:
+        if chunk and not self.partial and not self._skipping and chunk.find(b"\n") == len(chunk) - 1:
             return [chunk[:-1] if len(chunk) <= self._limit else None]
-        found: list[bytes | None] = []
-        *ends, last = chunk.split(b"\n")
-        for part in ends:
-            self._add(part, found)
+        lines: list[bytes | None] = []
+        *complete_parts, tail = chunk.split(b"\n")
+        for part in complete_parts:
+            self._add(part, lines)
             if not self._skipping:
-                found.append(bytes(self.rest))
-            self.rest, self._skipping = bytearray(), False
-        self._add(last, found)
-        return found
+                lines.append(bytes(self.partial))
+            self.partial, self._skipping = bytearray(), False
+        self._add(tail, lines)
+        return lines
 
-    def _add(self, part: bytes, found: list[bytes | None]) -> None:
+    def _add(self, part: bytes, lines: list[bytes | None]) -> None:
         if self._skipping:
             return
-        self.rest += part
-        if len(self.rest) > self._limit:
-            self.rest, self._skipping = bytearray(), True
-            found.append(None)
+        self.partial += part
+        if len(self.partial) > self._limit:
+            self.partial, self._skipping = bytearray(), True
+            lines.append(None)

@@ -1,54 +1,54 @@
-"""What a module says beside its answers: the last of it is kept."""
+"""Child process of a module: process group, pipes, the tail of its stderr, and an end that leaves nothing behind."""
 
 from collections import deque
 from threading import Lock
 
-_KEPT = 64 << 10  # bytes
-_PIECE = 8 << 10
-_SHOWN = 200  # characters of a line
+_MAX_TAIL_BYTES = 64 << 10  # bytes
+_PIECE_BYTES = 8 << 10
+_MAX_LINE_CHARS = 200  # characters of a line
 
 
-class Log:
-    """The end of what was said, in pieces."""
+class StderrTail:
+    """Tail of a module's stderr, in pieces, of bounded size."""
 
-    def __init__(self, kept: int = _KEPT) -> None:
+    def __init__(self, max_bytes: int = _MAX_TAIL_BYTES) -> None:
         self._pieces: deque[bytes] = deque()
-        self._size, self._kept, self._lock = 0, kept, Lock()
-        self._said = self._before = 0  # bytes, ever and until a call began
+        self._size, self._max_bytes, self._lock = 0, max_bytes, Lock()
+        self._total_bytes = self._call_start = 0  # bytes, ever and until a call began
 
-    def add(self, said: bytes) -> None:
-        """Keep this, and of what came before as much as there is room for."""
+    def add(self, chunk: bytes) -> None:
+        """Append a chunk, and drop the oldest pieces beyond the limit."""
         with self._lock:
-            self._said += len(said)
-            for start in range(max(0, len(said) - self._kept), len(said), _PIECE):
-                piece = said[start : start + _PIECE]
+            self._total_bytes += len(chunk)
+            for start in range(max(0, len(chunk) - self._max_bytes), len(chunk), _PIECE_BYTES):
+                piece = chunk[start : start + _PIECE_BYTES]
                 self._pieces.append(piece)
                 self._size += len(piece)
-            while self._size > self._kept:
+            while self._size > self._max_bytes:
                 self._size -= len(self._pieces.popleft())
 
     def text(self) -> str:
-        """Everything that is left."""
+        """The whole tail."""
         with self._lock:
             return b"".join(self._pieces).decode(errors="replace")
 
-    def begin(self, pid: int) -> None:
-        """Note that the module was started."""
+    def mark_start(self, pid: int) -> None:
+        """Mark the start of a process."""
         self.add(f"[started: {pid}]\n".encode())
 
-    def turn(self) -> None:
-        """A call begins: what was said before is not about it."""
+    def mark_call(self) -> None:
+        """Mark the start of a call: what was written before is not about it."""
         with self._lock:
-            self._before = self._said
+            self._call_start = self._total_bytes
 
-    def last(self) -> str:
-        """The last line that it has said since it was started, or since a call began, for people."""
+    def last_line(self) -> str:
+        """The last line since the process started, or since the call started, for people."""
         with self._lock:
-            fresh = self._said - self._before
-            said = b"".join(self._pieces)[-fresh:] if fresh else b""
-        for line in reversed(said.decode(errors="replace").split("\n")):
+            new_bytes = self._total_bytes - self._call_start
+            tail = b"".join(self._pieces)[-new_bytes:] if new_bytes else b""
+        for line in reversed(tail.decode(errors="replace").split("\n")):
             if line.startswith("[started: "):
                 break
             if line.strip():
-                return line.strip()[:_SHOWN]
+                return line.strip()[:_MAX_LINE_CHARS]
         return ""

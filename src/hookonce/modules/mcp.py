@@ -1,6 +1,7 @@
-"""A module as an MCP server on stdio: its operations are tools, so that an agent can call them.
+"""MCP server of a module on stdio: its operations are tools, so that an agent can call them.
 
-JSON-RPC 2.0, one message to a line. Of the Model Context Protocol this is initialize, ping, tools/list and tools/call.
+JSON-RPC 2.0, one message to a line. Of the Model Context Protocol this is initialize, ping, tools/list and
+tools/call.
 """
 
 import sys
@@ -8,109 +9,108 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from hookonce.model import Json, Object
-from hookonce.modules.lines import document_of, line_of
+from hookonce.modules.lines import decode_line, encode_line
 from hookonce.modules.own import Module
-from hookonce.modules.protocol import LIMIT, TIMEOUT, Request, answer_of
+from hookonce.modules.protocol import MAX_MESSAGE_BYTES, DEFAULT_TIMEOUT_S, Request, parse_response
 from hookonce.texts import dump
 
-VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
-_PARSE, _INVALID, _METHOD, _PARAMS = -32700, -32600, -32601, -32602
+PROTOCOL_VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
+_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND, _INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 
-class _Problem(Exception):
-    """An error of JSON-RPC."""
+class _JsonRpcError(Exception):
+    """Error of JSON-RPC."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
 
 
-def serve(module: Module, given: BinaryIO | None = None, told: BinaryIO | None = None) -> None:
-    """Answer line by line until nothing more comes."""
-    source, sink = given or sys.stdin.buffer, told or sys.stdout.buffer
+def serve_mcp(module: Module, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+    """Answer line by line until the input ends."""
+    source, sink = stdin or sys.stdin.buffer, stdout or sys.stdout.buffer
     with suppress(BrokenPipeError, KeyboardInterrupt):  # nobody listens any more
-        while line := _line(source):
-            answer = _answered(module, line)
-            if answer is not None:
-                sink.write(line_of(answer))
+        while line := _read_line(source):
+            response = _handle_line(module, line)
+            if response is not None:
+                sink.write(encode_line(response))
                 sink.flush()
 
 
-def _line(source: BinaryIO) -> bytes:
-    """The next line; of one that is too long only so much that this can be seen, and its rest is passed over."""
-    line = source.readline(LIMIT + 1)
-    rest = line
-    while len(rest) > LIMIT and not rest.endswith(b"\n"):
-        rest = source.readline(LIMIT + 1)
+def _read_line(source: BinaryIO) -> bytes:
+    """The next line; of one that is too long only its beginning, and the rest is skipped."""
+    line = source.readline(MAX_MESSAGE_BYTES + 1)
+    chunk = line
+    while len(chunk) > MAX_MESSAGE_BYTES and not chunk.endswith(b"\n"):
+        chunk = source.readline(MAX_MESSAGE_BYTES + 1)
     return line
 
 
-def _answered(module: Module, line: bytes) -> Json:
-    """What is said to a line: to several messages at once, several answers; nothing where nothing is asked."""
-    is_whole = len(line) <= LIMIT
+def _handle_line(module: Module, line: bytes) -> Json:
+    """The response to a line: several for a batch, None for notifications."""
+    is_whole = len(line) <= MAX_MESSAGE_BYTES
     if is_whole and not line.strip():
         return None
     try:
-        found = document_of(line if is_whole else b"")
+        message = decode_line(line if is_whole else b"")
     except ValueError:
-        return _wrong(None, _Problem(_PARSE, "this is no JSON, or longer than a message may be"))
-    if type(found) is not list or not found:
-        return _answer(module, found)
-    return [said for one in found if (said := _answer(module, one)) is not None] or None
+        return _error_message(None, _JsonRpcError(_PARSE_ERROR, "this is no JSON, or longer than a message may be"))
+    if type(message) is not list or not message:
+        return _handle_message(module, message)
+    return [response for item in message if (response := _handle_message(module, item)) is not None] or None
 
 
-def _answer(module: Module, message: Json) -> Object | None:
-    """What is said to a message; nothing to a notification, nor to an answer."""
+def _handle_message(module: Module, message: Json) -> Object | None:
     if type(message) is not dict or message.get("jsonrpc") != "2.0" or type(message.get("id", 0)) not in (int, str):
-        return _wrong(None, _Problem(_INVALID, "expected an object of JSON-RPC 2.0, its id a number or a text"))
-    is_asked = "id" in message and "method" in message
+        return _error_message(None, _JsonRpcError(_INVALID_REQUEST, "expected an object of JSON-RPC 2.0, its id a number or a text"))
+    is_request = "id" in message and "method" in message
     try:
-        result = _result(module, message) if is_asked else {}
-    except _Problem as problem:
-        return _wrong(message["id"], problem)
-    return {"jsonrpc": "2.0", "id": message["id"], "result": result} if is_asked else None
+        result = _call_method(module, message) if is_request else {}
+    except _JsonRpcError as problem:
+        return _error_message(message["id"], problem)
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result} if is_request else None
 
 
-def _wrong(number: Json, problem: _Problem) -> Object:
-    return {"jsonrpc": "2.0", "id": number, "error": {"code": problem.code, "message": str(problem)}}
+def _error_message(message_id: Json, problem: _JsonRpcError) -> Object:
+    return {"jsonrpc": "2.0", "id": message_id, "error": {"code": problem.code, "message": str(problem)}}
 
 
-def _result(module: Module, message: Object) -> Object:
+def _call_method(module: Module, message: Object) -> Object:
     method, params = message.get("method"), message.get("params")
-    given: Object = params if type(params) is dict else {}
+    arguments: Object = params if type(params) is dict else {}
     if method == "initialize":
-        return _initialized(module, given)
+        return _initialize(module, arguments)
     if method == "tools/list":
-        return {"tools": [_tool(module, name) for name in module.ops]}
+        return {"tools": [_tool_document(module, name) for name in module.ops]}
     if method == "tools/call":
-        return _called(module, given)
+        return _call_tool(module, arguments)
     if method == "ping":
         return {}
-    raise _Problem(_METHOD, f"there is no method {method}")
+    raise _JsonRpcError(_METHOD_NOT_FOUND, f"there is no method {method}")
 
 
-def _initialized(module: Module, given: Object) -> Object:
-    asked = given.get("protocolVersion")
+def _initialize(module: Module, params: Object) -> Object:
+    version = params.get("protocolVersion")
     return {
-        "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
+        "protocolVersion": version if version in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
         "capabilities": {"tools": {}},
         "serverInfo": {"name": module.name, "version": module.version},
     }
 
 
-def _tool(module: Module, name: str) -> Object:
-    takes, _ = module.ops[name].schemas()
-    said = getattr(module.ops[name], "said", "")
-    return {"name": name, "description": said, "inputSchema": {"type": "object"} | takes}
+def _tool_document(module: Module, name: str) -> Object:
+    args_schema, _ = module.ops[name].schemas()
+    description = getattr(module.ops[name], "said", "")
+    return {"name": name, "description": description, "inputSchema": {"type": "object"} | args_schema}
 
 
-def _called(module: Module, given: Object) -> Object:
-    name, args = given.get("name"), given.get("arguments") or {}
+def _call_tool(module: Module, params: Object) -> Object:
+    name, args = params.get("name"), params.get("arguments") or {}
     if type(name) is not str or name not in module.ops:
-        raise _Problem(_PARAMS, f"there is no tool {name}; there are {', '.join(module.ops)}")
+        raise _JsonRpcError(_INVALID_PARAMS, f"there is no tool {name}; there are {', '.join(module.ops)}")
     if type(args) is not dict:
-        raise _Problem(_PARAMS, "arguments is an object")
-    answer = answer_of(module.ask(Request(name, args), TIMEOUT))
-    said = answer.result if answer.error is None else f"{answer.error.code}: {answer.error.message}"
-    text = said if type(said) is str else dump(said).decode()
-    return {"content": [{"type": "text", "text": text}], "isError": not answer.ok}
+        raise _JsonRpcError(_INVALID_PARAMS, "arguments is an object")
+    response = parse_response(module.ask(Request(name, args), DEFAULT_TIMEOUT_S))
+    output = response.result if response.error is None else f"{response.error.code}: {response.error.message}"
+    text = output if type(output) is str else dump(output).decode()
+    return {"content": [{"type": "text", "text": text}], "isError": not response.ok}

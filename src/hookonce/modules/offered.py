@@ -9,26 +9,26 @@ from msgspec.structs import replace
 from hookonce.modules.bridge import Bridge
 from hookonce.modules.client import connect
 from hookonce.modules.descriptor import Descriptor, Transport
-from hookonce.modules.serve_http import Server
+from hookonce.modules.serve_http import ModuleHttpServer
 
 
 @contextmanager
-def offered(
+def serve_over_http(
     descriptor: Descriptor, port: int = 0, *, host: str = "127.0.0.1", token: str | None = None
-) -> Iterator[Server]:
-    """Somebody who listens for the module, and its process as long as that lasts."""
+) -> Iterator[ModuleHttpServer]:
+    """HTTP server for a described module, and its process as long as that lasts."""
     link = connect(descriptor)
     try:
-        with Server(Bridge(link), port, host=host, token=token) as server:
+        with ModuleHttpServer(Bridge(link), port, host=host, token=token) as server:
             yield server
     finally:
         link.close()
 
 
 @contextmanager
-def over_http(descriptor: Descriptor) -> Iterator[Descriptor]:
-    """The module as one that listens on this machine, for a while."""
-    with offered(descriptor) as server:
+def expose_over_http(descriptor: Descriptor) -> Iterator[Descriptor]:
+    """The descriptor of the same module over HTTP on loopback, for a while."""
+    with serve_over_http(descriptor) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield replace(descriptor, transport=Transport(type="http", url=server.url))

@@ -7,81 +7,81 @@ from typing import Any
 from msgspec import ValidationError, convert, defstruct, to_builtins
 from msgspec.json import schema_components
 
-from hookonce.canon.spelling import near
+from hookonce.canon.spelling import suggest_name
 from hookonce.errors import UsageError
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import Fault, Request
 
-_WHOLE = "args"  # a parameter of this name takes all arguments as they came
-_HEARS = "on_event"  # events may come with more than a module knows of yet
-_PLAIN = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+_ALL_ARGS = "args"  # a parameter of this name takes all arguments as they came
+_EVENT_OP = "on_event"  # events may come with more than a module knows of yet
+_NAMED_KINDS = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
 class Operation:
-    """What is called, and what it takes: named and typed arguments, all of them, the request itself."""
+    """A Python function as an operation: named and typed arguments, all of them as `args`, or the request itself."""
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        self.name, self._function, self.said = name, function, (function.__doc__ or "").strip()
-        told = signature(function, eval_str=True)
-        if wrong := [one.name for one in told.parameters.values() if one.kind not in _PLAIN]:
-            raise UsageError(f"the operation {name} cannot have the parameter {wrong[0]}: name each argument")
-        self._whole = _WHOLE in told.parameters
-        self._requests = [one.name for one in told.parameters.values() if one.annotation is Request]
-        named = [one for one in told.parameters.values() if one.name != _WHOLE and one.name not in self._requests]
-        self._names = [one.name for one in named]
-        self._strict = bool(named) and not self._whole and not self._requests and name != _HEARS
-        fields = [_field(one) for one in named]
-        self._shape = defstruct("args", fields, kw_only=True, forbid_unknown_fields=self._strict)
-        self._result = told.return_annotation
-        self._waits = iscoroutinefunction(function)
+        self.name, self._function, self.description = name, function, (function.__doc__ or "").strip()
+        function_signature = signature(function, eval_str=True)
+        if rejects := [parameter.name for parameter in function_signature.parameters.values() if parameter.kind not in _NAMED_KINDS]:
+            raise UsageError(f"the operation {name} cannot have the parameter {rejects[0]}: name each argument")
+        self._takes_all = _ALL_ARGS in function_signature.parameters
+        self._request_params = [parameter.name for parameter in function_signature.parameters.values() if parameter.annotation is Request]
+        parameters = [parameter for parameter in function_signature.parameters.values() if parameter.name != _ALL_ARGS and parameter.name not in self._request_params]
+        self._arg_names = [parameter.name for parameter in parameters]
+        self._is_strict = bool(parameters) and not self._takes_all and not self._request_params and name != _EVENT_OP
+        fields = [_struct_field(parameter) for parameter in parameters]
+        self._args_type = defstruct("args", fields, kw_only=True, forbid_unknown_fields=self._is_strict)
+        self._result_type = function_signature.return_annotation
+        self._is_async = iscoroutinefunction(function)
 
-    def taken(self, request: Request) -> Object:
-        """What the function is called with; bad_request where the arguments do not fit."""
-        given: Object = {}
-        if self._strict and (strange := next((one for one in request.args if one not in self._names), None)):
-            there = near(strange, self._names) or f"; there are {', '.join(self._names)}"
-            raise Fault("bad_request", f"{self.name} has no argument {strange}{there}", {"args": self._names})
-        if self._names:
+    def bind_arguments(self, request: Request) -> Object:
+        """The arguments of the function; bad_request where those of the request do not fit."""
+        arguments: Object = {}
+        if self._is_strict and (unknown := next((arg_name for arg_name in request.args if arg_name not in self._arg_names), None)):
+            hint = suggest_name(unknown, self._arg_names) or f"; there are {', '.join(self._arg_names)}"
+            raise Fault("bad_request", f"{self.name} has no argument {unknown}{hint}", {"args": self._arg_names})
+        if self._arg_names:
             try:
-                taken = convert(request.args, self._shape)
+                fields = convert(request.args, self._args_type)
             except ValidationError as problem:
                 raise Fault("bad_request", f"the arguments of {self.name} do not fit: {problem}") from None
-            given = {name: getattr(taken, name) for name in self._names}
-        for name in self._requests:
-            given[name] = request
-        if self._whole:
-            given[_WHOLE] = request.args
-        return given
+            arguments = {name: getattr(fields, name) for name in self._arg_names}
+        for name in self._request_params:
+            arguments[name] = request
+        if self._takes_all:
+            arguments[_ALL_ARGS] = request.args
+        return arguments
 
     def __call__(self, request: Request) -> Json:
-        """Do it; what comes out is plain JSON."""
-        made = self._function(**self.taken(request))
-        return to_builtins(_awaited(made) if self._waits else made, str_keys=True)
+        """Run the function; its result is converted to plain JSON."""
+        result = self._function(**self.bind_arguments(request))
+        return to_builtins(_run_coroutine(result) if self._is_async else result, str_keys=True)
 
     def schemas(self) -> tuple[Object, Object]:
-        """The JSON Schemas of what it takes and of what it gives, as far as its annotations tell."""
-        return _schema(self._shape), _schema(self._result if self._result is not Signature.empty else Any)
+        """The JSON Schemas of its arguments and of its result, as far as the annotations say."""
+        return _json_schema(self._args_type), _json_schema(self._result_type if self._result_type is not Signature.empty else Any)
 
 
-def _awaited(made: Any) -> Any:
+def _run_coroutine(coroutine: Any) -> Any:
     import asyncio
 
-    return asyncio.run(made)
+    return asyncio.run(coroutine)
 
 
-def _field(parameter: Parameter) -> Any:
-    kind = Any if parameter.annotation is Parameter.empty else parameter.annotation
+def _struct_field(parameter: Parameter) -> Any:
+    annotation = Any if parameter.annotation is Parameter.empty else parameter.annotation
     if parameter.default is Parameter.empty:
-        return parameter.name, kind
-    return parameter.name, kind, parameter.default
+        return parameter.name, annotation
+    return parameter.name, annotation, parameter.default
 
 
-def _schema(shape: Any) -> Object:
-    """A schema that stands by itself; what has none may be anything."""
+def _json_schema(python_type: Any) -> Object:
+    """A self-contained JSON Schema of a type; {} where there is none."""
     try:
-        (made,), parts = schema_components([shape], ref_template="#/$defs/{name}")
+        (root,), components = schema_components([python_type], ref_template="#/$defs/{name}")
     except TypeError:
         return {}
-    name = made.get("$ref", "").rpartition("/")[2]
-    found: Object = parts.pop(name, made)
-    return found | ({"$defs": parts} if parts else {})
+    name = root.get("$ref", "").rpartition("/")[2]
+    body: Object = components.pop(name, root)
+    return body | ({"$defs": components} if components else {})

@@ -10,195 +10,194 @@ from select import POLLIN, POLLOUT, poll
 from threading import Thread
 from time import monotonic, sleep
 
-from hookonce.modules.leash import Leash
+from hookonce.modules.leash import ParentGuard
 
-CHUNK = 1 << 16
-GRACE = 1.0  # seconds for each of the ways to ask it to end
-_TICK = 0.02  # seconds between two looks, where the system cannot tell us
-_LAST = 0.1  # seconds for what it said last, where somebody else still holds its stderr
-_TURN = 0.05  # seconds to write before we look again whether somebody else still reads
+CHUNK_BYTES = 1 << 16
+STOP_GRACE_S = 1.0  # seconds for each of the ways to ask it to end
+_POLL_INTERVAL_S = 0.02  # seconds between two looks, where the system cannot tell us
+_STDERR_JOIN_S = 0.1  # seconds for what it said last, where somebody else still holds its stderr
+_WRITE_POLL_S = 0.05  # seconds to write before we look again whether somebody else still reads
 
 
-class Process:
-    """One running module; `send` and `receive` may each be used by one thread at a time."""
+class ModuleProcess:
+    """Running process of a module; `send` and `receive` may each be used by one thread at a time."""
 
     def __init__(
         self,
         command: Sequence[str],
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
-        said: Callable[[bytes], object] = bytes,
+        on_stderr: Callable[[bytes], object] = bytes,
     ) -> None:
-        """Start it; `said` is given what it writes to stderr. An OSError where it cannot be started."""
-        (stdin, self._into), (self._out, stdout), (err, stderr) = pipes()
-        self._leash = Leash()
+        """Start it; `on_stderr` gets what it writes to stderr. An OSError where it cannot be started."""
+        (stdin, self._stdin_fd), (self._stdout_fd, stdout), (stderr_fd, stderr) = open_pipes()
+        self._parent_guard = ParentGuard()
         try:
             self._popen = subprocess.Popen(  # noqa: S603  what to run is what a descriptor is for
                 command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env=env, start_new_session=True
             )
         except (OSError, ValueError) as problem:  # ValueError: a word with NUL in it
-            close(self._into, self._out, err)
-            self._leash.drop()
+            close_fds(self._stdin_fd, self._stdout_fd, stderr_fd)
+            self._parent_guard.release()
             raise problem if isinstance(problem, OSError) else OSError(str(problem)) from None
         finally:
-            close(stdin, stdout, stderr)
+            close_fds(stdin, stdout, stderr)
         self.pid = self._popen.pid
-        self._leash.hold(self.pid)
-        self._watch(err, said)
+        self._parent_guard.guard_group(self.pid)
+        self._register(stderr_fd, on_stderr)
 
-    def _watch(self, err: int, said: Callable[[bytes], object]) -> None:
-        self._ended = _pidfd(self.pid)
-        os.set_blocking(self._into, False)
-        os.set_blocking(self._out, False)
-        self._readable, self._gone = poll(), poll()
-        self._readable.register(self._out, POLLIN)
-        if self._ended >= 0:
-            self._readable.register(self._ended, POLLIN)
-            self._gone.register(self._ended, POLLIN)
-        self._ear = Thread(target=_drain, args=(err, said), name=f"stderr of {self.pid}", daemon=True)
-        self._ear.start()
+    def _register(self, stderr_fd: int, on_stderr: Callable[[bytes], object]) -> None:
+        self._exit_fd = _open_pidfd(self.pid)
+        os.set_blocking(self._stdin_fd, False)
+        os.set_blocking(self._stdout_fd, False)
+        self._read_poll, self._exit_poll = poll(), poll()
+        self._read_poll.register(self._stdout_fd, POLLIN)
+        if self._exit_fd >= 0:
+            self._read_poll.register(self._exit_fd, POLLIN)
+            self._exit_poll.register(self._exit_fd, POLLIN)
+        self._stderr_thread = Thread(target=_drain_stderr, args=(stderr_fd, on_stderr), name=f"stderr of {self.pid}", daemon=True)
+        self._stderr_thread.start()
 
-    def is_gone(self) -> bool:
-        """Whether it has ended."""
-        if self._ended < 0:
+    def has_exited(self) -> bool:
+        """Whether it has exited."""
+        if self._exit_fd < 0:
             return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
         try:
-            return bool(self._gone.poll(0))
+            return bool(self._exit_poll.poll(0))
         except RuntimeError:  # another thread looks at this moment, and will see it
             return False
 
     def receive(self, deadline: float) -> bytes | None:
-        """Some bytes of its stdout; none of them when there will be no more, None when the deadline has passed."""
-        left = ceil((deadline - monotonic()) * 1000)
-        if left < 0 or not self._readable.poll(left):
+        """Read some bytes of its stdout; b"" at the end, None when the deadline has passed."""
+        timeout_ms = ceil((deadline - monotonic()) * 1000)
+        if timeout_ms < 0 or not self._read_poll.poll(timeout_ms):
             return None
         try:
-            return os.read(self._out, CHUNK)
+            return os.read(self._stdout_fd, CHUNK_BYTES)
         except BlockingIOError:
             return b""  # it has ended, and whoever still holds its stdout is not the module
         except OSError:
             return b""
 
-    def send(self, data: bytes, deadline: float, meanwhile: Callable[[], bool] = bool) -> int:
-        """Write to its stdin, and say how much of it went; a BrokenPipeError when nobody reads there.
+    def send(self, data: bytes, deadline: float, read_meanwhile: Callable[[], bool] = bool) -> int:
+        """Write to its stdin, and return how many bytes went; a BrokenPipeError when nobody reads there.
 
-        While there is no room, `meanwhile` is called when there is something to read: a module that waits for us
-        to read its answers does not read. It says whether it was the one to read.
+        While the pipe is full, `read_meanwhile` is called when there is something to read: a module that waits for us
+        to read its responses does not read. It returns whether it was the one to read.
         """
-        sent = self._write(data)
-        if sent == len(data):
-            return sent
-        rest, both, room = memoryview(data)[sent:], poll(), poll()
-        for one in (both, room):
-            one.register(self._into, POLLOUT)
-        both.register(self._out, POLLIN)
-        look = both
-        while rest and (left := deadline - monotonic()) > 0:
-            ready = dict(look.poll(ceil(min(left, _TURN if look is room else left) * 1000)))
-            look = both
-            if self._into in ready:
+        sent_bytes = self._write(data)
+        if sent_bytes == len(data):
+            return sent_bytes
+        rest, read_write_poll, write_poll = memoryview(data)[sent_bytes:], poll(), poll()
+        for poller in (read_write_poll, write_poll):
+            poller.register(self._stdin_fd, POLLOUT)
+        read_write_poll.register(self._stdout_fd, POLLIN)
+        active_poll = read_write_poll
+        while rest and (remaining_s := deadline - monotonic()) > 0:
+            ready = dict(active_poll.poll(ceil(min(remaining_s, _WRITE_POLL_S if active_poll is write_poll else remaining_s) * 1000)))
+            active_poll = read_write_poll
+            if self._stdin_fd in ready:
                 rest = rest[self._write(rest) :]
-            elif self._out in ready and not meanwhile():
-                look = room
+            elif self._stdout_fd in ready and not read_meanwhile():
+                active_poll = write_poll
         return len(data) - len(rest)
 
     def _write(self, data: bytes | memoryview) -> int:
         try:
-            return os.write(self._into, data)
+            return os.write(self._stdin_fd, data)
         except BlockingIOError:
             return 0
 
-    def finish(self) -> None:
-        """Say that nothing more will come; most modules end then."""
-        into, self._into = self._into, -1
-        close(into)
+    def close_stdin(self) -> None:
+        """Close its stdin; most modules exit then."""
+        fd, self._stdin_fd = self._stdin_fd, -1
+        close_fds(fd)
 
-    def stop(self, grace: float = GRACE) -> None:
-        """Wait for its end, ask for it, and then not ask; in the end its whole group is gone."""
-        for number in (0, signal.SIGTERM):
-            if number:
-                self._signal(number)
-            if self._is_gone_in(grace):
+    def stop(self, grace: float = STOP_GRACE_S) -> None:
+        """Wait for its exit, send SIGTERM, then kill its whole group."""
+        for signum in (0, signal.SIGTERM):
+            if signum:
+                self._signal(signum)
+            if self._has_exited_within(grace):
                 break
         self.kill()
 
-    def kill(self, patience: float = 0.0) -> bool:
-        """End it and its group now, or after a moment; whether it had ended by itself."""
-        alone = self._popen.returncode is not None or self._is_gone_in(patience)
+    def kill(self, wait_s: float = 0.0) -> bool:
+        """Kill its group now, or after `wait_s` seconds; whether it had exited by itself."""
+        exited_alone = self._popen.returncode is not None or self._has_exited_within(wait_s)
         self._signal(signal.SIGKILL)
-        self._leash.drop()
+        self._parent_guard.release()
         self._popen.wait()
-        self._ear.join(_LAST)
-        return alone
+        self._stderr_thread.join(_STDERR_JOIN_S)
+        return exited_alone
 
     @property
-    def ending(self) -> str:
-        """How it ended, for people."""
+    def exit_text(self) -> str:
+        """How it exited, for people."""
         code = self._popen.returncode
         if code is None:
             return "has not ended"
         return f"ended with code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
 
-    def _signal(self, number: int) -> None:
+    def _signal(self, signum: int) -> None:
         if self._popen.returncode is None:  # until it is reaped the number is its own
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, number)
+                os.killpg(self.pid, signum)
 
-    def _is_gone_in(self, seconds: float) -> bool:
-        if self._ended >= 0:
-            looks = poll()
-            looks.register(self._ended, POLLIN)
-            return bool(looks.poll(ceil(seconds * 1000)))
+    def _has_exited_within(self, seconds: float) -> bool:
+        if self._exit_fd >= 0:
+            poller = poll()
+            poller.register(self._exit_fd, POLLIN)
+            return bool(poller.poll(ceil(seconds * 1000)))
         until = monotonic() + seconds
-        while not (gone := self.is_gone()) and monotonic() < until:
-            sleep(_TICK)
-        return gone
+        while not (is_gone := self.has_exited()) and monotonic() < until:
+            sleep(_POLL_INTERVAL_S)
+        return is_gone
 
-    def shut(self) -> None:
-        """Close what is open; nobody may be reading or writing."""
-        self.finish()
-        out, ended, self._out, self._ended = self._out, self._ended, -1, -1
-        close(out, ended)
+    def close_pipes(self) -> None:
+        """Close the pipes; no thread may be reading or writing."""
+        self.close_stdin()
+        stdout_fd, exit_fd, self._stdout_fd, self._exit_fd = self._stdout_fd, self._exit_fd, -1, -1
+        close_fds(stdout_fd, exit_fd)
 
 
-def pipes() -> list[tuple[int, int]]:
-    """Three pipes, or none of them."""
-    made: list[tuple[int, int]] = []
+def open_pipes() -> list[tuple[int, int]]:
+    """Open three pipes, or none of them."""
+    pairs: list[tuple[int, int]] = []
     try:
-        while len(made) < 3:  # noqa: PLR2004  stdin, stdout, stderr
-            made.append(os.pipe())
+        while len(pairs) < 3:  # noqa: PLR2004  stdin, stdout, stderr
+            pairs.append(os.pipe())
     except OSError:
-        close(*(end for ends in made for end in ends))
+        close_fds(*(end for ends in pairs for end in ends))
         raise
-    return made
+    return pairs
 
 
-def _pidfd(pid: int) -> int:
-    """Something that can be waited for; -1 where the system has nothing like it."""
+def _open_pidfd(pid: int) -> int:
+    """A descriptor that becomes readable at its exit; -1 where the system has no pidfd."""
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):
         return -1
 
 
-def _drain(err: int, said: Callable[[bytes], object]) -> None:
-    """Read what a module writes to stderr, so that it never waits for somebody to read it."""
+def _drain_stderr(stderr_fd: int, on_stderr: Callable[[bytes], object]) -> None:
     try:
-        while chunk := os.read(err, CHUNK):
-            said(chunk)
+        while chunk := os.read(stderr_fd, CHUNK_BYTES):
+            on_stderr(chunk)
     finally:
-        os.close(err)
+        os.close(stderr_fd)
 
 
-def close(*descriptors: int) -> None:
-    """Close those that are open."""
-    for one in descriptors:
-        if one >= 0:
-            os.close(one)
+def close_fds(*fds: int) -> None:
+    """Close the descriptors that are open; a negative one is none."""
+    for fd in fds:
+        if fd >= 0:
+            os.close(fd)
 
 
-def _signal_name(number: int) -> str:
+def _signal_name(signum: int) -> str:
     try:
-        return signal.Signals(number).name
+        return signal.Signals(signum).name
     except ValueError:
-        return f"signal {number}"
+        return f"signal {signum}"

@@ -1,4 +1,7 @@
-"""The words of the module protocol: requests, answers, errors and plans, the same on every transport."""
+"""Messages of the module protocol and their JSON-lines framing: requests, responses, errors and plans.
+
+They are the same on every transport. `id` is echoed by a module, so that responses may come in any order.
+"""
 
 from typing import Any
 
@@ -7,16 +10,16 @@ from msgspec import UNSET, Struct, UnsetType
 from hookonce.errors import HookonceError
 from hookonce.model import Json, Object
 
-TIMEOUT = 30.0  # seconds that an invocation has where nobody says otherwise
-HEALTH_TIMEOUT = 2.0
-LONGEST = 86_400.0  # seconds that anybody waits at all
-LIMIT = 16 << 20  # bytes of one message; everybody has to take a megabyte
-HEALTHY: Object = {"status": "ok"}
-DESCRIBED = ("name", "version", "kind", "capabilities", "inputs", "outputs")
+DEFAULT_TIMEOUT_S = 30.0  # seconds that an invocation has where nobody says otherwise
+HEALTH_TIMEOUT_S = 2.0
+MAX_TIMEOUT_S = 86_400.0  # seconds that anybody waits at all
+MAX_MESSAGE_BYTES = 16 << 20  # bytes of one message; everybody has to take a megabyte
+HEALTH_OK: Object = {"status": "ok"}
+DESCRIPTION_FIELDS = ("name", "version", "kind", "capabilities", "inputs", "outputs")
 VERBS = ("health", "describe", "invoke")
 
 # The reserved codes, and when hookonce uses them. Modules may have further ones of their own.
-CODES = {
+ERROR_CODES = {
     "timeout": "no answer came in time; whether the work was done is not known",
     "oom": "there is no room left for the work: memory ran out, or a queue is full",
     "unreachable": "the module cannot be started or called, or it ended before it answered",
@@ -27,8 +30,8 @@ CODES = {
 }
 
 
-class Error(Struct, frozen=True, omit_defaults=True):
-    """Error v1; hints about trying again stand in `details` as `retryable` and `retry_after` (seconds)."""
+class ErrorInfo(Struct, frozen=True, omit_defaults=True):
+    """Error v1 of the protocol; `details` may hold `retryable` and `retry_after` (seconds)."""
 
     code: str
     message: str
@@ -36,15 +39,15 @@ class Error(Struct, frozen=True, omit_defaults=True):
 
 
 class Fault(HookonceError):
-    """An Error v1 that is raised: by operations, to choose the code, and by whoever cannot go on."""
+    """Exception that carries an Error v1: raised by operations to choose the code, and where a call cannot go on."""
 
     def __init__(self, code: str, message: str, details: Object | None = None) -> None:
         super().__init__(message)
-        self.error = Error(code, message, details)
+        self.error = ErrorInfo(code, message, details)
 
 
 class Request(Struct, frozen=True, omit_defaults=True):
-    """One question to a module; `id` is echoed, so that answers may come in any order."""
+    """One request to a module; `id` is echoed, so that responses may come in any order."""
 
     op: str
     args: Object = {}
@@ -52,58 +55,58 @@ class Request(Struct, frozen=True, omit_defaults=True):
     id: Json | UnsetType = UNSET
 
 
-class Answer(Struct, frozen=True):
-    """What an invocation came to: a result, or an error."""
+class ModuleResponse(Struct, frozen=True):
+    """Response to an invocation: a result, or an error."""
 
     ok: bool
     result: Json = None
-    error: Error | None = None
+    error: ErrorInfo | None = None
 
-    def document(self) -> Object:
-        """As it stands on the wire."""
+    def to_document(self) -> Object:
+        """The response as it stands on the wire."""
         if self.error is None:
             return {"ok": True, "result": self.result}
-        return failure(self.error)
+        return error_document(self.error)
 
 
-class Plan(Struct, frozen=True):
+class SessionPlan(Struct, frozen=True):
     """Plan v1: what a session is for."""
 
     goal: str
     inputs: Object = {}
 
 
-class Retry(Struct, frozen=True):
-    """Whether the same request may be sent again, and after how many seconds; None where nobody said."""
+class RetryHint(Struct, frozen=True):
+    """Whether the same request may be sent again, and after how many seconds; None where the error does not say."""
 
     retryable: bool | None = None
     after: float | None = None
 
 
-def failure(error: Error) -> Object:
-    """The document of an error."""
-    told: Object = {"code": error.code, "message": error.message}
+def error_document(error: ErrorInfo) -> Object:
+    """The response document of an error."""
+    body: Object = {"code": error.code, "message": error.message}
     if error.details:
-        told["details"] = error.details
-    return {"ok": False, "error": told}
+        body["details"] = error.details
+    return {"ok": False, "error": body}
 
 
-def failed(code: str, message: str, **details: Json) -> Object:
-    """The document of an error that we make ourselves."""
-    return failure(Error(code, message, details or None))
+def build_error(code: str, message: str, **details: Json) -> Object:
+    """Build the response document of an error from its code, message and details."""
+    return error_document(ErrorInfo(code, message, details or None))
 
 
-def request_of(document: Json) -> Request:
-    """The request that a document holds; `method` is another word for `op`, and an invoke may be spelled out.
+def parse_request(document: Json) -> Request:
+    """Parse a request; `method` is an alias of `op`, and an invoke may be spelled out.
 
     `{"op": X}`, `{"method": X}` and `{"op": "invoke", "args": {"op": X}}` are the same request.
     """
     if type(document) is not dict:
         raise Fault("bad_request", "a request is an object with op and args")
-    number = document.get("id", UNSET)
+    request_id = document.get("id", UNSET)
     if document.get("op", document.get("method")) == "invoke":
-        inner = document.get("args", document.get("params"))
-        document = document | {"method": None, "op": None, "args": {}} | (inner if type(inner) is dict else {})
+        invocation = document.get("args", document.get("params"))
+        document = document | {"method": None, "op": None, "args": {}} | (invocation if type(invocation) is dict else {})
     op, args = document.get("op"), document.get("args", document.get("params"))
     session = document.get("session_id")
     if op is None:
@@ -111,16 +114,16 @@ def request_of(document: Json) -> Request:
     _require(type(op) is str and op != "", "op is required and is a text: the name of an operation", "$.op")
     _require(args is None or type(args) is dict, "args is an object", "$.args")
     _require(session is None or type(session) is str, "session_id is a text", "$.session_id")
-    return Request(str(op), args or {}, session, number)
+    return Request(str(op), args or {}, session, request_id)
 
 
-def _require(good: bool, message: str, path: str) -> None:  # noqa: FBT001  a check reads as a sentence
-    if not good:
+def _require(is_valid: bool, message: str, path: str) -> None:  # noqa: FBT001  a check reads as a sentence
+    if not is_valid:
         raise Fault("bad_request", message, {"path": path})
 
 
-def spelled(request: Request) -> Object:
-    """The document of a request, without its id; health and describe take nothing."""
+def request_document(request: Request) -> Object:
+    """The document of a request, without its id; health and describe take no arguments."""
     document: Object = {"op": request.op}
     if request.args or request.op not in VERBS:
         document["args"] = request.args
@@ -129,39 +132,39 @@ def spelled(request: Request) -> Object:
     return document
 
 
-def answer_of(document: Json) -> Answer:
-    """What a module answered to an invocation; something that is no answer is an internal error of the module."""
+def parse_response(document: Json) -> ModuleResponse:
+    """Parse the response to an invocation; what is no response is an internal error of the module."""
     if type(document) is not dict:
-        return _no_answer("expected an object")
+        return _invalid_response("expected an object")
     ok = document.get("ok")
     if ok is True:
-        return Answer(ok=True, result=document.get("result"))
+        return ModuleResponse(ok=True, result=document.get("result"))
     if ok is not False:
-        return _no_answer("expected ok to be true or false")
-    return _refused(document.get("error"))
+        return _invalid_response("expected ok to be true or false")
+    return _parse_error(document.get("error"))
 
 
-def _refused(told: Any) -> Answer:
-    if type(told) is not dict or type(code := told.get("code")) is not str or not code:
-        return _no_answer("expected error to have a code and a message")
-    message, details = told.get("message"), told.get("details")
-    said = message if type(message) is str else f"the module said {code} and nothing more"
-    return Answer(ok=False, error=Error(code, said, details if type(details) is dict else None))
+def _parse_error(body: Any) -> ModuleResponse:
+    if type(body) is not dict or type(code := body.get("code")) is not str or not code:
+        return _invalid_response("expected error to have a code and a message")
+    message, details = body.get("message"), body.get("details")
+    text = message if type(message) is str else f"the module said {code} and nothing more"
+    return ModuleResponse(ok=False, error=ErrorInfo(code, text, details if type(details) is dict else None))
 
 
-def _no_answer(why: str) -> Answer:
-    return Answer(ok=False, error=Error("internal", f"the module gave something that is no answer: {why}"))
+def _invalid_response(reason: str) -> ModuleResponse:
+    return ModuleResponse(ok=False, error=ErrorInfo("internal", f"the module gave something that is no answer: {reason}"))
 
 
-def retry_of(error: Error) -> Retry:
-    """The hints about trying again that an error carries."""
+def retry_hint_of(error: ErrorInfo) -> RetryHint:
+    """The retry hints in an error's details."""
     details = error.details or {}
-    may, after = details.get("retryable"), details.get("retry_after")
-    return Retry(may if type(may) is bool else None, after if type(after) in (int, float) else None)
+    retryable, after = details.get("retryable"), details.get("retry_after")
+    return RetryHint(retryable if type(retryable) is bool else None, after if type(after) in (int, float) else None)
 
 
-def plan_of(document: Json) -> Plan:
-    """The plan that a document holds, or bad_request with every problem."""
+def parse_plan(document: Json) -> SessionPlan:
+    """Parse a plan; bad_request with every problem at once."""
     if type(document) is not dict:
         raise Fault("bad_request", "a plan is an object with goal and inputs")
     goal, inputs = document.get("goal"), document.get("inputs")
@@ -171,6 +174,6 @@ def plan_of(document: Json) -> Plan:
     if inputs is not None and type(inputs) is not dict:
         problems.append(["$.inputs", "expected an object"])
     if problems or not isinstance(goal, str):
-        said = "; ".join(f"{path} {message}" for path, message in problems)
-        raise Fault("bad_request", f"the plan has problems: {said}", {"problems": problems})
-    return Plan(goal, inputs or {})
+        problem_text = "; ".join(f"{path} {message}" for path, message in problems)
+        raise Fault("bad_request", f"the plan has problems: {problem_text}", {"problems": problems})
+    return SessionPlan(goal, inputs or {})

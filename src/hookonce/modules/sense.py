@@ -1,52 +1,52 @@
-"""Whether what is said to a kernel makes sense; what does not is a bad_request before anything is done."""
+"""Argument validation for the kernel's calls: an invalid argument is a bad_request before anything is done."""
 
 from math import isnan
 from typing import Any
 
 from hookonce.model import Json
-from hookonce.modules.descriptor import Descriptor, DescriptorError, descriptor_of, document_of
-from hookonce.modules.lines import document_of as parsed
-from hookonce.modules.lines import line_of
+from hookonce.modules.descriptor import Descriptor, DescriptorError, parse_descriptor, descriptor_document
+from hookonce.modules.lines import decode_line as parsed
+from hookonce.modules.lines import encode_line
 from hookonce.modules.protocol import Fault
 
-UNWRITABLE = (TypeError, ValueError, OverflowError, RecursionError)  # what is raised for something that is no JSON
+JSON_ENCODE_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)  # what is raised for something that is no JSON
 
 
-def text(given: Any, what: str) -> str:
-    """A text that says something."""
-    if type(given) is not str or not given:
-        raise Fault("bad_request", f"{what} is a text that is not empty")
-    return given
+def require_text(value: Any, label: str) -> str:
+    """A non-empty string, or bad_request."""
+    if type(value) is not str or not value:
+        raise Fault("bad_request", f"{label} is a text that is not empty")
+    return value
 
 
-def number(given: Any, what: str) -> int:
-    """A whole number."""
-    if type(given) is not int:
-        raise Fault("bad_request", f"{what} is a whole number")
-    return given
+def require_int(value: Any, label: str) -> int:
+    """An int, or bad_request."""
+    if type(value) is not int:
+        raise Fault("bad_request", f"{label} is a whole number")
+    return value
 
 
-def seconds(given: Any) -> float:
-    """A time that can be waited for; for ever is one."""
-    if type(given) not in (int, float) or isnan(given) or given < 0:
+def require_timeout(value: Any) -> float:
+    """A timeout in seconds, or bad_request; infinity is one."""
+    if type(value) not in (int, float) or isnan(value) or value < 0:
         raise Fault("bad_request", "a timeout is a number of seconds")
-    return float(given)
+    return float(value)
 
 
-def plain(given: Any, what: str) -> Json:
-    """A copy of a JSON document, which nobody else holds."""
+def copy_json(value: Any, label: str) -> Json:
+    """A deep copy of a JSON document; bad_request where it cannot be encoded."""
     try:
-        return parsed(line_of(given))
-    except UNWRITABLE as problem:
-        raise Fault("bad_request", f"{what} cannot be written as JSON: {problem}") from None
+        return parsed(encode_line(value))
+    except JSON_ENCODE_ERRORS as problem:
+        raise Fault("bad_request", f"{label} cannot be written as JSON: {problem}") from None
 
 
-def described(given: Any) -> Descriptor:
-    """The module that is meant, as a descriptor or as the document of one; every problem is named."""
+def resolve_descriptor(module: Any) -> Descriptor:
+    """The descriptor that is given, or parsed from the document that is given; every problem is named."""
     try:
-        if isinstance(given, Descriptor):
-            descriptor_of(document_of(given))
-            return given
-        return descriptor_of(given)
+        if isinstance(module, Descriptor):
+            parse_descriptor(descriptor_document(module))
+            return module
+        return parse_descriptor(module)
     except DescriptorError as problem:
         raise Fault("bad_request", str(problem), {"problems": [*map(list, problem.problems)]}) from None

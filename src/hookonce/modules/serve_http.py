@@ -1,4 +1,7 @@
-"""A module over HTTP: one POST path for each word of the protocol, on this machine unless callers need a token."""
+"""HTTP server of a module: one POST path per verb, on loopback unless callers need a token.
+
+It also serves a module of any transport through a bridge.
+"""
 
 import sys
 from hmac import compare_digest
@@ -11,27 +14,27 @@ from urllib.parse import urlsplit
 
 from hookonce.errors import UsageError
 from hookonce.model import Json, Object
-from hookonce.modules.lines import document_of, line_of
-from hookonce.modules.protocol import LIMIT, TIMEOUT, VERBS, failed
-from hookonce.modules.server import Answering, answer_within
+from hookonce.modules.lines import decode_line, encode_line
+from hookonce.modules.protocol import MAX_MESSAGE_BYTES, DEFAULT_TIMEOUT_S, VERBS, build_error
+from hookonce.modules.server import DocumentHandler, handle_within
 
 _PATHS = {f"/{verb}": verb for verb in VERBS}
-_IDLE = 75.0  # seconds that a connection may say nothing
-_MOST = 256  # connections
-_AT_ONCE = 64  # invocations
-_DIGITS = 18  # of a length that anybody can mean
+_IDLE_TIMEOUT_S = 75.0  # seconds that a connection may say nothing
+_MAX_CONNECTIONS = 256  # connections
+_MAX_INVOCATIONS = 64  # invocations
+_MAX_LENGTH_DIGITS = 18  # of a length that anybody can mean
 
 
-class _Refused(Exception):
-    """A request that never reaches the module."""
+class _HttpRefusal(Exception):
+    """Refusal of a request before it reaches the module."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
-        self.status, self.document = status, failed(code, message)
+        self.status, self.document = status, build_error(code, message)
 
 
-class Server(ThreadingHTTPServer):
-    """A listening module; `with` it, and let it `serve_forever`."""
+class ModuleHttpServer(ThreadingHTTPServer):
+    """HTTP server of a module; `with` it, and let it `serve_forever`."""
 
     daemon_threads = True
     block_on_close = False
@@ -39,63 +42,63 @@ class Server(ThreadingHTTPServer):
 
     def __init__(
         self,
-        module: Answering,
+        module: DocumentHandler,
         port: int,
         *,
         host: str = "127.0.0.1",
         token: str | None = None,
-        deadline: float = TIMEOUT,
-        limit: int = LIMIT,
+        deadline: float = DEFAULT_TIMEOUT_S,
+        limit: int = MAX_MESSAGE_BYTES,
     ) -> None:
-        """Listen; port 0 is any that is free. Who can be reached from elsewhere has to ask for a token."""
-        if token is None and not _is_here(host):
+        """Listen; port 0 is any that is free. A host beyond loopback needs a token."""
+        if token is None and not _is_loopback(host):
             raise UsageError(f"{host} can be reached from other machines: name a token with --token-env")
         self.module, self.token, self.deadline, self.limit = module, token, deadline, limit
-        self.rooms, self.connections = BoundedSemaphore(_AT_ONCE), BoundedSemaphore(_MOST)
+        self.invocation_slots, self.connection_slots = BoundedSemaphore(_MAX_INVOCATIONS), BoundedSemaphore(_MAX_CONNECTIONS)
         if ":" in host:
             self.address_family = AF_INET6
         try:
-            super().__init__((host, port), _Handler)
+            super().__init__((host, port), _ModuleHttpHandler)
         except (OSError, OverflowError) as problem:
             raise UsageError(f"cannot listen at {host} port {port}: {problem}") from None
-        shown = f"[{host}]" if ":" in host else host
-        self.url = f"http://{shown}:{self.server_address[1]}"
+        shown_host = f"[{host}]" if ":" in host else host
+        self.url = f"http://{shown_host}:{self.server_address[1]}"
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """One thread for each connection, and not without end."""
-        if not self.connections.acquire(blocking=False):
+        """Start a thread for each connection, up to a limit."""
+        if not self.connection_slots.acquire(blocking=False):
             self.shutdown_request(request)
             return
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Serve a connection, and make room for the next."""
+        """Serve a connection, then free its slot."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self.connections.release()
+            self.connection_slots.release()
 
     def handle_error(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:
-        """A caller that hangs up is no error; everything else stands in the log."""
+        """A caller that hangs up is no error; everything else is logged."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
-    def said(self, document: Json) -> Object:
-        """What the module says to a document; when too much is under way, that."""
-        if not self.rooms.acquire(blocking=False):
-            return failed("oom", f"{_AT_ONCE} invocations are under way already", retryable=True)
+    def handle_document(self, document: Json) -> Object:
+        """The module's response to a document; oom when too many invocations are under way."""
+        if not self.invocation_slots.acquire(blocking=False):
+            return build_error("oom", f"{_MAX_INVOCATIONS} invocations are under way already", retryable=True)
         try:
-            return answer_within(self.module, document, self.deadline)
+            return handle_within(self.module, document, self.deadline)
         finally:
-            self.rooms.release()
+            self.invocation_slots.release()
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
+class _ModuleHttpHandler(BaseHTTPRequestHandler):
+    server: ModuleHttpServer
     protocol_version = "HTTP/1.1"
     server_version = "hookonce"
     sys_version = ""
-    timeout = _IDLE
+    timeout = _IDLE_TIMEOUT_S
     disable_nagle_algorithm = True
     wbufsize = -1  # header and body leave together
 
@@ -103,61 +106,61 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer one request; what was refused before its body was read ends the connection."""
         try:
             verb = self._verb()
-            document = self._document(self.rfile.read(self._length(verb)), verb)
-        except _Refused as refused:
+            document = self._parse_body(self.rfile.read(self._content_length(verb)), verb)
+        except _HttpRefusal as refusal:
             self.close_connection = True
-            self._send(refused.status, refused.document)
+            self._send(refusal.status, refusal.document)
             return
-        self._send(200, self.server.said(document))
+        self._send(200, self.server.handle_document(document))
 
     def __getattr__(self, name: str) -> Any:
-        """Every other method is answered alike."""
+        """Methods other than POST are answered with 405."""
         if name.startswith("do_"):
             return self._not_allowed
         raise AttributeError(name)
 
     def _not_allowed(self) -> None:
         self.close_connection = True
-        self._send(405, failed("bad_request", f"{self.command} is not spoken here; POST is"))
+        self._send(405, build_error("bad_request", f"{self.command} is not spoken here; POST is"))
 
     def _verb(self) -> str:
-        """What is asked for, by somebody who may ask."""
-        given, token = self.headers.get("Authorization", ""), self.server.token
-        if token is not None and not compare_digest(given.encode(), f"Bearer {token}".encode()):
-            raise _Refused(401, "forbidden", "a bearer token is needed, and this is not it")
-        if self.headers.get("Origin") is not None or not self._is_meant():
-            raise _Refused(403, "forbidden", "pages of a browser are not answered, nor names that are not ours")
+        """The verb of the path, for an authorized caller."""
+        authorization, token = self.headers.get("Authorization", ""), self.server.token
+        if token is not None and not compare_digest(authorization.encode(), f"Bearer {token}".encode()):
+            raise _HttpRefusal(401, "forbidden", "a bearer token is needed, and this is not it")
+        if self.headers.get("Origin") is not None or not self._is_own_host():
+            raise _HttpRefusal(403, "forbidden", "pages of a browser are not answered, nor names that are not ours")
         verb = _PATHS.get(self.path.partition("?")[0])
         if verb is None:
-            raise _Refused(404, "unsupported_op", f"there is no such path; there are {', '.join(_PATHS)}")
+            raise _HttpRefusal(404, "unsupported_op", f"there is no such path; there are {', '.join(_PATHS)}")
         return verb
 
-    def _is_meant(self) -> bool:
-        """Whether the host that was asked for is one of this machine: names can be bent to point here."""
+    def _is_own_host(self) -> bool:
+        """Whether the Host header names this machine: guards against DNS rebinding."""
         try:
             name = urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""
         except ValueError:
             return False
-        return self.server.token is not None or _is_here(name)
+        return self.server.token is not None or _is_loopback(name)
 
-    def _length(self, verb: str) -> int:
-        told = self.headers.get("Content-Length", "" if verb == "invoke" else "0")  # the others need no body
-        if self.headers.get("Transfer-Encoding") is not None or not told.isdecimal():
-            raise _Refused(411, "bad_request", "say with Content-Length how long the body is")
-        if len(told) > _DIGITS or int(told) > self.server.limit:
-            raise _Refused(413, "bad_request", f"a request has at most {self.server.limit} bytes")
-        return int(told)
+    def _content_length(self, verb: str) -> int:
+        header = self.headers.get("Content-Length", "" if verb == "invoke" else "0")  # the others need no body
+        if self.headers.get("Transfer-Encoding") is not None or not header.isdecimal():
+            raise _HttpRefusal(411, "bad_request", "say with Content-Length how long the body is")
+        if len(header) > _MAX_LENGTH_DIGITS or int(header) > self.server.limit:
+            raise _HttpRefusal(413, "bad_request", f"a request has at most {self.server.limit} bytes")
+        return int(header)
 
-    def _document(self, body: bytes, verb: str) -> Json:
+    def _parse_body(self, body: bytes, verb: str) -> Json:
         if verb != "invoke":
             return {"op": verb}
         try:
-            return document_of(body)
+            return decode_line(body)
         except ValueError:
-            raise _Refused(400, "bad_request", "the body is no JSON") from None
+            raise _HttpRefusal(400, "bad_request", "the body is no JSON") from None
 
     def _send(self, status: int, document: Object) -> None:
-        body = line_of(document)
+        body = encode_line(document)
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -167,17 +170,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What is no HTTP is answered like everything else."""
+        """A malformed request is answered with an error document too."""
         self.close_connection = True
         if self.request_version != "HTTP/0.9":
-            self._send(code, failed("bad_request", message or explain or "this is no request"))
+            self._send(code, build_error("bad_request", message or explain or "this is no request"))
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Nobody reads a line for each request."""
+        """No log line per request."""
 
 
-def _is_here(host: str) -> bool:
-    """Whether a host is this machine and nothing else."""
+def _is_loopback(host: str) -> bool:
     if host.lower() == "localhost":
         return True
     try:

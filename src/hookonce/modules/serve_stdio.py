@@ -1,7 +1,7 @@
-"""A module on its stdin and stdout: many requests at once, and none of them holds up the others for long.
+"""Stdio server of a module: a thread pool in which the thread that reads a request also handles it.
 
-Whoever reads a request answers it, without a word to another thread: that is what makes small ones cheap. Somebody
-watches, and if an answer takes longer than a moment lets another thread read on; if it takes too long, says so.
+That costs small requests no hand-over between threads. A watcher lets another thread read on when a request
+takes longer than a poll interval, and answers with timeout when it takes too long.
 """
 
 import os
@@ -11,21 +11,21 @@ from threading import Event, Lock, Semaphore, Thread
 from time import monotonic, sleep
 
 from hookonce.model import Json, Object
-from hookonce.modules.later import finish_all
-from hookonce.modules.lines import Lines, document_of, line_of
-from hookonce.modules.protocol import LIMIT, TIMEOUT, failed
-from hookonce.modules.server import Answering, late
+from hookonce.modules.later import drain_all
+from hookonce.modules.lines import LineBuffer, decode_line, encode_line
+from hookonce.modules.protocol import MAX_MESSAGE_BYTES, DEFAULT_TIMEOUT_S, build_error
+from hookonce.modules.server import DocumentHandler, timeout_response
 
-THREADS = 64
-_CHUNK = 1 << 16
-_TICK = 0.002  # seconds between two looks while there is work
-_QUIET = 25  # looks without work after which nobody looks any more
-_STEP = 0.02  # seconds between two looks when we are about to leave
-_GRACE = 10.0  # seconds for what is under way when nothing more comes
+MAX_THREADS = 64
+_CHUNK_BYTES = 1 << 16
+_POLL_INTERVAL_S = 0.002  # seconds between two looks while there is work
+_MAX_IDLE_POLLS = 25  # looks without work after which nobody looks any more
+_DRAIN_INTERVAL_S = 0.02  # seconds between two looks when we are about to leave
+_DRAIN_TIMEOUT_S = 10.0  # seconds for what is under way when nothing more comes
 
 
-class _Call:
-    """A request under way; `leads` while the thread that answers it is the one that reads."""
+class _StdioCall:
+    """A request under way; `leads` while the thread that handles it is the one that reads."""
 
     __slots__ = ("deadline", "document", "leads")
 
@@ -33,167 +33,165 @@ class _Call:
         self.document, self.deadline, self.leads = document, deadline, True
 
 
-class Desk:
-    """The threads that answer what comes in, and the one that watches them."""
+class StdioServer:
+    """Threads that handle requests from one descriptor and write responses to another, and their watcher."""
 
-    def __init__(self, module: Answering, into: int, out: int, *, threads: int, deadline: float, limit: int) -> None:
-        self._module, self._into, self._out = module, into, out
-        self._seconds, self._limit = deadline, limit
-        self._lines, self._waiting = Lines(limit), deque[bytes | None]()
-        self._state, self._writing = Lock(), Lock()
-        self._calls: dict[int, _Call] = {}  # in the order in which they came, so the first is the oldest
-        self._claimed: dict[int, _Call] = {}  # those that nobody answers yet
-        self._leading: _Call | None = None
-        self._count, self._threads, self._most, self._spares = 0, 0, threads, 0
-        self._turns, self._vacant = Semaphore(0), False
-        self._eager = False  # while there is slow work, what else has come is not kept waiting for the next look
-        self._wake, self._asleep, self.over = Event(), False, Event()
+    def __init__(self, module: DocumentHandler, in_fd: int, out_fd: int, *, threads: int, deadline: float, limit: int) -> None:
+        self._module, self._in_fd, self._out_fd = module, in_fd, out_fd
+        self._timeout_s, self._limit = deadline, limit
+        self._lines, self._pending_lines = LineBuffer(limit), deque[bytes | None]()
+        self._state_lock, self._write_lock = Lock(), Lock()
+        self._calls: dict[int, _StdioCall] = {}  # in the order in which they came, so the first is the oldest
+        self._open_calls: dict[int, _StdioCall] = {}  # those that nobody answers yet
+        self._reader_call: _StdioCall | None = None
+        self._call_count, self._thread_count, self._max_threads, self._idle_threads = 0, 0, threads, 0
+        self._read_turns, self._needs_reader = Semaphore(0), False
+        self._is_eager = False  # while there is slow work, what else has come is not kept waiting for the next look
+        self._wake, self._is_asleep, self.stop_event = Event(), False, Event()
 
     def start(self) -> None:
-        """Begin to read."""
-        self._begin_thread()
-        Thread(target=self._watch, daemon=True).start()
+        """Start the first reader and the watcher."""
+        self._start_thread()
+        Thread(target=self._watch_calls, daemon=True).start()
 
-    def _begin_thread(self) -> None:
-        self._threads += 1
-        Thread(target=self._work, daemon=True).start()
+    def _start_thread(self) -> None:
+        self._thread_count += 1
+        Thread(target=self._run_worker, daemon=True).start()
 
-    def _work(self) -> None:
-        """Read a request, answer it; go on reading if nobody else does by now, else wait for the turn."""
-        while (found := self._next()) is not None:
-            document, refusal = found
-            call = self._begin(document)
-            if not self._end(call, refusal or self._module.answer(document)):
-                self._turns.acquire()
-        self.over.set()
+    def _run_worker(self) -> None:
+        """Read a request and handle it; read on if no other thread does by now, else wait for the turn."""
+        while (request := self._next_request()) is not None:
+            document, refusal = request
+            call = self._begin_call(document)
+            if not self._end_call(call, refusal or self._module.answer(document)):
+                self._read_turns.acquire()
+        self.stop_event.set()
 
-    def _next(self) -> tuple[Json, Object | None] | None:
-        """The next document, or why it is none; from what was read already, or from what comes."""
+    def _next_request(self) -> tuple[Json, Object | None] | None:
         while True:
-            while not self._waiting:
-                chunk = os.read(self._into, _CHUNK)
+            while not self._pending_lines:
+                chunk = os.read(self._in_fd, _CHUNK_BYTES)
                 if not chunk:
                     return None
-                self._waiting.extend(self._lines.feed(chunk))
-            line = self._waiting.popleft()
+                self._pending_lines.extend(self._lines.feed(chunk))
+            line = self._pending_lines.popleft()
             if line is None:
-                why = f"a request has at most {self._limit} bytes"
-                return None, failed("bad_request", why, limit=self._limit)
+                message = f"a request has at most {self._limit} bytes"
+                return None, build_error("bad_request", message, limit=self._limit)
             try:
-                return document_of(line), None
+                return decode_line(line), None
             except ValueError:
                 if line.strip():  # an empty line asks nothing
-                    return None, failed("bad_request", "a line that is no JSON came as a request")
+                    return None, build_error("bad_request", "a line that is no JSON came as a request")
 
-    def _begin(self, document: Json) -> _Call:
-        call = _Call(document, monotonic() + self._seconds)
-        self._count += 1
-        self._calls[id(call)] = self._claimed[id(call)] = self._leading = call
-        if self._waiting and self._eager:
-            with self._state:
-                self._pass_on(call)
-        if self._asleep:
+    def _begin_call(self, document: Json) -> _StdioCall:
+        call = _StdioCall(document, monotonic() + self._timeout_s)
+        self._call_count += 1
+        self._calls[id(call)] = self._open_calls[id(call)] = self._reader_call = call
+        if self._pending_lines and self._is_eager:
+            with self._state_lock:
+                self._pass_reader(call)
+        if self._is_asleep:
             self._wake.set()
         return call
 
-    def _end(self, call: _Call, said: Object) -> bool:
-        """Answer, unless that was done; whether this thread reads on."""
-        if self._claimed.pop(id(call), None) is not None:  # whoever takes it out answers
-            self._say(said)
+    def _end_call(self, call: _StdioCall, response: Object) -> bool:
+        """Write the response, unless that was done; whether this thread reads on."""
+        if self._open_calls.pop(id(call), None) is not None:  # whoever takes it out answers
+            self._write_response(response)
         self._calls.pop(id(call), None)  # only now: what is under way is waited for
-        with self._state:
+        with self._state_lock:
             if call.leads:
-                self._leading = None
-            elif self._vacant:
-                self._vacant = False
+                self._reader_call = None
+            elif self._needs_reader:
+                self._needs_reader = False
             else:
-                self._spares += 1
+                self._idle_threads += 1
                 return False
         return True
 
-    def _say(self, document: Object) -> None:
-        line = _encoded(document)
-        with self._writing:
+    def _write_response(self, document: Object) -> None:
+        line = _encode_response(document)
+        with self._write_lock:
             try:
-                sent = os.write(self._out, line)
-                while sent < len(line):
-                    sent += os.write(self._out, memoryview(line)[sent:])
+                sent_bytes = os.write(self._out_fd, line)
+                while sent_bytes < len(line):
+                    sent_bytes += os.write(self._out_fd, memoryview(line)[sent_bytes:])
             except OSError:  # nobody listens any more
-                self.over.set()
+                self.stop_event.set()
 
-    def _pass_on(self, call: _Call) -> None:
+    def _pass_reader(self, call: _StdioCall) -> None:
         """Let another thread read; if all are busy, the first that is done."""
-        call.leads, self._leading = False, None
-        if self._spares:
-            self._spares -= 1
-            self._turns.release()
-        elif self._threads < self._most:
-            self._begin_thread()
+        call.leads, self._reader_call = False, None
+        if self._idle_threads:
+            self._idle_threads -= 1
+            self._read_turns.release()
+        elif self._thread_count < self._max_threads:
+            self._start_thread()
         else:
-            self._vacant = True
+            self._needs_reader = True
 
-    def _watch(self) -> None:
-        before, count, quiet = None, 0, 0
-        while not self.over.is_set():
-            if quiet < _QUIET:
-                sleep(_TICK)
+    def _watch_calls(self) -> None:
+        previous_call, previous_count, idle_polls = None, 0, 0
+        while not self.stop_event.is_set():
+            if idle_polls < _MAX_IDLE_POLLS:
+                sleep(_POLL_INTERVAL_S)
             else:
-                self._rest()
-            with self._state:
-                leading = self._leading
-                if leading is not None and leading is before:
-                    self._pass_on(leading)
-                quiet = 0 if leading is not None or count != self._count else quiet + 1
-                before, count = leading, self._count
-                self._eager = self._has_slow()
-            self._expire()
+                self._wait_for_work()
+            with self._state_lock:
+                reader_call = self._reader_call
+                if reader_call is not None and reader_call is previous_call:
+                    self._pass_reader(reader_call)
+                idle_polls = 0 if reader_call is not None or previous_count != self._call_count else idle_polls + 1
+                previous_call, previous_count = reader_call, self._call_count
+                self._is_eager = self._has_slow_call()
+            self._expire_calls()
 
-    def _has_slow(self) -> bool:
+    def _has_slow_call(self) -> bool:
         oldest = next(iter(list(self._calls.values())), None)
-        return oldest is not None and oldest.deadline - self._seconds + _TICK < monotonic()
+        return oldest is not None and oldest.deadline - self._timeout_s + _POLL_INTERVAL_S < monotonic()
 
-    def _rest(self) -> None:
-        """Wait until something comes, or what is under way takes too long."""
-        self._asleep = True
+    def _wait_for_work(self) -> None:
+        self._is_asleep = True
         oldest = next(iter(list(self._calls.values())), None)
-        if self._leading is None:
+        if self._reader_call is None:
             self._wake.wait(None if oldest is None else max(0.0, oldest.deadline - monotonic()))
-        self._asleep = False
+        self._is_asleep = False
         self._wake.clear()
 
-    def _expire(self) -> None:
+    def _expire_calls(self) -> None:
         now = monotonic()
-        for number, call in list(self._calls.items()):
+        for key, call in list(self._calls.items()):
             if call.deadline > now:
                 return
-            if self._claimed.pop(number, None) is not None:
-                self._say(late(call.document, self._seconds))
-            self._calls.pop(number, None)
+            if self._open_calls.pop(key, None) is not None:
+                self._write_response(timeout_response(call.document, self._timeout_s))
+            self._calls.pop(key, None)
 
-    def finish(self, seconds: float) -> None:
-        """Wait for what is under way."""
+    def drain(self, seconds: float) -> None:
+        """Wait for the requests under way."""
         until = monotonic() + seconds
         while self._calls and monotonic() < until:
-            sleep(_STEP)
+            sleep(_DRAIN_INTERVAL_S)
 
 
-def _encoded(document: Object) -> bytes:
+def _encode_response(document: Object) -> bytes:
     try:
-        return line_of(document)
+        return encode_line(document)
     except (TypeError, ValueError, RecursionError) as problem:
-        return line_of(failed("internal", f"the result cannot be written as JSON: {problem}"))
+        return encode_line(build_error("internal", f"the result cannot be written as JSON: {problem}"))
 
 
-def serve(module: Answering, *, threads: int = THREADS, deadline: float = TIMEOUT, limit: int = LIMIT) -> None:
-    """Answer on stdout what comes on stdin, until it ends; what operations print goes to stderr."""
+def serve_stdio(module: DocumentHandler, *, threads: int = MAX_THREADS, deadline: float = DEFAULT_TIMEOUT_S, limit: int = MAX_MESSAGE_BYTES) -> None:
+    """Serve a module on stdin and stdout until stdin ends; what operations print goes to stderr."""
     sys.stdout.flush()
-    into, out = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)  # what an operation starts must not read our requests,
+    in_fd, out_fd = os.dup(0), os.dup(1)
+    null_fd = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null_fd, 0)  # what an operation starts must not read our requests,
     os.dup2(2, 1)  # nor write between our answers
-    os.close(nothing)
-    desk = Desk(module, into, out, threads=threads, deadline=deadline, limit=limit)
-    desk.start()
-    desk.over.wait()
-    desk.finish(_GRACE)
-    finish_all(_GRACE)
+    os.close(null_fd)
+    server = StdioServer(module, in_fd, out_fd, threads=threads, deadline=deadline, limit=limit)
+    server.start()
+    server.stop_event.wait()
+    server.drain(_DRAIN_TIMEOUT_S)
+    drain_all(_DRAIN_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""Sessions of a kernel: what they are for, where they come from, and the context that each of them has."""
+"""Session table of the kernel: the plan, the parent and the context of each session."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -7,102 +7,101 @@ from msgspec import Struct, field
 from msgspec.json import encode
 
 from hookonce.model import Json, Object
-from hookonce.modules.protocol import Fault, Plan
-from hookonce.modules.sense import plain
+from hookonce.modules.protocol import Fault, SessionPlan
+from hookonce.modules.sense import copy_json
 
 
-class Session(Struct, kw_only=True):
-    """One session; the context is made of fragments with a key each, what was set last stands last."""
+class KernelSession(Struct, kw_only=True):
+    """One session; the context consists of fragments with a key each, the last set stands last."""
 
     id: str
-    plan: Plan
+    plan: SessionPlan
     parent: str | None = None
     context: Object = field(default_factory=dict)
 
 
-class Sessions:
-    """All sessions that have not ended; nobody sees one half changed."""
+class SessionTable:
+    """All sessions that have not ended; no caller sees one half changed."""
 
     def __init__(self, mint: Callable[[], str]) -> None:
-        """None yet; `mint` makes their ids."""
-        self._mint, self._known, self._lock = mint, dict[str, Session](), Lock()
+        """There are no sessions; `mint` makes their ids."""
+        self._mint, self._sessions, self._lock = mint, dict[str, KernelSession](), Lock()
 
-    def begin(self, plan: Plan) -> Session:
-        """A new session."""
+    def create(self, plan: SessionPlan) -> KernelSession:
+        """Create a session."""
         with self._lock:
-            return self._put(Session(id=self._mint(), plan=plan))
+            return self._add(KernelSession(id=self._mint(), plan=plan))
 
-    def fork(self, parent: str) -> Session:
-        """A session that goes on from where another one stands."""
+    def fork(self, parent: str) -> KernelSession:
+        """Create a session with a copy of another one's plan and context."""
         with self._lock:
-            above = self._live(parent)
-            return self._put(Session(id=self._mint(), plan=above.plan, parent=parent, context=_copy(above.context)))
+            parent_session = self._get(parent)
+            return self._add(KernelSession(id=self._mint(), plan=parent_session.plan, parent=parent, context=_copy_context(parent_session.context)))
 
-    def _put(self, session: Session) -> Session:
-        self._known[session.id] = session
+    def _add(self, session: KernelSession) -> KernelSession:
+        self._sessions[session.id] = session
         return session
 
     def end(self, name: str) -> None:
         """End a session; its context is gone with it."""
         with self._lock:
-            self._live(name)
-            del self._known[name]
+            self._get(name)
+            del self._sessions[name]
 
-    def check(self, name: str) -> None:
-        """Refuse a session that is not there."""
+    def require(self, name: str) -> None:
+        """Raise bad_request for a session that does not exist."""
         with self._lock:
-            self._live(name)
+            self._get(name)
 
-    def all(self) -> list[str]:
-        """The sessions that have not ended."""
+    def list_ids(self) -> list[str]:
+        """The ids of the sessions that have not ended."""
         with self._lock:
-            return list(self._known)
+            return list(self._sessions)
 
-    def context(self, name: str) -> Object:
+    def copy_context(self, name: str) -> Object:
         """A copy of a session's context."""
         with self._lock:
-            return _copy(self._live(name).context)
+            return _copy_context(self._get(name).context)
 
-    def put(self, name: str, key: str, value: Json) -> None:
+    def set_fragment(self, name: str, key: str, value: Json) -> None:
         """Set a fragment of a session's context; None takes it away."""
-        value = plain(value, "a fragment")
+        value = copy_json(value, "a fragment")
         with self._lock:
-            context = self._live(name).context
+            context = self._get(name).context
             context.pop(key, None)
             if value is not None:
                 context[key] = value
 
-    def compact(self, name: str, seen: Object, kept: Object) -> int:
-        """Put what somebody kept of a context in its place; by how many bytes it has changed.
+    def compact(self, name: str, snapshot: Object, replacement: Object) -> int:
+        """Replace a context by its compacted form; by how many bytes it has changed.
 
-        What was set while that one was thinking stays.
+        What was set since the snapshot was taken stays.
         """
         with self._lock:
-            session = self._live(name)
-            before = session.context
-            newer = {key: value for key, value in before.items() if key not in seen or seen[key] != value}
-            gone = seen.keys() - before.keys()
-            session.context = _copy({key: value for key, value in kept.items() if key not in gone}) | newer
-            return len(encode(session.context)) - len(encode(before))
+            session = self._get(name)
+            old_context = session.context
+            newer_fragments = {key: value for key, value in old_context.items() if key not in snapshot or snapshot[key] != value}
+            missing_keys = snapshot.keys() - old_context.keys()
+            session.context = _copy_context({key: value for key, value in replacement.items() if key not in missing_keys}) | newer_fragments
+            return len(encode(session.context)) - len(encode(old_context))
 
-    def _live(self, name: str) -> Session:
-        session = self._known.get(name) if type(name) is str else None
+    def _get(self, name: str) -> KernelSession:
+        session = self._sessions.get(name) if type(name) is str else None
         if session is None:
             raise Fault("bad_request", f"there is no session {name}, or it has ended")
         return session
 
 
-def _copy(context: Object) -> Object:
-    """A context that shares nothing with another one."""
-    copy: Object = plain(context, "a context")
+def _copy_context(context: Object) -> Object:
+    copy: Object = copy_json(context, "a context")
     return copy
 
 
-def newest(context: Object, limit: int) -> Object:
-    """The fragments that were set last and fit into so many bytes together."""
-    kept: Object = {}
+def newest_fragments(context: Object, limit: int) -> Object:
+    """The last set fragments that fit into so many bytes together."""
+    fragments: Object = {}
     for key, value in reversed(context.items()):
-        if len(encode({key: value} | kept)) > limit:
+        if len(encode({key: value} | fragments)) > limit:
             break
-        kept = {key: value} | kept
-    return kept
+        fragments = {key: value} | fragments
+    return fragments

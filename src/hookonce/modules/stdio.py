@@ -1,4 +1,4 @@
-"""A module on stdio, as its host sees it: started when it is needed, again when it has ended, and ended in the end."""
+"""Stdio link to a module: starts its process at the first request, restarts it with backoff, ends it at exit."""
 
 import atexit
 from collections.abc import Mapping, Sequence
@@ -7,18 +7,18 @@ from time import monotonic
 from weakref import WeakSet
 
 from hookonce.model import Object
-from hookonce.modules.closing import Closing
-from hookonce.modules.life import Life, Watch
-from hookonce.modules.log import Log
-from hookonce.modules.process import GRACE, Process
-from hookonce.modules.protocol import LIMIT, LONGEST, Fault, Request, failed, failure
+from hookonce.modules.closing import Closeable
+from hookonce.modules.life import ModuleLifecycle, MessageWatcher
+from hookonce.modules.log import StderrTail
+from hookonce.modules.process import STOP_GRACE_S, ModuleProcess
+from hookonce.modules.protocol import MAX_MESSAGE_BYTES, MAX_TIMEOUT_S, Fault, Request, build_error, error_document
 
-_FIRST, _LONGEST = 0.1, 10.0  # seconds until it is started again, once it has failed twice in a row
-_open: "WeakSet[Stdio]" = WeakSet()
+_MIN_BACKOFF_S, _MAX_BACKOFF_S = 0.1, 10.0  # seconds until it is started again, once it has failed twice in a row
+_open_links: "WeakSet[StdioLink]" = WeakSet()
 
 
-class Stdio(Closing):
-    """A link to a module that is a process of ours; any number of threads may ask at the same time."""
+class StdioLink(Closeable):
+    """Link to a module that is our child process; any number of threads may send requests at the same time."""
 
     def __init__(
         self,
@@ -26,118 +26,116 @@ class Stdio(Closing):
         *,
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
-        watch: Watch | None = None,
-        limit: int = LIMIT,
+        watch: MessageWatcher | None = None,
+        limit: int = MAX_MESSAGE_BYTES,
     ) -> None:
-        """Remember how it is started; the first call does so. `watch` hears every message and what stderr says."""
+        """`watch` gets every message and what the module writes to stderr; the first request starts the process."""
         self._command, self._cwd, self._env = list(command), cwd, env
-        self._watch, self._limit, self._log = watch, limit, Log()
-        self._life: Life | None = None
-        self._starting, self._alone = Lock(), Lock()
-        self._closed, self._failures, self._not_before = False, 0, 0.0
-        self.starts = 0
-        _open.add(self)
+        self._watch, self._limit, self._log = watch, limit, StderrTail()
+        self._lifecycle: ModuleLifecycle | None = None
+        self._start_lock, self._serial_lock = Lock(), Lock()
+        self._closed, self._failures, self._retry_at = False, 0, 0.0
+        self.start_count = 0
+        _open_links.add(self)
 
     @property
     def pid(self) -> int | None:
-        """The process that runs now."""
-        life = self._life
-        return life.process.pid if life is not None and not life.over else None
+        """The id of the running process."""
+        lifecycle = self._lifecycle
+        return lifecycle.process.pid if lifecycle is not None and not lifecycle.end_reason else None
 
     @property
     def log(self) -> str:
-        """The end of what it wrote to stderr, and of what it wrote to stdout that was no answer."""
+        """The end of its stderr, and of what it wrote to stdout that was no response."""
         return self._log.text()
 
     def ask(self, request: Request, timeout: float) -> Object:
-        """What the module answers; whatever goes wrong is an answer too."""
-        deadline = monotonic() + min(timeout, LONGEST)
+        """Send a request; every failure is a response too."""
+        deadline = monotonic() + min(timeout, MAX_TIMEOUT_S)
         try:
-            answer = self._asked(request, timeout, deadline)
+            answer = self._exchange(request, timeout, deadline)
             if answer is None:  # it had ended before it got any of this: that costs nobody an answer
-                answer = self._asked(request, timeout, deadline)
+                answer = self._exchange(request, timeout, deadline)
         except Fault as fault:
-            return failure(fault.error)
+            return error_document(fault.error)
         if answer is None:
-            return failed("unreachable", "the module ends before it reads a request", retryable=True)
+            return build_error("unreachable", "the module ends before it reads a request", retryable=True)
         return answer
 
-    def _asked(self, request: Request, timeout: float, deadline: float) -> Object | None:
-        life = self._alive()
-        if life.waiting.echoes:
-            return life.exchange(request, timeout, deadline)
+    def _exchange(self, request: Request, timeout: float, deadline: float) -> Object | None:
+        lifecycle = self._ensure_running()
+        if lifecycle.pending.echoes_ids:
+            return lifecycle.exchange(request, timeout, deadline)
         # Its answers bear no ids, or nobody knows yet: one at a time.
-        if not self._alone.acquire(timeout=max(0.0, deadline - monotonic())):
-            return failed("timeout", f"other calls took all of {timeout:g} seconds", seconds=timeout)
-        held = True
+        if not self._serial_lock.acquire(timeout=max(0.0, deadline - monotonic())):
+            return build_error("timeout", f"other calls took all of {timeout:g} seconds", seconds=timeout)
+        has_lock = True
         try:
-            life = self._alive()
-            if life.waiting.echoes:
-                self._alone.release()
-                held = False
+            lifecycle = self._ensure_running()
+            if lifecycle.pending.echoes_ids:
+                self._serial_lock.release()
+                has_lock = False
             else:
-                life.settle()
-            return life.exchange(request, timeout, deadline)
+                lifecycle.discard_stale()
+            return lifecycle.exchange(request, timeout, deadline)
         finally:
-            if held:
-                self._alone.release()
+            if has_lock:
+                self._serial_lock.release()
 
-    def _alive(self) -> Life:
-        """The life that goes on, or a new one."""
-        life = self._life
-        if life is not None and not life.over and not life.process.is_gone():
-            return life
-        with self._starting:
+    def _ensure_running(self) -> ModuleLifecycle:
+        lifecycle = self._lifecycle
+        if lifecycle is not None and not lifecycle.end_reason and not lifecycle.process.has_exited():
+            return lifecycle
+        with self._start_lock:
             if self._closed:
                 raise Fault("unreachable", "the link to the module is closed")
-            if self._life is life:
-                self._life = self._begun(life)
-            assert self._life is not None  # noqa: S101  for type checkers
-            return self._life
+            if self._lifecycle is lifecycle:
+                self._lifecycle = self._start(lifecycle)
+            assert self._lifecycle is not None  # noqa: S101  for type checkers
+            return self._lifecycle
 
-    def _begun(self, before: Life | None) -> Life:
-        if before is not None:
-            before.end("it had ended")
-            before.close(0.0)
-            self._failed(worked=before.waiting.answered)
-        wait = self._not_before - monotonic()
-        if wait > 0:
-            self._life = None
-            why = f"the module failed {self._failures} times in a row and rests for {wait:.1f} seconds"
-            raise Fault("unreachable", why, {"retryable": True, "retry_after": round(wait, 3)})
+    def _start(self, previous: ModuleLifecycle | None) -> ModuleLifecycle:
+        if previous is not None:
+            previous.end("it had ended")
+            previous.close(0.0)
+            self._record_failure(had_response=previous.pending.has_response)
+        wait_s = self._retry_at - monotonic()
+        if wait_s > 0:
+            self._lifecycle = None
+            message = f"the module failed {self._failures} times in a row and rests for {wait_s:.1f} seconds"
+            raise Fault("unreachable", message, {"retryable": True, "retry_after": round(wait_s, 3)})
         try:
-            process = Process(self._command, self._cwd, self._env, self._said)
+            process = ModuleProcess(self._command, self._cwd, self._env, self._on_stderr)
         except OSError as problem:
-            self._life = None
-            self._failed(worked=False)
-            why = f"{self._command[0]} cannot be started: {problem.strerror or problem}"
-            raise Fault("unreachable", why, {"command": self._command}) from None
-        self.starts += 1
-        self._log.begin(process.pid)
-        return Life(process, self._log, self._limit, self._watch)
+            self._lifecycle = None
+            self._record_failure(had_response=False)
+            message = f"{self._command[0]} cannot be started: {problem.strerror or problem}"
+            raise Fault("unreachable", message, {"command": self._command}) from None
+        self.start_count += 1
+        self._log.mark_start(process.pid)
+        return ModuleLifecycle(process, self._log, self._limit, self._watch)
 
-    def _failed(self, *, worked: bool) -> None:
-        """The first failure after something worked costs no time, each further one twice as much."""
-        self._failures = 1 if worked else self._failures + 1
-        wait = 0.0 if self._failures == 1 else min(_FIRST * 2 ** (self._failures - 2), _LONGEST)
-        self._not_before = monotonic() + wait
+    def _record_failure(self, *, had_response: bool) -> None:
+        """The first failure after a response costs no time, each further one twice as much."""
+        self._failures = 1 if had_response else self._failures + 1
+        wait_s = 0.0 if self._failures == 1 else min(_MIN_BACKOFF_S * 2 ** (self._failures - 2), _MAX_BACKOFF_S)
+        self._retry_at = monotonic() + wait_s
 
-    def _said(self, chunk: bytes) -> None:
+    def _on_stderr(self, chunk: bytes) -> None:
         self._log.add(chunk)
         if self._watch is not None:
             self._watch("said", chunk)
 
-    def close(self, grace: float = GRACE) -> None:
-        """End the module: its stdin is closed, then it is asked to end, then its group is killed."""
-        with self._starting:
-            self._closed, life = True, self._life
-        if life is not None:
-            life.close(grace)
-        _open.discard(self)
+    def close(self, grace: float = STOP_GRACE_S) -> None:
+        """End the module: its stdin is closed, then it gets SIGTERM, then its group is killed."""
+        with self._start_lock:
+            self._closed, lifecycle = True, self._lifecycle
+        if lifecycle is not None:
+            lifecycle.close(grace)
+        _open_links.discard(self)
 
 
 @atexit.register
 def _close_all() -> None:
-    """No module outlives us because somebody forgot it."""
-    for one in list(_open):
-        one.close()
+    for link in list(_open_links):
+        link.close()

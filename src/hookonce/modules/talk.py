@@ -1,4 +1,7 @@
-"""Talking to a module without believing anything it says: raw messages, and what was wrong with them."""
+"""Raw client of the conformance suite: sends messages to a module and trusts none of its responses.
+
+Every message is kept in a transcript; a response that breaks the protocol is a ConformanceFailure.
+"""
 
 import json
 from http.client import HTTPException
@@ -10,21 +13,21 @@ from msgspec import Struct
 
 from hookonce.model import Json, Object
 from hookonce.modules.descriptor import Descriptor
-from hookonce.modules.lines import Lines, document_of, line_of
-from hookonce.modules.log import Log
-from hookonce.modules.process import Process
-from hookonce.modules.protocol import LIMIT
-from hookonce.modules.timed import connected
+from hookonce.modules.lines import LineBuffer, decode_line, encode_line
+from hookonce.modules.log import StderrTail
+from hookonce.modules.process import ModuleProcess
+from hookonce.modules.protocol import MAX_MESSAGE_BYTES
+from hookonce.modules.timed import open_connection
 
-_SHOWN = 400  # characters of a message in a transcript
-_STRAY = 0.2  # seconds in which a second answer would come
-_MOMENT = 0.5  # seconds: a process closes its pipes a little before it has ended
-_LOUD = 1 << 20  # bytes on stderr that nobody should have to read
-_BRIEF = 80
+_MAX_TRANSCRIPT_CHARS = 400  # characters of a message in a transcript
+_STRAY_WAIT_S = 0.2  # seconds in which a second answer would come
+_EXIT_WAIT_S = 0.5  # seconds: a process closes its pipes a little before it has ended
+_MAX_STDERR_BYTES = 1 << 20  # bytes on stderr that nobody should have to read
+_MAX_EXCERPT_BYTES = 80
 
 
-class Message(Struct, frozen=True):
-    """A line of a transcript: which way, what (its beginning), how long it was, and when, in milliseconds."""
+class TranscriptMessage(Struct, frozen=True):
+    """A line of a transcript: direction, the beginning of the text, its length, and when, in milliseconds."""
 
     way: str
     text: str
@@ -32,103 +35,103 @@ class Message(Struct, frozen=True):
     ms: int
 
 
-class Transcript:
-    """What was said, by whom."""
+class MessageTranscript:
+    """Messages in both directions."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
-        self._began, self.messages = monotonic(), list[Message]()
+        """It is empty."""
+        self._start, self.messages = monotonic(), list[TranscriptMessage]()
 
-    def add(self, way: str, raw: bytes) -> None:
-        """Note a message."""
-        text = raw[:_SHOWN].decode(errors="replace").rstrip("\n")
-        self.messages.append(Message(way, text, len(raw), round((monotonic() - self._began) * 1000)))
+    def add(self, direction: str, raw: bytes) -> None:
+        """Append a message."""
+        text = raw[:_MAX_TRANSCRIPT_CHARS].decode(errors="replace").rstrip("\n")
+        self.messages.append(TranscriptMessage(direction, text, len(raw), round((monotonic() - self._start) * 1000)))
 
-    def take(self) -> list[Message]:
-        """All since the last time."""
-        found, self.messages = self.messages, []
-        return found
-
-
-class Wrong(Exception):
-    """What a module did that it should not have done."""
+    def take(self) -> list[TranscriptMessage]:
+        """All messages since the last time."""
+        messages, self.messages = self.messages, []
+        return messages
 
 
-class Talk(Protocol):
-    """A way to a module on which everything is seen."""
+class ConformanceFailure(Exception):
+    """A module broke the protocol; the message says how."""
 
-    transcript: Transcript
+
+class RawClient(Protocol):
+    """Client of one transport whose messages are all recorded."""
+
+    transcript: MessageTranscript
     is_over: bool
 
     def ask(self, verb: str, message: bytes, seconds: float) -> Object:
-        """The document that comes for a message; Wrong if that is no document, or more than one."""
+        """The document that comes for a message; ConformanceFailure if that is no document, or more than one."""
 
     def close(self) -> None:
         """End it."""
 
 
-def document(raw: bytes) -> Object:
+def parse_object(raw: bytes) -> Object:
     """The JSON object of a message."""
     try:
-        found = document_of(raw)
+        value = decode_line(raw)
     except ValueError:
-        raise Wrong(f"answered with something that is no JSON: {_brief(raw)}") from None
-    if type(found) is not dict:
-        raise Wrong(f"answered with JSON that is no object: {_brief(raw)}")
-    return found
+        raise ConformanceFailure(f"answered with something that is no JSON: {_excerpt(raw)}") from None
+    if type(value) is not dict:
+        raise ConformanceFailure(f"answered with JSON that is no object: {_excerpt(raw)}")
+    return value
 
 
-def request(verb: str, body: Object, number: Json = None) -> bytes:
-    """A line of stdio for a request."""
-    named = {} if verb == "invoke" else {"op": verb}
-    return line_of(named | body | ({} if number is None else {"id": number}))
+def encode_request(verb: str, body: Object, request_id: Json = None) -> bytes:
+    """Encode a request as a line of stdio."""
+    verb_field = {} if verb == "invoke" else {"op": verb}
+    return encode_line(verb_field | body | ({} if request_id is None else {"id": request_id}))
 
 
-class StdioTalk:
-    """A module that is a process of ours."""
+class StdioRawClient:
+    """Raw client of a module that is our child process."""
 
     def __init__(self, descriptor: Descriptor) -> None:
         """Start it; an OSError where it cannot be started."""
-        self.transcript, self.loud, self.is_over = Transcript(), 0, False
-        self._lines, self._waiting, self._log = Lines(LIMIT), list[bytes | None](), Log()
-        self.process = Process(descriptor.transport.command, descriptor.folder, None, self._said)
+        self.transcript, self.stderr_bytes, self.is_over = MessageTranscript(), 0, False
+        self._lines, self._pending_lines, self._log = LineBuffer(MAX_MESSAGE_BYTES), list[bytes | None](), StderrTail()
+        self.process = ModuleProcess(descriptor.transport.command, descriptor.folder, None, self._on_stderr)
 
-    def _said(self, chunk: bytes) -> None:
-        if not self.loud:
+    def _on_stderr(self, chunk: bytes) -> None:
+        if not self.stderr_bytes:
             self.transcript.add("said", chunk)
-        self.loud += len(chunk)
+        self.stderr_bytes += len(chunk)
         self._log.add(chunk)
 
     @property
     def is_too_loud(self) -> bool:
-        """Whether it has written more to stderr than anybody should have to read."""
-        return self.loud > _LOUD
+        """Whether it has written more to stderr than the suite allows."""
+        return self.stderr_bytes > _MAX_STDERR_BYTES
 
     def ask(self, verb: str, message: bytes, seconds: float) -> Object:  # noqa: ARG002  the line says it
         """The one answer to a line."""
-        line = self.line(message, seconds)
+        line = self.exchange_line(message, seconds)
         if line is None:
-            raise Wrong(f"answered with more than {LIMIT} bytes without the end of a line")
-        found = document(line)
-        if self.stray():
-            raise Wrong("gave more than one answer to one request")
-        return found
+            raise ConformanceFailure(f"answered with more than {MAX_MESSAGE_BYTES} bytes without the end of a line")
+        response = parse_object(line)
+        if self.has_stray():
+            raise ConformanceFailure("gave more than one answer to one request")
+        return response
 
-    def line(self, message: bytes, seconds: float) -> bytes | None:
-        """The next line after a message."""
+    def exchange_line(self, message: bytes, seconds: float) -> bytes | None:
+        """Send a message and return the next line."""
         deadline = monotonic() + seconds
         self.transcript.add("sent", message)
         try:
-            sent = self.process.send(message, deadline, lambda: self._read(deadline))
+            sent_bytes = self.process.send(message, deadline, lambda: self._read(deadline))
         except OSError:
             self.is_over = True
-            raise Wrong(f"does not read its stdin: {self._state()}") from None
-        if sent < len(message) and not self._waiting:
-            raise Wrong(f"read {sent} of {len(message)} bytes in {seconds:g} s, and no more")
-        while not self._waiting:
+            raise ConformanceFailure(f"does not read its stdin: {self._exit_text()}") from None
+        if sent_bytes < len(message) and not self._pending_lines:
+            raise ConformanceFailure(f"read {sent_bytes} of {len(message)} bytes in {seconds:g} s, and no more")
+        while not self._pending_lines:
             if not self._read(deadline):
-                raise Wrong(self._silence(seconds))
-        return self._waiting.pop(0)
+                raise ConformanceFailure(self._silence_text(seconds))
+        return self._pending_lines.pop(0)
 
     def _read(self, deadline: float) -> bool:
         chunk = self.process.receive(deadline)
@@ -136,72 +139,72 @@ class StdioTalk:
             self.is_over |= chunk is not None
             return False
         self.transcript.add("heard", chunk)
-        self._waiting += self._lines.feed(chunk)
+        self._pending_lines += self._lines.feed(chunk)
         return True
 
-    def _silence(self, seconds: float) -> str:
-        if rest := bytes(self._lines.rest):
-            return f"wrote {len(rest)} bytes without the end of a line: {_brief(rest)}"
+    def _silence_text(self, seconds: float) -> str:
+        if partial := bytes(self._lines.partial):
+            return f"wrote {len(partial)} bytes without the end of a line: {_excerpt(partial)}"
         if self.is_over:
-            return f"gave no answer: {self._state()}"
+            return f"gave no answer: {self._exit_text()}"
         return f"gave no answer in {seconds:g} s"
 
-    def _state(self) -> str:
-        alone = self.process.kill(_MOMENT)
-        said = f"; it said last: {last}" if (last := self._log.last()) else ""
-        return f"it {self.process.ending}{said}" if alone else f"it ran on, but had closed that{said}"
+    def _exit_text(self) -> str:
+        exited_alone = self.process.kill(_EXIT_WAIT_S)
+        suffix = f"; it said last: {last_line}" if (last_line := self._log.last_line()) else ""
+        return f"it {self.process.exit_text}{suffix}" if exited_alone else f"it ran on, but had closed that{suffix}"
 
-    def stray(self, seconds: float = _STRAY) -> bool:
-        """Whether something comes that nobody has asked for."""
-        if not self._waiting:
+    def has_stray(self, seconds: float = _STRAY_WAIT_S) -> bool:
+        """Whether a line comes that belongs to no request."""
+        if not self._pending_lines:
             self._read(monotonic() + seconds)
-        found, self._waiting = self._waiting, []
-        return bool(found)
+        lines, self._pending_lines = self._pending_lines, []
+        return bool(lines)
 
     def close(self) -> None:
         """End it, with everything that it has started."""
-        self.process.finish()
+        self.process.close_stdin()
         self.process.stop()
-        self.process.shut()
+        self.process.close_pipes()
 
 
-class HttpTalk:
-    """A module that listens somewhere."""
+class HttpRawClient:
+    """Raw client of a module that listens on a URL."""
 
     def __init__(self, descriptor: Descriptor, token: str | None = None) -> None:
-        """Remember where."""
-        self.transcript, self.is_over = Transcript(), False
+        """Nothing is sent yet."""
+        self.transcript, self.is_over = MessageTranscript(), False
         self._url, self._token = urlsplit(descriptor.transport.url or ""), token
 
     def ask(self, verb: str, message: bytes, seconds: float) -> Object:
         """The body that comes for a POST, whatever its status."""
         self.transcript.add("sent", f"POST /{verb} ".encode() + message)
         try:
-            status, raw = self._posted(verb, message, monotonic() + seconds)
+            status, raw = self._post(verb, message, monotonic() + seconds)
         except TimeoutError:
-            raise Wrong(f"gave no answer in {seconds:g} s") from None
+            raise ConformanceFailure(f"gave no answer in {seconds:g} s") from None
         except (OSError, HTTPException) as problem:
-            raise Wrong(f"cannot be reached: {problem}") from None
+            raise ConformanceFailure(f"cannot be reached: {problem}") from None
         self.transcript.add("heard", f"{status} ".encode() + raw)
-        if len(raw) > LIMIT:
-            raise Wrong(f"answered with more than {LIMIT} bytes")
-        return document(raw)
+        if len(raw) > MAX_MESSAGE_BYTES:
+            raise ConformanceFailure(f"answered with more than {MAX_MESSAGE_BYTES} bytes")
+        return parse_object(raw)
 
-    def _posted(self, verb: str, message: bytes, deadline: float) -> tuple[int, bytes]:
+    def _post(self, verb: str, message: bytes, deadline: float) -> tuple[int, bytes]:
         headers = {"Content-Type": "application/json"}
         headers |= {} if self._token is None else {"Authorization": f"Bearer {self._token}"}
         secure = self._url.scheme.lower() == "https"
-        line = connected(self._url.hostname or "", self._url.port, deadline, secure=secure)
+        connection = open_connection(self._url.hostname or "", self._url.port, deadline, secure=secure)
         try:
-            line.request("POST", f"{self._url.path.rstrip('/')}/{verb}", message, headers)
-            said = line.getresponse()
-            return said.status, said.read(LIMIT + 1)
+            connection.request("POST", f"{self._url.path.rstrip('/')}/{verb}", message, headers)
+            response = connection.getresponse()
+            return response.status, response.read(MAX_MESSAGE_BYTES + 1)
         finally:
-            line.close()
+            connection.close()
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-def _brief(raw: bytes) -> str:
-    return json.dumps(raw[:_BRIEF].decode(errors="replace")) + ("…" if len(raw) > _BRIEF else "")
+def _excerpt(raw: bytes) -> str:
+    return json.dumps(raw[:_MAX_EXCERPT_BYTES].decode(errors="replace")) + ("…" if len(raw) > _MAX_EXCERPT_BYTES else "")

@@ -1,4 +1,7 @@
-"""A connection on which everything together has to be done by a deadline, not each byte by itself."""
+"""HTTP link to a module: one POST per request, over idle connections that are reused.
+
+A request has one deadline for everything together (connect, send, read), not one timeout per socket call.
+"""
 
 import io
 from http.client import HTTPConnection, HTTPSConnection
@@ -8,44 +11,44 @@ from time import monotonic
 from typing import Any
 
 
-class Timed(io.RawIOBase):
-    """A socket on which everything together has to be done by a deadline, not each byte by itself."""
+class DeadlineSocket(io.RawIOBase):
+    """Socket with one deadline for all calls together, not one timeout per call."""
 
     def __init__(self, end: socket) -> None:
         self.end, self.deadline = end, 0.0
 
-    def _hurry(self) -> None:
-        left = self.deadline - monotonic()
-        if left <= 0:
+    def _apply_deadline(self) -> None:
+        remaining_s = self.deadline - monotonic()
+        if remaining_s <= 0:
             raise TimeoutError
-        self.end.settimeout(left)
+        self.end.settimeout(remaining_s)
 
     def readable(self) -> bool:
-        """It is."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Some bytes, in time."""
-        self._hurry()
+        """Read some bytes before the deadline."""
+        self._apply_deadline()
         return self.end.recv_into(buffer)
 
     def sendall(self, data: bytes) -> None:
-        """All bytes, in time."""
-        self._hurry()
+        """Send all bytes before the deadline."""
+        self._apply_deadline()
         self.end.sendall(data)
 
     def makefile(self, _: str) -> io.BufferedReader:
-        """What the library reads an answer from; closing that one does not close the connection."""
-        return io.BufferedReader(_Borrowed(self), 1 << 16)
+        """The reader of http.client; closing it does not close the connection."""
+        return io.BufferedReader(_UnownedReader(self), 1 << 16)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the socket."""
         super().close()
         self.end.close()
 
 
-class _Borrowed(io.RawIOBase):
-    def __init__(self, owner: Timed) -> None:
+class _UnownedReader(io.RawIOBase):
+    def __init__(self, owner: DeadlineSocket) -> None:
         self._owner = owner
 
     def readable(self) -> bool:
@@ -55,23 +58,23 @@ class _Borrowed(io.RawIOBase):
         return self._owner.readinto(buffer)
 
 
-def connected(host: str, port: int | None, deadline: float, *, secure: bool) -> HTTPConnection:
-    """A new connection, on which everything is done by the deadline."""
-    made = HTTPSConnection if secure else HTTPConnection
-    connection = made(host, port, timeout=max(0.001, deadline - monotonic()))
+def open_connection(host: str, port: int | None, deadline: float, *, secure: bool) -> HTTPConnection:
+    """Open an HTTP connection with a deadline."""
+    connection_type = HTTPSConnection if secure else HTTPConnection
+    connection = connection_type(host, port, timeout=max(0.001, deadline - monotonic()))
     try:
         connection.connect()
     except BaseException:
         connection.close()
         raise
-    timed: Any = Timed(connection.sock)
-    timed.deadline = deadline
-    connection.sock = timed
+    deadline_socket: Any = DeadlineSocket(connection.sock)
+    deadline_socket.deadline = deadline
+    connection.sock = deadline_socket
     return connection
 
 
-def has_news(end: socket) -> bool:
-    """Whether something came on a connection that nobody asked for: mostly its end."""
-    looks = poll()
-    looks.register(end.fileno(), POLLIN)
-    return bool(looks.poll(0))
+def has_pending_data(end: socket) -> bool:
+    """Whether an idle connection is readable: mostly that the peer has closed it."""
+    poller = poll()
+    poller.register(end.fileno(), POLLIN)
+    return bool(poller.poll(0))

@@ -1,28 +1,32 @@
-"""Those who wait for answers of a module, and to whom of them an answer belongs."""
+"""Pending requests: correlation of a module's responses with the requests that wait for them.
+
+Modules that do not echo ids are asked one thing at a time: a response without an id belongs to the only
+request there is, and is ambiguous as soon as an earlier one may still be answered.
+"""
 
 from threading import Lock
 from typing import Generic, Literal, Protocol, TypeVar
 
 from hookonce.model import Json, Object
-from hookonce.modules.protocol import failed
+from hookonce.modules.protocol import build_error
 
-_DIGITS = 18  # of a number that we may have given
-_SHOWN = 60  # characters of an id that is nobody's
-Fate = Literal["given", "late", "stray", "ambiguous"]
+_MAX_ID_DIGITS = 18  # of a number that we may have given
+_MAX_ID_CHARS = 60  # characters of an id that is nobody's
+DeliveryOutcome = Literal["given", "late", "stray", "ambiguous"]
 
 
-class Waits(Protocol):
-    """Somebody who waits for an answer."""
+class ResponseReceiver(Protocol):
+    """Receiver of one response."""
 
     def give(self, document: Object) -> object:
-        """What they have waited for."""
+        """Take the response."""
 
 
-Somebody = TypeVar("Somebody", bound=Waits)
+ReceiverT = TypeVar("Somebody", bound=ResponseReceiver)
 
 
-class Waiter:
-    """Somebody who waits for an answer; the bell rings when it is there, or when it is their turn to read."""
+class ResponseWaiter:
+    """Thread that waits for a response; `bell` is released when it is there, or when it is this thread's turn to read."""
 
     __slots__ = ("bell", "document")
 
@@ -31,8 +35,8 @@ class Waiter:
         self.bell.acquire()
         self.document: Object | None = None
 
-    def ring(self) -> None:
-        """Wake them up; once is enough."""
+    def wake(self) -> None:
+        """Wake the thread; once is enough."""
         if self.bell.locked():
             try:
                 self.bell.release()
@@ -40,81 +44,81 @@ class Waiter:
                 return
 
     def give(self, document: Object) -> None:
-        """What they have waited for."""
+        """Take the response and wake the thread."""
         self.document = document
-        self.ring()
+        self.wake()
 
 
-class Waiting(Generic[Somebody]):
-    """The waiters by the numbers of their requests; one thread at a time gives out answers."""
+class PendingRequests(Generic[ReceiverT]):
+    """Pending requests by id; one thread at a time delivers responses."""
 
     def __init__(self) -> None:
-        self.echoes: bool | None = None  # whether answers bear the ids of their requests: not known yet
-        self.answered = False
-        self.last = 0  # the highest number that was sent
-        self._owed = 0  # answers that may still come though nobody waits for them
-        self._waiters: dict[int, Somebody] = {}
+        self.echoes_ids: bool | None = None  # whether answers bear the ids of their requests: not known yet
+        self.has_response = False
+        self.last_id = 0  # the highest number that was sent
+        self._late_count = 0  # answers that may still come though nobody waits for them
+        self._waiters: dict[int, ReceiverT] = {}
 
     def __len__(self) -> int:
         return len(self._waiters)
 
-    def add(self, number: int, waiter: Somebody) -> Somebody:
-        """Somebody who waits for the answer to a request."""
-        self._waiters[number] = waiter
+    def add(self, request_id: int, waiter: ReceiverT) -> ReceiverT:
+        """Add the receiver of the response to a request."""
+        self._waiters[request_id] = waiter
         return waiter
 
-    def leave(self, number: int) -> bool:
-        """They do not wait any more; whether they have until now."""
-        return self._waiters.pop(number, None) is not None
+    def remove(self, request_id: int) -> bool:
+        """Remove a request; whether it was still pending."""
+        return self._waiters.pop(request_id, None) is not None
 
-    def all(self) -> list[Somebody]:
-        """Everybody who waits, those first who have waited longest."""
+    def list_waiters(self) -> list[ReceiverT]:
+        """All receivers, those first that have waited longest."""
         return list(self._waiters.values())
 
-    def missed(self) -> bool:
-        """An answer did not come in time; whether it is one that could be taken for the answer to the next."""
-        self._owed += 1
-        return self.echoes is False
+    def record_timeout(self) -> bool:
+        """Count a response that did not come in time; whether it could be taken for the response to the next request."""
+        self._late_count += 1
+        return self.echoes_ids is False
 
-    def give(self, document: Object) -> Fate:
-        """Give an answer to whom it belongs; if that is nobody, say what is to be thought of it."""
-        told = document.pop("id", None)
-        if told is None:
-            return self._numberless(document)
-        number = _number(told)
-        waiter = self._waiters.pop(number, None)
+    def deliver(self, document: Object) -> DeliveryOutcome:
+        """Deliver a response to its receiver; where there is none, say what the response is."""
+        raw_id = document.pop("id", None)
+        if raw_id is None:
+            return self._deliver_without_id(document)
+        request_id = _parse_id(raw_id)
+        waiter = self._waiters.pop(request_id, None)
         if waiter is not None:
-            self.echoes = self.answered = True
+            self.echoes_ids = self.has_response = True
             waiter.give(document)
             return "given"
-        if 0 < number <= self.last:
+        if 0 < request_id <= self.last_id:
             return "late"
         if len(self._waiters) == 1:  # it can only have been meant for this one
-            named = str(told)[:_SHOWN]
-            self.deny(failed("internal", f"the module answered with the id {named}, which no request has"))
+            shown_id = str(raw_id)[:_MAX_ID_CHARS]
+            self.fail_all(build_error("internal", f"the module answered with the id {shown_id}, which no request has"))
         return "stray"
 
-    def _numberless(self, document: Object) -> Fate:
+    def _deliver_without_id(self, document: Object) -> DeliveryOutcome:
         """Without an id it is the answer to the only request there is, if no other can be meant."""
-        if self.echoes:
+        if self.echoes_ids:
             # What could not be read is refused without an id, even by those who know ids.
-            meant = len(self._waiters) == 1 and document.get("ok") is False and not self._owed
-            return self._only(document) if meant else "stray"
-        if self._waiters and not self._owed:
-            self.echoes = False
-            return self._only(document)
-        if self._owed and not self._waiters:
-            self._owed -= 1
+            is_refusal = len(self._waiters) == 1 and document.get("ok") is False and not self._late_count
+            return self._deliver_to_only(document) if is_refusal else "stray"
+        if self._waiters and not self._late_count:
+            self.echoes_ids = False
+            return self._deliver_to_only(document)
+        if self._late_count and not self._waiters:
+            self._late_count -= 1
             return "late"
         return "ambiguous"
 
-    def _only(self, document: Object) -> Fate:
-        self.answered = True
+    def _deliver_to_only(self, document: Object) -> DeliveryOutcome:
+        self.has_response = True
         self._waiters.popitem()[1].give(document)
         return "given"
 
-    def deny(self, document: Object) -> None:
-        """The same answer for all."""
+    def fail_all(self, document: Object) -> None:
+        """Give the same response to all receivers."""
         while self._waiters:
             try:
                 self._waiters.popitem()[1].give(dict(document))
@@ -122,8 +126,8 @@ class Waiting(Generic[Somebody]):
                 return
 
 
-def _number(told: Json) -> int:
+def _parse_id(raw_id: Json) -> int:
     """The id of an answer; some languages make a text of it. One that we have never given is below all of ours."""
-    if type(told) is int:
-        return told
-    return int(told) if type(told) is str and told.isdecimal() and len(told) <= _DIGITS else -1
+    if type(raw_id) is int:
+        return raw_id
+    return int(raw_id) if type(raw_id) is str and raw_id.isdecimal() and len(raw_id) <= _MAX_ID_DIGITS else -1

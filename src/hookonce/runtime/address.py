@@ -9,70 +9,70 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
 from hookonce.config import paths
-from hookonce.runtime.folder import put
+from hookonce.runtime.folder import write_atomic
 
 LOOPBACK = "127.0.0.1"
 # Below these numbers are well-known services; above them programs are given any port for their own calls, and would
 # hold ours by chance while we are away.
-_LOWEST, _BEYOND = 20_000, 32_768
-_TRIES = 64
+_MIN_PORT, _PORT_LIMIT = 20_000, 32_768
+_MAX_PORT_TRIES = 64
 
 
-class Address(Struct, frozen=True):
-    """A port of this machine, and the token without which nobody is answered there."""
+class HttpAddress(Struct, frozen=True):
+    """A port of this machine, and the bearer token without which no request is answered."""
 
     port: int
     token: str
 
     @property
     def base(self) -> str:
-        """What every URL of ours begins with."""
+        """Prefix of all our URLs."""
         return f"http://{LOOPBACK}:{self.port}"
 
     @property
     def headers(self) -> dict[str, str]:
-        """What an agent sends along."""
+        """HTTP headers that an agent sends."""
         return {"Authorization": f"Bearer {self.token}"}
 
 
-def known() -> Address | None:
-    """The address of this home; None if there is none, and then there is no door."""
+def load_http_address() -> HttpAddress | None:
+    """The saved HTTP address of this home; None if there is no HTTP listener."""
     try:
-        return decode(_file().read_bytes(), type=Address)
+        return decode(_http_address_file().read_bytes(), type=HttpAddress)
     except (OSError, DecodeError):
         return None
 
 
-def drawn() -> Address:
-    """A new one, at a port that is free now."""
-    for _ in range(_TRIES):
-        port = _LOWEST + randbelow(_BEYOND - _LOWEST)
-        if is_free(port):
+def new_http_address() -> HttpAddress:
+    """A new address with a random token, at a port that is free now."""
+    for _ in range(_MAX_PORT_TRIES):
+        port = _MIN_PORT + randbelow(_PORT_LIMIT - _MIN_PORT)
+        if is_port_free(port):
             break
-    return Address(port, token_urlsafe(32))
+    return HttpAddress(port, token_urlsafe(32))
 
 
-def is_free(port: int) -> bool:
+def is_port_free(port: int) -> bool:
     """Whether nobody listens at a port."""
-    with closing(socket.socket()) as end:
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            end.bind((LOOPBACK, port))
+            probe.bind((LOOPBACK, port))
         except OSError:
             return False
     return True
 
 
-def keep(address: Address) -> None:
-    """Have a door there from now on."""
-    _file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    put(_file(), encode(address))
+def save_http_address(address: HttpAddress) -> None:
+    """Save the address: the daemon listens there from now on."""
+    _http_address_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_atomic(_http_address_file(), encode(address))
 
 
-def forget() -> None:
-    """Have no door any more."""
-    _file().unlink(missing_ok=True)
+def remove_http_address() -> None:
+    """Remove the address: the daemon stops listening."""
+    _http_address_file().unlink(missing_ok=True)
 
 
-def _file() -> Path:
-    return paths.data() / "http.json"
+def _http_address_file() -> Path:
+    return paths.data_dir() / "http.json"

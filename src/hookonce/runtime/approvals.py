@@ -1,4 +1,4 @@
-"""One-call approvals: a question that could not be asked, answered afterwards by a person, for that very action."""
+"""One-call approvals: a question that an agent could not ask, answered later by a person for that one action."""
 
 from hashlib import sha256
 from json import dumps
@@ -9,18 +9,18 @@ from time import time
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
-from hookonce.guard.secrets import beginning, masked
+from hookonce.guard.secrets import truncate_text, mask_secrets
 from hookonce.model import Event
-from hookonce.runtime.folder import at, put
+from hookonce.runtime.folder import runtime_file, write_atomic
 
-_LIVES = 600  # seconds
-_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that looks like something else
-_LENGTH = 6
-_SHOWN = 4000  # characters of an action that a person is shown
+_LIFETIME_S = 600  # seconds
+_CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that looks like something else
+_CODE_LENGTH = 6
+_MAX_TEXT_CHARS = 4000  # characters of an action that a person is shown
 
 
-class Question(Struct, frozen=True):
-    """What waits for an answer: which action, of which call, since when, and in words for people."""
+class ApprovalQuestion(Struct, frozen=True):
+    """A question that waits for an answer: the action's digest, the call, its time, and a text for people."""
 
     action: str
     call: str
@@ -28,64 +28,64 @@ class Question(Struct, frozen=True):
     text: str = ""
 
 
-def action_of(event: Event) -> str:
-    """The action by its content: the same tool with the same input, by the same agent in the same place and session."""
+def action_digest(event: Event) -> str:
+    """Digest of an action: the same tool and input, by the same agent, in the same directory and session."""
     tool = event.tool
-    what = [tool.name, tool.input] if tool is not None else [event.prompt]
-    known = dumps([event.agent, event.session, event.cwd, event.type, *what], sort_keys=True, default=str)
-    return sha256(known.encode()).hexdigest()
+    subject = [tool.name, tool.input] if tool is not None else [event.prompt]
+    content = dumps([event.agent, event.session, event.cwd, event.type, *subject], sort_keys=True, default=str)
+    return sha256(content.encode()).hexdigest()
 
 
-def ask(event: Event) -> None:
-    """Leave a question that a person can answer; its code is told to people only."""
-    code = "".join(choice(_LETTERS) for _ in range(_LENGTH))
-    put(at("questions", code), encode(Question(action_of(event), event.id, time(), _text(event))))
+def leave_question(event: Event) -> None:
+    """Write a question under a random code; the code is shown to people only."""
+    code = "".join(choice(_CODE_ALPHABET) for _ in range(_CODE_LENGTH))
+    write_atomic(runtime_file("questions", code), encode(ApprovalQuestion(action_digest(event), event.id, time(), _question_text(event))))
 
 
-def _text(event: Event) -> str:
-    """What a person reads before a yes, without secrets. It lies where only they can read it, and for ten minutes."""
+def _question_text(event: Event) -> str:
+    """The action without secrets, as a person reads it before approving."""
     tool = event.tool
-    said = dumps(event.prompt if tool is None else tool.input, ensure_ascii=False, default=str)
-    what = f"{tool.name if tool is not None else 'the prompt'} {said}".encode(errors="backslashreplace").decode()
-    more = f" … and {len(what) - _SHOWN} characters more" if len(what) > _SHOWN else ""
-    return masked(f"{event.agent}, in {event.cwd or 'an unknown directory'}: {beginning(what, _SHOWN)}{more}")[0]
+    input_text = dumps(event.prompt if tool is None else tool.input, ensure_ascii=False, default=str)
+    description = f"{tool.name if tool is not None else 'the prompt'} {input_text}".encode(errors="backslashreplace").decode()
+    omission = f" … and {len(description) - _MAX_TEXT_CHARS} characters more" if len(description) > _MAX_TEXT_CHARS else ""
+    return mask_secrets(f"{event.agent}, in {event.cwd or 'an unknown directory'}: {truncate_text(description, _MAX_TEXT_CHARS)}{omission}")[0]
 
 
-def code_of(call: str) -> str | None:
+def find_code(call: str) -> str | None:
     """The code of the question that a call has left."""
-    names = [path.name for path in at("questions", "x").parent.iterdir()]
-    return next((name for name in names if (found := question(name)) is not None and found.call == call), None)
+    names = [path.name for path in runtime_file("questions", "x").parent.iterdir()]
+    return next((name for name in names if (entry := load_question(name)) is not None and entry.call == call), None)
 
 
-def question(code: str) -> Question | None:
-    """The question that goes by a code, if it is not too old."""
+def load_question(code: str) -> ApprovalQuestion | None:
+    """The question of a code, if it is not older than ten minutes."""
     try:
-        found = decode(_place(code).read_bytes(), type=Question)
+        entry = decode(_question_file(code).read_bytes(), type=ApprovalQuestion)
     except (OSError, DecodeError):
         return None
-    return found if 0 <= time() - found.time < _LIVES else None
+    return entry if 0 <= time() - entry.time < _LIFETIME_S else None
 
 
-def _place(code: str) -> Path:
-    return at("questions", "".join(letter for letter in code.upper() if letter in _LETTERS) or "x")
+def _question_file(code: str) -> Path:
+    return runtime_file("questions", "".join(letter for letter in code.upper() if letter in _CODE_ALPHABET) or "x")
 
 
 def approve(code: str) -> bool:
-    """Answer a question with yes, for one call within ten minutes; whether there was such a question."""
-    found = question(code)
-    if found is None:
+    """Approve the action of a question for one call within ten minutes; whether there was such a question."""
+    entry = load_question(code)
+    if entry is None:
         return False
-    _place(code).unlink(missing_ok=True)
-    put(at("approved", found.action), encode(time()))
+    _question_file(code).unlink(missing_ok=True)
+    write_atomic(runtime_file("approved", entry.action), encode(time()))
     return True
 
 
-def is_approved(event: Event) -> bool:
-    """Whether a person has said yes to this action; that counts once, because only one can take the file away."""
-    path = at("approved", action_of(event))
+def consume_approval(event: Event) -> bool:
+    """Take the approval of this action, if a person gave one; it counts once, because one process removes the file."""
+    path = runtime_file("approved", action_digest(event))
     try:
-        given = decode(path.read_bytes(), type=float)
+        approval_time = decode(path.read_bytes(), type=float)
         path.unlink()
     except (OSError, DecodeError):
         return False
-    return 0 <= time() - given < _LIVES
+    return 0 <= time() - approval_time < _LIFETIME_S

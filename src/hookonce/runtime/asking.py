@@ -1,4 +1,7 @@
-"""Asking the daemon of this home about itself; it may be asked to keep first what it has not kept yet."""
+"""Daemon endpoints: status query over the Unix socket, and the HTTP address with its bearer token.
+
+The HTTP address is saved, so that what agents have in their configuration files stays valid.
+"""
 
 import socket
 from contextlib import suppress
@@ -7,38 +10,38 @@ from time import monotonic
 
 from hookonce import wire
 from hookonce.model import Object
-from hookonce.runtime.folder import NoPlace, folder
+from hookonce.runtime.folder import NoRuntimeDirError, find_runtime_dir
 from hookonce.texts import load
 
 STATUS = b"status"  # in the place of the protocol's version: a question about the daemon itself
-KEEP = b"keep"  # in the place of the build: before it answers, it puts what it has heard into the store
-_ANSWER = 2.0  # seconds for what it tells about itself
+FLUSH = b"keep"  # in the place of the build: before it answers, it puts what it has heard into the store
+_STATUS_TIMEOUT_S = 2.0  # seconds for what it tells about itself
 
 
-def place() -> Path:
-    """Where the daemon of this home listens."""
-    return folder() / "socket"
+def socket_path() -> Path:
+    """Path of the daemon's Unix socket."""
+    return find_runtime_dir() / "socket"
 
 
-def status(word: bytes = b"", patience: float = _ANSWER, at: Path | None = None) -> Object | None:
-    """What the daemon tells about itself; None if there is none, or it takes longer than we wait.
+def query_status(command: bytes = b"", timeout_s: float = _STATUS_TIMEOUT_S, socket_file: Path | None = None) -> Object | None:
+    """The daemon's status report; None if there is no daemon, or it takes longer than the timeout.
 
-    It is this home's, or whoever listens `at` another place.
+    It is this home's daemon, or the one at another `socket_file`; with FLUSH it writes to the store first.
     """
-    with suppress(OSError, ValueError, NoPlace), socket.socket(socket.AF_UNIX) as end:
-        until = monotonic() + patience
-        end.settimeout(patience)
-        end.connect(str(at or place()))
-        end.sendall(wire.frame([STATUS, word, *[b""] * (wire.FIELDS - 2)]))
-        heard = b""
-        while chunk := _chunk(end, until):
-            heard += chunk
-        (said,), _ = wire.replies(heard)
-        found: Object = load(said[3].decode())
-        return found
+    with suppress(OSError, ValueError, NoRuntimeDirError), socket.socket(socket.AF_UNIX) as connection:
+        deadline = monotonic() + timeout_s
+        connection.settimeout(timeout_s)
+        connection.connect(str(socket_file or socket_path()))
+        connection.sendall(wire.encode_frame([STATUS, command, *[b""] * (wire.FIELD_COUNT - 2)]))
+        data = b""
+        while chunk := _receive_chunk(connection, deadline):
+            data += chunk
+        (reply,), _ = wire.decode_replies(data)
+        report: Object = load(reply[3].decode())
+        return report
     return None
 
 
-def _chunk(end: socket.socket, until: float) -> bytes:
-    end.settimeout(max(until - monotonic(), 0.001))
-    return end.recv(1 << 16)
+def _receive_chunk(connection: socket.socket, deadline: float) -> bytes:
+    connection.settimeout(max(deadline - monotonic(), 0.001))
+    return connection.recv(1 << 16)

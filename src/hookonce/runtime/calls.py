@@ -8,54 +8,54 @@ from time import time
 from msgspec import Struct, ValidationError, convert
 
 from hookonce.model import Reply
-from hookonce.runtime.folder import at, create, put
+from hookonce.runtime.folder import runtime_file, create_exclusive, write_atomic
 from hookonce.texts import dump, load
 
-_POLL = 0.01
+_CLAIM_POLL_INTERVAL_S = 0.01
 
 
-class Call(Struct, frozen=True):
-    """One invocation: begun by a process, or finished with the very words that were answered."""
+class CallClaim(Struct, frozen=True):
+    """Claim file of a call: begun by a process, or done with the very reply that was given."""
 
     done: bool
     reply: Reply | None = None
     pid: int = 0
 
 
-def claim(call: str) -> bool:
-    """Whether we are the ones who run the handlers for an id."""
-    return create(at("calls", call), dump(Call(done=False, pid=os.getpid())))
+def claim_call(call_id: str) -> bool:
+    """Claim a call id; whether we are the ones who run its hooks."""
+    return create_exclusive(runtime_file("calls", call_id), dump(CallClaim(done=False, pid=os.getpid())))
 
 
-def is_claimed(call: str) -> bool:
-    """Whether somebody runs the handlers for an id, or has run them."""
-    return at("calls", call).exists()
+def has_claim(call_id: str) -> bool:
+    """Whether somebody runs the hooks of a call id, or has run them."""
+    return runtime_file("calls", call_id).exists()
 
 
-def finish(call: str, reply: Reply) -> None:
-    """Write down the answer before it leaves."""
-    put(at("calls", call), dump(Call(done=True, reply=reply)))
+def save_answer(call_id: str, reply: Reply) -> None:
+    """Save the answer in the claim before it leaves."""
+    write_atomic(runtime_file("calls", call_id), dump(CallClaim(done=True, reply=reply)))
 
 
-def answer_of(call: str, deadline: float) -> Generator[float, None, Reply | None]:
-    """The answer that somebody else gives to an id, waited for until the deadline; the dead give none."""
+def await_answer(call_id: str, deadline: float) -> Generator[float, None, Reply | None]:
+    """Wait for the answer of whoever holds the claim, until the deadline; None if that process is dead."""
     while time() < deadline:
-        alive = _is_there(_known(call).pid)  # asked first: one that dies now may have answered just before
-        found = _known(call)
-        if found.done or not alive:
-            return found.reply
-        yield _POLL
+        is_alive = _is_process_alive(_load_claim(call_id).pid)  # asked first: one that dies now may have answered just before
+        call_claim = _load_claim(call_id)
+        if call_claim.done or not is_alive:
+            return call_claim.reply
+        yield _CLAIM_POLL_INTERVAL_S
     return None
 
 
-def _known(call: str) -> Call:
+def _load_claim(call_id: str) -> CallClaim:
     try:
-        return convert(load(at("calls", call).read_text(encoding="utf-8")), type=Call)
+        return convert(load(runtime_file("calls", call_id).read_text(encoding="utf-8")), type=CallClaim)
     except (OSError, ValueError, ValidationError):
-        return Call(done=True)
+        return CallClaim(done=True)
 
 
-def _is_there(pid: int) -> bool:
+def _is_process_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -65,7 +65,7 @@ def _is_there(pid: int) -> bool:
     return True
 
 
-def forget(call: str) -> None:
-    """The answer was read."""
+def remove_claim(call_id: str) -> None:
+    """Remove the claim of a call whose answer was read."""
     with suppress(OSError):
-        at("calls", call).unlink()
+        runtime_file("calls", call_id).unlink()

@@ -1,4 +1,8 @@
-"""How deep hooks start agents that start hooks: believed only of a handler of ours that is really above us."""
+"""Process information from /proc: nesting depth of hooks, ancestors, age, controlling terminal.
+
+A hook can start an agent whose hooks start agents. The depth is believed only of a handler of ours that really is
+an ancestor; what a repository sets in the environment counts for nothing.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -6,60 +10,57 @@ from pathlib import Path
 from secrets import token_hex
 from time import CLOCK_BOOTTIME, clock_gettime
 
-from hookonce.runtime.folder import at, create
+from hookonce.runtime.folder import runtime_file, create_exclusive
 
-DEPTH, PARENT, HOOK_DIR = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
-DEEPEST = 3
-_OLDEST = 20.0  # seconds
+DEPTH_VARIABLE, PARENT_VARIABLE, HOOK_DIR_VARIABLE = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
+MAX_DEPTH = 3
+_MAX_CLIENT_AGE_S = 20.0  # seconds
 
 
-def depth_of(environment: Mapping[str, str], caller: int = 0) -> int:
-    """The depth that a running handler above a process has, by default above us.
-
-    What a repository sets in the environment counts for nothing.
-    """
-    mark = environment.get(PARENT, "")
-    if not mark.isalnum():
+def nesting_depth(environment: Mapping[str, str], caller_pid: int = 0) -> int:
+    """The depth that a running handler above a process has registered, by default above us; else 0."""
+    token = environment.get(PARENT_VARIABLE, "")
+    if not token.isalnum():
         return 0
     try:
-        pid, depth = map(int, at("handlers", mark).read_text(encoding="ascii").split())
+        pid, depth = map(int, runtime_file("handlers", token).read_text(encoding="ascii").split())
     except (OSError, ValueError):
         return 0
-    return depth if pid in set(_ancestors(caller or os.getpid())) else 0
+    return depth if pid in set(_iter_ancestors(caller_pid or os.getpid())) else 0
 
 
-def begin(depth: int) -> str:
-    """A mark for handlers that we are about to start: they are below this process."""
-    mark = token_hex(8)
-    create(at("handlers", mark), f"{os.getpid()} {depth}".encode())
-    return mark
+def register_handlers(depth: int) -> str:
+    """Register that handlers of this depth run below this process; the token goes into their environment."""
+    token = token_hex(8)
+    create_exclusive(runtime_file("handlers", token), f"{os.getpid()} {depth}".encode())
+    return token
 
 
-def end(mark: str) -> None:
-    """The handlers are done."""
-    at("handlers", mark).unlink(missing_ok=True)
+def unregister_handlers(token: str) -> None:
+    """Remove the registration."""
+    runtime_file("handlers", token).unlink(missing_ok=True)
 
 
-def _ancestors(pid: int) -> Iterator[int]:
-    while pid > 1 and (known := stat_of(pid)) is not None:
-        pid = int(known[1])
+def _iter_ancestors(pid: int) -> Iterator[int]:
+    while pid > 1 and (fields := read_proc_stat(pid)) is not None:
+        pid = int(fields[1])
         yield pid
 
 
-def age_of(pid: int) -> float:
-    """Seconds since a client began; none where the system does not tell, or it is gone.
+def process_age_s(pid: int) -> float:
+    """Seconds since a process started, at most 20; 0 where the system does not tell, or it is gone.
 
-    Our own give up before the longest of them; what is older is no client of ours, but somebody who speaks like one.
+    Our clients give up earlier; what is older is no client of ours, but somebody who speaks like one.
     """
-    known = stat_of(pid) if pid else None
-    if known is None:
+    fields = read_proc_stat(pid) if pid else None
+    if fields is None:
         return 0.0
-    age = clock_gettime(CLOCK_BOOTTIME) - int(known[19]) / os.sysconf("SC_CLK_TCK")
-    return min(max(age, 0.0), _OLDEST)
+    age_s = clock_gettime(CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    return min(max(age_s, 0.0), _MAX_CLIENT_AGE_S)
 
 
-def stat_of(pid: int) -> list[str] | None:
-    """What the system knows of a process, beginning with its state and its parent; nothing of one that is gone."""
+def read_proc_stat(pid: int) -> list[str] | None:
+    """Fields of /proc/PID/stat from the state on; None for a process that is gone."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

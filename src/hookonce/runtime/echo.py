@@ -1,6 +1,6 @@
-"""The least that a daemon can be: it takes a whole frame and says the same to everybody.
+"""Echo daemon: reads a whole frame and answers the same to everybody.
 
-What a call to it costs is what the way there and back costs; whatever ours costs more is the answering.
+The cost of a call to it is the cost of the transport; whatever ours costs more is the answering.
 """
 
 import os
@@ -8,62 +8,62 @@ import socket
 from collections.abc import Callable
 
 from hookonce import wire
-from hookonce.runtime.loop import READ, Loop
+from hookonce.runtime.loop import READ, EventLoop
 
-SAID = b""  # as most calls of hooks that nobody needs to hear of
-_CHUNK = 1 << 18
+ECHO_ANSWER = b""  # as most calls of hooks that nobody needs to hear of
+_CHUNK_BYTES = 1 << 18
 
 
-class Echo:
-    """One listening socket, and those who have not said everything yet."""
+class EchoDaemon:
+    """One listening socket and its connections."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, socket_path: str) -> None:
         """Listen there, until whoever started us is gone and our stdin with them."""
-        self.loop, self.wanted = Loop(), True
-        self._answer = wire.reply(wire.ANSWER, 0, 0, SAID)
+        self.loop, self.is_running = EventLoop(), True
+        self._answer = wire.encode_reply(wire.ANSWER, 0, 0, ECHO_ANSWER)
         self._listener = socket.socket(socket.AF_UNIX)
-        self._listener.bind(place)
+        self._listener.bind(socket_path)
         self._listener.listen(1024)
         self._listener.settimeout(0)
-        self.loop.watch(self._listener.fileno(), READ, self._accept)
-        self.loop.watch(0, READ, self._leave)
+        self.loop.watch_fd(self._listener.fileno(), READ, self._accept)
+        self.loop.watch_fd(0, READ, self._on_stdin)
 
-    def _leave(self, _: int) -> None:
-        self.wanted = bool(os.read(0, 1))
+    def _on_stdin(self, _: int) -> None:
+        self.is_running = bool(os.read(0, 1))
 
     def _accept(self, _: int) -> None:
         while True:
             try:
-                end, _who = self._listener.accept()
+                connection, _address = self._listener.accept()
             except BlockingIOError:
                 return
-            end.settimeout(0)
-            heard = bytearray()
-            if not self._take(end, heard):
-                self.loop.watch(end.fileno(), READ, self._later(end, heard))
+            connection.settimeout(0)
+            received_bytes = bytearray()
+            if not self._read_frame(connection, received_bytes):
+                self.loop.watch_fd(connection.fileno(), READ, self._read_callback(connection, received_bytes))
 
-    def _later(self, end: socket.socket, heard: bytearray) -> Callable[[int], object]:
-        return lambda _: self._take(end, heard, waited=True)
+    def _read_callback(self, connection: socket.socket, received_bytes: bytearray) -> Callable[[int], object]:
+        return lambda _: self._read_frame(connection, received_bytes, is_registered=True)
 
-    def _take(self, end: socket.socket, heard: bytearray, *, waited: bool = False) -> bool:
+    def _read_frame(self, connection: socket.socket, received_bytes: bytearray, *, is_registered: bool = False) -> bool:
         """Take what is there; whether the conversation is over."""
         try:
-            heard += (chunk := end.recv(_CHUNK))
-            if chunk and not 0 < wire.length(bytes(heard[:8])) <= len(heard):
+            received_bytes += (chunk := connection.recv(_CHUNK_BYTES))
+            if chunk and not 0 < wire.frame_length(bytes(received_bytes[:8])) <= len(received_bytes):
                 return False
-            end.send(self._answer if chunk else b"")
+            connection.send(self._answer if chunk else b"")
         except BlockingIOError:
             return False
         except OSError:
             pass  # whoever could not wait has gone
-        if waited:
-            self.loop.forget(end.fileno())
-        end.close()
+        if is_registered:
+            self.loop.remove_fd(connection.fileno())
+        connection.close()
         return True
 
 
-def serve(place: str) -> None:
-    """Be there for as long as we are wanted."""
-    echo = Echo(place)
-    while echo.wanted:
-        echo.loop.turn()
+def serve(socket_path: str) -> None:
+    """Serve until stdin is closed."""
+    echo = EchoDaemon(socket_path)
+    while echo.is_running:
+        echo.loop.run_once()

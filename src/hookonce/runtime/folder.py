@@ -1,4 +1,8 @@
-"""The runtime directory, and how files in it are made, changed and taken away."""
+"""Runtime directory of one home: its location, and atomic creation, locked update and sweeping of its files.
+
+No environment variable names the location: a repository can set variables, and whoever moves this directory begins
+every count anew.
+"""
 
 import os
 import stat
@@ -16,77 +20,74 @@ from typing import BinaryIO
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 
-_OTHERS = 0o077
-_OFFSET, _PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
-_OLD = {"calls": 600, "doors": 600, "questions": 600, "approved": 600, "handlers": 86_400, "stops": 86_400}  # seconds
+_GROUP_OTHER_MODE = 0o077
+_FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
+_MAX_AGE_S = {"calls": 600, "doors": 600, "questions": 600, "approved": 600, "handlers": 86_400, "stops": 86_400}  # seconds
 
 
-_LEFT = 3 * 86_400  # seconds after which a directory that nobody uses belongs to nobody
-_AT_ONCE = 64  # directories that are looked at in one call, which somebody waits for
+_ABANDONED_AFTER_S = 3 * 86_400  # seconds after which a directory that nobody uses belongs to nobody
+_MAX_DIRS_PER_SWEEP = 64  # directories that are looked at in one call, which somebody waits for
 
 
-class NoPlace(HookonceError):
-    """There is no directory that is ours alone."""
+class NoRuntimeDirError(HookonceError):
+    """No location for the runtime directory is ours alone."""
 
 
-def folder() -> Path:
-    """A directory for this home and these data alone, in the first usable place; no variable names the place.
-
-    A repository can set variables, and whoever moves this directory begins every count anew.
-    """
-    user, name = os.getuid(), house(paths.home(), paths.data())
-    for place in _within_reach(user):
-        if _usable(place, user) and _usable(place / name, user):
-            return place / name
-    raise NoPlace("no runtime directory is ours alone")
+def find_runtime_dir() -> Path:
+    """The runtime directory for this home and these data, created in the first usable location."""
+    uid, name = os.getuid(), runtime_dir_name(paths.home(), paths.data_dir())
+    for location in _iter_locations(uid):
+        if _ensure_private(location, uid) and _ensure_private(location / name, uid):
+            return location / name
+    raise NoRuntimeDirError("no runtime directory is ours alone")
 
 
-def _within_reach(user: int) -> Iterator[Path]:
-    yield from places(user)
+def _iter_locations(uid: int) -> Iterator[Path]:
+    yield from shared_locations(uid)
     with suppress(OSError):
-        paths.data().mkdir(mode=0o700, parents=True, exist_ok=True)
-    yield resort(paths.data())
+        paths.data_dir().mkdir(mode=0o700, parents=True, exist_ok=True)
+    yield fallback_location(paths.data_dir())
 
 
-def places(user: int) -> tuple[Path, Path]:
-    """Where the directories of all of a user's homes may lie; somebody else can be faster to take the second."""
-    return Path(f"/run/user/{user}/hookonce"), Path(f"/tmp/hookonce-{user}")  # noqa: S108  it must be ours alone
+def shared_locations(uid: int) -> tuple[Path, Path]:
+    """Locations for the runtime directories of all of a user's homes; somebody else can take the second first."""
+    return Path(f"/run/user/{uid}/hookonce"), Path(f"/tmp/hookonce-{uid}")  # noqa: S108  it must be ours alone
 
 
-def resort(data: Path) -> Path:
-    """The place of last resort: where our data lie nobody else can be faster."""
+def fallback_location(data: Path) -> Path:
+    """The location of last resort, below our data, where nobody else can be faster."""
     return data / "run"
 
 
 @cache
-def house(home: Path, data: Path) -> str:
-    """The name that two homes, or two data directories, do not share: FNV-1a 64 of the two, a NUL between them."""
-    found = _OFFSET
+def runtime_dir_name(home: Path, data: Path) -> str:
+    """Name of the runtime directory: FNV-1a 64 of home and data directory, with a NUL between them."""
+    digest = _FNV_OFFSET
     for byte in bytes(home) + b"\0" + bytes(data):
-        found = (found ^ byte) * _PRIME % (1 << 64)
-    return f"{found:016x}"
+        digest = (digest ^ byte) * _FNV_PRIME % (1 << 64)
+    return f"{digest:016x}"
 
 
-def _usable(place: Path, user: int) -> bool:
+def _ensure_private(path: Path, uid: int) -> bool:
     with suppress(OSError):
-        place.mkdir(mode=0o700)
+        path.mkdir(mode=0o700)
     try:
-        found = place.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == user and not found.st_mode & _OTHERS
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == uid and not status.st_mode & _GROUP_OTHER_MODE
 
 
-def at(room: str, name: str) -> Path:
-    """A file of a room."""
-    place = folder() / room
-    place.mkdir(mode=0o700, exist_ok=True)
-    return place / name
+def runtime_file(subdir: str, name: str) -> Path:
+    """Path of a file in a subdirectory, which is created."""
+    folder = find_runtime_dir() / subdir
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder / name
 
 
-def create(path: Path, data: bytes) -> bool:
-    """Make a file that was not there, and all of it at once; whether we were the first."""
-    draft = _draft(path, data)
+def create_exclusive(path: Path, data: bytes) -> bool:
+    """Create a file atomically with its content; whether we were first."""
+    draft = _write_draft(path, data)
     try:
         os.link(draft, path)
     except FileExistsError:
@@ -96,63 +97,62 @@ def create(path: Path, data: bytes) -> bool:
     return True
 
 
-def put(path: Path, data: bytes) -> None:
-    """Replace a file, so that whoever looks sees the old one or the new one."""
-    _draft(path, data).replace(path)
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace a file atomically."""
+    _write_draft(path, data).replace(path)
 
 
-def _draft(path: Path, data: bytes) -> Path:
+def _write_draft(path: Path, data: bytes) -> Path:
     draft = path.with_name(f"{path.name}.{token_hex(4)}")
-    with _opened(draft, os.O_EXCL) as file:
+    with _open_private(draft, os.O_EXCL) as file:
         file.write(data)
     return draft
 
 
-def change(path: Path, new: Callable[[bytes], bytes]) -> bytes:
-    """Let a function make a file's content of what it was, nothing at first, while everybody else waits."""
+def update_locked(path: Path, transform: Callable[[bytes], bytes]) -> bytes:
+    """Update a file under an exclusive lock: `transform` makes its new content of the old one."""
     while True:
-        with _opened(path) as file:
+        with _open_private(path) as file:
             flock(file, LOCK_EX)
-            if not _is_there(path, file.fileno()):
+            if not _is_same_file(path, file.fileno()):
                 continue  # it was swept away before we held it
-            old = file.read()
-            made = new(old)
-            if made != old:
+            content = file.read()
+            new_content = transform(content)
+            if new_content != content:
                 file.seek(0)
                 file.truncate()
-                file.write(made)
+                file.write(new_content)
                 file.flush()
-            return made
+            return new_content
 
 
-def _opened(path: Path, flags: int = 0) -> BinaryIO:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flags, 0o600)
-    return os.fdopen(handle, "r+b")
+def _open_private(path: Path, flags: int = 0) -> BinaryIO:
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flags, 0o600)
+    return os.fdopen(fd, "r+b")
 
 
-def _is_there(path: Path, handle: int) -> bool:
+def _is_same_file(path: Path, fd: int) -> bool:
     try:
-        return os.path.samestat(path.lstat(), os.fstat(handle))
+        return os.path.samestat(path.lstat(), os.fstat(fd))
     except OSError:
         return False
 
 
-def sweep() -> None:
-    """Take away what nobody will ask for any more: our own old files, and what homes that are gone have left."""
-    for room, age in _OLD.items():
-        for path in at(room, "x").parent.iterdir():
+def remove_stale_files() -> None:
+    """Remove files that are too old, and the runtime directories of homes that nobody uses any more."""
+    for subdir, max_age_s in _MAX_AGE_S.items():
+        for path in runtime_file(subdir, "x").parent.iterdir():
             with suppress(OSError):
-                if time() - path.stat().st_mtime > age:
+                if time() - path.stat().st_mtime > max_age_s:
                     path.unlink()
-    mine = folder()
-    for house_of_others in islice(mine.parent.iterdir(), _AT_ONCE):
-        if house_of_others != mine and _is_left(house_of_others):
-            rmtree(house_of_others, ignore_errors=True)
+    own_dir = find_runtime_dir()
+    for other_dir in islice(own_dir.parent.iterdir(), _MAX_DIRS_PER_SWEEP):
+        if other_dir != own_dir and _is_abandoned(other_dir):
+            rmtree(other_dir, ignore_errors=True)
 
 
-def _is_left(place: Path) -> bool:
-    """Whether nobody has put anything there for days."""
+def _is_abandoned(folder: Path) -> bool:
     try:
-        return all(time() - path.lstat().st_mtime > _LEFT for path in (place, *place.iterdir()))
+        return all(time() - path.lstat().st_mtime > _ABANDONED_AFTER_S for path in (folder, *folder.iterdir()))
     except OSError:
         return False

@@ -1,4 +1,9 @@
-"""One place where everything is waited for: descriptors that have something to tell, and moments that come."""
+"""Event loop over epoll (poll where there is none), with timers and two queues of callbacks.
+
+Method names are asyncio's where asyncio has them. `call_soon` callbacks run one per iteration, so that new I/O
+never waits for more than one of them; `call_idle` callbacks run only in an iteration without I/O and without such
+work.
+"""
 
 import select
 from collections import deque
@@ -9,109 +14,108 @@ from itertools import count
 from time import monotonic
 
 READ, WRITE = 1, 4  # the same bits for epoll and for poll
-_MOST = 3600.0  # seconds between two looks at the clock
-_MILLI = 1000
+_MAX_WAIT_S = 3600.0  # seconds between two looks at the clock
+_MS_PER_SECOND = 1000
 
 
 class Timer:
-    """A moment at which something is done, unless it is cancelled before."""
+    """Handle of a callback that is scheduled for a moment."""
 
-    __slots__ = ("work",)
+    __slots__ = ("callback",)
 
-    def __init__(self, work: Callable[[], object] | None) -> None:
-        """Do this work when the moment comes."""
-        self.work = work
+    def __init__(self, callback: Callable[[], object] | None) -> None:
+        """A timer for a callback."""
+        self.callback = callback
 
     def cancel(self) -> None:
-        """Do nothing then."""
-        self.work = None
+        """Never run the callback."""
+        self.callback = None
 
 
-class Loop:
-    """Who is told of what: a function for each descriptor, and for each moment."""
+class EventLoop:
+    """Event loop: one callback per descriptor, timers, and two queues."""
 
-    def __init__(self, problem: Callable[[Exception], object] | None = None) -> None:
-        """Nothing to wait for yet; whoever has more to do than one thing wants to be told of what goes wrong in it."""
-        self._problem = problem
+    def __init__(self, on_error: Callable[[Exception], object] | None = None) -> None:
+        """A loop without work; without `on_error` an exception of a callback ends `run_once`."""
+        self._on_error = on_error
         self._epoll = select.epoll() if hasattr(select, "epoll") else None
         self._poller = self._epoll or select.poll()
-        self._told: dict[int, Callable[[int], object]] = {}
-        self._moments: list[tuple[float, int, Timer]] = []
-        self._number = count()
-        self._soon: deque[Callable[[], object]] = deque()
-        self._later: deque[Callable[[], object]] = deque()
+        self._callbacks: dict[int, Callable[[int], object]] = {}
+        self._timers: list[tuple[float, int, Timer]] = []
+        self._sequence = count()
+        self._ready: deque[Callable[[], object]] = deque()
+        self._idle: deque[Callable[[], object]] = deque()
 
-    def watch(self, descriptor: int, mask: int, told: Callable[[int], object]) -> None:
-        """Tell a function whenever a descriptor can be read or written, or was hung up."""
-        self._told[descriptor] = told
-        self._poller.register(descriptor, mask)
+    def watch_fd(self, fd: int, mask: int, callback: Callable[[int], object]) -> None:
+        """Call back with the event mask whenever a descriptor is readable, writable or hung up."""
+        self._callbacks[fd] = callback
+        self._poller.register(fd, mask)
 
-    def change(self, descriptor: int, mask: int) -> None:
-        """Wait for something else of a descriptor."""
-        self._poller.modify(descriptor, mask)
+    def modify_fd(self, fd: int, mask: int) -> None:
+        """Change the event mask of a descriptor."""
+        self._poller.modify(fd, mask)
 
-    def forget(self, descriptor: int) -> None:
-        """Wait for nothing of a descriptor any more; call this before it is closed."""
-        if self._told.pop(descriptor, None) is not None:
-            self._poller.unregister(descriptor)
+    def remove_fd(self, fd: int) -> None:
+        """Stop watching a descriptor; call this before it is closed."""
+        if self._callbacks.pop(fd, None) is not None:
+            self._poller.unregister(fd)
 
-    def at(self, moment: float, work: Callable[[], object]) -> Timer:
-        """Do something at a moment of the monotonic clock."""
-        timer = Timer(work)
-        heappush(self._moments, (moment, next(self._number), timer))
+    def call_at(self, when: float, callback: Callable[[], object]) -> Timer:
+        """Schedule a callback for a moment of the monotonic clock."""
+        timer = Timer(callback)
+        heappush(self._timers, (when, next(self._sequence), timer))
         return timer
 
-    def soon(self, work: Callable[[], object]) -> None:
-        """Do something that takes long when everybody who is waiting now has been told.
+    def call_soon(self, callback: Callable[[], object]) -> None:
+        """Queue a callback that may take long, to run after the I/O that is ready now.
 
-        In each turn one of these is done, so that whoever comes meanwhile waits for one of them at most.
+        Each iteration runs one of these, so that I/O that becomes ready meanwhile waits for one of them at most.
         """
-        self._soon.append(work)
+        self._ready.append(callback)
 
-    def later(self, work: Callable[[], object]) -> None:
-        """Do something that nobody waits for, in a turn that has nothing to be done soon."""
-        self._later.append(work)
+    def call_idle(self, callback: Callable[[], object]) -> None:
+        """Queue a callback that nobody waits for, to run in an iteration without I/O and without `call_soon` work."""
+        self._idle.append(callback)
 
     @property
-    def is_behind(self) -> bool:
-        """Whether there is such work."""
-        return bool(self._soon or self._later)
+    def has_pending(self) -> bool:
+        """Whether callbacks are queued."""
+        return bool(self._ready or self._idle)
 
-    def turn(self, most: float = _MOST) -> int:
-        """Wait for what comes next, so many seconds at most, and tell everybody whom it concerns; how many came."""
-        left = 0 if self.is_behind else min(self._left(), most)
-        ready = self._poller.poll(left if self._epoll else left * _MILLI)
-        for descriptor, mask in ready:
-            told = self._told.get(descriptor)
-            if told is not None:  # it may have been forgotten by one that was told before
-                self._do(partial(told, mask))
-        while self._moments and self._moments[0][0] <= monotonic():
-            _, _, timer = heappop(self._moments)
-            if timer.work is not None:
-                self._do(timer.work)
-        if self._soon:
-            self._do(self._soon.popleft())
-        elif self._later and not ready:  # who has come just now may have something to say
-            self._do(self._later.popleft())
-        return len(ready)
+    def run_once(self, max_wait_s: float = _MAX_WAIT_S) -> int:
+        """Run one iteration, waiting at most so many seconds; returns the number of descriptors that were ready."""
+        wait_s = 0 if self.has_pending else min(self._seconds_to_timer(), max_wait_s)
+        events = self._poller.poll(wait_s if self._epoll else wait_s * _MS_PER_SECOND)
+        for fd, mask in events:
+            callback = self._callbacks.get(fd)
+            if callback is not None:  # it may have been forgotten by one that was told before
+                self._run(partial(callback, mask))
+        while self._timers and self._timers[0][0] <= monotonic():
+            _, _, timer = heappop(self._timers)
+            if timer.callback is not None:
+                self._run(timer.callback)
+        if self._ready:
+            self._run(self._ready.popleft())
+        elif self._idle and not events:  # who has come just now may have something to say
+            self._run(self._idle.popleft())
+        return len(events)
 
-    def _do(self, work: Callable[[], object]) -> None:
-        """One thing that goes wrong is no reason for others to end."""
+    def _run(self, callback: Callable[[], object]) -> None:
         try:
-            work()
-        except Exception as problem:
-            if self._problem is None:
+            callback()
+        except Exception as error:
+            if self._on_error is None:
                 raise
-            self._problem(problem)
+            self._on_error(error)
 
-    def _left(self) -> float:
-        while self._moments and self._moments[0][2].work is None:
-            heappop(self._moments)
-        if not self._moments:
-            return _MOST
-        return min(max(self._moments[0][0] - monotonic(), 0), _MOST)
+    def _seconds_to_timer(self) -> float:
+        while self._timers and self._timers[0][2].callback is None:
+            heappop(self._timers)
+        if not self._timers:
+            return _MAX_WAIT_S
+        return min(max(self._timers[0][0] - monotonic(), 0), _MAX_WAIT_S)
 
     def close(self) -> None:
-        """Nobody is told anything any more."""
+        """Close the epoll descriptor."""
         if self._epoll is not None:
             self._epoll.close()

@@ -1,4 +1,4 @@
-"""Stops that were refused: counted, so that an agent that is never let go ends all the same."""
+"""Stop limit: counts refused stops per session, so that an agent that is never let go ends all the same."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -6,56 +6,56 @@ from pathlib import Path
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
-from hookonce.agents.replies._answer import UNSAID
+from hookonce.agents.replies._answer import DEFAULT_REASON
 from hookonce.model import Event
-from hookonce.runtime.folder import at, change
+from hookonce.runtime.folder import runtime_file, update_locked
 from hookonce.texts import dump
 
-MOST = 5
+MAX_REFUSALS = 5
 
 
-class Stops(Struct, frozen=True):
-    """How often a stop was refused in a row, and with what words, as they are known again."""
+class StopCount(Struct, frozen=True):
+    """How often a stop was refused in a row, and the digest of the last reason."""
 
     count: int = 0
     reason: str = ""
 
 
-def refuse(event: Event, reason: str | None) -> bool:
-    """Count one more refused stop; whether it may be refused, being none too many."""
-    told = _known(reason or UNSAID)
-    known = Stops()
+def refuse_stop(event: Event, reason: str | None) -> bool:
+    """Count one more refused stop; whether it may be refused (at most 5 in a row)."""
+    digest = _text_digest(reason or DEFAULT_REASON)
+    previous = StopCount()
 
-    def count(data: bytes) -> bytes:
-        nonlocal known
-        known = _read(data)
-        return data if known.count >= MOST else encode(Stops(known.count + 1, told))
+    def increment(data: bytes) -> bytes:
+        nonlocal previous
+        previous = _parse_count(data)
+        return data if previous.count >= MAX_REFUSALS else encode(StopCount(previous.count + 1, digest))
 
-    change(_file(event), count)
-    return known.count < MOST
-
-
-def spoken_to(event: Event) -> None:
-    """A person has spoken: the count begins anew, unless it is only our own reason that comes back."""
-    said = _known(event.prompt) if type(event.prompt) is str else ""
-    path = _file(event)
-    if said and path.exists():
-        change(path, lambda data: data if said == _read(data).reason else b"")
+    update_locked(_count_file(event), increment)
+    return previous.count < MAX_REFUSALS
 
 
-def _known(text: str) -> str:
-    """A text as it is known again, also when an agent has broken its lines; nothing for an empty one."""
-    plain = " ".join(text.split())
-    return sha256(plain.encode(errors="surrogatepass")).hexdigest() if plain else ""
+def reset_stops(event: Event) -> None:
+    """Reset the count at a person's prompt, unless the prompt is only our own reason coming back."""
+    digest = _text_digest(event.prompt) if type(event.prompt) is str else ""
+    path = _count_file(event)
+    if digest and path.exists():
+        update_locked(path, lambda data: data if digest == _parse_count(data).reason else b"")
 
 
-def _read(data: bytes) -> Stops:
+def _text_digest(text: str) -> str:
+    """Digest of a text with its whitespace normalised, because agents break lines; "" for an empty one."""
+    normal_text = " ".join(text.split())
+    return sha256(normal_text.encode(errors="surrogatepass")).hexdigest() if normal_text else ""
+
+
+def _parse_count(data: bytes) -> StopCount:
     try:
-        return decode(data, type=Stops)
+        return decode(data, type=StopCount)
     except DecodeError:
-        return Stops()
+        return StopCount()
 
 
-def _file(event: Event) -> Path:
-    who = event.subagent.id if event.subagent is not None else None
-    return at("stops", sha256(dump([event.agent, event.session, who])).hexdigest()[:40])
+def _count_file(event: Event) -> Path:
+    subagent_id = event.subagent.id if event.subagent is not None else None
+    return runtime_file("stops", sha256(dump([event.agent, event.session, subagent_id])).hexdigest()[:40])

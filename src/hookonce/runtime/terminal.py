@@ -2,20 +2,20 @@
 
 import os
 
-from hookonce.runtime.depth import stat_of
+from hookonce.runtime.depth import read_proc_stat
 
 
-def is_there(caller: int = 0) -> bool:
-    """Whether a process has one, by default our own.
+def has_terminal(caller_pid: int = 0) -> bool:
+    """Whether a process, by default our own, has a controlling terminal that can be opened.
 
     An agent without one runs alone, and a question to it would be a question to nobody.
     """
-    if caller:
-        known = stat_of(caller)
-        return known is not None and known[4] != "0"  # the number of its terminal
+    if caller_pid:
+        fields = read_proc_stat(caller_pid)
+        return fields is not None and fields[4] != "0"  # the number of its terminal
     try:
-        handle = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        fd = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
         return False
-    os.close(handle)
+    os.close(fd)
     return True

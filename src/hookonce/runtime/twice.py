@@ -1,10 +1,13 @@
-"""Two doors, one call: an agent that reads two configurations calls us twice, and hooks run once.
+"""Deduplication of calls: hooks run once for a call that reaches us several times.
 
-Who comes first decides. Who comes through another door waits for that decision and gives it too; who comes through
-the same door once more is another call. All calls that look alike stand in one file, in the order in which they came.
+Entries: an agent that reads two configurations calls us through both. The first call decides; one through another
+entry waits for that decision and gives it too; one through the same entry is another call. All calls that look
+alike are in one file, in the order in which they came. A session ends once: some agents tell it twice through the
+same entry, the second time without a payload; then it is the last end that the agent has told of. Whoever comes
+second finishes what the first did not.
 
-A session ends once. Some agents tell it twice at the same door, and while they end themselves the second time without
-a word: then it is the last end that the agent has told of. Whoever comes second finishes what the first did not.
+Claims: whoever creates the claim file of a call's id runs its hooks, and the file then holds the answer for others
+that have the same call, such as a one-shot process beside a slow daemon.
 """
 
 import os
@@ -20,164 +23,164 @@ from msgspec.structs import replace
 
 from hookonce.errors import HookonceError
 from hookonce.model import Decision, Event, Gap, HookRun
-from hookonce.runtime.folder import at, change
+from hookonce.runtime.folder import runtime_file, update_locked
 from hookonce.texts import dump, load
 
-_WITHIN = 10  # seconds after a decision in which the same content may come through another door
-_KNOWN = 600  # and the same call, by its id
-_ENDS = 60  # and the end of the same session
-_START, _END = "session_start", "session_end"
-_GONE = 0  # nobody's process
-_POLL = 0.01
-_DOOR = "called_through"  # what a call's data say of its door is no part of the call
+_CONTENT_WINDOW_S = 10  # seconds after a decision in which the same content may come through another door
+_CALL_ID_WINDOW_S = 600  # and the same call, by its id
+_SESSION_END_WINDOW_S = 60  # and the end of the same session
+_SESSION_START, _SESSION_END = "session_start", "session_end"
+_NO_PID = 0  # nobody's process
+_DEDUP_POLL_INTERVAL_S = 0.01
+_ENTRY_KEY = "called_through"  # what a call's data say of its door is no part of the call
 
 
-Page = list["Seen"]
-Book = Callable[[str, Callable[[Page], Page]], Page]
+DedupEntries = list["Seen"]
+DedupStore = Callable[[str, Callable[[DedupEntries], DedupEntries]], DedupEntries]
 
 
-class Unanswered(HookonceError):
-    """The other door has not decided in time."""
+class DedupTimeoutError(HookonceError):
+    """The call through another entry was not decided in time."""
 
 
-class Decided(Struct, frozen=True, kw_only=True):
-    """What all hooks together say, before anybody asks what the agent can be told of it."""
+class CallDecision(Struct, frozen=True, kw_only=True):
+    """The merged decision of all hooks, before it is weakened to what the agent can be told."""
 
     decision: Decision
     runs: list[HookRun] = []
     gaps: list[Gap] = []
 
 
-class Seen(Struct, frozen=True):
-    """One call: the event's id at each of its doors, who decides, and what was decided, once it is.
+class DedupEntry(Struct, frozen=True):
+    """One call: the event's id per entry, who decides, and the decision, once there is one.
 
-    Of a session's end also the event itself, and the ids under which it was told at the same door once more.
+    Of a session's end also the event itself, and the ids under which it came through the same entry once more.
     """
 
     ids: dict[str, str]
     pid: int
     time: float
-    decided: Decided | None = None
+    decided: CallDecision | None = None
     by: str = ""
     also: list[str] = []
     event: Event | None = None
 
     @property
-    def first(self) -> str:
+    def first_id(self) -> str:
         """The id of the event that counts."""
         return next(iter(self.ids.values()))
 
 
-def key_of(event: Event) -> str:
-    """What makes two calls one: agent by evidence, session, sub-agent, event, and the call id or the content."""
-    if event.type == _END:  # one page for all of them: who says nothing does not say which session ends
-        return _page(event.agent, _END)
-    return _page(event.agent, *_session(event), event.type, _call_id(event) or _content(event))
+def dedup_key(event: Event) -> str:
+    """Deduplication key: agent by evidence, session, sub-agent, event type, and the call id or the content."""
+    if event.type == _SESSION_END:  # one page for all of them: who says nothing does not say which session ends
+        return _digest_key(event.agent, _SESSION_END)
+    return _digest_key(event.agent, *_session_key(event), event.type, _tool_call_id(event) or _content_digest(event))
 
 
-def _page(*words: str | None) -> str:
-    return sha256(dump(words)).hexdigest()[:40]
+def _digest_key(*parts: str | None) -> str:
+    return sha256(dump(parts)).hexdigest()[:40]
 
 
-def _session(event: Event) -> tuple[str | None, str | None]:
+def _session_key(event: Event) -> tuple[str | None, str | None]:
     return event.session, event.subagent.id if event.subagent is not None else None
 
 
-def _call_id(event: Event) -> str | None:
+def _tool_call_id(event: Event) -> str | None:
     return event.tool.call_id if event.tool is not None else None
 
 
-def _content(event: Event) -> str:
+def _content_digest(event: Event) -> str:
     tool = event.tool
-    data = {name: value for name, value in event.data.items() if name != _DOOR}
-    known = [tool.name, tool.input] if tool is not None else [event.prompt, data]
-    return sha256(dumps(known, sort_keys=True).encode()).hexdigest()
+    data = {name: value for name, value in event.data.items() if name != _ENTRY_KEY}
+    content = [tool.name, tool.input] if tool is not None else [event.prompt, data]
+    return sha256(dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def enter(event: Event, via: str, deadline: float, book: Book) -> Generator[float, None, Seen]:
-    """The call as it is known when it is ours to decide, or once it is decided at another door.
+def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> Generator[float, None, DedupEntry]:
+    """Join the call: returns its entry when it is ours to decide, or once it is decided elsewhere.
 
-    Whoever decides and is gone without a word is forgotten, and the next one decides.
+    If the process that decides is gone without a decision, the next one decides.
     """
-    if event.type == _START:
-        _begin(event, book)
+    if event.type == _SESSION_START:
+        _drop_session_ends(event, store)
     while True:
-        seen = _joined(event, via, book)
-        if seen.by == event.id or seen.decided is not None:
-            return seen
+        entry = _join(event, via, store)
+        if entry.by == event.id or entry.decided is not None:
+            return entry
         if monotonic() > deadline:
-            raise Unanswered("the same call came through another door, and was not decided there in time")
-        yield _POLL
+            raise DedupTimeoutError("the same call came through another door, and was not decided there in time")
+        yield _DEDUP_POLL_INTERVAL_S
 
 
-def _begin(event: Event, book: Book) -> None:
-    """A session that begins again will end again."""
+def _drop_session_ends(event: Event, store: DedupStore) -> None:
+    """Forget the ends of a session that begins again, because it will end again."""
 
-    def without(known: Page) -> Page:
-        return [one for one in known if one.event is None or _session(one.event) != _session(event)]
+    def drop_ends(entries: DedupEntries) -> DedupEntries:
+        return [entry for entry in entries if entry.event is None or _session_key(entry.event) != _session_key(event)]
 
-    book(_page(event.agent, _END), without)
-
-
-def _joined(event: Event, via: str, book: Book) -> Seen:
-    lasts = _ENDS if event.type == _END else _KNOWN if _call_id(event) else _WITHIN
-
-    def join(known: Page) -> Page:
-        known = [one for one in known if not _is_over(one, lasts)]
-        mine = [one for one in known if _holds(one, event)] or [one for one in known if _is_same(one, event, via)]
-        if not mine:
-            told = event if event.type == _END else None
-            return [*known, Seen({via: event.id}, os.getpid(), time(), by=event.id, event=told)]
-        chosen = mine[-1 if is_wordless(event) else 0]
-        return [_with(one, event, via) if one is chosen else one for one in known]
-
-    return next(one for one in book(key_of(event), join) if _holds(one, event))
+    store(_digest_key(event.agent, _SESSION_END), drop_ends)
 
 
-def _holds(seen: Seen, event: Event) -> bool:
-    return event.id in seen.ids.values() or event.id in seen.also
+def _join(event: Event, via: str, store: DedupStore) -> DedupEntry:
+    window_s = _SESSION_END_WINDOW_S if event.type == _SESSION_END else _CALL_ID_WINDOW_S if _tool_call_id(event) else _CONTENT_WINDOW_S
+
+    def join(entries: DedupEntries) -> DedupEntries:
+        entries = [entry for entry in entries if not _is_stale(entry, window_s)]
+        matches = [entry for entry in entries if _has_event(entry, event)] or [entry for entry in entries if _is_same_call(entry, event, via)]
+        if not matches:
+            end_event = event if event.type == _SESSION_END else None
+            return [*entries, DedupEntry({via: event.id}, os.getpid(), time(), by=event.id, event=end_event)]
+        match = matches[-1 if is_empty_payload(event) else 0]
+        return [_add_event(entry, event, via) if entry is match else entry for entry in entries]
+
+    return next(entry for entry in store(dedup_key(event), join) if _has_event(entry, event))
 
 
-def _is_same(seen: Seen, event: Event, via: str) -> bool:
-    """Whether a call that looks alike is this one: at another door; or the same end, at whatever door."""
-    if seen.event is None:
-        return via not in seen.ids
-    if is_wordless(event):
+def _has_event(entry: DedupEntry, event: Event) -> bool:
+    return event.id in entry.ids.values() or event.id in entry.also
+
+
+def _is_same_call(entry: DedupEntry, event: Event, via: str) -> bool:
+    """Whether a similar call is this one: it came through another entry; or it is the same session end."""
+    if entry.event is None:
+        return via not in entry.ids
+    if is_empty_payload(event):
         return True
-    alike = event.session is not None or _content(event) == _content(seen.event)
-    return alike and _session(event) == _session(seen.event)
+    is_alike = event.session is not None or _content_digest(event) == _content_digest(entry.event)
+    return is_alike and _session_key(event) == _session_key(entry.event)
 
 
-def is_wordless(event: Event) -> bool:
-    """Whether an agent has said nothing at all."""
+def is_empty_payload(event: Event) -> bool:
+    """Whether an agent has sent no payload and no session."""
     return event.session is None and not event.native
 
 
-def _with(seen: Seen, event: Event, via: str) -> Seen:
-    """The call with us in it; if nobody decides it any more, we do."""
-    if via not in seen.ids:
-        seen = replace(seen, ids=seen.ids | {via: event.id})
-    elif not _holds(seen, event):
-        seen = replace(seen, also=[*seen.also, event.id])
-    if seen.decided is None and _is_gone(seen.pid):
-        seen = replace(seen, pid=os.getpid(), by=event.id)
-    return seen
+def _add_event(entry: DedupEntry, event: Event, via: str) -> DedupEntry:
+    """The entry with this event; if its deciding process is dead, we decide."""
+    if via not in entry.ids:
+        entry = replace(entry, ids=entry.ids | {via: event.id})
+    elif not _has_event(entry, event):
+        entry = replace(entry, also=[*entry.also, event.id])
+    if entry.decided is None and _is_dead(entry.pid):
+        entry = replace(entry, pid=os.getpid(), by=event.id)
+    return entry
 
 
-def _is_over(seen: Seen, lasts: float) -> bool:
-    """A decision counts for a while, and without one only who is still alive."""
-    if seen.decided is not None or seen.event is not None:
-        return time() - seen.time > lasts
-    return _is_gone(seen.pid)
+def _is_stale(entry: DedupEntry, window_s: float) -> bool:
+    """A decision counts for a while; without one, only a living process does."""
+    if entry.decided is not None or entry.event is not None:
+        return time() - entry.time > window_s
+    return _is_dead(entry.pid)
 
 
-def is_past(seen: Seen) -> bool:
-    """Whether a call is so old that it counts for nobody, whatever it was."""
-    return time() - seen.time > _KNOWN
+def is_expired(entry: DedupEntry) -> bool:
+    """Whether an entry is older than every window."""
+    return time() - entry.time > _CALL_ID_WINDOW_S
 
 
-def _is_gone(pid: int) -> bool:
-    if pid == _GONE:
+def _is_dead(pid: int) -> bool:
+    if pid == _NO_PID:
         return True
     try:
         os.kill(pid, 0)
@@ -188,60 +191,58 @@ def _is_gone(pid: int) -> bool:
     return False
 
 
-def decide(event: Event, decided: Decided, book: Book) -> Seen | None:
-    """Tell the other doors; the call with all those through which it has come so far, unless it is forgotten."""
-    found = _changed(event, Seen({}, os.getpid(), time(), decided), book)
-    return next((one for one in found if one.first == event.id), None)
+def publish_decision(event: Event, call_decision: CallDecision, store: DedupStore) -> DedupEntry | None:
+    """Publish the decision; the entry with all ids that joined so far, unless it was dropped."""
+    entries = _update_entry(event, DedupEntry({}, os.getpid(), time(), call_decision), store)
+    return next((entry for entry in entries if entry.first_id == event.id), None)
 
 
-def leave(event: Event, book: Book) -> None:
-    """Decide nothing: who waits at another door does."""
-    _changed(event, None, book)
+def abandon_call(event: Event, store: DedupStore) -> None:
+    """Give up deciding: whoever waits with the same call decides."""
+    _update_entry(event, None, store)
 
 
-def _changed(event: Event, new: Seen | None, book: Book) -> list[Seen]:
-    """All calls that look like this one, with ours decided, or without it."""
+def _update_entry(event: Event, replacement: DedupEntry | None, store: DedupStore) -> list[DedupEntry]:
+    def replace_own(entries: DedupEntries) -> DedupEntries:
+        return [entry for entry in (_replace_entry(entry, event, replacement) for entry in entries) if entry is not None]
 
-    def renew(known: Page) -> Page:
-        return [one for one in (_renewed(one, event, new) for one in known) if one is not None]
-
-    return book(key_of(event), renew)
+    return store(dedup_key(event), replace_own)
 
 
-def _renewed(seen: Seen, event: Event, new: Seen | None) -> Seen | None:
-    """Our call as it is now; an end that nobody decides any more is still known."""
-    if seen.first != event.id:
-        return seen
-    if new is None:
-        return None if seen.event is None else replace(seen, pid=_GONE, by="")
-    return replace(new, ids=seen.ids, also=seen.also, event=seen.event)
+def _replace_entry(entry: DedupEntry, event: Event, replacement: DedupEntry | None) -> DedupEntry | None:
+    """Our entry as it is now; a session end that nobody decides any more stays known."""
+    if entry.first_id != event.id:
+        return entry
+    if replacement is None:
+        return None if entry.event is None else replace(entry, pid=_NO_PID, by="")
+    return replace(replacement, ids=entry.ids, also=entry.also, event=entry.event)
 
 
-def on_disk(key: str, new: Callable[[Page], Page]) -> Page:
-    """A book that everybody can read: what is known of a key, changed by a function."""
-    return read(change(file(key), lambda data: dump(new(read(data)))))
+def disk_store(key: str, transform: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
+    """Deduplication store in the runtime directory, shared by all processes."""
+    return parse_entries(update_locked(dedup_file(key), lambda data: dump(transform(parse_entries(data)))))
 
 
-def file(key: str) -> Path:
-    """The page of a key."""
-    return at("doors", key)
+def dedup_file(key: str) -> Path:
+    """File of a key."""
+    return runtime_file("doors", key)
 
 
-def read(data: bytes) -> Page:
-    """What stands on a page; nothing on one that cannot be read."""
+def parse_entries(data: bytes) -> DedupEntries:
+    """Entries of a file; none if it cannot be read."""
     try:
-        return _decode(data) if data else []
+        return _decode_entries(data) if data else []
     except UnicodeDecodeError:
         return []
     except ValueError:  # what JavaScript may say and msgspec refuses
-        return _of_javascript(data)
+        return _parse_lenient(data)
 
 
-_decode = Decoder(list[Seen]).decode
+_decode_entries = Decoder(list[DedupEntry]).decode
 
 
-def _of_javascript(data: bytes) -> Page:
+def _parse_lenient(data: bytes) -> DedupEntries:
     try:
-        return convert(load(data.decode()), type=list[Seen])
+        return convert(load(data.decode()), type=list[DedupEntry])
     except (ValueError, ValidationError):
         return []

@@ -1,9 +1,9 @@
-"""What a hook may say: nothing, or one of these; several of them may be given together."""
+"""Answers that a hook may return (deny, ask, allow, context, rewrite), and their encoding."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from hookonce.canon.merge import merged
+from hookonce.canon.merge import merge_decisions
 from hookonce.model import Decision, Object
 from hookonce.texts import dump
 
@@ -45,20 +45,20 @@ def rewrite(new: Object) -> Decision:
     return Decision(updated_input=new)
 
 
-def said(value: Any, by: str) -> Decision:
-    """What a hook has returned, as one decision; anything else than an answer is the hook's mistake."""
+def parse_answer(value: Any, hook_name: str) -> Decision:
+    """Parse what a hook has returned into one decision; anything else is a TypeError."""
     if value is None or isinstance(value, Decision):
         return value or Decision()
-    found = list(value) if isinstance(value, (list, tuple)) else [value]
-    wrong = next((one for one in found if not (one is None or isinstance(one, Decision))), None)
-    if wrong is not None:
-        told = "return nothing, or deny(…), ask(…), allow(…), context(…), rewrite(…)"
-        raise TypeError(f"{by} has returned {wrong!r:.60}; {told}")
-    return merged([one for one in found if one is not None])
+    answers = list(value) if isinstance(value, (list, tuple)) else [value]
+    invalid = next((answer for answer in answers if not (answer is None or isinstance(answer, Decision))), None)
+    if invalid is not None:
+        hint = "return nothing, or deny(…), ask(…), allow(…), context(…), rewrite(…)"
+        raise TypeError(f"{hook_name} has returned {invalid!r:.60}; {hint}")
+    return merge_decisions([answer for answer in answers if answer is not None])
 
 
-def written(decision: Decision) -> bytes:
-    """A decision as the Hook Interchange Format has it; no opinion is nothing at all."""
+def encode_decision(decision: Decision) -> bytes:
+    """Encode a decision in the Hook Interchange Format; no opinion is empty."""
     fields = {key: getattr(decision, name) for name, key in _KEYS.items()}
-    found = {key: value for key, value in fields.items() if value is not None}
-    return dump(found) if found else b""
+    document = {key: value for key, value in fields.items() if value is not None}
+    return dump(document) if document else b""

@@ -14,28 +14,28 @@ from typing import Any, Self, TextIO
 
 from hookonce import formats, ids, times
 from hookonce.canon.events import EVENTS
-from hookonce.canon.spelling import near
+from hookonce.canon.spelling import suggest_name
 from hookonce.errors import UsageError
-from hookonce.handlers.errand import Errand, Ran
-from hookonce.handlers.nurseries import Nurseries
-from hookonce.handlers.walk import drive
+from hookonce.handlers.errand import Operation, OperationResult
+from hookonce.handlers.nurseries import WorkerPool
+from hookonce.handlers.walk import run_blocking
 from hookonce.journeys import failmode, ground, on
-from hookonce.journeys.respond import Asked, Call, respond
-from hookonce.manifest.discover import project_of
+from hookonce.journeys.respond import CallRequest, CallArguments, process_request
+from hookonce.manifest.discover import find_project
 from hookonce.model import SCHEMA, Actor, Decision, Event, Gap, Object, Record, Tool, Usage
-from hookonce.runtime.loop import Loop
-from hookonce.sdk.maker import table
+from hookonce.runtime.loop import EventLoop
+from hookonce.sdk.maker import build_agent
 from hookonce.sdk.step import Step
 from hookonce.store import log as logs
 from hookonce.store.redact import LEVELS, Level, redact
 from hookonce.texts import dump
 
-_SOURCE = r"[a-z][a-z0-9-]*"
-_PATIENCE = 60.0  # seconds for all hooks of an event
+_SOURCE_PATTERN = r"[a-z][a-z0-9-]*"
+_HOOKS_TIMEOUT_S = 60.0  # seconds for all hooks of an event
 
 
 class Emitter:
-    """The voice of one session of an agent; `gaps` is what of the last event's hooks could not be done, and why."""
+    """Emitter of one session; `gaps` is what of the last event's hooks could not be done, and why."""
 
     def __init__(  # noqa: PLR0913  one name for each thing that a maker may choose
         self,
@@ -48,22 +48,22 @@ class Emitter:
         model: str | None = None,
         transcript: str | Path | None = None,
         privacy: Level = "minimal",
-        timeout: float = _PATIENCE,
+        timeout: float = _HOOKS_TIMEOUT_S,
     ) -> None:
         """An agent of this name, in small letters with dashes; `log` is where its events are written, if anywhere."""
-        if fullmatch(_SOURCE, source) is None:
+        if fullmatch(_SOURCE_PATTERN, source) is None:
             raise UsageError(f"an agent's name is in lower case with dashes, such as my-agent; not {source!r}")
         if privacy not in LEVELS:
             raise UsageError(f"no privacy level is called {privacy!r}; there are {', '.join(LEVELS)}")
         self.source, self.model, self.timeout = source, model, timeout
-        self.session = session or ids.fresh()
+        self.session = session or ids.new_id()
         self.cwd = str(Path(cwd or Path.cwd()).absolute())
         self.transcript = None if transcript is None else str(Path(self.cwd, transcript))
         self.gaps: list[Gap] = []
-        self._agent, self._format, self._privacy = table(source), formats.load(format), privacy
-        self._log, self._began = log, monotonic()
-        self._loop = Loop()
-        self._nurseries = Nurseries(self._loop)
+        self._agent, self._format, self._privacy = build_agent(source), formats.load(format), privacy
+        self._log, self._started_at = log, monotonic()
+        self._loop = EventLoop()
+        self._worker_pool = WorkerPool(self._loop)
 
     def __enter__(self) -> Self:
         self.session_start()
@@ -78,8 +78,8 @@ class Emitter:
             self.close()
 
     def close(self) -> None:
-        """End what was kept ready for the next event."""
-        self._nurseries.close()
+        """End the worker pool."""
+        self._worker_pool.close()
         self._loop.close()
 
     def session_start(self) -> Decision:
@@ -88,8 +88,8 @@ class Emitter:
 
     def session_end(self, reason: str = "completed", usage: Usage | None = None) -> Decision:
         """It ends: completed, user_exit, timeout or error."""
-        told = {"reason": reason, "duration_ms": round((monotonic() - self._began) * 1000)}
-        return self.emit("session_end", data=told, usage=usage)
+        data = {"reason": reason, "duration_ms": round((monotonic() - self._started_at) * 1000)}
+        return self.emit("session_end", data=data, usage=usage)
 
     def prompt(self, text: str) -> Decision:
         """The user says something."""
@@ -98,19 +98,19 @@ class Emitter:
     def tool(self, name: str, given: Object | None = None) -> Step:
         """A tool is about to be used: ask before it is, and tell afterwards what it came to."""
         return Step(
-            self, Tool(name=name, native=name, input=given or {}, native_input=given or {}, call_id=ids.fresh())
+            self, Tool(name=name, native=name, input=given or {}, native_input=given or {}, call_id=ids.new_id())
         )
 
     def emit(self, type: str, *, data: Object | None = None, **fields: Any) -> Decision:  # noqa: A002  the event's word
         """Any other event, by its canonical name; `fields` are those of `Event`."""
         if type not in EVENTS and not type.startswith("vendor."):
-            raise UsageError(f"no event is called {type!r}{near(type, EVENTS)}; what only you have is vendor.…")
-        told = data or {}
+            raise UsageError(f"no event is called {type!r}{suggest_name(type, EVENTS)}; what only you have is vendor.…")
+        event_data = data or {}
         if self.transcript is not None:
-            told = {"transcript_path": self.transcript} | told
+            event_data = {"transcript_path": self.transcript} | event_data
         now = times.now()
         event = Event(
-            id=ids.fresh(),
+            id=ids.new_id(),
             schema=SCHEMA,
             type=type,
             agent=self.source,
@@ -120,42 +120,42 @@ class Emitter:
             received=now,
             cwd=self.cwd,
             model=self.model,
-            data=told,
+            data=event_data,
             **{"actor": Actor(type="ai_agent")} | fields,
         )
-        return self._emitted(event)
+        return self._dispatch(event)
 
-    def _emitted(self, event: Event) -> Decision:
-        on.refresh()
-        where = ground.cold(dict(os.environ))
-        asked = Asked(agent=self._agent, native=event.type, event=event)
-        call = Call(agent=self.source, event=event.type, timeout=self.timeout)
+    def _dispatch(self, event: Event) -> Decision:
+        on.refresh_client_files()
+        call_context = ground.oneshot_context(dict(os.environ))
+        request = CallRequest(agent=self._agent, native=event.type, event=event)
+        call = CallArguments(agent=self.source, event=event.type, timeout=self.timeout)
         try:
-            record = drive(respond(call, asked, where), self._do).record
+            record = run_blocking(process_request(call, request, call_context), self._run_operation).record
         except Exception as problem:  # noqa: BLE001  our own failure is never a decision by accident
-            record = _failed(event, problem)
+            record = _build_failure_record(event, problem)
         self.gaps = record.gaps
         self._write(record)
-        on.keep(record, where)
+        on.append_record(record, call_context)
         return record.decision or Decision()
 
-    def _do(self, errand: Errand) -> Ran:
-        """Do one errand, on a loop of our own: functions stay loaded between two events."""
-        ended: list[Ran] = []
-        under_way = errand.begin(self._loop, errand.timeout, ended.append)
+    def _run_operation(self, operation: Operation) -> OperationResult:
+        """Run an operation on our own loop: functions stay loaded between two events."""
+        results: list[OperationResult] = []
+        handle = operation.begin(self._loop, operation.timeout, results.append)
         try:
-            while not ended:
-                self._loop.turn()
+            while not results:
+                self._loop.run_once()
         finally:
-            if not ended:  # somebody interrupts us
-                under_way.end()
-        return ended[0]
+            if not results:  # somebody interrupts us
+                handle.cancel()
+        return results[0]
 
     def _write(self, record: Record) -> None:
         if self._log is None:
             return
-        kept = record if self._privacy == "full" else redact(record, self._privacy, native=False)
-        text = b"".join(dump(document) + b"\n" for document in self._format.write(kept)).decode()
+        written_record = record if self._privacy == "full" else redact(record, self._privacy, native=False)
+        text = b"".join(dump(document) + b"\n" for document in self._format.write(written_record)).decode()
         if isinstance(self._log, (str, Path)):
             with Path(self._log).open("a", encoding="utf-8") as file:
                 file.write(text)
@@ -164,11 +164,11 @@ class Emitter:
             self._log.flush()
 
 
-def _failed(event: Event, problem: Exception) -> Record:
-    """What is said of an event about which hooks could not be asked: no, if one of them has to be."""
-    logs.write(f"hooks of {event.agent} {event.type}: {logs.trace(problem)}")
-    note = f"{type(problem).__name__}: {logs.words(problem)}"
+def _build_failure_record(event: Event, problem: Exception) -> Record:
+    """Record of an event whose hooks could not be run: denied, if a hook must fail closed."""
+    logs.write(f"hooks of {event.agent} {event.type}: {logs.format_trace(problem)}")
+    note = f"{type(problem).__name__}: {logs.safe_message(problem)}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
-    closed = failmode.is_closed(event.type, project_of(event.cwd or "/"))
-    decision = Decision(outcome="deny", reason=failmode.REASON, by="hookonce") if closed else None
+    fails_closed = failmode.is_closed(event.type, find_project(event.cwd or "/"))
+    decision = Decision(outcome="deny", reason=failmode.FAIL_CLOSED_REASON, by="hookonce") if fails_closed else None
     return Record(event=event, decision=decision, gaps=[gap])

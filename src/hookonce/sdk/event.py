@@ -1,4 +1,4 @@
-"""The event that a hook is asked about: what hooks need most, in one place and under one name for every agent."""
+"""Hook event: the view of an event that hook functions get, with the same names for every agent."""
 
 from typing import Any
 
@@ -21,8 +21,8 @@ class HookEvent:
         self.full = full
 
     def __repr__(self) -> str:
-        about = self.tool.name or self.type
-        return f"HookEvent({self.type!r}, agent={self.agent!r}, about={about!r})"
+        subject = self.tool.name or self.type
+        return f"HookEvent({self.type!r}, agent={self.agent!r}, about={subject!r})"
 
     @property
     def id(self) -> str:
@@ -77,7 +77,7 @@ class HookEvent:
     @property
     def command(self) -> str:
         """What a shell is to execute; several commands are several lines."""
-        return _text(self.input.get("command"))
+        return _text_or_empty(self.input.get("command"))
 
     @property
     def path(self) -> str:
@@ -88,19 +88,19 @@ class HookEvent:
     def paths(self) -> list[str]:
         """Every file that the call is about: a patch may change several."""
         files: Any = self.input.get("files")
-        listed = [one.get("path") for one in files if type(one) is dict] if type(files) is list else []
-        return [path for path in dict.fromkeys((self.input.get("path"), *listed)) if type(path) is str and path]
+        file_paths = [entry.get("path") for entry in files if type(entry) is dict] if type(files) is list else []
+        return [path for path in dict.fromkeys((self.input.get("path"), *file_paths)) if type(path) is str and path]
 
     @property
     def content(self) -> str:
         """What is to be written: the new content of a file, or the new text in the place of an old one."""
-        found = (self.input.get(key) for key in ("content", "new_text", "patch"))
-        return next((text for text in found if type(text) is str), "")
+        texts = (self.input.get(key) for key in ("content", "new_text", "patch"))
+        return next((text for text in texts if type(text) is str), "")
 
     @property
     def prompt(self) -> str:
         """What the user has said."""
-        return _text(self.full.prompt)
+        return _text_or_empty(self.full.prompt)
 
     @property
     def result(self) -> Result:
@@ -118,5 +118,5 @@ class HookEvent:
         return self.full.native
 
 
-def _text(value: object) -> str:
+def _text_or_empty(value: object) -> str:
     return value if type(value) is str else ""

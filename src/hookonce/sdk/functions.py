@@ -1,4 +1,4 @@
-"""Functions as hooks: marked by a decorator, found in their file, asked about an event."""
+"""Hook functions: the `@hook` decorator, loading of their file, selection and call."""
 
 import sys
 from collections.abc import Callable, Iterable
@@ -9,22 +9,22 @@ from typing import Any, TypeVar, overload
 from msgspec import Struct
 
 from hookonce.canon.events import EVENTS
-from hookonce.canon.merge import merged
-from hookonce.canon.spelling import near
+from hookonce.canon.merge import merge_decisions
+from hookonce.canon.spelling import suggest_name
 from hookonce.errors import HookonceError, UsageError
-from hookonce.manifest.matcher import Subject, matcher_problems, matches
+from hookonce.manifest.matcher import MatchSubject, find_matcher_problems, matches
 from hookonce.model import Decision, Event
-from hookonce.sdk.answers import said
+from hookonce.sdk.answers import parse_answer
 from hookonce.sdk.event import HookEvent
 
-Function = Callable[[HookEvent], Any]
-F = TypeVar("F", bound=Function)
-_MARK = "__hookonce__"
-_ALSO = {"tool_use_failure": "after_tool_execute"}  # who hears of finished tools also hears of failed ones
+HookFunction = Callable[[HookEvent], Any]
+F = TypeVar("F", bound=HookFunction)
+_FILTER_ATTRIBUTE = "__hookonce__"
+_ALIASES = {"tool_use_failure": "after_tool_execute"}  # who hears of finished tools also hears of failed ones
 
 
-class Wanted(Struct, frozen=True):
-    """What a function wants to be asked about: an event, or all; tools as in a manifest, or all."""
+class HookFilter(Struct, frozen=True):
+    """Filter of a hook function: an event or all; tools as in a manifest, or all."""
 
     event: str | None = None
     tool: Any = None
@@ -44,30 +44,30 @@ def hook(event: Any = None, /, *, tool: Any = None) -> Any:
     """
     if callable(event):
         return hook()(event)
-    wanted = _wanted(event, tool)
+    hook_filter = _build_filter(event, tool)
 
-    def marked(function: F) -> F:
-        setattr(function, _MARK, wanted)
-        if (file := _program(function)) is not None:
+    def mark_function(function: F) -> F:
+        setattr(function, _FILTER_ATTRIBUTE, hook_filter)
+        if (file := _main_file(function)) is not None:
             from hookonce.sdk.script import main
 
             sys.exit(main(file, sys.argv[1:]))
         return function
 
-    return marked
+    return mark_function
 
 
-def _wanted(event: str | None, tool: Any) -> Wanted:
+def _build_filter(event: str | None, tool: Any) -> HookFilter:
     if event is not None and event not in EVENTS and not event.startswith("vendor."):
-        raise UsageError(f"no event is called {event!r}{near(event, EVENTS)}")
+        raise UsageError(f"no event is called {event!r}{suggest_name(event, EVENTS)}")
     matcher = list(tool) if isinstance(tool, (tuple, set, frozenset)) else tool
-    if matcher is not None and (wrong := next(matcher_problems(matcher, "tool"), None)) is not None:
-        raise UsageError(f"{wrong[0]}: {wrong[1]}")
-    return Wanted(event, matcher)
+    if matcher is not None and (fault := next(find_matcher_problems(matcher, "tool"), None)) is not None:
+        raise UsageError(f"{fault[0]}: {fault[1]}")
+    return HookFilter(event, matcher)
 
 
-def _program(function: Function) -> str | None:
-    """The file of a function that stands in the program which is being run; None where it was only imported."""
+def _main_file(function: HookFunction) -> str | None:
+    """File of a function in the script that is being run; None where it was only imported."""
     code = getattr(function, "__code__", None)
     if function.__module__ != "__main__" or code is None or sys.flags.interactive:
         return None
@@ -75,62 +75,62 @@ def _program(function: Function) -> str | None:
     return file if file is not None and code.co_filename == file and Path(file).is_file() else None
 
 
-def load(file: str, source: bytes) -> ModuleType:
-    """The file as a module of its own; it finds beside it what it could import as a program."""
-    place = Path(file).absolute()
-    module = ModuleType(place.stem)
-    module.__file__ = str(place)
-    sys.modules[place.stem] = module
-    sys.path.insert(0, str(place.parent))
-    exec(compile(source, str(place), "exec", dont_inherit=True), module.__dict__)  # noqa: S102  the user's own hook
+def load_module(file: str, source: bytes) -> ModuleType:
+    """Load a file as a module; it can import what lies beside it."""
+    path = Path(file).absolute()
+    module = ModuleType(path.stem)
+    module.__file__ = str(path)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent))
+    exec(compile(source, str(path), "exec", dont_inherit=True), module.__dict__)  # noqa: S102  the user's own hook
     return module
 
 
-def picked(module: ModuleType, name: str | None, event: Event) -> list[Function]:
-    """The functions of a file that are asked: the one of that name, or all that want to be; an error if none can be."""
+def select_functions(module: ModuleType, name: str | None, event: Event) -> list[HookFunction]:
+    """Select the functions of a file for an event: the one of that name, or all that match; else an error."""
     if name is not None:
         function = getattr(module, name, None)
         if not callable(function):
             raise HookonceError(f"{module.__file__} has no function {name}")
-        if not _is_about(wanted_of(function), event):
-            told = f"{name} is a hook for {wanted_of(function).event}"
-            raise HookonceError(f"{told}, and was asked about {event.type}")
+        if not _matches_event(filter_of(function), event):
+            subject = f"{name} is a hook for {filter_of(function).event}"
+            raise HookonceError(f"{subject}, and was asked about {event.type}")
         return [function]
-    found = {id(one): one for one in vars(module).values() if isinstance(getattr(one, _MARK, None), Wanted)}
-    if not found:
+    candidates = {id(candidate): candidate for candidate in vars(module).values() if isinstance(getattr(candidate, _FILTER_ATTRIBUTE, None), HookFilter)}
+    if not candidates:
         raise HookonceError(f"{module.__file__} has no function that is marked with @hook")
-    return [one for one in found.values() if _is_about(wanted_of(one), event)]
+    return [candidate for candidate in candidates.values() if _matches_event(filter_of(candidate), event)]
 
 
-def wanted_of(function: Function) -> Wanted:
-    """What a function wants to be asked about; without a mark, everything."""
-    found = getattr(function, _MARK, None)
-    return found if isinstance(found, Wanted) else Wanted()
+def filter_of(function: HookFunction) -> HookFilter:
+    """Filter of a function; without a decorator, everything."""
+    hook_filter = getattr(function, _FILTER_ATTRIBUTE, None)
+    return hook_filter if isinstance(hook_filter, HookFilter) else HookFilter()
 
 
-def _is_about(wanted: Wanted, event: Event) -> bool:
-    return wanted.event in {None, event.type, _ALSO.get(event.type)}
+def _matches_event(hook_filter: HookFilter, event: Event) -> bool:
+    return hook_filter.event in {None, event.type, _ALIASES.get(event.type)}
 
 
-def answer(functions: Iterable[Function], event: Event) -> Decision:
-    """What all of them say to an event, in order, those that do not want its tool left out."""
-    return merged([_asked(one, event) for one in functions if _fits(wanted_of(one), event)])
+def run_functions(functions: Iterable[HookFunction], event: Event) -> Decision:
+    """Call all functions in order and merge their answers; those that do not match the tool are skipped."""
+    return merge_decisions([_call_function(function, event) for function in functions if _matches_tool(filter_of(function), event)])
 
 
-def _fits(wanted: Wanted, event: Event) -> bool:
-    if wanted.tool is None or not _is_about(wanted, event):
-        return _is_about(wanted, event)
+def _matches_tool(hook_filter: HookFilter, event: Event) -> bool:
+    if hook_filter.tool is None or not _matches_event(hook_filter, event):
+        return _matches_event(hook_filter, event)
     if event.tool is None:
         return False
     tool = event.tool
-    named = tool.name.partition("/")[2] if tool.name.startswith("mcp:") else None
-    return matches(wanted.tool, Subject(tool.name, tool.native, tool.mcp_server, named))
+    mcp_tool = tool.name.partition("/")[2] if tool.name.startswith("mcp:") else None
+    return matches(hook_filter.tool, MatchSubject(tool.name, tool.native, tool.mcp_server, mcp_tool))
 
 
-def _asked(function: Function, event: Event) -> Decision:
+def _call_function(function: HookFunction, event: Event) -> Decision:
     value = function(HookEvent(event))
     if isinstance(value, CoroutineType):
         from asyncio import run  # most hooks do without
 
         value = run(value)
-    return said(value, getattr(function, "__name__", "the hook"))
+    return parse_answer(value, getattr(function, "__name__", "the hook"))

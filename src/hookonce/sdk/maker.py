@@ -4,7 +4,7 @@ from hookonce.agents.configs.point import point
 from hookonce.canon.events import EVENTS
 from hookonce.model import Agent, Config, Gap, Hook, Object, Point, Wording
 
-_POWERS = {
+_CAPABILITIES = {
     "before_tool_execute": point("prevent rewrite context", ask="native"),
     "permission_request": point("prevent", ask="native"),
     "before_prompt": point("prevent rewrite context"),
@@ -16,10 +16,10 @@ _POWERS = {
 }
 
 
-def table(name: str) -> Agent:
-    """The agent of that name."""
-    points: dict[str, Point] = {kind: _POWERS.get(kind, Point()) for kind in EVENTS}
-    config = Config(files={}, render=_render, parse=_parse, points=points)
+def build_agent(name: str) -> Agent:
+    """Build the table of an agent that speaks canonical names and honours every capability."""
+    points: dict[str, Point] = {kind: _CAPABILITIES.get(kind, Point()) for kind in EVENTS}
+    config = Config(files={}, render=_render_config, parse=_parse_config, points=points)
     kinds = {kind: kind for kind in EVENTS}
     return Agent(
         name=name,
@@ -34,10 +34,9 @@ def table(name: str) -> Agent:
     )
 
 
-def _render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
-    """It has no configuration of its own: hooks are found where hookonce finds them."""
+def _render_config(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
     return {}, []
 
 
-def _parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+def _parse_config(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     return [], []

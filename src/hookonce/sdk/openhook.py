@@ -1,4 +1,4 @@
-"""OpenHook events for programs of your own: read the one on stdin, make one, write it.
+"""OpenHook events for programs of your own: parse the one on stdin, create one, emit it.
 
 Reading is lenient, as the specification asks of consumers: what is merely unusual (a newer version, a type or a
 field that OpenHook 0.1 does not know, a time without a zone) is kept and goes to the log `hookonce.sdk.openhook`.
@@ -17,15 +17,15 @@ from msgspec import Struct
 
 from hookonce import formats, times
 from hookonce.errors import DocumentError
-from hookonce.formats._place import from_uri, inside, to_uri
-from hookonce.formats._read import given
-from hookonce.formats._schema import judged
+from hookonce.formats._place import from_uri, resolve_path, to_uri
+from hookonce.formats._read import drop_none
+from hookonce.formats._schema import validate_document
 from hookonce.model import Json, Object, Problem
 
 VERSION = "0.1"
-_REQUIRED = ("openhook", "id", "source", "type", "time", "session_id")
-_OPTIONAL = ("data", "context", "extensions")
-_FIELDS = frozenset({*_REQUIRED, *_OPTIONAL})
+_REQUIRED_FIELDS = ("openhook", "id", "source", "type", "time", "session_id")
+_OPTIONAL_FIELDS = ("data", "context", "extensions")
+_FIELDS = frozenset({*_REQUIRED_FIELDS, *_OPTIONAL_FIELDS})
 _METRICS = frozenset({"prompt.submit", "tool.start", "tool.end", "session.end"})
 _LOG = getLogger(__name__)
 _LOG.addHandler(NullHandler())  # an agent may read stderr: nothing goes there unless the program says so
@@ -77,18 +77,18 @@ class OpenHookEvent(Struct, frozen=True):
             "time": times.now() if time is None else time,
             "session_id": session_id,
         }
-        chosen = given({"data": data, "context": context, "extensions": extensions})
-        return cls.from_dict(document | chosen, strict=True)
+        optional_fields = drop_none({"data": data, "context": context, "extensions": extensions})
+        return cls.from_dict(document | optional_fields, strict=True)
 
     @classmethod
     def from_dict(cls, document: Object, *, strict: bool = False) -> Self:
         """The event that a dict holds; later changes to the dict do not reach it."""
-        return cls.from_json(_text(document), strict=strict)
+        return cls.from_json(_dump_json(document), strict=strict)
 
     @classmethod
     def from_json(cls, raw: str | bytes, *, strict: bool = False) -> Self:
         """The event that a JSON document holds."""
-        document = _valid(_parsed(raw), strict=strict)
+        document = _validate(_parse_json(raw), strict=strict)
         place = document.get("context") or None
         cwd = document.pop("cwd", None)
         if cwd is not None and place is None:
@@ -96,18 +96,18 @@ class OpenHookEvent(Struct, frozen=True):
         extra = {key: value for key, value in document.items() if key not in _FIELDS}
         if cwd is not None and place is not None and from_uri(place) != cwd:
             extra["cwd"] = cwd
-        known = {key: value for key, value in document.items() if key in _FIELDS}
-        return cls(**known | {"context": place}, extra=extra)
+        envelope = {key: value for key, value in document.items() if key in _FIELDS}
+        return cls(**envelope | {"context": place}, extra=extra)
 
     def to_dict(self) -> Object:
         """The envelope, without those optional fields that are empty."""
-        fields = {name: getattr(self, name) for name in _REQUIRED}
-        optional = {name: value for name in _OPTIONAL if (value := getattr(self, name))}
+        fields = {name: getattr(self, name) for name in _REQUIRED_FIELDS}
+        optional = {name: value for name in _OPTIONAL_FIELDS if (value := getattr(self, name))}
         return fields | optional | self.extra
 
     def to_json(self) -> str:
         """The envelope on one line; all of it ASCII, so that no terminal or pipe can spoil it."""
-        return _text(self.to_dict())
+        return _dump_json(self.to_dict())
 
     def emit(self, file: TextIO | None = None) -> None:
         """Write the event as one line and see it off; to stdout unless a file is given."""
@@ -118,14 +118,14 @@ class OpenHookEvent(Struct, frozen=True):
     @property
     def cwd(self) -> str | None:
         """The working directory, or whatever other place `context` names."""
-        found: str | None = self.extra.get("cwd")
-        return found if found is not None or self.context is None else from_uri(self.context)
+        extra_cwd: str | None = self.extra.get("cwd")
+        return extra_cwd if extra_cwd is not None or self.context is None else from_uri(self.context)
 
     @property
     def transcript_path(self) -> Path | None:
         """Where the session's transcript lies; a relative path begins at the working directory, where that is known."""
         path = self.data.get("transcript_path")
-        return Path(inside(path, self.cwd)) if isinstance(path, str) and path else None
+        return Path(resolve_path(path, self.cwd)) if isinstance(path, str) and path else None
 
     @property
     def is_trace(self) -> bool:
@@ -146,32 +146,32 @@ def parse_stdin(*, strict: bool = False) -> OpenHookEvent:
     return OpenHookEvent.from_json(raw, strict=strict)
 
 
-def _valid(document: Json, *, strict: bool) -> Object:
-    """The document, if the published schema and the rules beside it find nothing wrong; doubts are logged."""
-    problems, doubts = judged("openhook", formats.load("openhook").check, document, strict=strict)
+def _validate(document: Json, *, strict: bool) -> Object:
+    """Validate against the published schema and the rules beside it; doubts are logged."""
+    problems, doubts = validate_document("openhook", formats.load("openhook").check, document, strict=strict)
     if problems:
         raise ValidationError(problems)
     for path, message in doubts:
         _LOG.warning("%s: %s", path, message)
-    found: Object = document
-    return found
+    valid_document: Object = document
+    return valid_document
 
 
-def _parsed(raw: str | bytes) -> Json:
+def _parse_json(raw: str | bytes) -> Json:
     try:
-        return json.loads(raw, parse_constant=_finite, parse_float=_finite)
+        return json.loads(raw, parse_constant=_parse_finite, parse_float=_parse_finite)
     except (ValueError, RecursionError) as fault:
         raise ValidationError([("$", f"expected JSON: {fault}")]) from None
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     number = float(text)
     if not isfinite(number):
         raise ValueError(f"{text[:20]} is no number that JSON can hold")
     return number
 
 
-def _text(document: Object) -> str:
+def _dump_json(document: Object) -> str:
     try:
         return json.dumps(document, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as fault:

@@ -1,4 +1,4 @@
-"""A file of hooks as a program: it reads the payload of any agent, or a canonical event, and answers in kind."""
+"""Hook file as a script: reads the payload of any agent, or a canonical event, from stdin and replies in kind."""
 
 import os
 import shlex
@@ -13,101 +13,100 @@ from msgspec import ValidationError, convert
 from hookonce.errors import HookonceError, PayloadError, UsageError
 from hookonce.model import Decision, Event, Object, Reply
 from hookonce.runtime import stdin
-from hookonce.sdk.answers import written
-from hookonce.sdk.functions import answer, load, picked
+from hookonce.sdk.answers import encode_decision
+from hookonce.sdk.functions import run_functions, load_module, select_functions
 from hookonce.texts import load as parse
 
-_USAGE = 64
-_CANONICAL = "hookonce/"
+_USAGE_EXIT_CODE = 64
+_CANONICAL_SCHEMA_PREFIX = "hookonce/"
 
 
-def main(file: str, words: Sequence[str]) -> int:
-    """Answer what stands on stdin; whatever hooks print goes to stderr, because stdout is the answer."""
-    helping = [*words] in (["-h"], ["--help"])
-    if helping or sys.stdin is None or sys.stdin.isatty():
+def main(file: str, argv: Sequence[str]) -> int:
+    """Run the hooks of a file on stdin; what they print goes to stderr, because stdout is the reply."""
+    is_help = [*argv] in (["-h"], ["--help"])
+    if is_help or sys.stdin is None or sys.stdin.isatty():
         name = Path(file).name
         sys.stderr.write(f"{name} is a hook: an agent calls it with an event on stdin.\n")
         sys.stderr.write(f"Where that does not tell whose it is: python {name} claude-code PreToolUse\n")
         sys.stderr.write(f"To see what it says: hookonce try {shlex.quote(name)} --agent claude-code\n")
-        return 0 if helping else _USAGE
-    raw = stdin.payload()
+        return 0 if is_help else _USAGE_EXIT_CODE
+    raw = stdin.read_payload()
     sys.stdout.flush()
-    mouth = os.dup(1)
+    stdout_fd = os.dup(1)
     os.dup2(2, 1)
     try:
-        reply = replied(load(file, Path(file).read_bytes()), raw, words, os.environ)
+        reply = build_reply(load_module(file, Path(file).read_bytes()), raw, argv, os.environ)
     except HookonceError as problem:
         sys.stderr.write(f"{Path(file).name}: {problem}\n")
         return 1
     sys.stdout.flush()
-    with os.fdopen(mouth, "wb") as out:
+    with os.fdopen(stdout_fd, "wb") as out:
         out.write(f"{reply.stdout}\n".encode(errors="replace") if reply.stdout else b"")
     sys.stderr.write(reply.stderr)
     return reply.code
 
 
-def replied(module: ModuleType, raw: bytes, words: Sequence[str], environment: Mapping[str, str]) -> Reply:
-    """The answer of a file's hooks; `words` are the agent and the event, where whoever calls says them."""
-    payload = _payload(raw)
-    if str(payload.get("schema", "")).startswith(_CANONICAL) and not words:
-        return Reply(stdout=written(_said(module, event_of(payload))).decode())
-    return _native(module, raw, payload, words, environment)
+def build_reply(module: ModuleType, raw: bytes, argv: Sequence[str], environment: Mapping[str, str]) -> Reply:
+    """Build the reply of a file's hooks; `argv` are agent and event, where the caller names them."""
+    payload = _parse_payload(raw)
+    if str(payload.get("schema", "")).startswith(_CANONICAL_SCHEMA_PREFIX) and not argv:
+        return Reply(stdout=encode_decision(_decide(module, parse_event(payload))).decode())
+    return _reply_to_agent(module, raw, payload, argv, environment)
 
 
-def event_of(document: Any) -> Event:
-    """The event that a canonical hook is given."""
+def parse_event(document: Any) -> Event:
+    """Parse a canonical event."""
     try:
         return convert(document, Event)
     except ValidationError as problem:
         raise PayloadError(f"this is no canonical event: {problem}") from None
 
 
-def _payload(raw: bytes) -> Object:
+def _parse_payload(raw: bytes) -> Object:
     try:
-        found = parse(raw.decode("utf-8-sig")) if raw.strip() else {}
+        document = parse(raw.decode("utf-8-sig")) if raw.strip() else {}
     except (ValueError, RecursionError) as problem:
         raise PayloadError(f"what stands on stdin is no JSON: {problem}") from None
-    if type(found) is not dict:
+    if type(document) is not dict:
         raise PayloadError("what stands on stdin is no JSON object")
-    return found
+    return document
 
 
-def _said(module: ModuleType, event: Event) -> Decision:
-    return answer(picked(module, None, event), event)
+def _decide(module: ModuleType, event: Event) -> Decision:
+    return run_functions(select_functions(module, None, event), event)
 
 
-def _native(
-    module: ModuleType, raw: bytes, payload: Object, words: Sequence[str], environment: Mapping[str, str]
+def _reply_to_agent(
+    module: ModuleType, raw: bytes, payload: Object, argv: Sequence[str], environment: Mapping[str, str]
 ) -> Reply:
-    """The answer to an agent, in the form that it honours; who writes events in a format waits for none."""
+    """Reply to an agent in its own form; a writer of event formats gets none."""
     from hookonce import formats
     from hookonce.journeys.identify import identify
-    from hookonce.journeys.respond import Call, answered, understand
-    from hookonce.runtime.twice import Decided
+    from hookonce.journeys.respond import CallArguments, build_response, parse_request
+    from hookonce.runtime.twice import CallDecision
 
-    found = identify(payload, environment)
-    if found.kind == "format" and not words:
-        read = formats.load(str(found.name)).read
+    identification = identify(payload, environment)
+    if identification.kind == "format" and not argv:
+        read = formats.load(str(identification.name)).read
         if read is not None:
-            _said(module, read(payload).event)
+            _decide(module, read(payload).event)
         return Reply()
-    name, event = (*words, None, None)[:2]
-    if name is None and found.kind != "agent":
-        candidates = f" (perhaps {', '.join(found.candidates)})" if found.candidates else ""
-        told = "name the agent and its event behind the program: python guard.py claude-code PreToolUse"
-        raise UsageError(f"nothing says whose payload this is{candidates}; {told}")
-    _named(str(name or found.name), event or found.event, payload)
-    asked = understand(Call(agent=str(name or found.name), event=event or found.event), raw, environment)
-    return answered(asked, Decided(decision=_said(module, asked.event))).reply
+    name, event = (*argv, None, None)[:2]
+    if name is None and identification.kind != "agent":
+        candidates = f" (perhaps {', '.join(identification.candidates)})" if identification.candidates else ""
+        hint = "name the agent and its event behind the program: python guard.py claude-code PreToolUse"
+        raise UsageError(f"nothing says whose payload this is{candidates}; {hint}")
+    _require_event(str(name or identification.name), event or identification.event, payload)
+    request = parse_request(CallArguments(agent=str(name or identification.name), event=event or identification.event), raw, environment)
+    return build_response(request, CallDecision(decision=_decide(module, request.event))).reply
 
 
-def _named(agent: str, event: str | None, payload: Object) -> None:
-    """Somebody has to say which event this is: the payload, or whoever calls."""
+def _require_event(agent: str, event: str | None, payload: Object) -> None:
     from hookonce import agents
-    from hookonce.journeys.identify import event_of as told_by
+    from hookonce.journeys.identify import payload_event as told_by
 
-    who = agents.load(agent)
-    if event is None and told_by(who, payload) is None:
-        known = agents.native_of(who, "before_tool_execute") or next(iter(who.events))
-        told = f"name it behind the agent: python guard.py {agent} {known}"
-        raise UsageError(f"the payload names no event of {who.title}; {told}")
+    agent_table = agents.load(agent)
+    if event is None and told_by(agent_table, payload) is None:
+        example_event = agents.config_event_of(agent_table, "before_tool_execute") or next(iter(agent_table.events))
+        hint = f"name it behind the agent: python guard.py {agent} {example_event}"
+        raise UsageError(f"the payload names no event of {agent_table.title}; {hint}")

@@ -1,4 +1,4 @@
-"""One call of a function, in a process that is its own and ends with it."""
+"""Runner of one function call in a process of its own, which ends with it."""
 
 import os
 import resource
@@ -15,61 +15,61 @@ from msgspec.json import decode
 
 from hookonce.errors import HookonceError
 from hookonce.model import Event
-from hookonce.sdk.answers import written
-from hookonce.sdk.functions import answer, load, picked
+from hookonce.sdk.answers import encode_decision
+from hookonce.sdk.functions import run_functions, load_module, select_functions
 
-_MOST = 1 << 30  # bytes of memory that a function may fill
-_FAILED = 1
+_MAX_MEMORY_BYTES = 1 << 30  # bytes of memory that a function may fill
+_FAILURE_EXIT_CODE = 1
 
 
-def once(file: str, digest: str, name: str | None) -> NoReturn:
+def run_once(file: str, digest: str, name: str | None) -> NoReturn:
     """Read an event from stdin and answer it; what a function prints goes to stderr, because it is no answer."""
-    mouth = os.dup(1)
+    stdout_fd = os.dup(1)
     os.dup2(2, 1)
 
     def work() -> None:
-        limit()
-        module = seen(file, digest)
-        with open(0, "rb", closefd=False) as given:
-            said = spoken(module, name, given.read())
-        with os.fdopen(mouth, "wb") as out:
-            out.write(said)
+        limit_memory()
+        module = load_checked(file, digest)
+        with open(0, "rb", closefd=False) as stdin:
+            output = answer_event(module, name, stdin.read())
+        with os.fdopen(stdout_fd, "wb") as out:
+            out.write(output)
 
-    end(work)
+    run_and_exit(work)
 
 
-def seen(file: str, digest: str) -> ModuleType:
-    """The file as a module, if it is still what was looked at."""
+def load_checked(file: str, digest: str) -> ModuleType:
+    """Load the file as a module, if it still has this digest."""
     source = Path(file).read_bytes()
     if sha256(source).hexdigest() != digest:
         raise HookonceError(f"{file} has changed while its hook was being started; the next call sees it as it is")
-    return load(file, source)
+    return load_module(file, source)
 
 
-def spoken(module: ModuleType, name: str | None, given: bytes) -> bytes:
-    """What the functions of a file say to an event; no opinion is an answer too, and not the same as none."""
-    event = decode(given, type=Event)
-    functions = picked(module, name, event)
+def answer_event(module: ModuleType, name: str | None, payload: bytes) -> bytes:
+    """Answer an event with the functions of a file; no opinion is encoded too, for empty output is a failure."""
+    event = decode(payload, type=Event)
+    functions = select_functions(module, name, event)
     if not functions:
         raise HookonceError(f"no function of {module.__file__} is a hook for {event.type}")
-    return written(answer(functions, event)) or b"{}"
+    return encode_decision(run_functions(functions, event)) or b"{}"
 
 
-def limit() -> None:
-    """A function that fills the memory fails, before others suffer."""
+def limit_memory() -> None:
+    """Limit this process's memory."""
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    most = _MOST if hard == resource.RLIM_INFINITY else min(_MOST, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    soft_limit = _MAX_MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(_MAX_MEMORY_BYTES, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (soft_limit, hard))
 
 
-def end(work: Callable[[], object]) -> NoReturn:
-    """Do it and end at once: for what a function has left running in threads nobody waits."""
-    code = _FAILED
+def run_and_exit(work: Callable[[], object]) -> NoReturn:
+    """Run a function and exit at once, without waiting for its threads."""
+    code = _FAILURE_EXIT_CODE
     try:
         work()
         code = 0
-    except SystemExit as wish:
-        code = _code(wish)
+    except SystemExit as exit_request:
+        code = _exit_code(exit_request)
     except HookonceError as problem:
         sys.stderr.write(f"{problem}\n")
     except BaseException:  # noqa: BLE001  whatever a function raises is told, and is its failure
@@ -81,9 +81,8 @@ def end(work: Callable[[], object]) -> NoReturn:
         os._exit(code)
 
 
-def _code(wish: SystemExit) -> int:
-    """The exit code that a function asks for, as Python itself would have it."""
-    if wish.code is None or isinstance(wish.code, int):
-        return (wish.code or 0) & 0xFF
-    sys.stderr.write(f"{wish.code}\n")
-    return _FAILED
+def _exit_code(exit_request: SystemExit) -> int:
+    if exit_request.code is None or isinstance(exit_request.code, int):
+        return (exit_request.code or 0) & 0xFF
+    sys.stderr.write(f"{exit_request.code}\n")
+    return _FAILURE_EXIT_CODE

@@ -1,24 +1,25 @@
-"""The process of a function: `python -I -S worker.py SHELVES FILE DIGEST [NAME]` reads one event and answers it.
+"""Worker script: `python -I -S worker.py PATHS FILE DIGEST [NAME]` reads one event and answers it.
 
-With `--warm` in the place of a name it is a nursery: it has loaded the file before anybody asks.
+With `--warm` in the place of a name it is a worker server, which has loaded the file before the first call.
+Imports nothing of hookonce before the search paths are set.
 """
 
 import os
 import sys
 
-_WARM = "--warm"
+_SERVER_FLAG = "--warm"
 
 
-def main(shelves: str, file: str, digest: str, name: str = "") -> int:
-    """Find hookonce where whoever has started us found it, and do as we are told."""
-    sys.path[:0] = shelves.split(os.pathsep)
-    if name == _WARM:
-        from hookonce.sdk.nursery import Nursery
+def main(search_paths: str, file: str, digest: str, name: str = "") -> int:
+    """Set the search paths, and run one call or a worker server."""
+    sys.path[:0] = search_paths.split(os.pathsep)
+    if name == _SERVER_FLAG:
+        from hookonce.sdk.nursery import WorkerServer
 
-        return Nursery(file, digest).live()
-    from hookonce.sdk.single import once
+        return WorkerServer(file, digest).serve()
+    from hookonce.sdk.single import run_once
 
-    return once(file, digest, name or None)
+    return run_once(file, digest, name or None)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""The daemon: one process per user that answers calls while they are warm."""
+"""Daemon: the long-lived process that answers agents' calls on a Unix socket and over HTTP."""

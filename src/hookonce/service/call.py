@@ -7,150 +7,149 @@ from msgspec import structs
 
 from hookonce import wire
 from hookonce.journeys import ground, on
-from hookonce.journeys.failmode import bytes_of
-from hookonce.journeys.ground import Ground
+from hookonce.journeys.failmode import encode_reply
+from hookonce.journeys.ground import CallContext
 from hookonce.model import Reply
 from hookonce.runtime import calls, depth
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.service import peer
-from hookonce.service.connection import Connection
-from hookonce.service.doors import Doors
-from hookonce.service.refused_files import RefusedFiles
-from hookonce.service.request import Request
-from hookonce.service.visit import Visit
-from hookonce.service.worker import HEAVY, Worker
-from hookonce.store.journal import Journal
+from hookonce.service.connection import ClientConnection
+from hookonce.service.doors import DedupCache
+from hookonce.service.refused_files import DeniedFileWatcher
+from hookonce.service.request import ClientRequest
+from hookonce.service.visit import CallTask
+from hookonce.service.worker import LARGE_PAYLOAD_BYTES, ForkedCall
+from hookonce.store.journal import SpoolJournal
 
-_LOOK = 0.1  # seconds between two looks at a client that has hung up
-_AGAIN, _LOOKS = 0.5, 20  # seconds until somebody who is still there is looked for again, and how often
-_SECOND = 1_000_000_000
-
-
-class House(Protocol):
-    """As much of the daemon as a call needs."""
-
-    loop: Loop
-    journal: Journal
-    doors: Doors
-    files: RefusedFiles
-    answered: int
-    under_way: int
+_HANGUP_POLL_S = 0.1  # seconds between two looks at a client that has hung up
+_FORGET_POLL_S, _MAX_FORGET_POLLS = 0.5, 20  # seconds until somebody who is still there is looked for again, and how often
+_NS_PER_S = 1_000_000_000
 
 
-class Call:
-    """What a client has asked, and the process that it is."""
+class DaemonServices(Protocol):
+    """The services of the daemon that a call needs."""
 
-    def __init__(self, house: House, client: Connection, asked: Request, pid: int) -> None:
-        """It has waited since it began."""
-        self._house, self._client, self._asked, self._pid = house, client, asked, pid
-        self._began = monotonic() - depth.age_of(pid)
-        self._work: Visit | Worker | None = None
-        self._waits = False  # for a hook, or for a copy of us
+    loop: EventLoop
+    journal: SpoolJournal
+    dedup_cache: DedupCache
+    denied_files: DeniedFileWatcher
+    answered_count: int
+    active_calls: int
 
-    def answer(self) -> None:
-        """Say that we are at it, and be at it once everybody who has come meanwhile has been told the same."""
-        house, asked = self._house, self._asked
-        house.under_way += 1
-        where = Ground(
-            environment=asked.environment,
-            cwd=asked.cwd,
-            umask=asked.umask,
+
+class SocketCall:
+    """One call of a client: its request, its process, and the task that answers it."""
+
+    def __init__(self, services: DaemonServices, client: ClientConnection, request: ClientRequest, pid: int) -> None:
+        """The call counts as started when the client's process did."""
+        self._services, self._client, self._request, self._pid = services, client, request, pid
+        self._started_at = monotonic() - depth.process_age_s(pid)
+        self._task: CallTask | ForkedCall | None = None
+        self._is_waiting = False  # for a hook, or for a copy of us
+
+    def start(self) -> None:
+        """Acknowledge the call, and run it once all callers that came meanwhile are acknowledged too."""
+        services, request = self._services, self._request
+        services.active_calls += 1
+        call_context = CallContext(
+            environment=request.environment,
+            cwd=request.cwd,
+            umask=request.umask,
             pid=self._pid,
-            spool=house.journal,
-            doors=house.doors,
-            lives_on=True,
-            noticed=house.files.noticed,
+            spool=services.journal,
+            dedup_store=services.dedup_cache,
+            is_long_lived=True,
+            on_record=services.denied_files.watch_record,
         )
-        heavy = len(asked.stdin) > HEAVY
+        is_large = len(request.stdin) > LARGE_PAYLOAD_BYTES
         # To read a large payload for what is said too late is the very work that others should not wait for.
-        self._acknowledge(where, b"" if heavy else asked.stdin)
-        house.loop.soon(lambda: self._begin(where, heavy=heavy))
+        self._send_ack(call_context, b"" if is_large else request.stdin)
+        services.loop.call_soon(lambda: self._run(call_context, is_large=is_large))
 
-    def _begin(self, where: Ground, *, heavy: bool) -> None:
+    def _run(self, call_context: CallContext, *, is_large: bool) -> None:
         if not self._client.is_open:
-            self._house.under_way -= 1  # nobody waits, and nothing has begun
-        elif heavy:
-            self._hand_over(where)
+            self._services.active_calls -= 1  # nobody waits, and nothing has begun
+        elif is_large:
+            self._run_forked(call_context)
         else:
-            self._visit(where)
+            self._run_task(call_context)
 
-    def _visit(self, where: Ground) -> None:
-        asked, house = self._asked, self._house
-        walk = on.walk(asked.words, asked.stdin, where, asked.id, self._began)
-        self._work = visit = Visit(house.loop, walk, self._done)
-        visit.go()
-        if not visit.is_over:
-            self._waits, self._client.gone = True, self._left
-            house.doors.write()
-            on.refresh()  # while hooks run nobody waits; and one that has to be asked is known before it can be lost
+    def _run_task(self, call_context: CallContext) -> None:
+        request, services = self._request, self._services
+        task = on.handle_call(request.argv, request.stdin, call_context, request.id, self._started_at)
+        self._task = call_task = CallTask(services.loop, task, self._finish)
+        call_task.resume()
+        if not call_task.is_over:
+            self._is_waiting, self._client.on_close = True, self._handle_hangup
+            services.dedup_cache.flush()
+            on.refresh_client_files()  # while hooks run nobody waits; and one that has to be asked is known before it can be lost
 
-    def _hand_over(self, where: Ground) -> None:
-        """Much work is for a copy of us, which stands on files, as everybody does who is alone."""
-        asked, client = self._asked, self._client
-        self._house.doors.write()
-        self._work = worker = Worker(self._house.loop, lambda answered: self._worked(has_answered=answered))
-        self._waits, client.gone = True, self._left
-        alone = ground.cold(asked.environment)
-        where = structs.replace(where, spool=alone.spool, doors=alone.doors)
-        worker.go(asked, where, client.socket.fileno())
+    def _run_forked(self, call_context: CallContext) -> None:
+        """Fork for a large payload; the child works with files, as a one-shot process does."""
+        request, client = self._request, self._client
+        self._services.dedup_cache.flush()
+        self._task = forked_call = ForkedCall(self._services.loop, lambda has_answered: self._finish_forked(has_answered=has_answered))
+        self._is_waiting, client.on_close = True, self._handle_hangup
+        oneshot_context = ground.oneshot_context(request.environment)
+        call_context = structs.replace(call_context, spool=oneshot_context.spool, dedup_store=oneshot_context.dedup_store)
+        forked_call.start(request, call_context, client.socket.fileno())
 
-    def _acknowledge(self, where: Ground, raw: bytes) -> None:
-        """Say that we are at it, and what to say if we never come back."""
-        left = on.patience(self._asked.words) - (monotonic() - self._began)
-        until = clock_gettime_ns(CLOCK_BOOTTIME) + max(int(left * _SECOND), 0)
-        self._client.say(_reply(wire.ACK, until, on.late(self._asked.words, raw, where)))
+    def _send_ack(self, call_context: CallContext, raw: bytes) -> None:
+        """Send the acknowledgement with the deadline and the reply to use if we never answer."""
+        remaining_s = on.call_timeout_s(self._request.argv) - (monotonic() - self._started_at)
+        deadline_ns = clock_gettime_ns(CLOCK_BOOTTIME) + max(int(remaining_s * _NS_PER_S), 0)
+        self._client.send(_encode_reply(wire.ACK, deadline_ns, on.timeout_reply(self._request.argv, raw, call_context)))
 
-    def _worked(self, *, has_answered: bool) -> None:
-        self._count()
-        self._client.gone = self._heard if has_answered else None
+    def _finish_forked(self, *, has_answered: bool) -> None:
+        self._count_answer()
+        self._client.on_close = self._schedule_forget if has_answered else None
         if has_answered:
-            self._client.linger()
+            self._client.wait_for_hangup()
         else:
             self._client.close()
 
-    def _done(self, reply: Reply | None) -> None:
-        self._count()
+    def _finish(self, reply: Reply | None) -> None:
+        self._count_answer()
         client = self._client
         if reply is None:
             client.close()
-        elif not self._waits:  # it was answered at once, and no hook has run
-            client.say(_reply(wire.ANSWER, 0, reply), last=True)
+        elif not self._is_waiting:  # it was answered at once, and no hook has run
+            client.send(_encode_reply(wire.ANSWER, 0, reply), last=True)
         else:
-            self._house.doors.write()
-            client.gone = self._heard
-            client.say(_reply(wire.ANSWER, 0, reply))
-            client.linger()
+            self._services.dedup_cache.flush()
+            client.on_close = self._schedule_forget
+            client.send(_encode_reply(wire.ANSWER, 0, reply))
+            client.wait_for_hangup()
 
-    def _count(self) -> None:
-        self._house.under_way -= 1
-        self._house.answered += 1
+    def _count_answer(self) -> None:
+        self._services.active_calls -= 1
+        self._services.answered_count += 1
 
-    def _heard(self) -> None:
-        """The client has hung up after its answer, which nobody needs then."""
-        self._house.loop.at(monotonic() + _LOOK, self._forget)
+    def _schedule_forget(self) -> None:
+        self._services.loop.call_at(monotonic() + _HANGUP_POLL_S, self._forget_call)
 
-    def _forget(self, looks: int = _LOOKS) -> None:
-        """Whoever has heard the answer is gone soon; who stays has not, and takes it from where it is kept."""
-        if not peer.is_there(self._pid):
-            calls.forget(self._asked.id)
-        elif looks:
-            self._house.loop.at(monotonic() + _AGAIN, lambda: self._forget(looks - 1))
+    def _forget_call(self, polls: int = _MAX_FORGET_POLLS) -> None:
+        """Forget the call once its client has exited; one that stays reads the answer from its file."""
+        if not peer.is_process_alive(self._pid):
+            calls.remove_claim(self._request.id)
+        elif polls:
+            self._services.loop.call_at(monotonic() + _FORGET_POLL_S, lambda: self._forget_call(polls - 1))
 
-    def _left(self) -> None:
-        """The client has hung up. If it was killed, so are its hooks.
+    def _handle_hangup(self) -> None:
+        """Handle a client that hung up. If it was killed, so are its hooks.
 
-        If it is still there, it has waited too long for our first word, and for what its hooks say it looks where we
-        write that down: they run on, because nobody may run them a second time.
+        If it still runs, it has waited too long for the acknowledgement and reads the hooks' answer from the file that we
+        write: the hooks run on, because nobody may run them a second time.
         """
-        if self._work is None or self._work.is_over:
+        if self._task is None or self._task.is_over:
             return
-        if peer.is_there(self._pid):
-            self._house.loop.at(monotonic() + _LOOK, self._left)
+        if peer.is_process_alive(self._pid):
+            self._services.loop.call_at(monotonic() + _HANGUP_POLL_S, self._handle_hangup)
             return
-        self._house.under_way -= 1
-        self._work.abandon()
-        calls.forget(self._asked.id)
+        self._services.active_calls -= 1
+        self._task.cancel()
+        calls.remove_claim(self._request.id)
 
 
-def _reply(kind: int, until: int, reply: Reply) -> bytes:
-    return wire.reply(kind, until, reply.code, bytes_of(reply), reply.stderr.encode(errors="replace"))
+def _encode_reply(kind: int, deadline_ns: int, reply: Reply) -> bytes:
+    return wire.encode_reply(kind, deadline_ns, reply.code, encode_reply(reply), reply.stderr.encode(errors="replace"))

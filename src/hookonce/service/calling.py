@@ -1,4 +1,4 @@
-"""The daemon as others see it: asked how it is, started, and told to leave."""
+"""Daemon control: query, start and stop the daemon from another process."""
 
 import os
 import signal
@@ -9,75 +9,75 @@ from time import monotonic, sleep
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.model import Object
-from hookonce.runtime.asking import status
-from hookonce.runtime.folder import NoPlace
-from hookonce.service.start import failed_file, socket_file
+from hookonce.runtime.asking import query_status
+from hookonce.runtime.folder import NoRuntimeDirError
+from hookonce.service.start import failure_marker_path, daemon_socket_path
 
-_PATIENCE = 10.0  # seconds for a daemon that begins, or ends
-_POLL = 0.02
-__all__ = ["orphaned", "start", "status", "stop"]
+_START_STOP_TIMEOUT_S = 10.0  # seconds for a daemon that begins, or ends
+_POLL_INTERVAL_S = 0.02
+__all__ = ["describe_orphan", "start_daemon", "query_status", "stop_daemon"]
 
 
-def orphaned() -> str | None:
-    """What a daemon has left behind that did not leave by itself."""
-    with suppress(NoPlace):
-        if socket_file().exists() and status() is None:
-            told = f"the daemon is gone and has left its socket behind ({socket_file()})"
-            return f"{told}; the next call of an agent starts another, and so does hookonce daemon start"
+def describe_orphan() -> str | None:
+    """Describe the socket that a killed daemon has left behind, if there is one."""
+    with suppress(NoRuntimeDirError):
+        if daemon_socket_path().exists() and query_status() is None:
+            message = f"the daemon is gone and has left its socket behind ({daemon_socket_path()})"
+            return f"{message}; the next call of an agent starts another, and so does hookonce daemon start"
     return None
 
 
-def start() -> Object:
-    """Have a daemon, the one that is there or a new one."""
-    known = status()
-    if known is not None:
-        return known
-    folder = paths.client().parent
+def start_daemon() -> Object:
+    """Start the daemon unless it is running; its status."""
+    daemon_status = query_status()
+    if daemon_status is not None:
+        return daemon_status
+    folder = paths.client_path().parent
     try:
-        python, _, shelf, *_ = (folder / "interpreter").read_text(encoding="utf-8").splitlines()
+        python, _, package_dir, *_ = (folder / "interpreter").read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
         raise HookonceError("no agent calls hookonce here yet; hookonce install puts everything in place") from None
-    failed_file().unlink(missing_ok=True)
-    world = {
+    failure_marker_path().unlink(missing_ok=True)
+    environment = {
         "HOME": str(paths.home()),
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": os.environ.get("LANG", "C.UTF-8"),
     }
-    nothing = subprocess.DEVNULL
+    devnull = subprocess.DEVNULL
     subprocess.Popen(  # noqa: S603  ourselves; it lives on without us
-        [python, "-I", "-S", f"{shelf}/hookonce/warm.py", str(folder)],
-        stdin=nothing,
-        stdout=nothing,
-        stderr=nothing,
+        [python, "-I", "-S", f"{package_dir}/hookonce/warm.py", str(folder)],
+        stdin=devnull,
+        stdout=devnull,
+        stderr=devnull,
         cwd="/",
-        env=world,
+        env=environment,
         start_new_session=True,
     ).returncode = 0  # nobody waits for it
-    return _awaited()
+    return _wait_until_started()
 
 
-def _awaited() -> Object:
-    until = monotonic() + _PATIENCE
-    while monotonic() < until and not failed_file().exists():
-        if (known := status()) is not None:
-            return known
-        sleep(_POLL)
+def _wait_until_started() -> Object:
+    deadline = monotonic() + _START_STOP_TIMEOUT_S
+    while monotonic() < deadline and not failure_marker_path().exists():
+        if (daemon_status := query_status()) is not None:
+            return daemon_status
+        sleep(_POLL_INTERVAL_S)
     raise HookonceError(
         "the daemon does not start; hookonce logs says why. Agents are answered without it, more slowly"
     )
 
 
-def stop() -> Object | None:
-    """Let the daemon finish what is under way and leave; what it was, if there was one."""
-    known = status()
-    if known is None:
+def stop_daemon() -> Object | None:
+    """Stop the daemon after its active calls; the status that it had, None if there was none."""
+    daemon_status = query_status()
+    if daemon_status is None:
         return None
     with suppress(ProcessLookupError):
-        os.kill(known["pid"], signal.SIGTERM)
-    until = monotonic() + _PATIENCE
-    while monotonic() < until:
-        now = status()
-        if now is None or now["pid"] != known["pid"]:
-            return known
-        sleep(_POLL)
-    raise HookonceError(f"the daemon (process {known['pid']}) does not leave; hookonce logs may say why")
+        os.kill(daemon_status["pid"], signal.SIGTERM)
+    deadline = monotonic() + _START_STOP_TIMEOUT_S
+    while monotonic() < deadline:
+        current_status = query_status()
+        if current_status is None or current_status["pid"] != daemon_status["pid"]:
+            return daemon_status
+        sleep(_POLL_INTERVAL_S)
+    raise HookonceError(f"the daemon (process {daemon_status['pid']}) does not leave; hookonce logs may say why")

@@ -4,43 +4,43 @@ import socket
 from collections.abc import Callable
 
 from hookonce import wire
-from hookonce.runtime.loop import READ, Loop
-from hookonce.service.line import Line
+from hookonce.runtime.loop import READ, EventLoop
+from hookonce.service.line import BufferedStream
 
 
-class Connection(Line):
-    """A conversation of one frame and its replies."""
+class ClientConnection(BufferedStream):
+    """Connection of one client: one request frame in, replies out."""
 
-    def __init__(self, loop: Loop, end: socket.socket, asked: Callable[["Connection", bytes], object]) -> None:
-        """Listen; what the client asks is told to a function once it is whole."""
-        super().__init__(loop, end)
-        self._asked: Callable[[Connection, bytes], object] | None = asked
-        self._heard = b""
+    def __init__(self, loop: EventLoop, sock: socket.socket, on_frame: Callable[["ClientConnection", bytes], object]) -> None:
+        """`on_frame` is called with the frame once it is whole."""
+        super().__init__(loop, sock)
+        self._on_frame: Callable[[ClientConnection, bytes], object] | None = on_frame
+        self._buffer = b""
 
-    def heard(self, chunk: bytes) -> None:
-        """Take a part of the frame; after it nobody wants to hear more of a client."""
-        if self._asked is not None:
-            self._heard = self._heard + chunk if self._heard else chunk
-            self._ask(self._asked)
+    def feed(self, chunk: bytes) -> None:
+        """Append a part of the frame; what comes after the frame is ignored."""
+        if self._on_frame is not None:
+            self._buffer = self._buffer + chunk if self._buffer else chunk
+            self._try_frame(self._on_frame)
 
-    def _ask(self, asked: Callable[["Connection", bytes], object]) -> None:
+    def _try_frame(self, on_frame: Callable[["ClientConnection", bytes], object]) -> None:
         try:
-            length = wire.length(self._heard[:8])
+            length = wire.frame_length(self._buffer[:8])
         except ValueError:
             self.close()
             return
-        if length > wire.MOST:
-            self.say(wire.reply(wire.COLD, 0), last=True)
-        elif length and len(self._heard) >= length:
-            frame, self._heard, self._asked = self._heard[:length], b"", None
-            self.rest()
-            asked(self, frame)
+        if length > wire.MAX_FRAME_BYTES:
+            self.send(wire.encode_reply(wire.COLD, 0), last=True)
+        elif length and len(self._buffer) >= length:
+            frame, self._buffer, self._on_frame = self._buffer[:length], b"", None
+            self.clear_deadline()
+            on_frame(self, frame)
         else:
-            self.wait(READ)
+            self.wait_for(READ)
 
     @property
-    def has_left(self) -> bool:
-        """Whether the client has hung up already, after all that it has said."""
+    def has_hung_up(self) -> bool:
+        """Whether the client has already closed its end, after all that it sent."""
         try:
             return not self.socket.recv(1, socket.MSG_PEEK)
         except BlockingIOError:
@@ -48,7 +48,7 @@ class Connection(Line):
         except OSError:
             return True
 
-    def linger(self) -> None:
-        """Nothing is left to be said; but we want to know when the client has heard it, if it is still there."""
+    def wait_for_hangup(self) -> None:
+        """Wait until the client closes its end, which tells that it has read the answer."""
         if self.is_open:
-            self.wait(READ)
+            self.wait_for(READ)

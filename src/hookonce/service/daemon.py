@@ -12,224 +12,221 @@ from hookonce import wire
 from hookonce.config import build, paths
 from hookonce.errors import HookonceError
 from hookonce.handlers import watchdog
-from hookonce.handlers.module import Modules
-from hookonce.handlers.nurseries import Nurseries
+from hookonce.handlers.module import ModulePool
+from hookonce.handlers.nurseries import WorkerPool
 from hookonce.journeys import on
 from hookonce.runtime import folder
-from hookonce.runtime.asking import KEEP, STATUS
-from hookonce.runtime.loop import READ, Loop
+from hookonce.runtime.asking import FLUSH, STATUS
+from hookonce.runtime.loop import READ, EventLoop
 from hookonce.service import peer, request
-from hookonce.service.call import Call
-from hookonce.service.connection import Connection
-from hookonce.service.doors import Doors
-from hookonce.service.http import Door
-from hookonce.service.keeper import Keeper
-from hookonce.service.keeping import keep_first
-from hookonce.service.listening import Listening
-from hookonce.service.quiet import Quiet
-from hookonce.service.refused_files import RefusedFiles
-from hookonce.service.start import unlock
-from hookonce.service.status import status
-from hookonce.service.vigil import Vigil
-from hookonce.service.worker import HEAVY
+from hookonce.service.call import SocketCall
+from hookonce.service.connection import ClientConnection
+from hookonce.service.doors import DedupCache
+from hookonce.service.http import HttpListener
+from hookonce.service.keeper import BackgroundStoreWriter
+from hookonce.service.keeping import flush_then
+from hookonce.service.listening import TranscriptTailer
+from hookonce.service.quiet import DeferredCalls
+from hookonce.service.refused_files import DeniedFileWatcher
+from hookonce.service.start import release_lock
+from hookonce.service.status import build_status
+from hookonce.service.vigil import SessionReaper
+from hookonce.service.worker import LARGE_PAYLOAD_BYTES
 from hookonce.store import log
-from hookonce.store.journal import Journal
+from hookonce.store.journal import SpoolJournal
 from hookonce.texts import dump
 
-_TICK = 2.0  # seconds between two looks at whether we are still wanted
-_IDLE = 900.0  # seconds without a call after which we are not
-_SWEEP = 60.0  # seconds between two looks for files that nobody will ask for any more
-_BETWEEN = 0.005  # seconds from one call to the next in which nobody has time for anything else
-_BREATH = 0.05  # seconds for which nobody is let in when there is no room
-_SELDOM = 16
+_TICK_INTERVAL_S = 2.0  # seconds between two looks at whether we are still wanted
+_IDLE_TIMEOUT_S = 900.0  # seconds without a call after which we are not
+_SWEEP_INTERVAL_S = 60.0  # seconds between two looks for files that nobody will ask for any more
+_BUSY_WINDOW_S = 0.005  # seconds from one call to the next in which nobody has time for anything else
+_ACCEPT_RETRY_S = 0.05  # seconds for which nobody is let in when there is no room
+_FULL_GC_EVERY_CALLS = 16
 
 
 class Daemon:
-    """One listening socket, and everything that is under way."""
+    """The daemon: one listening Unix socket, and every service that its calls share."""
 
-    def __init__(self, place: Path) -> None:
-        """Listen at a place, which is ours alone."""
-        self.loop, self.journal, self.doors = Loop(_tell), Journal(), Doors()
-        self.place, self.build, self._folders = place, build.build(), build.folders()
-        self._touched = build.touched(self._folders)
-        self._name, self.quiet = self.build.encode(), Quiet(self.loop, self.journal, self.doors)
-        self.keeper = Keeper(self.loop, self.journal, lambda: monotonic() - self.last < _BETWEEN)
-        self.nurseries, self.modules = Nurseries(self.loop), Modules(self.loop)
-        self.listening = Listening(self.loop, self.keeper, lambda: self.under_way > 0)
-        self.vigil = Vigil(self.loop, self.keeper)
-        self.files = RefusedFiles(self.loop, self.keeper, self.journal)
-        self._world = (peer.namespaces(), peer.confinement())
-        self.began, self.last, self._swept = monotonic(), monotonic(), 0.0
-        self.answered, self.under_way, self._tidied, self._leaving = 0, 0, 0, False
-        self._listener = _listening(place)
-        self._inode = place.stat().st_ino
-        self.loop.watch(self._listener.fileno(), READ, self._accept)
-        self.http = Door(self)
-        self.http.look()
-        self.loop.at(monotonic() + _TICK, self._tick)
+    def __init__(self, socket_path: Path) -> None:
+        """Listen on a socket path, which nobody else uses."""
+        self.loop, self.journal, self.dedup_cache = EventLoop(_log_error), SpoolJournal(), DedupCache()
+        self.socket_path, self.build, self._build_dirs = socket_path, build.running_build_id(), build.package_folders()
+        self._build_mtimes = build.folder_mtimes(self._build_dirs)
+        self._build_id, self.deferred_calls = self.build.encode(), DeferredCalls(self.loop, self.journal, self.dedup_cache)
+        self.store_writer = BackgroundStoreWriter(self.loop, self.journal, lambda: monotonic() - self.last_call_at < _BUSY_WINDOW_S)
+        self.worker_pool, self.module_pool = WorkerPool(self.loop), ModulePool(self.loop)
+        self.tailer = TranscriptTailer(self.loop, self.store_writer, lambda: self.active_calls > 0)
+        self.reaper = SessionReaper(self.loop, self.store_writer)
+        self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
+        self._isolation = (peer.namespaces_of(), peer.confinement_of())
+        self.started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
+        self.answered_count, self.active_calls, self._last_gc_count, self._is_stopping = 0, 0, 0, False
+        self._listener = _open_listener(socket_path)
+        self._inode = socket_path.stat().st_ino
+        self.loop.watch_fd(self._listener.fileno(), READ, self._accept)
+        self.http = HttpListener(self)
+        self.http.refresh()
+        self.loop.call_at(monotonic() + _TICK_INTERVAL_S, self._run_maintenance)
 
     def run(self) -> None:
-        """Live until nothing is left to do."""
-        while self.loop.is_behind or not (self._leaving and self.under_way == 0):
-            self.loop.turn(_TICK)
-        self.doors.write()
-        self.nurseries.close()
-        self.modules.close()
-        self.keeper.close()
+        """Run the event loop until the daemon has stopped and no call is active."""
+        while self.loop.has_pending or not (self._is_stopping and self.active_calls == 0):
+            self.loop.run_once(_TICK_INTERVAL_S)
+        self.dedup_cache.flush()
+        self.worker_pool.close()
+        self.module_pool.close()
+        self.store_writer.close()
         self.journal.close()
 
-    def leave(self) -> None:
-        """Let nobody in any more, and finish what is under way."""
-        if self._leaving:
+    def stop(self) -> None:
+        """Stop accepting calls, finish the active ones, remove the socket and release the lock."""
+        if self._is_stopping:
             return
-        self._leaving = True
-        self.listening.hurry()
-        self.quiet.hurry()
+        self._is_stopping = True
+        self.tailer.stop()
+        self.deferred_calls.flush()
         self.http.close()
-        self.loop.forget(self._listener.fileno())
-        if self._is_ours():
-            self.place.unlink(missing_ok=True)
+        self.loop.remove_fd(self._listener.fileno())
+        if self._owns_socket():
+            self.socket_path.unlink(missing_ok=True)
         self._listener.close()
-        unlock()
+        release_lock()
 
-    def _is_ours(self) -> bool:
+    def _owns_socket(self) -> bool:
         try:
-            return self.place.lstat().st_ino == self._inode
+            return self.socket_path.lstat().st_ino == self._inode
         except OSError:
             return False
 
-    def _tick(self) -> None:
-        self.loop.at(monotonic() + _TICK, self._tick)
-        self.doors.write()
-        self.keeper.tend()
-        self.listening.tend()
-        self.loop.later(self.vigil.tick)
-        self._take_away()
-        on.refresh()
-        if not self._leaving:
-            self.http.look()
-        idle = self.under_way == 0 and not self.http.is_open and monotonic() - self.last > _IDLE
-        idle = idle and not (self.vigil.is_waiting or self.files.is_waiting)  # nobody else would notice
-        if idle or not (self._is_ours() and paths.client().exists() and self._is_current()):
-            self.leave()
-        self._tidy()
+    def _run_maintenance(self) -> None:
+        self.loop.call_at(monotonic() + _TICK_INTERVAL_S, self._run_maintenance)
+        self.dedup_cache.flush()
+        self.store_writer.maintain()
+        self.tailer.maintain()
+        self.loop.call_idle(self.reaper.check_sessions)
+        self._clean_up()
+        on.refresh_client_files()
+        if not self._is_stopping:
+            self.http.refresh()
+        is_idle = self.active_calls == 0 and not self.http.is_open and monotonic() - self.last_call_at > _IDLE_TIMEOUT_S
+        is_idle = is_idle and not (self.reaper.has_open_sessions or self.denied_files.is_waiting)  # nobody else would notice
+        if is_idle or not (self._owns_socket() and paths.client_path().exists() and self._is_current_build()):
+            self.stop()
+        self._collect_garbage()
 
-    def _take_away(self) -> None:
-        """Leave nothing behind of what is over: neither processes nor pages nor files."""
+    def _clean_up(self) -> None:
         watchdog.reap()
-        self.nurseries.tend()
-        self.modules.tend()
-        self.doors.forget()
-        if monotonic() - self._swept > _SWEEP:
-            self._swept = monotonic()
+        self.worker_pool.end_idle()
+        self.module_pool.retire_idle()
+        self.dedup_cache.evict_expired()
+        if monotonic() - self._last_sweep_at > _SWEEP_INTERVAL_S:
+            self._last_sweep_at = monotonic()
             with suppress(OSError, HookonceError):
-                folder.sweep()
+                folder.remove_stale_files()
 
-    def _tidy(self) -> None:
-        """Look for what nobody needs any more, now that nobody waits; Python would do so whenever it likes."""
-        if self.answered != self._tidied:
-            self._tidied = self.answered
-            gc.collect(1 if self.answered % _SELDOM else 2)
+    def _collect_garbage(self) -> None:
+        """Collect garbage now, while no caller waits; automatic collection is disabled in the daemon."""
+        if self.answered_count != self._last_gc_count:
+            self._last_gc_count = self.answered_count
+            gc.collect(1 if self.answered_count % _FULL_GC_EVERY_CALLS else 2)
 
-    def _is_current(self, *, thoroughly: bool = False) -> bool:
-        """Whether the files that we were started from still lie there."""
-        if not thoroughly and build.touched(self._folders) == self._touched:
+    def _is_current_build(self, *, force: bool = False) -> bool:
+        if not force and build.folder_mtimes(self._build_dirs) == self._build_mtimes:
             return True
         try:
-            return build.current() == self.build
+            return build.installed_build_id() == self.build
         except OSError:
             return False
 
     def _accept(self, _: int) -> None:
-        while not self._leaving:
+        while not self._is_stopping:
             try:
-                end, _who = self._listener.accept()
+                sock, _peer = self._listener.accept()
             except BlockingIOError:
                 return
             except OSError as problem:  # no descriptors are left: whoever waits goes on without us
                 log.write(f"daemon: nobody can be let in: {problem}")
-                self.loop.forget(self._listener.fileno())
-                self.loop.at(monotonic() + _BREATH, self._again)
+                self.loop.remove_fd(self._listener.fileno())
+                self.loop.call_at(monotonic() + _ACCEPT_RETRY_S, self._resume_accept)
                 return
-            end.settimeout(0)
-            Connection(self.loop, end, self._asked).listen()
+            sock.settimeout(0)
+            ClientConnection(self.loop, sock, self._handle_frame).handle_ready()
 
-    def _again(self) -> None:
-        if not self._leaving:
-            self.loop.watch(self._listener.fileno(), READ, self._accept)
+    def _resume_accept(self) -> None:
+        if not self._is_stopping:
+            self.loop.watch_fd(self._listener.fileno(), READ, self._accept)
 
-    def _asked(self, client: Connection, frame: bytes) -> None:
-        """Answer a whole frame, or say that it is not for us."""
+    def _handle_frame(self, client: ClientConnection, frame: bytes) -> None:
+        """Handle one whole frame: status query, call, or a client that has to answer without the daemon."""
         try:
-            fields = wire.fields(frame)
-            pid, user = peer.process(client.socket)
+            fields = wire.decode_fields(frame)
+            pid, user = peer.peer_credentials(client.socket)
             if user != os.getuid():
                 client.close()
-            elif fields[0] == STATUS and fields[1] == KEEP:
-                keep_first(self, lambda: self._tell_status(client))
+            elif fields[0] == STATUS and fields[1] == FLUSH:
+                flush_then(self, lambda: self._send_status(client))
             elif fields[0] == STATUS:
-                self._tell_status(client)
-            elif fields[0] != wire.VERSION or fields[8] != self._world[0] or not self._is_of_today(fields[1]):
-                client.say(wire.reply(wire.COLD, 0), last=True)
+                self._send_status(client)
+            elif fields[0] != wire.VERSION or fields[8] != self._isolation[0] or not self._accepts_build(fields[1]):
+                client.send(wire.encode_reply(wire.COLD, 0), last=True)
             else:
-                self._answer(client, fields, pid)
+                self._answer_call(client, fields, pid)
         except Exception as problem:  # noqa: BLE001  what one client says must end nobody but itself
             if not isinstance(problem, (ValueError, OSError)):
-                _tell(problem)
+                _log_error(problem)
             client.close()
 
-    def _tell_status(self, client: Connection) -> None:
-        client.say(wire.reply(wire.ANSWER, 0, 0, dump(status(self))), last=True)
+    def _send_status(self, client: ClientConnection) -> None:
+        client.send(wire.encode_reply(wire.ANSWER, 0, 0, dump(build_status(self))), last=True)
 
-    def _is_of_today(self, name: bytes) -> bool:
-        """Whether a client was put in its place by the build that we are of."""
-        if name == self._name:
+    def _accepts_build(self, build_id: bytes) -> bool:
+        """Whether a client was installed by this build; stops the daemon if it is the one that is outdated."""
+        if build_id == self._build_id:
             return True
-        if not self._is_current(thoroughly=True):  # else it is the client that is of yesterday
-            self.leave()
+        if not self._is_current_build(force=True):  # else it is the client that is of yesterday
+            self.stop()
         return False
 
-    def _is_fit(self, pid: int) -> bool:
-        """Whether hooks can be run here as the caller itself would have them run: seeing and fearing the same.
+    def _has_same_isolation(self, pid: int) -> bool:
+        """Whether the caller has the same namespaces and confinement, so that its hooks may run here.
 
-        What the frame says of that is not enough. A call that concerns nobody needs no such answer (docs/adr/0016).
+        The frame's own word is not enough. A call that no hook concerns needs no such check (docs/adr/0016).
         """
-        namespaces, ours = self._world
-        theirs = peer.confinement(pid)
-        if theirs != ours and all(map(le, theirs, ours)):
-            self.leave()  # whoever started us was confined, and others need not suffer for it
-        return theirs == ours and peer.namespaces(pid) == namespaces
+        namespaces, own_confinement = self._isolation
+        peer_confinement = peer.confinement_of(pid)
+        if peer_confinement != own_confinement and all(map(le, peer_confinement, own_confinement)):
+            self.stop()  # whoever started us was confined, and others need not suffer for it
+        return peer_confinement == own_confinement and peer.namespaces_of(pid) == namespaces
 
-    def _answer(self, client: Connection, fields: list[bytes], pid: int) -> None:
-        self.last = monotonic()
-        self.listening.note(fields[2], fields[7])
-        silence = None if len(fields[7]) > HEAVY else self.quiet.answer(fields)
+    def _answer_call(self, client: ClientConnection, fields: list[bytes], pid: int) -> None:
+        self.last_call_at = monotonic()
+        self.tailer.remember_payload(fields[2], fields[7])
+        silence = None if len(fields[7]) > LARGE_PAYLOAD_BYTES else self.deferred_calls.answer_silently(fields)
         if silence is not None:
-            self.answered += 1
-            client.say(wire.reply(wire.ANSWER, 0, 0, silence), last=True)
-            self.vigil.called(fields[2], fields[9])
-        elif client.has_left:
+            self.answered_count += 1
+            client.send(wire.encode_reply(wire.ANSWER, 0, 0, silence), last=True)
+            self.reaper.record_caller(fields[2], fields[9])
+        elif client.has_hung_up:
             client.close()  # it had to wait for too long, and has itself answered by now
-        elif not self._is_fit(pid):
-            client.say(wire.reply(wire.COLD, 0), last=True)
+        elif not self._has_same_isolation(pid):
+            client.send(wire.encode_reply(wire.COLD, 0), last=True)
         else:
-            Call(self, client, request.read(fields), pid).answer()
-            self.vigil.called(fields[2], fields[9])
+            SocketCall(self, client, request.parse_request(fields), pid).start()
+            self.reaper.record_caller(fields[2], fields[9])
 
 
-def _tell(problem: Exception) -> None:
-    log.write(f"daemon: {log.trace(problem)}")
+def _log_error(problem: Exception) -> None:
+    log.write(f"daemon: {log.format_trace(problem)}")
 
 
-def _listening(place: Path) -> socket.socket:
-    """A socket at a place where perhaps one lies that nobody listens to any more."""
-    place.unlink(missing_ok=True)
-    end = socket.socket(socket.AF_UNIX)
-    before = os.umask(0o077)
+def _open_listener(socket_path: Path) -> socket.socket:
+    socket_path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    old_umask = os.umask(0o077)
     try:
-        end.bind(str(place))
+        listener.bind(str(socket_path))
     finally:
-        os.umask(before)
-    end.listen(1024)
-    end.settimeout(0)
-    return end
+        os.umask(old_umask)
+    listener.listen(1024)
+    listener.settimeout(0)
+    return listener

@@ -1,8 +1,8 @@
-"""The book of doors of one who answers many calls: what others may have to know stands on the disk, the rest in memory.
+"""Deduplication cache of the daemon: entries of recent calls in memory, shared ones on disk.
 
-A call stands on the disk as soon as hooks are asked, and whoever answers without us reads and writes there too: a page
-that lies there is changed there, while nobody else can. Of a call that concerned nobody nothing is written: its two
-doors are two records at worst, if one of them came without us.
+A call is written to disk as soon as hooks run for it, because one-shot processes read and write there too: a file
+that exists is changed there, under its lock. Of a call that concerned no hook nothing is written: at worst its
+two entries are two records, if one of them came without the daemon.
 """
 
 import os
@@ -14,93 +14,92 @@ from pathlib import Path
 from time import sleep
 
 from hookonce.runtime import twice
-from hookonce.runtime.folder import change
-from hookonce.runtime.twice import Page, Seen
+from hookonce.runtime.folder import update_locked
+from hookonce.runtime.twice import DedupEntries, DedupEntry
 from hookonce.texts import dump
 
-_MOST = 4096  # calls that are remembered
-_LOOKS, _POLL = 5, 0.001  # at a page that somebody holds, and the seconds between them
+_MAX_CALLS = 4096  # calls that are remembered
+_MAX_LOCK_ATTEMPTS, _LOCK_POLL_S = 5, 0.001  # at a page that somebody holds, and the seconds between them
 
 
-class Doors:
-    """What is known of each call and does not stand on the disk, newest last."""
+class DedupCache:
+    """Deduplication entries by key that are not on disk, newest last."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
-        self._folder = str(twice.file("").absolute())
-        self._known: dict[str, Page] = {}
+        """Empty cache."""
+        self._folder = str(twice.dedup_file("").absolute())
+        self._pages: dict[str, DedupEntries] = {}
         self._unwritten: set[str] = set()
 
-    def __call__(self, key: str, new: Callable[[Page], Page]) -> Page:
-        """What is known of a key, changed by a function."""
-        page, written = f"{self._folder}/{key}", []
-        if exists(page):  # noqa: PTH110  seldom, and somebody waits
+    def __call__(self, key: str, update: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
+        """Update the entries of a key with a function; the new entries."""
+        page_path, stored_page = f"{self._folder}/{key}", []
+        if exists(page_path):  # noqa: PTH110  seldom, and somebody waits
             with suppress(OSError):
-                return self._changed(key, new)
-            written = _read(page)
-        made = new(_together(written, self._known.pop(key, [])))
-        if made:
-            self._known[key] = made
+                return self._update_on_disk(key, update)
+            stored_page = _read_page(page_path)
+        new_page = update(_merge_pages(stored_page, self._pages.pop(key, [])))
+        if new_page:
+            self._pages[key] = new_page
             self._unwritten.add(key)
-        if len(self._known) > _MOST:
-            self._known.pop(next(iter(self._known)))
-        return made
+        if len(self._pages) > _MAX_CALLS:
+            self._pages.pop(next(iter(self._pages)))
+        return new_page
 
-    def write(self) -> None:
-        """Let everybody know; what cannot be written is known here."""
+    def flush(self) -> None:
+        """Write entries to disk that other processes have to know; what cannot be written stays in memory."""
         for key in self._unwritten:
-            if any(map(_concerns, self._known.get(key, []))):
+            if any(map(_is_significant, self._pages.get(key, []))):
                 with suppress(OSError):
-                    self._changed(key, lambda page: page)
+                    self._update_on_disk(key, lambda page: page)
         self._unwritten.clear()
 
-    def forget(self) -> None:
-        """Forget what nobody will ask for any more."""
-        for key in list(self._known):
-            if not all(map(twice.is_past, self._known[key])):
+    def evict_expired(self) -> None:
+        """Evict entries that are too old."""
+        for key in list(self._pages):
+            if not all(map(twice.is_expired, self._pages[key])):
                 return
-            del self._known[key]
+            del self._pages[key]
 
-    def _changed(self, key: str, new: Callable[[Page], Page]) -> Page:
-        """The same on the disk, where from now on all stands that is known of the key."""
+    def _update_on_disk(self, key: str, update: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
+        """The same on disk, where all entries of the key are from then on."""
         path = Path(self._folder, key)
         with suppress(FileNotFoundError):
-            _wait_for(path)
-        mine = self._known.get(key, [])
-        made = twice.read(change(path, lambda data: dump(new(_together(twice.read(data), mine)))))
-        self._known.pop(key, None)
-        return made
+            _wait_for_lock(path)
+        own_page = self._pages.get(key, [])
+        new_page = twice.parse_entries(update_locked(path, lambda data: dump(update(_merge_pages(twice.parse_entries(data), own_page)))))
+        self._pages.pop(key, None)
+        return new_page
 
 
-def _wait_for(path: Path) -> None:
-    """Wait for whoever holds a page, but not for one who was stopped meanwhile: too many wait for us."""
+def _wait_for_lock(path: Path) -> None:
+    """Wait briefly for the lock of a file: whoever holds it may have been stopped, and too many wait for us."""
     with path.open("rb") as file:
-        for _ in range(_LOOKS):
+        for _ in range(_MAX_LOCK_ATTEMPTS):
             with suppress(BlockingIOError):
                 flock(file, LOCK_EX | LOCK_NB)
                 return
-            sleep(_POLL)
+            sleep(_LOCK_POLL_S)
     raise BlockingIOError("somebody holds the page")
 
 
-def _read(page: str) -> Page:
-    """What somebody without us has written."""
+def _read_page(page_path: str) -> DedupEntries:
     try:
-        return twice.read(Path(page).read_bytes())
+        return twice.parse_entries(Path(page_path).read_bytes())
     except OSError:
         return []
 
 
-def _together(written: Page, known: Page) -> Page:
-    """Two pages as one: of a call that is ours to decide we know best, of all others whoever wrote last."""
-    if not known:
-        return written
-    mine = {one.first: one for one in known}
-    both = [(one, mine.pop(one.first, one)) for one in written]
-    return [ours if ours.pid == os.getpid() else theirs for theirs, ours in both] + list(mine.values())
+def _merge_pages(stored_page: DedupEntries, own_page: DedupEntries) -> DedupEntries:
+    """Merge two lists of entries: for calls that this process decides ours count, for others those on disk."""
+    if not own_page:
+        return stored_page
+    own_entries = {entry.first_id: entry for entry in own_page}
+    pairs = [(entry, own_entries.pop(entry.first_id, entry)) for entry in stored_page]
+    return [own_entry if own_entry.pid == os.getpid() else stored_entry for stored_entry, own_entry in pairs] + list(own_entries.values())
 
 
-def _concerns(seen: Seen) -> bool:
-    """Whether somebody was asked about a call, or it is not decided yet."""
-    decided = seen.decided
-    return decided is None or bool(decided.runs) or decided.decision.outcome is not None
+def _is_significant(entry: DedupEntry) -> bool:
+    """Whether hooks ran for a call, or it is not decided yet."""
+    decision = entry.decided
+    return decision is None or bool(decision.runs) or decision.decision.outcome is not None

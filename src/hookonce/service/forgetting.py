@@ -1,4 +1,7 @@
-"""Forgetting in the daemon: what is too old is looked for aside, and goes in small steps when nobody waits."""
+"""Background store writer: moves records from journal and spool into the store while no caller waits.
+
+Also signs checkpoints, applies retention in small steps, and flushes on demand before somebody queries the store.
+"""
 
 import sqlite3
 from collections.abc import Callable
@@ -9,62 +12,62 @@ from time import monotonic
 
 from hookonce.errors import HookonceError
 from hookonce.journeys.record import Recorder
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.store import database, log, retention
 
-_REST = 0.1  # seconds between two steps
-_TROUBLE = 5.0  # seconds until a store that could not be written is tried again
-Ask = Callable[[Callable[[Recorder], object]], bool]
+_RETENTION_STEP_INTERVAL_S = 0.1  # seconds between two steps
+_RETENTION_RETRY_S = 5.0  # seconds until a store that could not be written is tried again
+RunWithRecorder = Callable[[Callable[[Recorder], object]], bool]
 
 
-class Forgetter:
-    """Rows up to the last one that is too old, if there are any."""
+class RetentionRunner:
+    """Retention in the daemon: expired rows are found on a thread and removed in small steps on the loop."""
 
-    def __init__(self, loop: Loop, ask: Ask) -> None:
-        """Nothing is forgotten yet; `ask` does something with the store, and says whether it could."""
-        self._loop, self._ask = loop, ask
+    def __init__(self, loop: EventLoop, run_with_recorder: RunWithRecorder) -> None:
+        """`run_with_recorder` does something with the store, and says whether it could."""
+        self._loop, self._run_with_recorder = loop, run_with_recorder
         self._thread: Thread | None = None
-        self._last = 0
+        self._last_row = 0
 
     @property
     def is_busy(self) -> bool:
-        """Whether something may still have to go."""
+        """Whether rows may still have to be removed."""
         return self._thread is not None
 
-    def begin(self) -> None:
-        """Look for what is too old, or too much; settings that say nothing sensible let everything stay."""
-        if self._thread is None and _is_wanted():
-            self._thread = Thread(target=self._find, name="forget", daemon=True)
+    def start(self) -> None:
+        """Start a retention pass; invalid settings remove nothing."""
+        if self._thread is None and _is_retention_enabled():
+            self._thread = Thread(target=self._find_expired, name="forget", daemon=True)
             self._thread.start()
-            self._wait(_REST)
+            self._schedule_step(_RETENTION_STEP_INTERVAL_S)
 
-    def _find(self) -> None:
-        """To look at every row takes long, but keeps nobody from writing."""
+    def _find_expired(self) -> None:
+        """The scan of all rows takes long, but holds no write lock."""
         try:
-            with closing(database.reading()) as connection:
-                self._last = retention.find(connection)
+            with closing(database.connect_reader()) as connection:
+                self._last_row = retention.find_expired_seq(connection)
         except (sqlite3.Error, OSError, HookonceError) as problem:  # the next time
-            log.write(f"daemon: what is too old could not be found: {log.words(problem)}")
+            log.write(f"daemon: what is too old could not be found: {log.safe_message(problem)}")
 
-    def _wait(self, seconds: float) -> None:
-        self._loop.at(monotonic() + seconds, partial(self._loop.later, self._go_on))
+    def _schedule_step(self, seconds: float) -> None:
+        self._loop.call_at(monotonic() + seconds, partial(self._loop.call_idle, self._run_step))
 
-    def _go_on(self) -> None:
+    def _run_step(self) -> None:
         if self._thread is not None and self._thread.is_alive():
-            self._wait(_REST)
+            self._schedule_step(_RETENTION_STEP_INTERVAL_S)
             return
-        gone: list[object] = []
-        if not self._ask(lambda recorder: gone.append(retention.some(recorder.writer.connection, self._last))):
-            self._wait(_TROUBLE)
-        elif gone[0] is not None:
-            self._wait(_REST)
+        removals: list[object] = []
+        if not self._run_with_recorder(lambda recorder: removals.append(retention.remove_batch(recorder.writer.connection, self._last_row))):
+            self._schedule_step(_RETENTION_RETRY_S)
+        elif removals[0] is not None:
+            self._schedule_step(_RETENTION_STEP_INTERVAL_S)
         else:
-            self._thread, self._last = None, 0
+            self._thread, self._last_row = None, 0
 
 
-def _is_wanted() -> bool:
+def _is_retention_enabled() -> bool:
     try:
-        return retention.is_wanted()
+        return retention.has_retention_limit()
     except HookonceError as problem:
         log.write(f"daemon: nothing is removed: {problem}")
         return False

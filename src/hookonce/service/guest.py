@@ -4,127 +4,126 @@ import re
 import socket
 from typing import Protocol
 
-from hookonce.runtime.loop import READ, Loop
-from hookonce.service.http_request import MOST_HEAD, Body, Head, Refused, body_of, head_of
-from hookonce.service.http_response import CONTINUE, problem, response
-from hookonce.service.line import Line
+from hookonce.runtime.loop import READ, EventLoop
+from hookonce.service.http_request import MAX_HEAD_BYTES, BodyReader, RequestHead, HttpError, body_reader_of, parse_head
+from hookonce.service.http_response import CONTINUE_RESPONSE, error_body, build_response
+from hookonce.service.line import BufferedStream
 from hookonce.store import log
 
 # Seconds. Agents keep a connection for four or five of them; one that we close first could swallow a request.
-_IDLE, _HEAD, _BODY, _LINGER = 120.0, 10.0, 30.0, 2.0
-_BARE = re.compile(rb"(?<!\r)\n")
+_IDLE_TIMEOUT_S, _HEAD_TIMEOUT_S, _BODY_TIMEOUT_S, _LINGER_TIMEOUT_S = 120.0, 10.0, 30.0, 2.0
+_BARE_LF = re.compile(rb"(?<!\r)\n")
 
 
-class Host(Protocol):
-    """Whom the guest came to see."""
+class HttpRequestHandler(Protocol):
+    """Handler of the requests of a connection."""
 
-    def admit(self, head: Head, /) -> None:
-        """Refuse what is not for us."""
+    def authorize(self, head: RequestHead, /) -> None:
+        """Raise HttpError for a request that is not allowed."""
 
-    def asked(self, guest: "Guest", head: Head, body: bytes, /) -> None:
+    def handle_request(self, connection: "HttpConnection", head: RequestHead, body: bytes, /) -> None:
         """Answer a whole request, now or later."""
 
 
-class Guest(Line):
-    """A connection that is kept for many requests; `is_admitted` once one of them was let in."""
+class HttpConnection(BufferedStream):
+    """Keep-alive connection of one HTTP client; `is_authorized` once one of its requests was authorized."""
 
-    def __init__(self, loop: Loop, end: socket.socket, host: Host) -> None:
-        """Nothing was asked yet."""
-        super().__init__(loop, end)
-        self._host, self._heard = host, bytearray()
-        self._head: Head | None = None
-        self._body: Body | None = None
+    def __init__(self, loop: EventLoop, sock: socket.socket, handler: HttpRequestHandler) -> None:
+        """No request has come yet."""
+        super().__init__(loop, sock)
+        self._handler, self._buffer = handler, bytearray()
+        self._head: RequestHead | None = None
+        self._body: BodyReader | None = None
         self._stage = ""
-        self.is_busy, self.is_admitted = False, False
-        self._steps, self._is_deaf = False, False
-        self.keeps = True
+        self.is_busy, self.is_authorized = False, False
+        self._is_processing, self._ignores_input = False, False
+        self.keep_alive = True
 
-    def heard(self, chunk: bytes) -> None:
-        """Take some of a request, or of several."""
-        if not self._is_deaf:
-            self._heard += chunk
-            self._go()
+    def feed(self, chunk: bytes) -> None:
+        """Append input: a part of a request, or several."""
+        if not self._ignores_input:
+            self._buffer += chunk
+            self._process_buffer()
 
-    def _go(self) -> None:
-        """Go on as far as what was heard allows."""
-        self._steps = True
+    def _process_buffer(self) -> None:
+        self._is_processing = True
         try:
-            while self.is_open and not self._is_deaf and self._step():
+            while self.is_open and not self._ignores_input and self._process_request():
                 pass
-        except Refused as why:
-            self.keeps = False
-            self.answer(why.status, problem(str(why)), *why.more)
-        except Exception as fault:  # noqa: BLE001  nobody who knocks shall end the daemon for everybody
-            log.write(f"http: {log.trace(fault)}")
+        except HttpError as refusal:
+            self.keep_alive = False
+            self.respond(refusal.status, error_body(str(refusal)), *refusal.header_lines)
+        except Exception as error:  # noqa: BLE001  nobody who knocks shall end the daemon for everybody
+            log.write(f"http: {log.format_trace(error)}")
             self.close()
         finally:
-            self._steps = False
+            self._is_processing = False
 
-    def _step(self) -> bool:
-        """One request; whether the next one may be looked at."""
+    def _process_request(self) -> bool:
+        """Process one request; whether the next one may be processed."""
         if self.is_busy:
-            if len(self._heard) > MOST_HEAD:  # it can wait where it is until we have answered
+            if len(self._buffer) > MAX_HEAD_BYTES:  # it can wait where it is until we have answered
                 self.pause()
             return False
-        if self._head is None and not self._begin():
+        if self._head is None and not self._read_head():
             return False
-        body = self._body.take(self._heard) if self._body is not None else b""
+        body = self._body.take(self._buffer) if self._body is not None else b""
         if body is None or self._head is None:
-            self._until("body", _BODY)
+            self._wait_stage("body", _BODY_TIMEOUT_S)
             return False
         head, self._head, self._stage = self._head, None, ""
-        self.rest()
-        self.is_busy, self.keeps = True, head.keeps
+        self.clear_deadline()
+        self.is_busy, self.keep_alive = True, head.keep_alive
         self.watch(READ)
-        self._host.asked(self, head, body)
+        self._handler.handle_request(self, head, body)
         return not self.is_busy
 
-    def _begin(self) -> bool:
-        """Whether there is a head, of a request that is for us."""
-        while self._heard.startswith(b"\r\n"):
-            del self._heard[:2]
-        if not self._heard:
-            self._until("idle", _IDLE)
+    def _read_head(self) -> bool:
+        """Whether there is the head of an authorized request."""
+        while self._buffer.startswith(b"\r\n"):
+            del self._buffer[:2]
+        if not self._buffer:
+            self._wait_stage("idle", _IDLE_TIMEOUT_S)
             return False
-        end = self._heard.find(b"\r\n\r\n", 0, MOST_HEAD)
-        if _BARE.search(self._heard, 0, end if end >= 0 else MOST_HEAD):
-            raise Refused(400, "a line that ends in nothing but a line feed")
+        end = self._buffer.find(b"\r\n\r\n", 0, MAX_HEAD_BYTES)
+        if _BARE_LF.search(self._buffer, 0, end if end >= 0 else MAX_HEAD_BYTES):
+            raise HttpError(400, "a line that ends in nothing but a line feed")
         if end < 0:
-            if len(self._heard) >= MOST_HEAD:
-                raise Refused(431, "a head of more than 16 KB")
-            self._until("head", _HEAD)
+            if len(self._buffer) >= MAX_HEAD_BYTES:
+                raise HttpError(431, "a head of more than 16 KB")
+            self._wait_stage("head", _HEAD_TIMEOUT_S)
             return False
-        head = head_of(bytes(self._heard[:end]))
-        del self._heard[: end + 4]
-        self._host.admit(head)
-        self._head, self._body, self.is_admitted = head, body_of(head), True
-        if head.headers.get("expect", "").lower() == "100-continue" and not self._heard:
-            self.say(CONTINUE)
+        head = parse_head(bytes(self._buffer[:end]))
+        del self._buffer[: end + 4]
+        self._handler.authorize(head)
+        self._head, self._body, self.is_authorized = head, body_reader_of(head), True
+        if head.headers.get("expect", "").lower() == "100-continue" and not self._buffer:
+            self.send(CONTINUE_RESPONSE)
         return True
 
-    def _until(self, stage: str, seconds: float) -> None:
-        """Wait for the rest of something, so long for the whole of it."""
+    def _wait_stage(self, stage: str, seconds: float) -> None:
+        """Wait for one stage of a request, with one deadline for the whole stage."""
         if self._stage != stage:
             self._stage = stage
-            self.rest()
-        self.wait(READ, seconds)
+            self.clear_deadline()
+        self.wait_for(READ, seconds)
 
-    def answer(self, status: int, body: bytes, *more: str) -> None:
-        """Answer the request that is under way."""
+    def respond(self, status: int, body: bytes, *header_lines: str) -> None:
+        """Respond to the active request."""
         self.is_busy, self._stage = False, ""
         if not self.is_open:
             return
-        self.say(response(status, body, *more, keeps=self.keeps), last=not self.keeps)
-        if not self._steps:
-            self._go()
+        self.send(build_response(status, body, *header_lines, keep_alive=self.keep_alive), last=not self.keep_alive)
+        if not self._is_processing:
+            self._process_buffer()
 
-    def hang_up(self) -> None:
-        """Say that this was all, and let the guest finish: who is cut off while speaking does not hear the answer."""
-        self._is_deaf = True
+    def finish(self) -> None:
+        """Shut down our side only and linger: a client that is cut off while it sends does not read the answer."""
+        self._ignores_input = True
         try:
             self.socket.shutdown(socket.SHUT_WR)
         except OSError:
             self.close()
             return
-        self.rest()
-        self.wait(READ, _LINGER)
+        self.clear_deadline()
+        self.wait_for(READ, _LINGER_TIMEOUT_S)

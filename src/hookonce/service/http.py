@@ -1,6 +1,6 @@
-"""The HTTP door, for agents that post their events: on this machine only, and for who knows the token.
+"""HTTP listener on loopback for agents that post their events, protected by a bearer token.
 
-An agent goes on as if there were no hook when nobody answers. So there is no door while a hook has to be asked.
+An agent goes on as if there were no hook when nobody answers, so nothing is served while a hook must fail closed.
 """
 
 import os
@@ -16,245 +16,244 @@ from msgspec.json import decode
 from hookonce import agents, ids, invocation
 from hookonce.agents import _http
 from hookonce.errors import HookonceError
-from hookonce.handlers.walk import Walk
+from hookonce.handlers.walk import Task
 from hookonce.invocation import Invocation
 from hookonce.journeys import failmode, on, pause, posting
-from hookonce.journeys.ground import Ground
-from hookonce.manifest.discover import project_of
+from hookonce.journeys.ground import CallContext
+from hookonce.manifest.discover import find_project
 from hookonce.model import Object, Reply
 from hookonce.runtime import address, calls
-from hookonce.runtime.address import Address
-from hookonce.runtime.loop import READ, Loop
-from hookonce.service.doors import Doors
-from hookonce.service.guest import Guest
-from hookonce.service.http_request import Head, Refused
-from hookonce.service.http_response import problem
-from hookonce.service.refused_files import RefusedFiles
-from hookonce.service.visit import Visit
+from hookonce.runtime.address import HttpAddress
+from hookonce.runtime.loop import READ, EventLoop
+from hookonce.service.doors import DedupCache
+from hookonce.service.guest import HttpConnection
+from hookonce.service.http_request import RequestHead, HttpError
+from hookonce.service.http_response import error_body
+from hookonce.service.refused_files import DeniedFileWatcher
+from hookonce.service.visit import CallTask
 from hookonce.store import log
-from hookonce.store.journal import Journal
+from hookonce.store.journal import SpoolJournal
 
-_MOST = 256  # guests at a time
-_BREATH = 0.05  # seconds for which nobody is let in when there is no room
-_OURS = ("HOME", "PATH", "LANG")  # what a hook has of our own environment, for the agent's is not told
-_SHUT = "the door is shut, because a hook has to be asked"
-
-
-class House(Protocol):
-    """Who has the door, and what is kept there of calls."""
-
-    loop: Loop
-    journal: Journal
-    doors: Doors
-    files: RefusedFiles
-    last: float
-    answered: int
-    under_way: int
+_MAX_CONNECTIONS = 256  # guests at a time
+_ACCEPT_RETRY_S = 0.05  # seconds for which nobody is let in when there is no room
+_ENV_ALLOWLIST = ("HOME", "PATH", "LANG")  # what a hook has of our own environment, for the agent's is not told
+_CLOSED_MESSAGE = "the door is shut, because a hook has to be asked"
 
 
-class _Told(Struct):
-    """As much of a payload as is needed before it is understood."""
+class HttpServices(Protocol):
+    """The services of the daemon that HTTP calls need."""
+
+    loop: EventLoop
+    journal: SpoolJournal
+    dedup_cache: DedupCache
+    denied_files: DeniedFileWatcher
+    last_call_at: float
+    answered_count: int
+    active_calls: int
+
+
+class _PayloadCwd(Struct):
+    """The one field of a payload that is needed before it is parsed."""
 
     cwd: str = ""
 
 
-class Door:
-    """A port of this machine, if it is open, and who came in."""
+class HttpListener:
+    """Loopback port, if it is open, and its connections."""
 
-    def __init__(self, house: House) -> None:
-        """Not open yet."""
-        self._house = house
+    def __init__(self, services: HttpServices) -> None:
+        """Not listening yet."""
+        self._services = services
         self._listener: socket.socket | None = None
-        self._address: Address | None = None
-        self._guests: dict[Guest, None] = {}
+        self._address: HttpAddress | None = None
+        self._connections: dict[HttpConnection, None] = {}
         self.problem: str | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody may come in."""
+        """Whether the port is open."""
         return self._listener is not None
 
     def status(self) -> Object:
-        """What is told about it."""
-        known = self._address
+        """The listener's part of the status report."""
+        current_address = self._address
         return {
             "open": self.is_open,
-            "port": known and known.port,
-            "guests": len(self._guests),
+            "port": current_address and current_address.port,
+            "guests": len(self._connections),
             "problem": self.problem,
         }
 
-    def look(self) -> None:
-        """Be open where the user wants it, and nowhere else."""
+    def refresh(self) -> None:
+        """Open, move or close the port as the settings say."""
         try:
-            wanted, why = address.known(), posting.forbidden()
-        except HookonceError as unread:
-            wanted, why = None, str(unread)
-        self._tell(why if wanted is not None else None)
-        wanted = None if why else wanted
-        if wanted == self._address and self.is_open == (wanted is not None):
+            new_address, obstacle = address.load_http_address(), posting.settings_obstacle()
+        except HookonceError as error:
+            new_address, obstacle = None, str(error)
+        self._report_problem(obstacle if new_address is not None else None)
+        new_address = None if obstacle else new_address
+        if new_address == self._address and self.is_open == (new_address is not None):
             return
         self.close()
-        if wanted is not None:
-            self._open(wanted)
+        if new_address is not None:
+            self._listen(new_address)
 
-    def _open(self, wanted: Address) -> None:
-        end = socket.socket()
+    def _listen(self, new_address: HttpAddress) -> None:
+        listener = socket.socket()
         try:
-            end.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            end.bind((address.LOOPBACK, wanted.port))
-            end.listen(_MOST)
-        except OSError as taken:
-            end.close()
-            self._tell(f"port {wanted.port} is somebody else's: {taken.strerror}")
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((address.LOOPBACK, new_address.port))
+            listener.listen(_MAX_CONNECTIONS)
+        except OSError as error:
+            listener.close()
+            self._report_problem(f"port {new_address.port} is somebody else's: {error.strerror}")
             return
-        end.settimeout(0)
-        self._listener, self._address = end, wanted
-        self._house.loop.watch(end.fileno(), READ, self._accept)
+        listener.settimeout(0)
+        self._listener, self._address = listener, new_address
+        self._services.loop.watch_fd(listener.fileno(), READ, self._accept)
 
-    def _tell(self, text: str | None) -> None:
-        """Say once what is wrong."""
+    def _report_problem(self, text: str | None) -> None:
+        """Log a problem once."""
         if text is not None and text != self.problem:
             log.write(f"http: {text}")
         self.problem = text
 
     def close(self) -> None:
-        """Let nobody in any more; who is being answered is answered."""
+        """Close the port and idle connections; active requests are still answered."""
         if self._listener is not None:
-            self._house.loop.forget(self._listener.fileno())
+            self._services.loop.remove_fd(self._listener.fileno())
             self._listener.close()
         self._listener = self._address = None
-        for guest in list(self._guests):
-            guest.keeps = False
-            if not guest.is_busy:
-                guest.close()
+        for connection in list(self._connections):
+            connection.keep_alive = False
+            if not connection.is_busy:
+                connection.close()
 
     def _accept(self, _: int) -> None:
         while self._listener is not None:
             try:
-                end, _who = self._listener.accept()
+                sock, _peer = self._listener.accept()
             except BlockingIOError:
                 return
             except OSError as problem:  # no descriptors are left: whoever waits has to wait a little more
                 log.write(f"http: nobody can be let in: {problem}")
-                self._house.loop.forget(self._listener.fileno())
-                self._house.loop.at(monotonic() + _BREATH, self._again)
+                self._services.loop.remove_fd(self._listener.fileno())
+                self._services.loop.call_at(monotonic() + _ACCEPT_RETRY_S, self._resume_accept)
                 return
-            end.settimeout(0)
-            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            guest = Guest(self._house.loop, end, self)
-            guest.gone = lambda guest=guest: self._guests.pop(guest, None)
-            self._guests[guest] = None
-            if len(self._guests) > _MOST:
-                self._make_room()
-            guest.listen()
+            sock.settimeout(0)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection = HttpConnection(self._services.loop, sock, self)
+            connection.on_close = lambda connection=connection: self._connections.pop(connection, None)
+            self._connections[connection] = None
+            if len(self._connections) > _MAX_CONNECTIONS:
+                self._evict_connection()
+            connection.handle_ready()
 
-    def _again(self) -> None:
+    def _resume_accept(self) -> None:
         if self._listener is not None:
-            self._house.loop.forget(self._listener.fileno())
-            self._house.loop.watch(self._listener.fileno(), READ, self._accept)
+            self._services.loop.remove_fd(self._listener.fileno())
+            self._services.loop.watch_fd(self._listener.fileno(), READ, self._accept)
 
-    def _make_room(self) -> None:
-        """Strangers leave first: whoever can only knock must not keep an agent out."""
-        strangers = (guest for guest in self._guests if not guest.is_admitted)
-        next(strangers, next(iter(self._guests))).close()
+    def _evict_connection(self) -> None:
+        """Unauthorized connections go first: whoever only connects must not keep an agent out."""
+        candidates = (connection for connection in self._connections if not connection.is_authorized)
+        next(candidates, next(iter(self._connections))).close()
 
-    def admit(self, head: Head) -> None:
-        """Refuse whoever is not an agent of this user, before anything more is read."""
-        known = self._address
-        if known is None:
-            raise Refused(503, "the door is being closed")
+    def authorize(self, head: RequestHead) -> None:
+        """Authorize a request by host, origin and token before its body is read."""
+        current_address = self._address
+        if current_address is None:
+            raise HttpError(503, "the door is being closed")
         if head.headers.get("host", "").lower() not in {
-            f"{name}:{known.port}" for name in (address.LOOPBACK, "localhost")
+            f"{name}:{current_address.port}" for name in (address.LOOPBACK, "localhost")
         }:
-            raise Refused(421, "this machine has another name")  # a page may call its own server by our address
+            raise HttpError(421, "this machine has another name")  # a page may call its own server by our address
         if "origin" in head.headers:
-            raise Refused(403, "no page is answered")
-        given = head.headers.get("authorization", "").encode("latin-1")
-        if not compare_digest(given, known.headers["Authorization"].encode()):
-            raise Refused(401, "the token is another one", "WWW-Authenticate: Bearer")
-        _call(head, known)
+            raise HttpError(403, "no page is answered")
+        authorization = head.headers.get("authorization", "").encode("latin-1")
+        if not compare_digest(authorization, current_address.headers["Authorization"].encode()):
+            raise HttpError(401, "the token is another one", "WWW-Authenticate: Bearer")
+        _parse_target(head, current_address)
         if head.method != "POST":
-            raise Refused(405, "events are posted", "Allow: POST")
+            raise HttpError(405, "events are posted", "Allow: POST")
 
-    def asked(self, guest: Guest, head: Head, body: bytes) -> None:
-        """Answer a call, as it would be answered if the agent had run our client."""
-        call = _call(head, Address(0, ""))
-        words = [call.agent, call.event or "", "--via", call.via or ""]
-        where = Ground(
-            environment={key: os.environ[key] for key in _OURS if key in os.environ},
-            cwd=_cwd(body),
-            spool=self._house.journal,
-            doors=self._house.doors,
-            lives_on=True,
-            noticed=self._house.files.noticed,
+    def handle_request(self, connection: HttpConnection, head: RequestHead, body: bytes) -> None:
+        """Answer a call as if the agent had run our client."""
+        call = _parse_target(head, HttpAddress(0, ""))
+        argv = [call.agent, call.event or "", "--via", call.via or ""]
+        call_context = CallContext(
+            environment={key: os.environ[key] for key in _ENV_ALLOWLIST if key in os.environ},
+            cwd=_payload_cwd(body),
+            spool=self._services.journal,
+            dedup_store=self._services.dedup_cache,
+            is_long_lived=True,
+            on_record=self._services.denied_files.watch_record,
         )
-        if _is_shut(where.cwd):
-            self._refuse(guest, call, on.late(words, body, where))
+        if _must_fail_closed(call_context.cwd):
+            self._reject_call(connection, call, on.timeout_reply(argv, body, call_context))
         else:
-            self._visit(guest, call, on.walk(words, body, where, name := ids.fresh(), monotonic()), name)
+            self._run_task(connection, call, on.handle_call(argv, body, call_context, call_id := ids.new_id(), monotonic()), call_id)
 
-    def _visit(self, guest: Guest, call: Invocation, walk: Walk[Reply], name: str) -> None:
-        house, leave = self._house, guest.gone
-        house.last = monotonic()
-        house.under_way += 1
+    def _run_task(self, connection: HttpConnection, call: Invocation, task: Task[Reply], call_id: str) -> None:
+        services, on_close = self._services, connection.on_close
+        services.last_call_at = monotonic()
+        services.active_calls += 1
 
-        def told(reply: Reply | None) -> None:
-            house.under_way -= 1
-            house.answered += 1
-            if guest.gone is not leave:  # hooks were asked
-                guest.gone = leave
-                calls.forget(name)
-            _answer(guest, call, reply)
+        def finish(reply: Reply | None) -> None:
+            services.active_calls -= 1
+            services.answered_count += 1
+            if connection.on_close is not on_close:  # hooks were asked
+                connection.on_close = on_close
+                calls.remove_claim(call_id)
+            _send_reply(connection, call, reply)
 
-        def left() -> None:
-            house.under_way -= 1
-            visit.abandon()
-            calls.forget(name)
-            self._guests.pop(guest, None)
+        def abandon() -> None:
+            services.active_calls -= 1
+            call_task.cancel()
+            calls.remove_claim(call_id)
+            self._connections.pop(connection, None)
 
-        visit = Visit(house.loop, walk, told)
-        visit.go()
-        if not visit.is_over:
-            guest.gone = left
-            house.doors.write()
+        call_task = CallTask(services.loop, task, finish)
+        call_task.resume()
+        if not call_task.is_over:
+            connection.on_close = abandon
+            services.dedup_cache.flush()
 
-    def _refuse(self, guest: Guest, call: Invocation, late: Reply) -> None:
-        """Who has to be asked has not been: that is a refusal, where the event has one."""
-        self._tell(_SHUT)
-        if late == failmode.open_reply(agents.load(call.agent)):
-            guest.answer(503, problem(_SHUT))
+    def _reject_call(self, connection: HttpConnection, call: Invocation, fallback_reply: Reply) -> None:
+        """A hook that must not be skipped cannot run here: deny, where the event can be denied."""
+        self._report_problem(_CLOSED_MESSAGE)
+        if fallback_reply == failmode.open_reply(agents.load(call.agent)):
+            connection.respond(503, error_body(_CLOSED_MESSAGE))
         else:
-            _answer(guest, call, late)
+            _send_reply(connection, call, fallback_reply)
 
 
-def _call(head: Head, known: Address) -> Invocation:
-    """The call that a request is about."""
-    found = invocation.read(f"{known.base}{head.target}")
-    if found is None or found.agent not in _http.COMMANDS:
-        raise Refused(404, "there is nothing here")
-    return found
+def _parse_target(head: RequestHead, base_address: HttpAddress) -> Invocation:
+    call = invocation.parse_command(f"{base_address.base}{head.target}")
+    if call is None or call.agent not in _http.COMMAND_EVENTS:
+        raise HttpError(404, "there is nothing here")
+    return call
 
 
-def _cwd(body: bytes) -> str:
-    """Where the agent is, as it says; we would not know."""
+def _payload_cwd(body: bytes) -> str:
+    """Working directory that the payload names; nothing else tells it."""
     try:
-        told = decode(body, type=_Told).cwd
+        cwd = decode(body, type=_PayloadCwd).cwd
     except (DecodeError, RecursionError):
         return os.sep
-    return told if told.startswith(os.sep) and "\0" not in told and Path(told).is_dir() else os.sep
+    return cwd if cwd.startswith(os.sep) and "\0" not in cwd and Path(cwd).is_dir() else os.sep
 
 
-def _is_shut(cwd: str) -> bool:
-    """Whether a hook has to be asked there, or nobody can tell."""
+def _must_fail_closed(cwd: str) -> bool:
+    """Whether a hook there must fail closed, or that cannot be found out."""
     try:
-        return not pause.is_paused() and bool(failmode.closed(project_of(Path(cwd))))
+        return not pause.is_paused() and bool(failmode.closed_event_types(find_project(Path(cwd))))
     except Exception:  # noqa: BLE001  what cannot be read may say so
         return True
 
 
-def _answer(guest: Guest, call: Invocation, reply: Reply | None) -> None:
+def _send_reply(connection: HttpConnection, call: Invocation, reply: Reply | None) -> None:
     if reply is None:
-        guest.answer(500, problem("this could not be answered; hookonce logs says why"))
+        connection.respond(500, error_body("this could not be answered; hookonce logs says why"))
     else:
-        guest.answer(200, _http.body(call.agent, call.event or "", reply).encode(errors="replace"))
+        connection.respond(200, _http.response_body(call.agent, call.event or "", reply).encode(errors="replace"))

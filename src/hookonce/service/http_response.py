@@ -4,7 +4,7 @@ from time import gmtime, strftime
 
 from hookonce.texts import dump
 
-_REASONS = {
+_REASON_PHRASES = {
     200: "OK",
     400: "Bad Request",
     401: "Unauthorized",
@@ -19,22 +19,22 @@ _REASONS = {
     501: "Not Implemented",
     503: "Service Unavailable",
 }
-CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+CONTINUE_RESPONSE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-def response(status: int, body: bytes, *more: str, keeps: bool) -> bytes:
-    """The whole of it; `more` are further lines of its head."""
+def build_response(status: int, body: bytes, *header_lines: str, keep_alive: bool) -> bytes:
+    """Build a whole response; `header_lines` are further lines of its head."""
     lines = [
-        f"HTTP/1.1 {status} {_REASONS[status]}",
+        f"HTTP/1.1 {status} {_REASON_PHRASES[status]}",
         strftime("Date: %a, %d %b %Y %H:%M:%S GMT", gmtime()),
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
-        *more,
-        *([] if keeps else ["Connection: close"]),
+        *header_lines,
+        *([] if keep_alive else ["Connection: close"]),
     ]
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def problem(why: str) -> bytes:
-    """What is wrong, as an object."""
-    return dump({"error": why})
+def error_body(message: str) -> bytes:
+    """JSON body of an error."""
+    return dump({"error": message})

@@ -6,202 +6,200 @@ from time import monotonic
 
 from hookonce.config import settings
 from hookonce.errors import HookonceError
-from hookonce.journeys.record import Key, Listener, Recorder
+from hookonce.journeys.record import SessionKey, RecordListener, Recorder
 from hookonce.model import Object
-from hookonce.runtime.loop import Loop
-from hookonce.service.forgetting import Forgetter
+from hookonce.runtime.loop import EventLoop
+from hookonce.service.forgetting import RetentionRunner
 from hookonce.store import database, log
-from hookonce.store.checkpoint import EVERY, sign
-from hookonce.store.entry import Entry
-from hookonce.store.journal import Journal
-from hookonce.store.tidy import Tidier
+from hookonce.store.checkpoint import CHECKPOINT_INTERVAL_ROWS, sign_checkpoint
+from hookonce.store.entry import StoreEntry
+from hookonce.store.journal import SpoolJournal
+from hookonce.store.tidy import WalCheckpointer
 from hookonce.store.writer import Writer
 
-_REST = 0.25  # seconds without a record after which they are kept: who comes through a second door adds to the first
-_OLDEST = 1.0  # seconds after which they are kept all the same
-_LATEST = 5.0  # and though calls come one after the other
-_AT_ONCE = 16  # records in one turn of the loop
-_ROOM = 0.02  # seconds for which we make room for those who call
-_FILES = 16  # of others, as above
-_MUCH = 512  # records at once when nobody is there any more
-_PATIENCE = 0.02  # seconds that others may keep us waiting
-_AGAIN = 5.0  # seconds until a store that could not be written is tried again
-_CLEAR = 3600.0  # seconds between two looks for what is too old
-_SIGN = 60.0  # seconds after which what is new is signed
-_ENDS = frozenset({"session_end"})
-_TROUBLE = (sqlite3.Error, OSError, HookonceError)
+_QUIET_PERIOD_S = 0.25  # seconds without a record after which they are kept: who comes through a second door adds to the first
+_MAX_PENDING_AGE_S = 1.0  # seconds after which they are kept all the same
+_MAX_BUSY_DELAY_S = 5.0  # and though calls come one after the other
+_BATCH_ROWS = 16  # records in one turn of the loop
+_BUSY_RETRY_S = 0.02  # seconds for which we make room for those who call
+_MAX_SPOOL_FILES = 16  # of others, as above
+_SHUTDOWN_BATCH_ROWS = 512  # records at once when nobody is there any more
+_LOCK_TIMEOUT_S = 0.02  # seconds that others may keep us waiting
+_STORE_RETRY_S = 5.0  # seconds until a store that could not be written is tried again
+_RETENTION_INTERVAL_S = 3600.0  # seconds between two looks for what is too old
+_SIGN_INTERVAL_S = 60.0  # seconds after which what is new is signed
+_END_TYPES = frozenset({"session_end"})
+_STORE_ERRORS = (sqlite3.Error, OSError, HookonceError)
 
 
-class Keeper:
-    """Everything that is in the journal and not in the store yet."""
+class BackgroundStoreWriter:
+    """Writer of all entries that are in the journal and not in the store yet."""
 
-    def __init__(self, loop: Loop, journal: Journal, is_busy: Callable[[], bool] = lambda: False) -> None:
-        """Nothing yet; the store is opened when there is something to keep."""
+    def __init__(self, loop: EventLoop, journal: SpoolJournal, is_busy: Callable[[], bool] = lambda: False) -> None:
+        """The store is opened when there is something to write."""
         self._loop, self._journal, self._is_busy = loop, journal, is_busy
-        self._pending: dict[str, Entry] = {}
-        self._first = self._last = self._signed = monotonic()
-        self._cleared = 0.0  # when we last looked for what is too old
+        self._pending: dict[str, StoreEntry] = {}
+        self._first_pending_at = self._last_pending_at = self._last_sign_at = monotonic()
+        self._last_retention_at = 0.0  # when we last looked for what is too old
         self._recorder: Recorder | None = None
-        self._tidier, self._forgetter = Tidier(), Forgetter(loop, self.ask)
-        self.listener: Listener | None = None
-        self.leaving: Callable[[Recorder], object] = lambda _: None  # has something to keep before we go
-        self._waits, self._new, self._ended = False, 0, False
-        self._inode = 0  # of the database that is open
-        self.kept, self.problem = 0, None  # type: tuple[int, str | None]
-        self.noticed: Callable[[list[Entry]], object] = lambda _: None  # is told what was kept of our own calls
-        journal.kept, journal.forgotten = self._add, lambda event: self._pending.pop(event, None)
-        journal.left = self._left
+        self._tidier, self._retention = WalCheckpointer(), RetentionRunner(loop, self.run_with_recorder)
+        self.listener: RecordListener | None = None
+        self.on_close: Callable[[Recorder], object] = lambda _: None  # has something to keep before we go
+        self._is_scheduled, self._unsigned_rows, self._has_session_end = False, 0, False
+        self._open_inode = 0  # of the database that is open
+        self.stored_count, self.problem = 0, None  # type: tuple[int, str | None]
+        self.on_stored: Callable[[list[StoreEntry]], object] = lambda _: None  # is told what was kept of our own calls
+        journal.on_record, journal.on_forget = self._add, lambda event: self._pending.pop(event, None)
+        journal.on_rotate = self._handle_rotation
 
-    def _add(self, entry: Entry) -> None:
-        self._last = monotonic()
+    def _add(self, entry: StoreEntry) -> None:
+        self._last_pending_at = monotonic()
         if not self._pending:
-            self._first = self._last
+            self._first_pending_at = self._last_pending_at
         self._pending[entry.record.event.id] = entry
-        self._ended |= entry.record.event.type in _ENDS
-        self._wait(_REST)
+        self._has_session_end |= entry.record.event.type in _END_TYPES
+        self._schedule(_QUIET_PERIOD_S)
 
-    def _left(self) -> None:
-        """A file of the journal is full, and others take it up; while nothing can be kept nobody needs it twice."""
+    def _handle_rotation(self) -> None:
+        """A journal file is full and others will ingest it; while the store fails, pending entries are dropped here."""
         if self.problem is not None:
             self._pending.clear()
 
-    def _wait(self, seconds: float) -> None:
-        if not self._waits:
-            self._waits = True
-            self._loop.at(monotonic() + seconds, self._look)
+    def _schedule(self, seconds: float) -> None:
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._loop.call_at(monotonic() + seconds, self._check_pending)
 
-    def _look(self) -> None:
-        """See whether there is time now; while records come one after the other, those who wait come first."""
-        self._waits = False
+    def _check_pending(self) -> None:
+        self._is_scheduled = False
         now = monotonic()
-        if self._pending and (now - self._last >= _REST or now - self._first > _OLDEST):
-            self._loop.later(self._commit)
+        if self._pending and (now - self._last_pending_at >= _QUIET_PERIOD_S or now - self._first_pending_at > _MAX_PENDING_AGE_S):
+            self._loop.call_idle(self._commit_if_idle)
         elif self._pending:
-            self._wait(_REST)
+            self._schedule(_QUIET_PERIOD_S)
 
-    def _commit(self) -> None:
-        """Keep a part of it, unless somebody calls; the journal begins anew when everything is kept."""
-        if self._is_busy() and monotonic() - self._first < _LATEST:
-            self._wait(_ROOM)
+    def _commit_if_idle(self) -> None:
+        """Store a batch unless calls come in; the journal is restarted when everything is stored."""
+        if self._is_busy() and monotonic() - self._first_pending_at < _MAX_BUSY_DELAY_S:
+            self._schedule(_BUSY_RETRY_S)
             return
-        self._keep_some()
+        self._commit_batch()
 
-    def _keep_some(self) -> None:
-        part = list(self._pending.values())[:_AT_ONCE]
-        if not part or not self._safely(lambda recorder: self._keep(recorder, part)):
+    def _commit_batch(self) -> None:
+        batch = list(self._pending.values())[:_BATCH_ROWS]
+        if not batch or not self._run_safely(lambda recorder: self._store_batch(recorder, batch)):
             return
         if self._pending:
-            self._loop.later(self._commit)
+            self._loop.call_idle(self._commit_if_idle)
         else:
-            self._journal.begin_anew()
+            self._journal.truncate()
 
     @property
-    def is_done(self) -> bool:
-        """Whether everything is in the store, or nothing can be put there now."""
+    def is_flushed(self) -> bool:
+        """Whether everything is stored, or nothing can be stored now."""
         return not self._pending or self.problem is not None
 
-    def hurry(self) -> None:
-        """Keep some of it now."""
-        if not self.is_done:
-            self._keep_some()
+    def flush_batch(self) -> None:
+        """Store one batch now."""
+        if not self.is_flushed:
+            self._commit_batch()
 
-    def _keep(self, recorder: Recorder, part: list[Entry]) -> None:
-        """Keep some of ours, and before them what others have left: it may be what a session began with."""
-        new = recorder.fold(_FILES).records + recorder.keep(part)
-        self._new += new
-        self._tidier.wrote(new)
-        self.kept += len(part)
-        self._journal.found(one.record.event.id for one in part)
-        for one in part:
-            self._pending.pop(one.record.event.id, None)
-        self.noticed(part)
+    def _store_batch(self, recorder: Recorder, batch: list[StoreEntry]) -> None:
+        """Store a batch, after what others have spooled: a session's start may be there."""
+        new_rows = recorder.ingest_spool(_MAX_SPOOL_FILES).new_records + recorder.record(batch)
+        self._unsigned_rows += new_rows
+        self._tidier.count_rows(new_rows)
+        self.stored_count += len(batch)
+        self._journal.confirm_stored(entry.record.event.id for entry in batch)
+        for entry in batch:
+            self._pending.pop(entry.record.event.id, None)
+        self.on_stored(batch)
 
-    def tend(self) -> None:
-        """From time to time: take up what others have left, and sign what is new."""
-        self._journal.look()
-        if settings.records() or database.file().exists():  # who wants no record has none made
-            self._safely(self._tend)
+    def maintain(self) -> None:
+        """Periodic maintenance: ingest the spool, sign, apply retention."""
+        self._journal.refresh()
+        if settings.records() or database.database_file().exists():  # who wants no record has none made
+            self._run_safely(self._maintain_store)
 
-    def _tend(self, recorder: Recorder) -> None:
-        found = recorder.fold(_FILES)
-        self._new += found.records
-        self._tidier.wrote(found.records)
-        if found.records:
-            self._loop.later(self.tend)
-        if monotonic() - self._cleared > _CLEAR:
-            self._cleared = monotonic()
-            self._forgetter.begin()
-        due = self._ended or self._new >= EVERY or monotonic() - self._signed > _SIGN
-        if self._new and due and not self._pending:
-            sign(recorder.writer.connection)
-            self._new, self._ended, self._signed = 0, False, monotonic()
+    def _maintain_store(self, recorder: Recorder) -> None:
+        ingestion = recorder.ingest_spool(_MAX_SPOOL_FILES)
+        self._unsigned_rows += ingestion.new_records
+        self._tidier.count_rows(ingestion.new_records)
+        if ingestion.new_records:
+            self._loop.call_idle(self.maintain)
+        if monotonic() - self._last_retention_at > _RETENTION_INTERVAL_S:
+            self._last_retention_at = monotonic()
+            self._retention.start()
+        is_sign_due = self._has_session_end or self._unsigned_rows >= CHECKPOINT_INTERVAL_ROWS or monotonic() - self._last_sign_at > _SIGN_INTERVAL_S
+        if self._unsigned_rows and is_sign_due and not self._pending:
+            sign_checkpoint(recorder.writer.connection)
+            self._unsigned_rows, self._has_session_end, self._last_sign_at = 0, False, monotonic()
 
-    def ask(self, work: Callable[[Recorder], object]) -> bool:
-        """Do something with the store, in which the newest records may not be yet; whether it could be done."""
-        return self._safely(work)
+    def run_with_recorder(self, work: Callable[[Recorder], object]) -> bool:
+        """Run a function with the recorder; whether the store could be used. The newest entries may still be pending."""
+        return self._run_safely(work)
 
-    def end(self, key: Key, *, now: str, gone: bool | None, tells: bool) -> bool:
-        """Keep the end of a session if it has one by now, and nothing of it waits to be kept; whether it is over."""
-        found: list[tuple[bool, int]] = []
-        waiting = (one.record.event for one in self._pending.values())
-        if any((event.agent, event.session) == key for event in waiting):
+    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells: bool) -> bool:
+        """Store the end of a session if it has one by now and none of its entries is pending; whether it is over."""
+        results: list[tuple[bool, int]] = []
+        pending_events = (entry.record.event for entry in self._pending.values())
+        if any((event.agent, event.session) == key for event in pending_events):
             return False
-        self.ask(lambda recorder: found.append(recorder.end(key, now=now, gone=gone, tells=tells)))
-        over, new = found[0] if found else (False, 0)
-        self._new, self._ended = self._new + new, self._ended or new > 0
-        return over
+        self.run_with_recorder(lambda recorder: results.append(recorder.end_session(key, now=now, is_gone=is_gone, tells_end=tells)))
+        is_over, new_rows = results[0] if results else (False, 0)
+        self._unsigned_rows, self._has_session_end = self._unsigned_rows + new_rows, self._has_session_end or new_rows > 0
+        return is_over
 
     def close(self) -> None:
-        """Keep all that is left, and sign it."""
-        while self._pending and self._safely(self._keep_much):
+        """Store and sign everything that is pending, and close the store."""
+        while self._pending and self._run_safely(self._store_shutdown_batch):
             pass
         if not self._pending:
-            self._journal.begin_anew()
-            self._safely(self.leaving)
-        if self._new:
-            self._safely(lambda recorder: sign(recorder.writer.connection))
+            self._journal.truncate()
+            self._run_safely(self.on_close)
+        if self._unsigned_rows:
+            self._run_safely(lambda recorder: sign_checkpoint(recorder.writer.connection))
         self._tidier.close()
         if self._recorder is not None:
             self._recorder.writer.close()
 
-    def _keep_much(self, recorder: Recorder) -> None:
-        self._keep(recorder, list(self._pending.values())[:_MUCH])
+    def _store_shutdown_batch(self, recorder: Recorder) -> None:
+        self._store_batch(recorder, list(self._pending.values())[:_SHUTDOWN_BATCH_ROWS])
 
-    def _safely(self, work: Callable[[Recorder], object]) -> bool:
-        """Do something with the store; where that fails nothing is lost, for the journal has it: it is tried again."""
+    def _run_safely(self, work: Callable[[Recorder], object]) -> bool:
+        """Run a function with the recorder; on errors nothing is lost (the journal has it), and it is tried again."""
         try:
-            if self._recorder is not None and self._inode != _inode():  # somebody has put another in its place
+            if self._recorder is not None and self._open_inode != _database_inode():  # somebody has put another in its place
                 self._recorder.writer.close()
                 self._recorder = None
             if self._recorder is None:
-                writer = Writer(durability=settings.durability(), patience=_PATIENCE)
+                writer = Writer(durability=settings.durability(), lock_timeout_s=_LOCK_TIMEOUT_S)
                 self._recorder = Recorder(writer, self.listener)
-                self._inode = _inode()
+                self._open_inode = _database_inode()
             work(self._recorder)
-        except _TROUBLE as problem:
+        except _STORE_ERRORS as problem:
             if self.problem is None:
                 log.write(f"daemon: the store cannot be written, records stay in the spool: {problem}")
             self.problem = str(problem)
-            self._open_again()
+            self._schedule_reopen()
             return False
         self.problem = None
         return True
 
-    def _open_again(self) -> None:
+    def _schedule_reopen(self) -> None:
         if self._recorder is not None:
             self._recorder.writer.close()
             self._recorder = None
-        self._last = monotonic()
-        self._wait(_AGAIN)
+        self._last_pending_at = monotonic()
+        self._schedule(_STORE_RETRY_S)
 
     def status(self) -> Object:
-        """What is told about it."""
-        return {"kept": self.kept, "waiting": len(self._pending), "problem": self.problem}
+        """The store's part of the status report."""
+        return {"kept": self.stored_count, "waiting": len(self._pending), "problem": self.problem}
 
 
-def _inode() -> int:
-    """By which the database is known; 0 if there is none."""
+def _database_inode() -> int:
     try:
-        return database.file().stat().st_ino
+        return database.database_file().stat().st_ino
     except OSError:
         return 0

@@ -4,33 +4,33 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Protocol
 
-from hookonce.runtime.loop import Loop
-from hookonce.service.keeper import Keeper
-from hookonce.service.quiet import Quiet
+from hookonce.runtime.loop import EventLoop
+from hookonce.service.keeper import BackgroundStoreWriter
+from hookonce.service.quiet import DeferredCalls
 
-_MOST = 0.25  # seconds; who looks does not wait for much longer
-
-
-class House(Protocol):
-    """Where calls are looked at, and where records are kept."""
-
-    loop: Loop
-    quiet: Quiet
-    keeper: Keeper
+_FLUSH_TIMEOUT_S = 0.25  # seconds; who looks does not wait for much longer
 
 
-def keep_first(house: House, then: Callable[[], object]) -> None:
-    """Look at all calls that were only noted, keep what they were, and go on; agents who call meanwhile come first."""
-    until = monotonic() + _MOST
+class FlushServices(Protocol):
+    """The services that a flush needs."""
 
-    def look() -> None:
-        if monotonic() > until or (house.quiet.is_done and house.keeper.is_done):
-            then()
+    loop: EventLoop
+    deferred_calls: DeferredCalls
+    store_writer: BackgroundStoreWriter
+
+
+def flush_then(services: FlushServices, on_flush: Callable[[], object]) -> None:
+    """Flush deferred calls and pending entries, then call a function; agents that call meanwhile come first."""
+    deadline = monotonic() + _FLUSH_TIMEOUT_S
+
+    def flush_step() -> None:
+        if monotonic() > deadline or (services.deferred_calls.is_flushed and services.store_writer.is_flushed):
+            on_flush()
             return
-        if house.quiet.is_done:
-            house.keeper.hurry()
+        if services.deferred_calls.is_flushed:
+            services.store_writer.flush_batch()
         else:
-            house.quiet.hurry()
-        house.loop.later(look)
+            services.deferred_calls.flush()
+        services.loop.call_idle(flush_step)
 
-    look()
+    flush_step()

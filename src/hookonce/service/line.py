@@ -1,129 +1,129 @@
-"""A line to somebody: what is heard and said on it, how long we wait, and that its end is noticed."""
+"""Buffered non-blocking stream over a socket: reads, writes, one deadline, and a callback on close."""
 
 import socket
 from collections.abc import Callable
 from time import monotonic
 
-from hookonce.runtime.loop import READ, WRITE, Loop, Timer
+from hookonce.runtime.loop import READ, WRITE, EventLoop, Timer
 
-_CHUNK = 1 << 18
-PATIENCE = 10.0  # seconds for somebody who neither says all there is to say nor listens
+_CHUNK_BYTES = 1 << 18
+IO_TIMEOUT_S = 10.0  # seconds for somebody who neither says all there is to say nor listens
 
 
-class Line:
-    """One connection; `gone` is called when it is over. What is done with what is heard is for others to say."""
+class BufferedStream:
+    """A non-blocking socket on the event loop; `on_close` is called once at its close. Subclasses take the input."""
 
-    def __init__(self, loop: Loop, end: socket.socket) -> None:
-        """Nothing was heard yet."""
-        self.socket, self.loop = end, loop
-        self.gone: Callable[[], object] | None = None
-        self._unsaid, self._mask, self._last = b"", 0, False
+    def __init__(self, loop: EventLoop, sock: socket.socket) -> None:
+        """Nothing is read before `handle_ready` or `wait_for`."""
+        self.socket, self.loop = sock, loop
+        self.on_close: Callable[[], object] | None = None
+        self._write_buffer, self._mask, self._closes_after_write = b"", 0, False
         self._timer: Timer | None = None
-        self._rings = self._enough = 0.0  # when the timer rings, and when we have waited long enough; 0: never
+        self._timer_at = self._deadline = 0.0  # when the timer rings, and when we have waited long enough; 0: never
 
-    def heard(self, chunk: bytes) -> None:
-        """Take what was said."""
+    def feed(self, chunk: bytes) -> None:
+        """Take input."""
         raise NotImplementedError
 
-    def listen(self, mask: int = READ) -> None:
-        """Take what is there, or wait until there is something."""
+    def handle_ready(self, mask: int = READ) -> None:
+        """Read or write what is possible now, else wait for it."""
         if mask & WRITE:
-            self._speak()
+            self._flush()
         if mask & ~WRITE and self.is_open:
-            self._take()
+            self._receive()
 
     @property
     def is_open(self) -> bool:
-        """Whether somebody is still there, as far as we know."""
+        """Whether the socket is open, as far as we know."""
         return self.socket.fileno() >= 0
 
-    def _take(self) -> None:
+    def _receive(self) -> None:
         try:
-            chunk = self.socket.recv(_CHUNK)
+            chunk = self.socket.recv(_CHUNK_BYTES)
         except BlockingIOError:
-            self.wait(READ)
+            self.wait_for(READ)
             return
         except OSError:
             chunk = b""
         if chunk:
-            self.heard(chunk)
+            self.feed(chunk)
         else:
             self.close()
 
-    def say(self, data: bytes, *, last: bool = False) -> None:
-        """Tell something; after the last word the conversation is over."""
-        self._unsaid, self._last = self._unsaid + data, last
-        self._speak()
+    def send(self, data: bytes, *, last: bool = False) -> None:
+        """Send data; after the `last` data the stream is finished."""
+        self._write_buffer, self._closes_after_write = self._write_buffer + data, last
+        self._flush()
 
-    def _speak(self) -> None:
+    def _flush(self) -> None:
         try:
-            said = self.socket.send(self._unsaid) if self._unsaid else 0
+            sent_bytes = self.socket.send(self._write_buffer) if self._write_buffer else 0
         except BlockingIOError:
-            said = 0
+            sent_bytes = 0
         except OSError:
             self.close()
             return
-        self._unsaid = self._unsaid[said:]
-        if self._unsaid:
-            self.wait(READ | WRITE)
-        elif self._last:
-            self.hang_up()
+        self._write_buffer = self._write_buffer[sent_bytes:]
+        if self._write_buffer:
+            self.wait_for(READ | WRITE)
+        elif self._closes_after_write:
+            self.finish()
         else:
-            self.rest()
+            self.clear_deadline()
             self.watch(READ)
 
-    def hang_up(self) -> None:
-        """All is said."""
+    def finish(self) -> None:
+        """Everything was sent: close."""
         self.close()
 
-    def wait(self, mask: int, seconds: float = PATIENCE) -> None:
-        """Wait, but not for ever; who is waited for already gets no more time."""
+    def wait_for(self, mask: int, seconds: float = IO_TIMEOUT_S) -> None:
+        """Wait for events until a deadline; a deadline that is already running is kept."""
         self.watch(mask)
-        if not self._enough:
-            self._enough = monotonic() + seconds
-            self._set()
+        if not self._deadline:
+            self._deadline = monotonic() + seconds
+            self._set_timer()
 
-    def _set(self) -> None:
-        """One timer does for many waits: who is kept for a thousand requests would else leave a thousand of them."""
-        if self._timer is not None and self._rings <= self._enough:
+    def _set_timer(self) -> None:
+        """One timer serves many waits: a connection of a thousand requests must not leave a thousand timers."""
+        if self._timer is not None and self._timer_at <= self._deadline:
             return
         if self._timer is not None:
             self._timer.cancel()
-        self._timer, self._rings = self.loop.at(self._enough, self._rang), self._enough
+        self._timer, self._timer_at = self.loop.call_at(self._deadline, self._handle_timer), self._deadline
 
-    def _rang(self) -> None:
+    def _handle_timer(self) -> None:
         self._timer = None
-        if self._enough and self._enough <= monotonic():
+        if self._deadline and self._deadline <= monotonic():
             self.close()
-        elif self._enough:
-            self._set()
+        elif self._deadline:
+            self._set_timer()
 
     def watch(self, mask: int) -> None:
-        """Wait for something."""
+        """Set the events to wait for."""
         if self._mask == 0:
-            self.loop.watch(self.socket.fileno(), mask, self.listen)
+            self.loop.watch_fd(self.socket.fileno(), mask, self.handle_ready)
         elif self._mask != mask:
-            self.loop.change(self.socket.fileno(), mask)
+            self.loop.modify_fd(self.socket.fileno(), mask)
         self._mask = mask
 
     def pause(self) -> None:
-        """Hear nothing for a while, not even that somebody hangs up."""
+        """Wait for no events, not even for a hangup."""
         if self._mask:
-            self.loop.forget(self.socket.fileno())
+            self.loop.remove_fd(self.socket.fileno())
         self._mask = 0
 
-    def rest(self) -> None:
-        """Be in no hurry any more."""
-        self._enough = 0.0
+    def clear_deadline(self) -> None:
+        """Clear the deadline."""
+        self._deadline = 0.0
 
     def close(self) -> None:
-        """It is over; whoever wants to know is told once."""
+        """Close the socket and call `on_close` once."""
         if not self.is_open:
             return
         self.pause()
         self.socket.close()
         if self._timer is not None:
             self._timer.cancel()
-        gone, self.gone = self.gone, None
-        if gone is not None:
-            gone()
+        on_close, self.on_close = self.on_close, None
+        if on_close is not None:
+            on_close()

@@ -1,60 +1,66 @@
-"""Who is above a client: the processes that have called it, and whether one of them is still there."""
+"""Session reaper: ends sessions whose end no agent reports, when their process is gone or they are idle.
+
+A session belongs to the nearest process that has called us in it more than once: whatever is only started to run
+a hook comes and goes. A process that is gone has ended its sessions, at once where its agent does not report
+ends, else when that report is overdue. Of a session that was open before the daemon started nobody knows the
+process; it ends when it has been idle for half an hour, as every other does.
+"""
 
 import os
 from os.path import basename
 from typing import NamedTuple
 
-from hookonce.runtime.depth import stat_of
+from hookonce.runtime.depth import read_proc_stat
 
-_BEGAN = 19  # where the moment of its start stands in what the system tells of a process
-_HIGHEST = 16  # processes above a client that are looked at
+_START_TIME_FIELD = 19  # where the moment of its start stands in what the system tells of a process
+_MAX_ANCESTORS = 16  # processes above a client that are looked at
 # What an agent starts a command with; it ends with the command, or is the one in which a person has started the agent.
 _SHELLS = frozenset({"sh", "ash", "bash", "busybox", "dash", "env", "fish", "ksh", "mksh", "timeout", "zsh"})
 
 
-class Process(NamedTuple):
-    """A process; numbers are used again, so the moment of its start belongs to it."""
+class ProcessIdentity(NamedTuple):
+    """Identity of a process: pids are reused, so its start time belongs to it."""
 
     pid: int
-    began: str
+    start_time: str
 
 
-Lineage = tuple[Process, ...]  # the nearest first
+ProcessAncestry = tuple[ProcessIdentity, ...]  # the nearest first
 
 
-def caller(told: bytes) -> Process | None:
-    """The process that has called a client, as its frame says; None where the system does not tell."""
-    pid, _, began = told.partition(b" ")
-    return Process(int(pid), began.decode("ascii")) if pid.isdigit() and began.isdigit() else None
+def parse_caller(field: bytes) -> ProcessIdentity | None:
+    """Parse the caller of a client from its frame; None where the system does not tell."""
+    pid, _, start_time = field.partition(b" ")
+    return ProcessIdentity(int(pid), start_time.decode("ascii")) if pid.isdigit() and start_time.isdigit() else None
 
 
-def above(first: Process) -> Lineage:
-    """A process and those above it, without shells and without the one above all."""
-    found: list[Process] = []
-    now: Process | None = first
-    for _ in range(_HIGHEST):
-        if now is None or now.pid <= 1 or (known := _known(now)) is None:
+def find_ancestry(first: ProcessIdentity) -> ProcessAncestry:
+    """Ancestry of a process, without shells and without init."""
+    ancestry: list[ProcessIdentity] = []
+    process: ProcessIdentity | None = first
+    for _ in range(_MAX_ANCESTORS):
+        if process is None or process.pid <= 1 or (stat := _stat_of(process)) is None:
             break
-        if not _is_shell(now.pid):
-            found.append(now)
-        now = _now(int(known[1]))
-    return tuple(found)
+        if not _is_shell(process.pid):
+            ancestry.append(process)
+        process = _identify(int(stat[1]))
+    return tuple(ancestry)
 
 
-def is_there(process: Process) -> bool:
-    """Whether it still runs; one that has ended may not have been taken away yet."""
-    known = _known(process)
-    return known is not None and known[0] not in "ZX"
+def is_running(process: ProcessIdentity) -> bool:
+    """Whether a process still runs; a zombie does not."""
+    stat = _stat_of(process)
+    return stat is not None and stat[0] not in "ZX"
 
 
-def _known(process: Process) -> list[str] | None:
-    known = stat_of(process.pid)
-    return known if known is not None and known[_BEGAN] == process.began else None
+def _stat_of(process: ProcessIdentity) -> list[str] | None:
+    stat = read_proc_stat(process.pid)
+    return stat if stat is not None and stat[_START_TIME_FIELD] == process.start_time else None
 
 
-def _now(pid: int) -> Process | None:
-    known = stat_of(pid)
-    return None if known is None else Process(pid, known[_BEGAN])
+def _identify(pid: int) -> ProcessIdentity | None:
+    stat = read_proc_stat(pid)
+    return None if stat is None else ProcessIdentity(pid, stat[_START_TIME_FIELD])
 
 
 def _is_shell(pid: int) -> bool:

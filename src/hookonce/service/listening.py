@@ -1,6 +1,6 @@
-"""Listening: the session files that agents name are read when nobody waits, a piece at a time, also after the end.
+"""Transcript tailer: follows the session files that agents name, chunk by chunk while idle, also after the end.
 
-An agent writes its last lines after it has said that the session is over: they are looked for again, and again.
+An agent writes its last lines after it has reported the end of the session: they are read again, twice.
 """
 
 from collections import OrderedDict, deque
@@ -11,160 +11,159 @@ from time import monotonic
 
 from hookonce import times
 from hookonce.config import settings
-from hookonce.derive.calls import OVER
+from hookonce.derive.calls import SESSION_ENDS
 from hookonce.journeys.record import Recorder
 from hookonce.model import Event, Object
-from hookonce.runtime.loop import Loop
-from hookonce.service.keeper import Keeper
-from hookonce.service.pieces import Pieces
-from hookonce.service.thread import Names, Thread, reader_of
+from hookonce.runtime.loop import EventLoop
+from hookonce.service.keeper import BackgroundStoreWriter
+from hookonce.service.pieces import TranscriptChunkReader
+from hookonce.service.thread import TranscriptPaths, SessionTranscripts, reader_of
 from hookonce.store import cursors
-from hookonce.store.entry import Entry
-from hookonce.store.query import Wanted, records
+from hookonce.store.entry import StoreEntry
+from hookonce.store.query import RecordFilter, find_records
 
-_REST = 1.0  # seconds after an event in which its agent has written about it
-_LAST = [2.0, 8.0]  # seconds until each of the looks after the end
-_QUIET = 600.0  # seconds after which a session of which nothing was heard is read to its end
-_BUSY = 0.25  # seconds for which we make room for those who wait
-_TROUBLE = 5.0  # seconds until a store that could not be written is tried again
-_PATIENCE = 20  # times that we make room
-_AT_THE_END = 4 << 20  # bytes that are read before an end is kept, which sums up
-_LEAVING = 16 << 20  # bytes that are read when we leave
-_THREADS = 256
-_YESTERDAY, _ROWS = timedelta(days=1), 200  # what is looked through when we begin
+_READ_DELAY_S = 1.0  # seconds after an event in which its agent has written about it
+_FINAL_READ_DELAYS_S = [2.0, 8.0]  # seconds until each of the looks after the end
+_IDLE_SESSION_S = 600.0  # seconds after which a session of which nothing was heard is read to its end
+_BUSY_RETRY_S = 0.25  # seconds for which we make room for those who wait
+_STORE_RETRY_S = 5.0  # seconds until a store that could not be written is tried again
+_MAX_BUSY_RETRIES = 20  # times that we make room
+_MAX_END_READ_BYTES = 4 << 20  # bytes that are read before an end is kept, which sums up
+_MAX_SHUTDOWN_READ_BYTES = 16 << 20  # bytes that are read when we leave
+_MAX_SESSIONS = 256
+_RESUME_WINDOW, _MAX_RESUME_ROWS = timedelta(days=1), 200  # what is looked through when we begin
 
 
-class Listening:
-    """All sessions whose files are followed."""
+class TranscriptTailer:
+    """Tailer of the transcripts of all open sessions."""
 
-    def __init__(self, loop: Loop, keeper: Keeper, is_busy: Callable[[], bool] = lambda: False) -> None:
-        """Be told by the keeper of all that is kept."""
-        self._loop, self._keeper, self._is_busy = loop, keeper, is_busy
-        self._threads: OrderedDict[tuple[str, str], Thread] = OrderedDict()
-        self._queue: deque[tuple[Thread, str, bool]] = deque()
-        self._names, self._pieces = Names(), Pieces()
-        self._turns, self._waited, self._knows_others, self._hurries = False, 0, False, False
-        self.note = self._names.note
-        keeper.listener, keeper.leaving = self, self._leave
+    def __init__(self, loop: EventLoop, store_writer: BackgroundStoreWriter, is_busy: Callable[[], bool] = lambda: False) -> None:
+        """Registers with the store writer, which reports every entry that it stores."""
+        self._loop, self._store_writer, self._is_busy = loop, store_writer, is_busy
+        self._sessions: OrderedDict[tuple[str, str], SessionTranscripts] = OrderedDict()
+        self._queue: deque[tuple[SessionTranscripts, str, bool]] = deque()
+        self._paths, self._reader = TranscriptPaths(), TranscriptChunkReader()
+        self._is_scheduled, self._busy_retries, self._has_resumed, self._is_stopping = False, 0, False, False
+        self.remember_payload = self._paths.remember
+        store_writer.listener, store_writer.on_close = self, self._read_before_close
 
-    def hears(self, recorder: Recorder, entries: Sequence[Entry], /) -> None:
-        """Before an end is kept, which says what a session came to, its files are read as far as they go."""
-        for one in entries:
-            if one.record.event.type in OVER and (thread := self._thread(one.record.event)) is not None:
-                self._pieces.catch_up(recorder, thread, _AT_THE_END)
+    def hears(self, recorder: Recorder, entries: Sequence[StoreEntry], /) -> None:
+        """Before a session's end is stored, which sums the session up, read its files as far as they go."""
+        for entry in entries:
+            if entry.record.event.type in SESSION_ENDS and (session := self._find_session(entry.record.event)) is not None:
+                self._reader.read_all(recorder, session, _MAX_END_READ_BYTES)
 
-    def heard(self, entries: Sequence[Entry], /) -> None:
-        """Look at the files of these sessions soon."""
-        for one in entries:
-            if (thread := self._thread(one.record.event)) is not None:
-                thread.tell(one.record.event, _LAST)
-                self._due(thread, _REST)
+    def heard(self, entries: Sequence[StoreEntry], /) -> None:
+        """Schedule a read of the files of these entries' sessions."""
+        for entry in entries:
+            if (session := self._find_session(entry.record.event)) is not None:
+                session.add_event(entry.record.event, _FINAL_READ_DELAYS_S)
+                self._schedule_read(session, _READ_DELAY_S)
 
-    def _thread(self, event: Event) -> Thread | None:
+    def _find_session(self, event: Event) -> SessionTranscripts | None:
         reader = reader_of(event)
         if reader is None or event.session is None:
             return None
         key = (event.agent, event.session)
-        thread, names = self._threads.get(key), self._names.of(event)
-        if thread is None and names:
-            thread = self._threads[key] = Thread(*key, reader)
-        if thread is not None:
-            self._threads.move_to_end(key)
-            for name in names:
-                thread.add(name)
-        while len(self._threads) > _THREADS:
-            self._threads.popitem(last=False)
-        return thread
+        session, paths = self._sessions.get(key), self._paths.paths_of(event)
+        if session is None and paths:
+            session = self._sessions[key] = SessionTranscripts(*key, reader)
+        if session is not None:
+            self._sessions.move_to_end(key)
+            for path in paths:
+                session.add_path(path)
+        while len(self._sessions) > _MAX_SESSIONS:
+            self._sessions.popitem(last=False)
+        return session
 
-    def tend(self) -> None:
-        """From time to time: what was not read when we were not there, and sessions of which nothing was heard."""
-        if not self._knows_others and settings.records():
-            self._keeper.ask(self._take_over)
-        for thread in list(self._threads.values()):
-            if thread.due is None and not thread.is_over and monotonic() - thread.heard > _QUIET:
-                thread.looks = []
-                self._due(thread, 0)
+    def maintain(self) -> None:
+        """Periodic: resume sessions of an earlier daemon, and finish sessions that are idle."""
+        if not self._has_resumed and settings.records():
+            self._store_writer.run_with_recorder(self._resume_sessions)
+        for session in list(self._sessions.values()):
+            if session.due_at is None and not session.is_over and monotonic() - session.last_event_at > _IDLE_SESSION_S:
+                session.remaining_reads = []
+                self._schedule_read(session, 0)
 
-    def _take_over(self, recorder: Recorder) -> None:
-        self._knows_others = True
+    def _resume_sessions(self, recorder: Recorder) -> None:
+        self._has_resumed = True
         connection = recorder.writer.connection
-        since = times.text_of(datetime.now(UTC) - _YESTERDAY)
-        for record in records(connection, Wanted(since=since, last=_ROWS)):
-            if (thread := self._thread(record.event)) is not None:
-                thread.know(record.event)
-                self._due(thread, _REST)
-        for place in cursors.since(connection, since, _ROWS):
-            known = self._threads.get((place.agent, place.session or ""))
-            if known is not None:
-                known.add(str(place.path))
+        since = times.format_time(datetime.now(UTC) - _RESUME_WINDOW)
+        for record in find_records(connection, RecordFilter(since=since, last=_MAX_RESUME_ROWS)):
+            if (session := self._find_session(record.event)) is not None:
+                session.update_context(record.event)
+                self._schedule_read(session, _READ_DELAY_S)
+        for cursor in cursors.list_transcripts(connection, since, _MAX_RESUME_ROWS):
+            session_of_cursor = self._sessions.get((cursor.agent, cursor.session or ""))
+            if session_of_cursor is not None:
+                session_of_cursor.add_path(str(cursor.path))
 
-    def _due(self, thread: Thread, seconds: float) -> None:
+    def _schedule_read(self, session: SessionTranscripts, seconds: float) -> None:
         moment = monotonic() + seconds
-        if thread.due is None or moment < thread.due:
-            thread.due = moment
-            self._loop.at(moment, partial(self._look, thread, moment))
+        if session.due_at is None or moment < session.due_at:
+            session.due_at = moment
+            self._loop.call_at(moment, partial(self._queue_files, session, moment))
 
-    def _look(self, thread: Thread, moment: float) -> None:
-        """Read all files of a session, unless that was done meanwhile, or is being done."""
-        if thread.due != moment:
+    def _queue_files(self, session: SessionTranscripts, moment: float) -> None:
+        """Queue all files of a session, unless that was done meanwhile or is being done."""
+        if session.due_at != moment:
             return
-        thread.due = None
-        if self._is_queued(thread):
-            self._due(thread, _REST)
+        session.due_at = None
+        if self._is_queued(session):
+            self._schedule_read(session, _READ_DELAY_S)
             return
-        self._queue += [(thread, name, thread.looks == []) for name in thread.files]
-        self._go_on()
+        self._queue += [(session, path, session.remaining_reads == []) for path in session.files]
+        self._schedule_step()
 
-    def _is_queued(self, thread: Thread) -> bool:
-        return any(one is thread for one, _, _ in self._queue)
+    def _is_queued(self, session: SessionTranscripts) -> bool:
+        return any(other is session for other, _, _ in self._queue)
 
-    def _go_on(self, seconds: float = 0.0) -> None:
-        if self._turns or self._hurries:
+    def _schedule_step(self, seconds: float = 0.0) -> None:
+        if self._is_scheduled or self._is_stopping:
             return
-        self._turns = True
-        self._loop.at(monotonic() + seconds, partial(self._loop.later, self._turn))
+        self._is_scheduled = True
+        self._loop.call_at(monotonic() + seconds, partial(self._loop.call_idle, self._run_step))
 
-    def _turn(self) -> None:
-        """Read one piece of one file, if nobody waits for us."""
-        self._turns = False
+    def _run_step(self) -> None:
+        """Read one chunk of one file, if no caller waits."""
+        self._is_scheduled = False
         if not self._queue:
             return
-        if self._is_busy() and self._waited < _PATIENCE:
-            self._waited += 1
-            self._go_on(_BUSY)
+        if self._is_busy() and self._busy_retries < _MAX_BUSY_RETRIES:
+            self._busy_retries += 1
+            self._schedule_step(_BUSY_RETRY_S)
             return
-        self._waited = 0
-        if not self._keeper.ask(self._next):
-            self._go_on(_TROUBLE)
+        self._busy_retries = 0
+        if not self._store_writer.run_with_recorder(self._read_next):
+            self._schedule_step(_STORE_RETRY_S)
         elif self._queue:
-            self._go_on()
+            self._schedule_step()
 
-    def _next(self, recorder: Recorder) -> None:
-        thread, name, last = self._queue[0]
-        more = self._pieces.read(recorder, thread, name, last=last)[0] if settings.records() else []
+    def _read_next(self, recorder: Recorder) -> None:
+        session, path, is_last = self._queue[0]
+        next_paths = self._reader.read_chunk(recorder, session, path, is_last=is_last)[0] if settings.records() else []
         self._queue.popleft()
-        self._queue.extendleft((thread, one, last) for one in more)
-        if not self._is_queued(thread):
-            self._done(thread)
+        self._queue.extendleft((session, next_path, is_last) for next_path in next_paths)
+        if not self._is_queued(session):
+            self._finish_session(session)
 
-    def _done(self, thread: Thread) -> None:
-        """All files of a session were read, as they are now."""
-        if thread.looks:
-            self._due(thread, thread.looks.pop(0))
-        elif thread.is_over and self._threads.get((thread.agent, thread.session)) is thread:
-            del self._threads[thread.agent, thread.session]
+    def _finish_session(self, session: SessionTranscripts) -> None:
+        if session.remaining_reads:
+            self._schedule_read(session, session.remaining_reads.pop(0))
+        elif session.is_over and self._sessions.get((session.agent, session.session)) is session:
+            del self._sessions[session.agent, session.session]
 
-    def hurry(self) -> None:
-        """We are leaving: what is there is read at the very end, and only so much of it."""
-        self._hurries = True
+    def stop(self) -> None:
+        """Stop: what is there is read at the very end, up to a limit."""
+        self._is_stopping = True
         self._queue.clear()
 
-    def _leave(self, recorder: Recorder) -> None:
-        left = _LEAVING
-        for thread in reversed(self._threads.values()):
-            if monotonic() - thread.heard < _QUIET and settings.records():
-                left = self._pieces.catch_up(recorder, thread, left, last=thread.is_over)
+    def _read_before_close(self, recorder: Recorder) -> None:
+        remaining_bytes = _MAX_SHUTDOWN_READ_BYTES
+        for session in reversed(self._sessions.values()):
+            if monotonic() - session.last_event_at < _IDLE_SESSION_S and settings.records():
+                remaining_bytes = self._reader.read_all(recorder, session, remaining_bytes, is_last=session.is_over)
 
     def status(self) -> Object:
-        """What is told about it."""
-        return {"sessions": len(self._threads)} | self._pieces.status()
+        """The transcripts' part of the status report."""
+        return {"sessions": len(self._sessions)} | self._reader.status()

@@ -1,4 +1,4 @@
-"""Calls that concern nobody: noted, answered with silence, and looked at when nobody waits (docs/adr/0016)."""
+"""Deferred calls: answered at once from the fast-path table, recorded later when idle (docs/adr/0016)."""
 
 from collections import deque
 from time import monotonic
@@ -7,118 +7,115 @@ from msgspec.json import decode
 
 from hookonce import light
 from hookonce.journeys import on, silent
-from hookonce.journeys.ground import Ground
+from hookonce.journeys.ground import CallContext
 from hookonce.model import Object
-from hookonce.runtime.loop import Loop
+from hookonce.runtime.loop import EventLoop
 from hookonce.service import request
-from hookonce.service.doors import Doors
-from hookonce.service.visit import Visit
-from hookonce.store.journal import Journal
+from hookonce.service.doors import DedupCache
+from hookonce.service.visit import CallTask
+from hookonce.store.journal import SpoolJournal
 
-_MOST = 4096  # calls of which only that they happened is known; beyond, the next one waits for the first of them
-_WEIGHT = 32 << 20  # and bytes that they have said, all together
-_REST = 0.005  # seconds without a call in which others are looked at
-_OLDEST = 5.0  # seconds after which they are looked at all the same
+_MAX_DEFERRED_CALLS = 4096  # calls of which only that they happened is known; beyond, the next one waits for the first of them
+_MAX_DEFERRED_BYTES = 32 << 20  # and bytes that they have said, all together
+_QUIET_PERIOD_S = 0.005  # seconds without a call in which others are looked at
+_MAX_DEFER_S = 5.0  # seconds after which they are looked at all the same
 
 
-class Quiet:
-    """What was answered already, in the order in which it happened."""
+class DeferredCalls:
+    """Queue of calls that were answered already and have still to be recorded, in order."""
 
-    def __init__(self, loop: Loop, journal: Journal, doors: Doors) -> None:
-        """Nothing yet."""
-        self._loop, self._journal, self._doors = loop, journal, doors
-        self._later: deque[tuple[float, list[bytes]]] = deque()
-        self._weight, self._last, self._waits, self._due = 0, 0.0, False, 0
-        self._hurried = 0  # how many are to be looked at though calls come
+    def __init__(self, loop: EventLoop, journal: SpoolJournal, dedup_cache: DedupCache) -> None:
+        """Empty queue."""
+        self._loop, self._journal, self._dedup_cache = loop, journal, dedup_cache
+        self._queue: deque[tuple[float, list[bytes]]] = deque()
+        self._queue_bytes, self._last_call_at, self._is_scheduled, self._batch_remaining = 0, 0.0, False, 0
+        self._forced_remaining = 0  # how many are to be looked at though calls come
 
-    def answer(self, fields: list[bytes]) -> bytes | None:
-        """The silence for a call that concerns nobody, once it is noted; None for all other calls."""
-        self._last = monotonic()
-        table = silent.current()
-        row = _row(table, fields)
+    def answer_silently(self, fields: list[bytes]) -> bytes | None:
+        """Reply of a call that concerns no hook, once it is noted in the journal; None for all other calls."""
+        self._last_call_at = monotonic()
+        table = silent.current_table()
+        row = _find_row(table, fields)
         if row is None:
             return None
-        name = request.name_of(fields[2])
+        call_id = request.parse_call_id(fields[2])
         silence: bytes = row["silence"]
         if not table["record"]:
             return silence
-        if not self._journal.note(name, light.happened(table, row, name)):
+        if not self._journal.append_placeholder(call_id, light.build_spool_line(table, row, call_id)):
             return None  # a record that is lost is counted on the long way
-        self._put_aside(fields)
+        self._defer(fields)
         return silence
 
-    def _put_aside(self, fields: list[bytes]) -> None:
-        self._later.append((self._last, fields))
-        self._weight += len(fields[7])
-        if len(self._later) > _MOST or self._weight > _WEIGHT:
-            self._catch_up()
-        self._wait()
+    def _defer(self, fields: list[bytes]) -> None:
+        self._queue.append((self._last_call_at, fields))
+        self._queue_bytes += len(fields[7])
+        if len(self._queue) > _MAX_DEFERRED_CALLS or self._queue_bytes > _MAX_DEFERRED_BYTES:
+            self._process_next()
+        self._schedule()
 
-    def _wait(self) -> None:
-        if not self._waits:
-            self._waits = True
-            self._loop.at(monotonic() + _REST, self._look)
+    def _schedule(self) -> None:
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._loop.call_at(monotonic() + _QUIET_PERIOD_S, self._check_queue)
 
-    def _look(self) -> None:
-        """See whether there is time now; while calls come one after the other, those who wait come first."""
-        self._waits = False
-        if self._later and not self._is_busy():
-            self._begin()
-        elif self._later:
-            self._wait()
+    def _check_queue(self) -> None:
+        self._is_scheduled = False
+        if self._queue and not self._is_busy():
+            self._start_batch()
+        elif self._queue:
+            self._schedule()
 
     def _is_busy(self) -> bool:
-        """Whether calls come one after the other, and nothing has waited for too long."""
         now = monotonic()
-        return now - self._last < _REST and now - self._later[0][0] <= _OLDEST
+        return now - self._last_call_at < _QUIET_PERIOD_S and now - self._queue[0][0] <= _MAX_DEFER_S
 
     @property
-    def is_done(self) -> bool:
-        """Whether all of them were looked at."""
-        return not self._later
+    def is_flushed(self) -> bool:
+        """Whether the queue is empty."""
+        return not self._queue
 
-    def hurry(self) -> None:
-        """Look at all of them now, whoever calls."""
-        self._hurried = len(self._later)
-        self._begin()
+    def flush(self) -> None:
+        """Process the whole queue now, even while calls come in."""
+        self._forced_remaining = len(self._queue)
+        self._start_batch()
 
-    def _begin(self) -> None:
-        if self._later and not self._due:
-            self._loop.later(self._go_on)
-        self._due = len(self._later)
+    def _start_batch(self) -> None:
+        if self._queue and not self._batch_remaining:
+            self._loop.call_idle(self._run_step)
+        self._batch_remaining = len(self._queue)
 
-    def _go_on(self) -> None:
-        """Look at one of them, in a turn of the loop in which nobody's hooks have to be started; then at the next."""
-        if self._later and not self._hurried and self._is_busy():
-            self._due = 0
-            self._wait()
+    def _run_step(self) -> None:
+        """Process one call per idle turn of the loop, then schedule the next."""
+        if self._queue and not self._forced_remaining and self._is_busy():
+            self._batch_remaining = 0
+            self._schedule()
             return
-        self._due = max(min(self._due, len(self._later)) - 1, 0)
-        self._hurried = max(self._hurried - 1, 0)
-        if self._due > 0:
-            self._loop.later(self._go_on)
-        self._catch_up()
+        self._batch_remaining = max(min(self._batch_remaining, len(self._queue)) - 1, 0)
+        self._forced_remaining = max(self._forced_remaining - 1, 0)
+        if self._batch_remaining > 0:
+            self._loop.call_idle(self._run_step)
+        self._process_next()
 
-    def _catch_up(self) -> None:
-        """Keep what one of these calls was."""
-        if not self._later:
+    def _process_next(self) -> None:
+        if not self._queue:
             return
-        _, fields = self._later.popleft()
-        self._weight -= len(fields[7])
-        asked = request.read(fields)
-        where = Ground(
-            environment=asked.environment,
-            cwd=asked.cwd,
+        _, fields = self._queue.popleft()
+        self._queue_bytes -= len(fields[7])
+        client_request = request.parse_request(fields)
+        call_context = CallContext(
+            environment=client_request.environment,
+            cwd=client_request.cwd,
             spool=self._journal,
-            doors=self._doors,
-            asks=False,
-            lives_on=True,
+            dedup_store=self._dedup_cache,
+            runs_hooks=False,
+            is_long_lived=True,
         )
-        Visit(self._loop, on.walk(asked.words, asked.stdin, where, asked.id), lambda _: None).go()
+        CallTask(self._loop, on.handle_call(client_request.argv, client_request.stdin, call_context, client_request.id), lambda _: None).resume()
 
 
-def _row(table: Object, fields: list[bytes]) -> Object | None:
+def _find_row(table: Object, fields: list[bytes]) -> Object | None:
     try:
-        return light.row_of(table, fields, decode) if table else None
+        return light.find_row(table, fields, decode) if table else None
     except (ValueError, KeyError):  # no JSON, or none that can be read so: the long way says what it is
         return None

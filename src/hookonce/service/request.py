@@ -9,13 +9,13 @@ from msgspec import Struct
 from hookonce import wire
 
 
-class Request(Struct, frozen=True, kw_only=True):
-    """A frame taken apart; what the system calls things is kept as Python names them."""
+class ClientRequest(Struct, frozen=True, kw_only=True):
+    """A request frame, decoded; paths and words as Python's fsdecode gives them."""
 
     version: bytes
     build: str
     id: str
-    words: list[str]
+    argv: list[str]
     environment: Mapping[str, str]
     cwd: str
     umask: int
@@ -23,15 +23,15 @@ class Request(Struct, frozen=True, kw_only=True):
     namespaces: str
 
 
-def read(fields: list[bytes]) -> Request:
-    """The request in the fields of a frame; a ValueError where there is none."""
-    version, build, name, words, environment, cwd, umask, stdin, namespaces = fields[:9]
-    return Request(
+def parse_request(fields: list[bytes]) -> ClientRequest:
+    """Parse the fields of a frame; ValueError where they hold no request."""
+    version, build, call_id, argv, environment, cwd, umask, stdin, namespaces = fields[:9]
+    return ClientRequest(
         version=version,
         build=fsdecode(build),
-        id=name_of(name),
-        words=[fsdecode(word) for word in wire.words(words)],
-        environment=Variables(environment),
+        id=parse_call_id(call_id),
+        argv=[fsdecode(argument) for argument in wire.split_nul(argv)],
+        environment=LazyEnvironment(environment),
         cwd=fsdecode(cwd) or "/",
         umask=int(umask or b"-1"),
         stdin=stdin,
@@ -39,36 +39,36 @@ def read(fields: list[bytes]) -> Request:
     )
 
 
-def name_of(name: bytes) -> str:
-    """The id of the call; it becomes the name of a file, and must be nothing else."""
-    text = name.decode("ascii")
+def parse_call_id(field: bytes) -> str:
+    """Parse the call id; it becomes a file name, so nothing but letters, digits and dashes is accepted."""
+    text = field.decode("ascii")
     if not text.replace("-", "").isalnum():
         raise ValueError("an id that is none")
     return text
 
 
-class Variables(Mapping[str, str]):
-    """An environment, taken apart when somebody needs more than one word of it."""
+class LazyEnvironment(Mapping[str, str]):
+    """Environment mapping that is parsed on first use."""
 
     def __init__(self, field: bytes) -> None:
-        """As it came."""
+        """Keep the raw field."""
         self._field = field
 
     @cached_property
-    def _all(self) -> dict[str, str]:
-        found = (entry.partition("=") for entry in fsdecode(self._field).split("\0"))
-        return {key: value for key, sign, value in found if key and sign}
+    def _variables(self) -> dict[str, str]:
+        entries = (entry.partition("=") for entry in fsdecode(self._field).split("\0"))
+        return {key: value for key, sign, value in entries if key and sign}
 
     def __contains__(self, name: object) -> bool:
-        return f"{name}=".encode() in self._field and name in self._all
+        return f"{name}=".encode() in self._field and name in self._variables
 
     def __getitem__(self, name: str) -> str:
         if name not in self:
             raise KeyError(name)
-        return self._all[name]
+        return self._variables[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._all)
+        return iter(self._variables)
 
     def __len__(self) -> int:
-        return len(self._all)
+        return len(self._variables)

@@ -1,4 +1,4 @@
-"""A daemon's beginning and end: one at a time, which is whoever holds the lock."""
+"""Daemon lifecycle: the lock that allows one daemon per home, start, signals and shutdown."""
 
 import gc
 import os
@@ -9,113 +9,111 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 from hookonce.runtime import asking, folder
-from hookonce.runtime.loop import READ, Loop
+from hookonce.runtime.loop import READ, EventLoop
 
-GIVEN = 3  # the descriptor of the lock that whoever starts us hands over
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-_LONGEST = 100  # bytes of an address that every system takes; clients look at no longer one
-_held: list[int] = []
-
-
-def socket_file() -> Path:
-    """Where the daemon of this home listens."""
-    return asking.place()
+LOCK_FD = 3  # the descriptor of the lock that whoever starts us hands over
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_MAX_SOCKET_PATH_BYTES = 100  # bytes of an address that every system takes; clients look at no longer one
+_lock_fds: list[int] = []
 
 
-def lock_file() -> Path:
-    """What only one can hold."""
-    return folder.folder() / "daemon.lock"
+def daemon_socket_path() -> Path:
+    """Path of the Unix socket of this home's daemon."""
+    return asking.socket_path()
 
 
-def failed_file() -> Path:
-    """The mark of a start that failed, for those who would try again at once."""
-    return folder.folder() / "daemon.failed"
+def lock_path() -> Path:
+    """Path of the lock file that one daemon at a time holds."""
+    return folder.find_runtime_dir() / "daemon.lock"
 
 
-def lock() -> bool:
-    """Whether the lock is ours now: handed over, or free."""
-    handle = GIVEN if _is_lock(GIVEN) else os.open(lock_file(), _FLAGS, 0o600)
+def failure_marker_path() -> Path:
+    """Path of the marker of a start that failed, so that clients do not try again at once."""
+    return folder.find_runtime_dir() / "daemon.failed"
+
+
+def acquire_lock() -> bool:
+    """Acquire the daemon lock, inherited as descriptor 3 or free; whether that succeeded."""
+    fd = LOCK_FD if _is_lock_fd(LOCK_FD) else os.open(lock_path(), _LOCK_FLAGS, 0o600)
     try:
-        flock(handle, LOCK_EX | LOCK_NB)
+        flock(fd, LOCK_EX | LOCK_NB)
     except OSError:
-        os.close(handle)
+        os.close(fd)
         return False
-    os.set_inheritable(handle, False)  # noqa: FBT003  the system's own order of words
-    _held.append(handle)
+    os.set_inheritable(fd, False)  # noqa: FBT003  the system's own order of words
+    _lock_fds.append(fd)
     return True
 
 
-def unlock() -> None:
-    """Let somebody else be the daemon."""
-    while _held:
-        os.close(_held.pop())
+def release_lock() -> None:
+    """Release the lock, so that another daemon may start."""
+    while _lock_fds:
+        os.close(_lock_fds.pop())
 
 
-def _is_lock(handle: int) -> bool:
+def _is_lock_fd(fd: int) -> bool:
     try:
-        return os.path.samestat(os.fstat(handle), lock_file().lstat())
+        return os.path.samestat(os.fstat(fd), lock_path().lstat())
     except OSError:
         return False
 
 
 def serve() -> int:
-    """Be the daemon, unless there is one; the exit code."""
+    """Run the daemon unless one is running; the exit code."""
     from hookonce.store import log
 
-    if (reason := _obstacle()) is not None:
-        failed_file().touch(mode=0o600)
+    if (reason := _find_obstacle()) is not None:
+        failure_marker_path().touch(mode=0o600)
         log.write(f"daemon: {reason}")
         return 0
-    if not lock():
+    if not acquire_lock():
         return 0
     try:
-        _live()
+        _run_daemon()
     except BaseException as problem:  # noqa: BLE001  nobody sees it but our log
-        log.write(f"daemon: {log.trace(problem)}")
+        log.write(f"daemon: {log.format_trace(problem)}")
         with suppress(OSError):
-            failed_file().touch(mode=0o600)
+            failure_marker_path().touch(mode=0o600)
         return 70
     return 0
 
 
-def _obstacle() -> str | None:
-    """Why there should be no daemon, or not this one."""
+def _find_obstacle() -> str | None:
     from hookonce.handlers import limits
 
-    if limits.is_starved():
+    if limits.has_low_limits():
         return "whoever called has limits that not everybody should have; the next one may start it"
-    if len(bytes(socket_file())) > _LONGEST:
-        return f"{socket_file()} is too long for a socket; agents are answered without a daemon, more slowly"
+    if len(bytes(daemon_socket_path())) > _MAX_SOCKET_PATH_BYTES:
+        return f"{daemon_socket_path()} is too long for a socket; agents are answered without a daemon, more slowly"
     return None
 
 
-def _live() -> None:
+def _run_daemon() -> None:
     from hookonce.handlers import limits
     from hookonce.journeys import client, on
     from hookonce.service.daemon import Daemon
 
-    client.refresh()
-    on.refresh()
-    limits.widen()
-    daemon = Daemon(socket_file())
-    failed_file().unlink(missing_ok=True)
-    _on_signal(daemon.leave, daemon.loop)
+    client.refresh_client()
+    on.refresh_client_files()
+    limits.raise_fd_limit()
+    daemon = Daemon(daemon_socket_path())
+    failure_marker_path().unlink(missing_ok=True)
+    _install_signal_handlers(daemon.stop, daemon.loop)
     gc.collect()
     gc.disable()  # the daemon does it when nobody waits
     gc.freeze()  # what is there now stays; nobody looks through it again, and processes that we copy share it
     daemon.run()
 
 
-def _on_signal(leave: Callable[[], object], loop: Loop) -> None:
-    """A polite signal ends us when what is under way is done."""
-    ear, mouth = os.pipe()
-    os.set_blocking(mouth, False)
-    signal.set_wakeup_fd(mouth)
+def _install_signal_handlers(stop: Callable[[], object], loop: EventLoop) -> None:
+    read_fd, write_fd = os.pipe()
+    os.set_blocking(write_fd, False)
+    signal.set_wakeup_fd(write_fd)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: None)
 
-    def told(_: int) -> None:
-        os.read(ear, 64)
-        leave()
+    def handle_wakeup(_: int) -> None:
+        os.read(read_fd, 64)
+        stop()
 
-    loop.watch(ear, READ, told)
+    loop.watch_fd(read_fd, READ, handle_wakeup)

@@ -1,4 +1,4 @@
-"""A thread: one session as its files tell it, its sub-agents' files among them."""
+"""Transcript files of a session and its sub-agents, and the reader that stores them chunk by chunk."""
 
 from collections import deque
 from pathlib import Path
@@ -8,112 +8,112 @@ from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import decode
 
 from hookonce import transcripts
-from hookonce.derive.calls import OVER
-from hookonce.journeys.transcribe import Whose
+from hookonce.derive.calls import SESSION_ENDS
+from hookonce.journeys.transcribe import TranscriptOwner
 from hookonce.model import Event, Json
-from hookonce.transcripts.reader import Reader
-from hookonce.transcripts.reading import Spawn
+from hookonce.transcripts.reader import TranscriptReader
+from hookonce.transcripts.reading import SubagentSpawn
 
-_NAMED = ("transcript_path", "agent_transcript_path")
-_FILES = 512  # of one session
-_CALLS, _LONGEST = 64, 1 << 16  # whose own words are remembered, and bytes of them
+_PATH_KEYS = ("transcript_path", "agent_transcript_path")
+_MAX_FILES = 512  # of one session
+_MAX_PAYLOADS, _MAX_PAYLOAD_BYTES = 64, 1 << 16  # whose own words are remembered, and bytes of them
 
 
-class Thread:
-    """What is known of a session, when its files are looked at next, and how often they will be after its end."""
+class SessionTranscripts:
+    """Transcript files of one session: their paths, when they are read next, and how often after the session's end."""
 
-    def __init__(self, agent: str, session: str, reader: Reader) -> None:
+    def __init__(self, agent: str, session: str, reader: TranscriptReader) -> None:
         """No file is known yet."""
         self.agent, self.session, self.reader = agent, session, reader
         self.version: str | None = None
         self.cwd: str | None = None
-        self.due: float | None = None
-        self.heard = monotonic()
-        self.looks: list[float] | None = None  # seconds until each of the last looks, once the session is over
-        self._names: dict[str, bool] = {}  # as they were told, and whether they are read
-        self._spawns: dict[str, Spawn] = {}
+        self.due_at: float | None = None
+        self.last_event_at = monotonic()
+        self.remaining_reads: list[float] | None = None  # seconds until each of the last looks, once the session is over
+        self._paths: dict[str, bool] = {}  # as they were told, and whether they are read
+        self._spawns: dict[str, SubagentSpawn] = {}
 
     @property
-    def whose(self) -> Whose:
-        """Whose files they are."""
-        return Whose(agent=self.agent, session=self.session, version=self.version, cwd=self.cwd, spawns=self._spawns)
+    def owner(self) -> TranscriptOwner:
+        """Owner of the files, for the events that are made of them."""
+        return TranscriptOwner(agent=self.agent, session=self.session, version=self.version, cwd=self.cwd, spawns=self._spawns)
 
     @property
     def files(self) -> list[str]:
-        """Those that are read."""
-        return [name for name, is_read in self._names.items() if is_read]
+        """Paths that are read."""
+        return [path for path, is_read in self._paths.items() if is_read]
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is expected of it."""
-        return self.looks is not None
+        """Whether the session has ended."""
+        return self.remaining_reads is not None
 
-    def tell(self, event: Event, looks: list[float]) -> None:
-        """One more event of it; after an end it is looked at so many times."""
-        self.heard = monotonic()
-        self.know(event)
-        self.looks = list(looks) if event.type in OVER else None
+    def add_event(self, event: Event, read_delays: list[float]) -> None:
+        """Take an event of the session; after an end the files are read once more after each of these delays."""
+        self.last_event_at = monotonic()
+        self.update_context(event)
+        self.remaining_reads = list(read_delays) if event.type in SESSION_ENDS else None
 
-    def know(self, event: Event) -> None:
-        """What an event says of where it happens."""
+    def update_context(self, event: Event) -> None:
+        """Take agent version and working directory from an event."""
         self.version, self.cwd = event.agent_version or self.version, self.cwd or event.cwd
 
-    def add(self, name: str) -> bool:
-        """One more file; whether it is new."""
-        new = name not in self._names and len(self._names) < _FILES
-        if new:
-            self._names[name] = True
-        return new
+    def add_path(self, path: str) -> bool:
+        """Add a path; whether it is new."""
+        is_new = path not in self._paths and len(self._paths) < _MAX_FILES
+        if is_new:
+            self._paths[path] = True
+        return is_new
 
-    def drop(self, name: str) -> None:
-        """One that cannot be read is not tried again."""
-        self._names[name] = False
+    def drop_path(self, path: str) -> None:
+        """Do not read a path again."""
+        self._paths[path] = False
 
-    def found(self, path: Path, spawned: list[Spawn]) -> list[str]:
-        """The files of sub-agents that were started there and are new to us."""
-        self._spawns |= {one.id: one for one in spawned}
-        return [str(one) for one in self.reader.nested(path, spawned) if self.add(str(one))]
+    def add_subagents(self, path: Path, spawns: list[SubagentSpawn]) -> list[str]:
+        """Add sub-agents; the paths of their transcripts that are new."""
+        self._spawns |= {item.id: item for item in spawns}
+        return [str(item) for item in self.reader.find_subagent_files(path, spawns) if self.add_path(str(item))]
 
 
-class _Words(Struct):
+class _TranscriptFields(Struct):
     transcript_path: Json = None
     agent_transcript_path: Json = None
 
 
-class Names:
-    """Where session files are. What is kept of a call may hide a part of a path, so its own words are remembered."""
+class TranscriptPaths:
+    """Transcript paths that events name; raw payloads are remembered, because redaction may hide a part of a path."""
 
     def __init__(self) -> None:
-        """Nobody has called yet."""
-        self._calls: deque[tuple[bytes, bytes]] = deque(maxlen=_CALLS)
+        """No payload is remembered yet."""
+        self._payloads: deque[tuple[bytes, bytes]] = deque(maxlen=_MAX_PAYLOADS)
 
-    def note(self, call: bytes, payload: bytes) -> None:
-        """A call in its own words."""
-        if len(payload) <= _LONGEST:
-            self._calls.append((call, payload))
+    def remember(self, call_id: bytes, payload: bytes) -> None:
+        """Remember the raw payload of a call."""
+        if len(payload) <= _MAX_PAYLOAD_BYTES:
+            self._payloads.append((call_id, payload))
 
-    def of(self, event: Event) -> list[str]:
-        """The files that an event names; one that is not there may have lost a part of its name."""
-        found = [name for key in _NAMED if type(name := event.data.get(key)) is str and name]
-        if all(map(_is_there, found)):
-            return found
-        said = next((payload for call, payload in self._calls if call == event.id.encode()), b"{}")
+    def paths_of(self, event: Event) -> list[str]:
+        """Transcript paths of an event; one that does not exist may have been redacted, so the raw payload is asked."""
+        transcript_paths = [path for key in _PATH_KEYS if type(path := event.data.get(key)) is str and path]
+        if all(map(_path_exists, transcript_paths)):
+            return transcript_paths
+        raw = next((payload for call_id, payload in self._payloads if call_id == event.id.encode()), b"{}")
         try:
-            words = decode(said, type=_Words)
+            fields = decode(raw, type=_TranscriptFields)
         except (DecodeError, ValidationError, UnicodeDecodeError):
-            return found
-        return [name for key in _NAMED if type(name := getattr(words, key)) is str and name] or found
+            return transcript_paths
+        return [path for key in _PATH_KEYS if type(path := getattr(fields, key)) is str and path] or transcript_paths
 
 
-def reader_of(event: Event) -> Reader | None:
-    """Who can read the files of an event's agent; what was imported from elsewhere has none here."""
+def reader_of(event: Event) -> TranscriptReader | None:
+    """Transcript reader of an event's agent; None for imported events."""
     if event.session is None or (event.origin is not None and event.origin.format is not None):
         return None
     return transcripts.load(event.agent) if event.agent in transcripts.TRANSCRIPTS else None
 
 
-def _is_there(name: str) -> bool:
+def _path_exists(path: str) -> bool:
     try:
-        return Path(name).exists()
+        return Path(path).exists()
     except (OSError, ValueError):
         return False

@@ -12,142 +12,141 @@ from functools import cache, partial
 from time import monotonic, time
 
 from hookonce import agents, times
-from hookonce.agents import kind_of, natives
+from hookonce.agents import canonical_event_of, config_events
 from hookonce.config import settings
-from hookonce.derive.calls import OVER
-from hookonce.derive.ending import IDLE, LATE
-from hookonce.derive.turns import BEGINNINGS
+from hookonce.derive.calls import SESSION_ENDS
+from hookonce.derive.ending import IDLE_TIMEOUT_MS, END_GRACE_MS
+from hookonce.derive.turns import BEGIN_EVENTS
 from hookonce.errors import HookonceError
-from hookonce.journeys.record import Key, Recorder
+from hookonce.journeys.record import SessionKey, Recorder
 from hookonce.model import Event
-from hookonce.runtime.loop import Loop
-from hookonce.service.keeper import Keeper
-from hookonce.service.lineage import Lineage, Process, above, caller, is_there
-from hookonce.service.watched import Watched
-from hookonce.store.entry import Entry
-from hookonce.store.unended import unended
+from hookonce.runtime.loop import EventLoop
+from hookonce.service.keeper import BackgroundStoreWriter
+from hookonce.service.lineage import ProcessAncestry, ProcessIdentity, find_ancestry, parse_caller, is_running
+from hookonce.service.watched import MonitoredSession
+from hookonce.store.entry import StoreEntry
+from hookonce.store.unended import open_sessions
 
-_SESSIONS = 512  # that are watched; who has been quiet for longest goes first
-_CALLERS = 1024  # calls whose record has not come yet
-_WALKS = 16  # looks at the processes above a caller between two ticks: a storm of calls needs no more
-_SOON = 2.0  # seconds in which what an agent has said last is still on its way to us
-_MARGIN = 120.0  # seconds in which a session that has rested for long enough is ended
-_SECOND = 1000  # milliseconds
-_STARTS = BEGINNINGS | {"session_start"}
+_MAX_SESSIONS = 512  # that are watched; who has been quiet for longest goes first
+_MAX_CALLERS = 1024  # calls whose record has not come yet
+_MAX_ANCESTRY_LOOKUPS = 16  # looks at the processes above a caller between two ticks: a storm of calls needs no more
+_GONE_GRACE_S = 2.0  # seconds in which what an agent has said last is still on its way to us
+_END_MARGIN_S = 120.0  # seconds in which a session that has rested for long enough is ended
+_MS_PER_S = 1000  # milliseconds
+_START_TYPES = BEGIN_EVENTS | {"session_start"}
 
 
-class Vigil:
-    """All sessions that have not ended, as far as we have heard of them."""
+class SessionReaper:
+    """Monitor of all sessions that have not ended."""
 
     def __init__(
         self,
-        loop: Loop,
-        keeper: Keeper,
+        loop: EventLoop,
+        store_writer: BackgroundStoreWriter,
         clock: Callable[[], float] = time,
-        steady: Callable[[], float] = monotonic,
+        steady_clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Be told by the keeper of all that is kept; `clock` is what people read, `steady` never goes back."""
-        self._loop, self._keeper, self._clock, self._steady = loop, keeper, clock, steady
-        self._open: OrderedDict[Key, Watched] = OrderedDict()
-        self._callers: OrderedDict[bytes, Lineage] = OrderedDict()
-        self._above: dict[bytes, Lineage] = {}
-        self._walks, self._has_looked_back = _WALKS, False
-        keeper.noticed = self.noticed
+        """Registers with the store writer; `clock` is wall time, `steady_clock` is monotonic."""
+        self._loop, self._store_writer, self._clock, self._monotonic = loop, store_writer, clock, steady_clock
+        self._sessions: OrderedDict[SessionKey, MonitoredSession] = OrderedDict()
+        self._callers: OrderedDict[bytes, ProcessAncestry] = OrderedDict()
+        self._ancestries: dict[bytes, ProcessAncestry] = {}
+        self._lookups_left, self._has_loaded_open = _MAX_ANCESTRY_LOOKUPS, False
+        store_writer.on_stored = self.handle_stored
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether a session may still end of which nobody else would know."""
-        latest = max((one.last for one in self._open.values()), default=0.0)
-        return self._clock() - latest < IDLE / _SECOND + _MARGIN
+    def has_open_sessions(self) -> bool:
+        """Whether a session may still end that nobody else would notice."""
+        latest = max((session.last_event_s for session in self._sessions.values()), default=0.0)
+        return self._clock() - latest < IDLE_TIMEOUT_MS / _MS_PER_S + _END_MARGIN_S
 
-    def called(self, name: bytes, parent: bytes) -> None:
-        """A client has called, and says who has called it; both may be gone by the time its record is kept."""
-        lineage = self._above.get(parent)
-        if lineage is None:
-            first = caller(parent)
-            if first is None or self._walks <= 0:
+    def record_caller(self, call_id: bytes, parent: bytes) -> None:
+        """Remember the ancestry of a client's caller; both may be gone by the time its record is stored."""
+        ancestry = self._ancestries.get(parent)
+        if ancestry is None:
+            caller_process = parse_caller(parent)
+            if caller_process is None or self._lookups_left <= 0:
                 return
-            self._walks -= 1
-            lineage = self._above[parent] = above(first)
-        if lineage:
-            self._callers[name] = lineage
-        if len(self._callers) > _CALLERS:
+            self._lookups_left -= 1
+            ancestry = self._ancestries[parent] = find_ancestry(caller_process)
+        if ancestry:
+            self._callers[call_id] = ancestry
+        if len(self._callers) > _MAX_CALLERS:
             self._callers.popitem(last=False)
 
-    def noticed(self, entries: Sequence[Entry]) -> None:
-        """These calls were kept."""
-        for event in (one.record.event for one in entries):
-            lineage = self._callers.pop(event.id.encode(), None)
+    def handle_stored(self, entries: Sequence[StoreEntry]) -> None:
+        """Take entries that were stored."""
+        for event in (item.record.event for item in entries):
+            ancestry = self._callers.pop(event.id.encode(), None)
             if event.session is None:
                 continue
-            if event.type in OVER:
-                self._open.pop((event.agent, event.session), None)
-            elif lineage is not None:
-                one = self._seen((event.agent, event.session), event)
-                one.called(lineage, anew=event.type == "session_start")
-                one.heard = self._steady()
+            if event.type in SESSION_ENDS:
+                self._sessions.pop((event.agent, event.session), None)
+            elif ancestry is not None:
+                item = self._touch((event.agent, event.session), event)
+                item.add_call(ancestry, is_restart=event.type == "session_start")
+                item.last_call_at = self._monotonic()
 
-    def _seen(self, key: Key, event: Event) -> Watched:
-        one = self._open.setdefault(key, Watched())
-        one.seen(event)
-        self._open.move_to_end(key)
-        while len(self._open) > _SESSIONS:
-            self._open.popitem(last=False)
-        return one
+    def _touch(self, key: SessionKey, event: Event) -> MonitoredSession:
+        session = self._sessions.setdefault(key, MonitoredSession())
+        session.add_event(event)
+        self._sessions.move_to_end(key)
+        while len(self._sessions) > _MAX_SESSIONS:
+            self._sessions.popitem(last=False)
+        return session
 
-    def tick(self) -> None:
-        """Every few seconds: see who is gone, and what has rested for too long."""
-        self._walks = _WALKS
-        self._above = {told: lineage for told, lineage in self._above.items() if lineage and is_there(lineage[0])}
-        if not settings.records() or not self._keeper.ask(self._look):
+    def check_sessions(self) -> None:
+        """Every few seconds: end sessions whose process is gone or that are idle."""
+        self._lookups_left = _MAX_ANCESTRY_LOOKUPS
+        self._ancestries = {parent: ancestry for parent, ancestry in self._ancestries.items() if ancestry and is_running(ancestry[0])}
+        if not settings.records() or not self._store_writer.run_with_recorder(self._sync_sessions):
             return
-        there = {process: is_there(process) for one in self._open.values() if (process := one.process) is not None}
-        for key, one in self._open.items():
-            gone = self._is_gone(key[0], one, there)
-            if gone or self._has_rested(one):
-                self._loop.later(partial(self._end, key, gone=gone))
+        running = {process: is_running(process) for session in self._sessions.values() if (process := session.process) is not None}
+        for key, session in self._sessions.items():
+            is_gone = self._is_process_gone(key[0], session, running)
+            if is_gone or self._is_idle(session):
+                self._loop.call_idle(partial(self._end_session, key, is_gone=is_gone))
 
-    def _has_rested(self, one: Watched) -> bool:
-        """Whether it has been quiet for so long; while the machine slept nobody could have said anything."""
-        rest = IDLE / _SECOND
-        awake = one.heard is None or self._steady() - one.heard >= rest
-        return awake and self._clock() - one.last >= rest
+    def _is_idle(self, session: MonitoredSession) -> bool:
+        """Whether it is idle for long enough; time in which the machine slept does not count."""
+        idle_s = IDLE_TIMEOUT_MS / _MS_PER_S
+        was_awake = session.last_call_at is None or self._monotonic() - session.last_call_at >= idle_s
+        return was_awake and self._clock() - session.last_event_s >= idle_s
 
-    def _look(self, recorder: Recorder) -> None:
-        """Sessions that we were not called in: those of calls that were answered without us, and older ones."""
-        if not self._has_looked_back:
-            self._has_looked_back = True
-            for agent, session, last in [*unended(recorder.writer.connection, OVER, _STARTS)][::-1]:
-                self._open.setdefault((agent, session), Watched(times.seconds(last) or 0.0))
+    def _sync_sessions(self, recorder: Recorder) -> None:
+        """Add sessions of calls that one-shot processes answered, and those that were open before the daemon started."""
+        if not self._has_loaded_open:
+            self._has_loaded_open = True
+            for agent, session, last in [*open_sessions(recorder.writer.connection, SESSION_ENDS, _START_TYPES)][::-1]:
+                self._sessions.setdefault((agent, session), MonitoredSession(times.to_seconds(last) or 0.0))
         for key, state in recorder.states.items():
-            last_event, one = state.turns.last, self._open.get(key)
-            if key[1] is None or last_event is None or state.turns.ended or not state.turns.begun:
-                self._open.pop(key, None)
-            elif one is None or one.event is not last_event:
-                self._seen(key, last_event)
+            last_event, monitored_session = state.turns.last, self._sessions.get(key)
+            if key[1] is None or last_event is None or state.turns.has_ended or not state.turns.has_begun:
+                self._sessions.pop(key, None)
+            elif monitored_session is None or monitored_session.event is not last_event:
+                self._touch(key, last_event)
 
-    def _is_gone(self, agent: str, one: Watched, there: dict[Process, bool]) -> bool | None:
-        """Whether its agent is gone, and nothing more will be heard of it; None where nobody knows its process."""
-        if one.process is None:
+    def _is_process_gone(self, agent: str, session: MonitoredSession, running: dict[ProcessIdentity, bool]) -> bool | None:
+        """Whether its process is gone for long enough; None where its process is not known."""
+        if session.process is None:
             return None
-        if there[one.process]:
-            one.gone = None
+        if running[session.process]:
+            session.gone_at = None
             return False
-        one.gone = self._steady() if one.gone is None else one.gone
-        return self._steady() - one.gone >= (LATE / _SECOND if tells(agent) else _SOON)
+        session.gone_at = self._monotonic() if session.gone_at is None else session.gone_at
+        return self._monotonic() - session.gone_at >= (END_GRACE_MS / _MS_PER_S if reports_session_end(agent) else _GONE_GRACE_S)
 
-    def _end(self, key: Key, *, gone: bool | None) -> None:
-        """Keep its end, unless something was heard of it meanwhile."""
+    def _end_session(self, key: SessionKey, *, is_gone: bool | None) -> None:
         now = times.from_seconds(self._clock()) or times.now()
-        if key in self._open and self._keeper.end(key, now=now, gone=gone, tells=False):
-            self._open.pop(key, None)
+        if key in self._sessions and self._store_writer.end_session(key, now=now, is_gone=is_gone, tells=False):
+            self._sessions.pop(key, None)
 
 
 @cache
-def tells(name: str) -> bool:
-    """Whether an agent always tells that a session has ended."""
+def reports_session_end(name: str) -> bool:
+    """Whether an agent always reports the end of a session."""
     try:
         agent = agents.load(name)
     except HookonceError:
         return True  # nobody knows; it is given time
-    return agent.ends == "told" and any(kind_of(agent, native) == "session_end" for native in natives(agent))
+    return agent.ends == "told" and any(canonical_event_of(agent, native) == "session_end" for native in config_events(agent))

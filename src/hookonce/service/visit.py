@@ -1,66 +1,66 @@
-"""One call under way: the walk goes on whenever what it needs is there, and ends when its caller has hung up."""
+"""Call task: a task on the daemon's event loop, resumed after each operation, cancelled at hangup."""
 
 from collections.abc import Callable
 from time import monotonic
 
-from hookonce.handlers.errand import Errand, Ongoing, Ran
-from hookonce.handlers.walk import Need, Walk
+from hookonce.handlers.errand import Operation, OperationHandle, OperationResult
+from hookonce.handlers.walk import TaskWait, Task
 from hookonce.model import Reply
-from hookonce.runtime.loop import Loop, Timer
+from hookonce.runtime.loop import EventLoop, Timer
 from hookonce.store import log
 
 
-class Visit:
-    """A walk that waits together with many others."""
+class CallTask:
+    """A task that runs beside many others on one event loop."""
 
-    def __init__(self, loop: Loop, walk: Walk[Reply], done: Callable[[Reply | None], object]) -> None:
-        """Be ready to go; in the end a function is told the answer, or that there is none."""
-        self._loop, self._walk, self._done = loop, walk, done
-        self._waits: Ongoing | Timer | None = None
+    def __init__(self, loop: EventLoop, task: Task[Reply], on_reply: Callable[[Reply | None], object]) -> None:
+        """Prepare; `on_reply` gets the reply, or None if the task failed."""
+        self._loop, self._task, self._on_reply = loop, task, on_reply
+        self._pending: OperationHandle | Timer | None = None
         self.is_over = False
 
-    def go(self, had: Ran | None = None) -> None:
-        """Go on with what was needed."""
+    def resume(self, result: OperationResult | None = None) -> None:
+        """Resume the task with the result of what it waited for."""
         if self.is_over:
             return
         try:
-            need = self._walk.send(had)
-        except StopIteration as end:
-            self._end(end.value)
+            wait = self._task.send(result)
+        except StopIteration as stop:
+            self._finish(stop.value)
         except BaseException as problem:  # noqa: BLE001  the caller goes on without us, and we without it
-            log.write(f"daemon: {log.trace(problem)}")
-            self._end(None)
+            log.write(f"daemon: {log.format_trace(problem)}")
+            self._finish(None)
         else:
-            self._wait(need)
+            self._wait_for(wait)
 
-    def _wait(self, need: Need) -> None:
-        """An errand is begun when everybody who waits for a first word has had it."""
-        if isinstance(need, (int, float)):
-            self._waits = self._loop.at(monotonic() + need, self.go)
+    def _wait_for(self, wait: TaskWait) -> None:
+        """Operations start only after every new caller has its acknowledgement (`call_soon`)."""
+        if isinstance(wait, (int, float)):
+            self._pending = self._loop.call_at(monotonic() + wait, self.resume)
         else:
-            until = monotonic() + need.timeout
-            self._loop.soon(lambda: self._start(need, until))
+            deadline = monotonic() + wait.timeout
+            self._loop.call_soon(lambda: self._start_operation(wait, deadline))
 
-    def _start(self, errand: Errand, until: float) -> None:
-        left = until - monotonic()
+    def _start_operation(self, operation: Operation, deadline: float) -> None:
+        remaining_s = deadline - monotonic()
         if self.is_over:
             return
-        if left <= 0:
-            self.go(Ran(failure="timeout"))
+        if remaining_s <= 0:
+            self.resume(OperationResult(failure="timeout"))
         else:
-            self._waits = errand.begin(self._loop, left, self.go)
+            self._pending = operation.begin(self._loop, remaining_s, self.resume)
 
-    def _end(self, reply: Reply | None) -> None:
+    def _finish(self, reply: Reply | None) -> None:
         self.is_over = True
-        self._done(reply)
+        self._on_reply(reply)
 
-    def abandon(self) -> None:
-        """Nobody waits any more: what runs for it is killed."""
+    def cancel(self) -> None:
+        """Cancel: nobody waits any more, so running operations are killed."""
         if self.is_over:
             return
         self.is_over = True
-        if isinstance(self._waits, Timer):
-            self._waits.cancel()
-        elif self._waits is not None:
-            self._waits.end()
-        self._walk.close()
+        if isinstance(self._pending, Timer):
+            self._pending.cancel()
+        elif self._pending is not None:
+            self._pending.cancel()
+        self._task.close()

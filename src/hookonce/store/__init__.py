@@ -1,1 +1,1 @@
-"""What is kept, and what must never be."""
+"""The event store: SQLite database, spool, integrity, privacy, usage and maintenance."""

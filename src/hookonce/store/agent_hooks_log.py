@@ -1,7 +1,8 @@
-"""One setting captures everything: every record as a line of Agent Hooks in a file that the user has named.
+"""Agent Hooks log: every record as a line in a file that the user has named.
 
-Two things name one: `output` of the wildcard configuration, and AGENT_HOOKS_LOG where a setting allows it. A project
-names none, and a file that we have not begun ourselves is left alone: whoever sets a variable must not write to it.
+A file is named by `output` of the wildcard configuration, or by AGENT_HOOKS_LOG where a setting allows it; never
+by a project. Only files that hookonce has created itself are written: whoever sets a variable must not write to
+others.
 """
 
 import os
@@ -13,73 +14,73 @@ from pathlib import Path
 from stat import S_ISREG
 
 from hookonce.config import paths, settings
-from hookonce.config.capture import FILE, VARIABLE
+from hookonce.config.capture import AGENT_HOOKS_RULES_FILE, AGENT_HOOKS_LOG_VARIABLE
 from hookonce.formats import agent_hooks
 from hookonce.model import Json, Stored
 from hookonce.store import agent_hooks_sessions as sessions
 from hookonce.store import log
 from hookonce.texts import dump, load
 
-_EVERYTHING = "*"
-_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_END = 1 << 20  # bytes at the end of a file, in which what was written and not kept stands, if somebody was killed
+_ANY_EVENT = "*"
+_OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_TAIL_BYTES = 1 << 20  # bytes at the end of a file, in which what was written and not kept stands, if somebody was killed
 
-Part = tuple[str, bytes]  # the id of a record, and its lines
-
-
-class _NotOurs(OSError):
-    """A file that is there already and was not begun by us."""
+RecordLines = tuple[str, bytes]  # the id of a record, and its lines
 
 
-def write(record: Stored, environment: Mapping[str, str]) -> int:
-    """Add a record that nobody will find again by its session to the log that this environment names; to how many."""
-    named = environment.get(VARIABLE)
-    return _written([record], lambda _: [named] if named and settings.agent_hooks_log() else [])
+class _ForeignFileError(OSError):
+    """A log file that exists and was not created by hookonce."""
 
 
-def keep(records: Sequence[Stored]) -> int:
-    """Add records that are being kept to every log that wants them; what goes wrong is told in our own log, once.
+def append_record(record: Stored, environment: Mapping[str, str]) -> int:
+    """Append a record without a session to the log that this environment names; returns the number of logs."""
+    log_path = environment.get(AGENT_HOOKS_LOG_VARIABLE)
+    return _append_to_logs([record], lambda _: [log_path] if log_path and settings.agent_hooks_log() else [])
 
-    Whoever keeps them says so before they are kept for good, and again if that fails: a record that stands at the end
-    of a file already is not written again.
+
+def append_records(records: Sequence[Stored]) -> int:
+    """Append records to every log that wants them; failures go to our own log, once each.
+
+    Called before the records are committed, and again if that fails: a record that stands at the end of a file
+    already is not written again.
     """
-    allowed = settings.agent_hooks_log()
+    is_env_allowed = settings.agent_hooks_log()
 
-    def wanted(one: Stored) -> Iterator[str]:
-        named = sessions.place_of(one.event.agent, one.event.session) if allowed else None
-        yield from [named] if named else []
-        yield from _ruled(agent_hooks.name_of(one.event))
+    def log_paths(record: Stored) -> Iterator[str]:
+        log_path = sessions.log_of_session(record.event.agent, record.event.session) if is_env_allowed else None
+        yield from [log_path] if log_path else []
+        yield from _rule_outputs(agent_hooks.event_type_of(record.event))
 
-    return _written(records, wanted)
+    return _append_to_logs(records, log_paths)
 
 
-def _written(records: Sequence[Stored], places: Callable[[Stored], Iterable[str]]) -> int:
-    parts: dict[str, list[Part]] = {}
+def _append_to_logs(records: Sequence[Stored], log_paths_of: Callable[[Stored], Iterable[str]]) -> int:
+    batches: dict[str, list[RecordLines]] = {}
     for record in records:
-        wanted = set(places(record))
-        lines = b"".join(dump(document) + b"\n" for document in agent_hooks.write(record)) if wanted else b""
-        for place in wanted if lines else ():
-            parts.setdefault(place, []).append((record.event.id, lines))
-    return sum(_added(place, parts[place]) for place in sorted(parts))
+        log_paths = set(log_paths_of(record))
+        lines = b"".join(dump(document) + b"\n" for document in agent_hooks.write(record)) if log_paths else b""
+        for log_path in log_paths if lines else ():
+            batches.setdefault(log_path, []).append((record.event.id, lines))
+    return sum(_append_batch(log_path, batches[log_path]) for log_path in sorted(batches))
 
 
-def _ruled(kind: str) -> Iterator[str]:
-    for folder in (paths.configuration(), settings.SYSTEM):
-        file = folder / FILE
-        if folder != settings.SYSTEM or settings.is_owners(file, folder):
-            yield from (output for event, output in _rules(file) if event in {_EVERYTHING, kind})
+def _rule_outputs(event_type: str) -> Iterator[str]:
+    for folder in (paths.config_dir(), settings.SYSTEM):
+        file = folder / AGENT_HOOKS_RULES_FILE
+        if folder != settings.SYSTEM or settings.is_writable_by_owner_only(file, folder):
+            yield from (output for event, output in _load_rules(file) if event in {_ANY_EVENT, event_type})
 
 
-def _rules(file: Path) -> tuple[tuple[str, str], ...]:
+def _load_rules(file: Path) -> tuple[tuple[str, str], ...]:
     try:
         stat = file.stat()
     except OSError:
         return ()
-    return _read(file, (stat.st_ino, stat.st_mtime_ns, stat.st_size))
+    return _parse_rules(file, (stat.st_ino, stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(maxsize=8)
-def _read(file: Path, _stamp: tuple[int, int, int]) -> tuple[tuple[str, str], ...]:
+def _parse_rules(file: Path, _stamp: tuple[int, int, int]) -> tuple[tuple[str, str], ...]:
     """Which events go where; `hooks` is one rule or a list of them."""
     try:
         document: Json = load(file.read_text(encoding="utf-8"))
@@ -91,85 +92,85 @@ def _read(file: Path, _stamp: tuple[int, int, int]) -> tuple[tuple[str, str], ..
         return ()
 
 
-def _added(place: str, parts: list[Part]) -> bool:
+def _append_batch(log_path: str, batch: list[RecordLines]) -> bool:
     try:
-        handle = _opened(place)
+        handle = _open_log(log_path)
         try:
-            return _whole(handle, parts)
+            return _write_whole_lines(handle, batch)
         finally:
             os.close(handle)
     except OSError as problem:
-        _tell(place, str(problem.strerror))
+        _report_once(log_path, str(problem.strerror))
     except ValueError as problem:
-        _tell(place, str(problem))
+        _report_once(log_path, str(problem))
     return False
 
 
-def _whole(handle: int, parts: list[Part]) -> bool:
+def _write_whole_lines(handle: int, batch: list[RecordLines]) -> bool:
     """All of it or nothing: half a line would spoil the next one too."""
     flock(handle, LOCK_EX)
     size = os.fstat(handle).st_size
-    end = os.pread(handle, _END, max(0, size - _END))
-    if end and not end.endswith(b"\n"):  # somebody was killed in writing it
-        size -= len(end) - (end.rfind(b"\n") + 1)
+    tail = os.pread(handle, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
+    if tail and not tail.endswith(b"\n"):  # somebody was killed in writing it
+        size -= len(tail) - (tail.rfind(b"\n") + 1)
         os.ftruncate(handle, size)
-    lines = b"".join(text for name, text in parts if dump({"event_id": name})[1:-1] not in end)
+    lines = b"".join(text for event_id, text in batch if dump({"event_id": event_id})[1:-1] not in tail)
     if os.write(handle, lines) == len(lines):
         return True
     os.ftruncate(handle, size)
     raise OSError(None, "the disk is full")
 
 
-def _opened(place: str) -> int:
-    if not os.path.isabs(place):  # noqa: PTH117  asked for every record
+def _open_log(log_path: str) -> int:
+    if not os.path.isabs(log_path):  # noqa: PTH117  asked for every record
         raise ValueError("the name has to begin with /")
     try:
-        handle = os.open(place, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(log_path, _OPEN_FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return _ours(place)
+        return _open_own_log(log_path)
     with suppress(OSError):  # a file that is not listed is not written to again
-        _note(_mark(handle, place))
+        _register_file(_file_identity(handle, log_path))
     return handle
 
 
-def _ours(place: str) -> int:
-    handle = os.open(place, _FLAGS)
+def _open_own_log(log_path: str) -> int:
+    handle = os.open(log_path, _OPEN_FLAGS)
     stat = os.fstat(handle)
-    if S_ISREG(stat.st_mode) and stat.st_uid == os.getuid() and stat.st_nlink == 1 and _mark(handle, place) in _begun():
+    if S_ISREG(stat.st_mode) and stat.st_uid == os.getuid() and stat.st_nlink == 1 and _file_identity(handle, log_path) in _load_registry():
         return handle
     os.close(handle)
-    raise _NotOurs(None, "the file was there before us; remove it, or name another")
+    raise _ForeignFileError(None, "the file was there before us; remove it, or name another")
 
 
-def _mark(handle: int, place: str) -> str:
+def _file_identity(handle: int, log_path: str) -> str:
     stat = os.fstat(handle)
-    return f"{stat.st_dev} {stat.st_ino} {place!r}"
+    return f"{stat.st_dev} {stat.st_ino} {log_path!r}"
 
 
-def _list() -> Path:
-    return paths.data() / "agent-hooks-logs"
+def _registry_file() -> Path:
+    return paths.data_dir() / "agent-hooks-logs"
 
 
-def _note(mark: str) -> None:
-    _list().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(_list(), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+def _register_file(identity: str) -> None:
+    _registry_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(_registry_file(), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "ab", buffering=0) as file:
-        file.write(f"{mark}\n".encode())
+        file.write(f"{identity}\n".encode())
 
 
-def _begun() -> frozenset[str]:
+def _load_registry() -> frozenset[str]:
     try:
-        stat = _list().stat()
+        stat = _registry_file().stat()
     except OSError:
         return frozenset()
-    return _lines(_list(), (stat.st_ino, stat.st_mtime_ns, stat.st_size))
+    return _parse_registry(_registry_file(), (stat.st_ino, stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(maxsize=4)
-def _lines(file: Path, _stamp: tuple[int, int, int]) -> frozenset[str]:
+def _parse_registry(file: Path, _stamp: tuple[int, int, int]) -> frozenset[str]:
     return frozenset(file.read_text(encoding="utf-8").splitlines())
 
 
 @lru_cache(maxsize=64)
-def _tell(place: str, why: str) -> None:
-    log.write(f"{place!r} is not written as a log of Agent Hooks: {why}")
+def _report_once(log_path: str, reason: str) -> None:
+    log.write(f"{log_path!r} is not written as a log of Agent Hooks: {reason}")

@@ -1,4 +1,7 @@
-"""Which sessions were begun with AGENT_HOOKS_LOG: what follows from a call is kept when its environment is gone."""
+"""Registry of sessions that were started with AGENT_HOOKS_LOG, and the log file of each.
+
+What follows from a call is written when the call's environment is gone. Sessions are listed by a keyed hash.
+"""
 
 import hmac
 import os
@@ -10,63 +13,63 @@ from hookonce.config import paths
 from hookonce.store import keys
 from hookonce.texts import dump, load
 
-_MOST = 1 << 18  # bytes; of a longer list the newer half stays
-_MARK = 32  # characters by which a session is known; its name stands nowhere
-_NONE: dict[str, str] = {}
+_MAX_FILE_BYTES = 1 << 18  # bytes; of a longer list the newer half stays
+_SESSION_HASH_CHARS = 32  # characters by which a session is known; its name stands nowhere
+_NO_LOGS: dict[str, str] = {}
 
 
-def file() -> Path:
-    """A line for each session and the file that it named."""
-    return paths.data() / "agent-hooks-sessions"
+def sessions_file() -> Path:
+    """The registry file: one JSON line per session."""
+    return paths.data_dir() / "agent-hooks-sessions"
 
 
-def remember(agent: str, session: str, place: str) -> None:
-    """What this session tells is wanted there; of several places the last one counts."""
-    mark = _mark(agent, session)
-    if _known().get(mark) == place:
+def remember_log(agent: str, session: str, log_path: str) -> None:
+    """Register the log file of a session; the last one counts."""
+    session_hash = _session_hash(agent, session)
+    if _load_logs().get(session_hash) == log_path:
         return
-    file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(file(), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "a+b", buffering=0) as listed:
+    sessions_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(sessions_file(), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "a+b", buffering=0) as file:
         flock(handle, LOCK_EX)
-        if os.fstat(handle).st_size > _MOST:
-            listed.seek(0)
-            newer = listed.read()[-_MOST // 2 :].partition(b"\n")[2]
+        if os.fstat(handle).st_size > _MAX_FILE_BYTES:
+            file.seek(0)
+            newer_half = file.read()[-_MAX_FILE_BYTES // 2 :].partition(b"\n")[2]
             os.ftruncate(handle, 0)
-            listed.write(newer)
-        listed.write(dump([mark, place]) + b"\n")
+            file.write(newer_half)
+        file.write(dump([session_hash, log_path]) + b"\n")
 
 
-def place_of(agent: str, session: str | None) -> str | None:
-    """The file that a session named, if it named one."""
-    known = _known()
-    return known.get(_mark(agent, session)) if known and session is not None else None
+def log_of_session(agent: str, session: str | None) -> str | None:
+    """The log file of a session, if it named one."""
+    logs = _load_logs()
+    return logs.get(_session_hash(agent, session)) if logs and session is not None else None
 
 
-def is_there() -> bool:
-    """Whether any session may have named one."""
-    return os.access(file(), os.F_OK)
+def has_sessions() -> bool:
+    """Whether the registry exists; opens nothing."""
+    return os.access(sessions_file(), os.F_OK)
 
 
-def _mark(agent: str, session: str) -> str:
-    return hmac.digest(keys.hiding(), f"{agent}\0{session}".encode(errors="replace"), "sha256").hex()[:_MARK]
+def _session_hash(agent: str, session: str) -> str:
+    return hmac.digest(keys.load_digest_key(), f"{agent}\0{session}".encode(errors="replace"), "sha256").hex()[:_SESSION_HASH_CHARS]
 
 
-def _known() -> dict[str, str]:
+def _load_logs() -> dict[str, str]:
     try:
-        stat = file().stat()
+        stat = sessions_file().stat()
     except OSError:
-        return _NONE
-    return _read(file(), (stat.st_ino, stat.st_mtime_ns, stat.st_size))
+        return _NO_LOGS
+    return _parse_logs(sessions_file(), (stat.st_ino, stat.st_mtime_ns, stat.st_size))
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, _stamp: tuple[int, int, int]) -> dict[str, str]:
-    found = dict[str, str]()
+def _parse_logs(path: Path, _stamp: tuple[int, int, int]) -> dict[str, str]:
+    logs = dict[str, str]()
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            mark, place = load(line)
-            found[str(mark)] = str(place)
+            session_hash, log_path = load(line)
+            logs[str(session_hash)] = str(log_path)
         except (ValueError, TypeError):
             continue  # what somebody was killed in writing
-    return found
+    return logs

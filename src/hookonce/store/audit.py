@@ -9,33 +9,33 @@ from typing import Any
 from msgspec import Struct
 
 from hookonce.store import aside, chain, checkpoint, head, keys, structure, tombstone
-from hookonce.store.entry import read
-from hookonce.store.head import Head
-from hookonce.store.soundness import BESIDE, ROWS, fault
-from hookonce.store.tombstone import DAMAGED, Tombstone
+from hookonce.store.entry import decode_entry
+from hookonce.store.head import ChainHead
+from hookonce.store.soundness import INDEX_COLUMNS, SELECT_ROWS, find_row_fault
+from hookonce.store.tombstone import DAMAGE_NOTE, Tombstone
 
 # Summaries, which can be made anew from the rows, and how far transcripts were read.
-OUTSIDE = frozenset({"counts", "told", "places", "spent", "hooks", "sessions", "transcripts"})
-_TYPE = 1 + BESIDE.index("type")
-_MOST = 1000  # flaws that are told; a record that was rewritten has as many as it has rows
-_STEP = 5000  # rows from one word to whoever waits to the next
+DERIVED_TABLES = frozenset({"counts", "told", "places", "spent", "hooks", "sessions", "transcripts"})
+_TYPE_INDEX = 1 + INDEX_COLUMNS.index("type")
+_MAX_FLAWS = 1000  # flaws that are told; a record that was rewritten has as many as it has rows
+_PROGRESS_ROWS = 5000  # rows from one word to whoever waits to the next
 _NO_KEY = "the key that marks rows is not there: whether this machine has written them cannot be told"
 _NO_HEAD = "the head file is not there: whether rows were cut off after the last checkpoint cannot be told"
 _UNREADABLE = (sqlite3.Error, TypeError, ValueError, AttributeError, OverflowError)
 
-Tell = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]
 
 
 class Flaw(Struct, frozen=True, kw_only=True):
-    """Something that should not be: at a row, or around it; row 0 is the record as a whole."""
+    """A flaw at a row or around it; `seq` 0 is the record as a whole."""
 
     seq: int
     what: str
     id: str | None = None
 
 
-class Range(Struct, frozen=True):
-    """Rows of which the same can be said: signed, linked to each other only, or removed."""
+class RowRange(Struct, frozen=True):
+    """A range of rows in one state: signed, chained only, or removed."""
 
     first: int
     last: int
@@ -43,7 +43,7 @@ class Range(Struct, frozen=True):
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """What was found; `notes` are no flaws, but say what could not be seen. `more` flaws were not listed."""
+    """Result of an audit; `notes` are no flaws, but say what could not be checked. `more` flaws were not listed."""
 
     ok: bool
     rows: int
@@ -52,185 +52,180 @@ class Audit(Struct, frozen=True, kw_only=True):
     flaws: list[Flaw]
     more: int
     notes: list[str]
-    ranges: list[Range]
+    ranges: list[RowRange]
 
 
-class _Look:
-    """One look at a record: what is taken for true, and what was found so far."""
+class _AuditRun:
+    """State of one audit: trusted inputs and findings so far."""
 
-    def __init__(self, connection: Connection, head_file: Path | None, tell: Tell) -> None:
-        self.connection, self.tell = connection, tell
+    def __init__(self, connection: Connection, head_path: Path | None, report_progress: ProgressCallback) -> None:
+        self.connection, self.report_progress = connection, report_progress
         self.flaws: list[Flaw] = []
-        self.notes = [f"{path} can be read or written by others" for path in keys.exposed()]
-        self.more = self.rows = self.erased = self.signed = self.seq = 0
-        self.hash: bytes | None = chain.FIRST
-        self.holes: list[Tombstone] = []
-        self.key = keys.marking() if keys.is_marking() else None
+        self.notes = [f"{path} can be read or written by others" for path in keys.find_exposed_paths()]
+        self.unlisted_flaws = self.row_count = self.erased_rows = self.last_signed_seq = self.seq = 0
+        self.hash: bytes | None = chain.GENESIS_HASH
+        self.removals: list[Tombstone] = []
+        self.key = keys.load_mac_key() if keys.has_mac_key() else None
         # Read before the database is: whoever appends meanwhile must not look like somebody who cuts.
-        self.cuts = head.cuts(head_file) if self.key else []
-        self.noted: head.Noted | str | None = None
+        self.cut_heads = head.load_cuts(head_path) if self.key else []
+        self.head_note: head.HeadNote | str | None = None
         try:
-            self.noted = head.read(head_file) if self.key else None
+            self.head_note = head.read_note(head_path) if self.key else None
         except (ValueError, OSError) as problem:
-            self.noted = str(problem)
+            self.head_note = str(problem)
 
-    def add(self, flaws: Iterator[Flaw]) -> None:
-        """Take up flaws, and that somebody has left something in which no flaws can be looked for."""
+    def add_flaws(self, flaws: Iterator[Flaw]) -> None:
+        """Collect flaws; an unreadable database is a flaw itself."""
         try:
             for flaw in flaws:
-                if len(self.flaws) < _MOST:
+                if len(self.flaws) < _MAX_FLAWS:
                     self.flaws.append(flaw)
                 else:
-                    self.more += 1
+                    self.unlisted_flaws += 1
         except _UNREADABLE as problem:
             self.flaws.append(Flaw(seq=self.seq + 1, what=f"from here on the database cannot be read: {problem}"))
 
 
-def verify(connection: Connection, head_file: Path | None = None, tell: Tell = lambda _done, _all: None) -> Audit:
-    """Look at everything. The keys and the head file are taken for true."""
-    look = _Look(connection, head_file, tell)
-    usual = connection.text_factory
+def verify(connection: Connection, head_path: Path | None = None, report_progress: ProgressCallback = lambda _done, _all: None) -> Audit:
+    """Audit the database; the keys and the head file are trusted."""
+    run = _AuditRun(connection, head_path, report_progress)
+    text_factory = connection.text_factory
     connection.text_factory = lambda raw: raw.decode(errors="surrogateescape")
     connection.execute("BEGIN")
     try:
-        look.add(Flaw(seq=0, what=what) for what in structure.faults(connection))
-        for part in (_holes, _rows, _checkpoints, _ends, _outside):
-            look.add(part(look))
+        run.add_flaws(Flaw(seq=0, what=structure_fault) for structure_fault in structure.find_structure_faults(connection))
+        for check in (_check_tombstones, _check_rows, _check_checkpoints, _check_head, _check_head_file):
+            run.add_flaws(check(run))
     finally:
         connection.execute("ROLLBACK")
-        connection.text_factory = usual
+        connection.text_factory = text_factory
     return Audit(
-        ok=not look.flaws,
-        rows=look.rows,
-        removed=sum(one.count for one in look.holes),
-        erased=look.erased,
-        flaws=look.flaws,
-        more=look.more,
-        notes=look.notes,
-        ranges=_ranges(look),
+        ok=not run.flaws,
+        rows=run.row_count,
+        removed=sum(removal.count for removal in run.removals),
+        erased=run.erased_rows,
+        flaws=run.flaws,
+        more=run.unlisted_flaws,
+        notes=run.notes,
+        ranges=_row_ranges(run),
     )
 
 
-def _holes(look: _Look) -> Iterator[Flaw]:
-    """Rows were removed by us only, all of those that were there, and none that somebody had changed."""
-    known = keys.public()
-    for one in tombstone.all_of(look.connection):
-        gone = f"rows {one.first} to {one.last} were removed"
-        if not tombstone.is_genuine(one, known):
-            yield Flaw(seq=one.first, what=f"{gone}, and not by us")
+def _check_tombstones(run: _AuditRun) -> Iterator[Flaw]:
+    public_keys = keys.load_public_keys()
+    for removal in tombstone.load_tombstones(run.connection):
+        message = f"rows {removal.first} to {removal.last} were removed"
+        if not tombstone.is_genuine(removal, public_keys):
+            yield Flaw(seq=removal.first, what=f"{message}, and not by us")
             continue
-        look.holes.append(one)
-        if one.count != one.last - one.first + 1:
-            yield Flaw(seq=one.first, what=f"{gone}, and there were only {one.count} of them")
-        if one.why.endswith(DAMAGED):
-            yield Flaw(seq=one.first, what=f"{gone}{DAMAGED}")
+        run.removals.append(removal)
+        if removal.count != removal.last - removal.first + 1:
+            yield Flaw(seq=removal.first, what=f"{message}, and there were only {removal.count} of them")
+        if removal.why.endswith(DAMAGE_NOTE):
+            yield Flaw(seq=removal.first, what=f"{message}{DAMAGE_NOTE}")
 
 
-def _rows(look: _Look) -> Iterator[Flaw]:
-    """Row by row: its number follows, its hash fits what stands there, its mark was made with our key."""
-    total = look.connection.execute("SELECT count(*) FROM events").fetchone()[0]
-    holes = iter(look.holes)
-    hole = next(holes, None)
-    for row in look.connection.execute(f"{ROWS} ORDER BY seq"):
-        while hole is not None and hole.first == look.seq + 1 and row[0] > hole.last:
-            yield from _passed(look, hole)
-            hole = next(holes, None)
-        yield from _row(look, row)
-        if look.rows % _STEP == 0:
-            look.tell(look.rows, total)
-    while hole is not None and hole.first == look.seq + 1:
-        yield from _passed(look, hole)
-        hole = next(holes, None)
-    if hole is not None:
-        yield Flaw(seq=hole.first, what=f"rows {hole.first} to {hole.last} were removed, and something else is there")
-    if look.rows and look.key is None:
+def _check_rows(run: _AuditRun) -> Iterator[Flaw]:
+    total = run.connection.execute("SELECT count(*) FROM events").fetchone()[0]
+    removals = iter(run.removals)
+    removal = next(removals, None)
+    for row in run.connection.execute(f"{SELECT_ROWS} ORDER BY seq"):
+        while removal is not None and removal.first == run.seq + 1 and row[0] > removal.last:
+            yield from _skip_removal(run, removal)
+            removal = next(removals, None)
+        yield from _check_row(run, row)
+        if run.row_count % _PROGRESS_ROWS == 0:
+            run.report_progress(run.row_count, total)
+    while removal is not None and removal.first == run.seq + 1:
+        yield from _skip_removal(run, removal)
+        removal = next(removals, None)
+    if removal is not None:
+        yield Flaw(seq=removal.first, what=f"rows {removal.first} to {removal.last} were removed, and something else is there")
+    if run.row_count and run.key is None:
         yield Flaw(seq=0, what=_NO_KEY)
 
 
-def _passed(look: _Look, hole: Tombstone) -> Iterator[Flaw]:
-    if look.hash is not None and hole.before != look.hash:
-        yield Flaw(seq=hole.first, what="what stands before a removed part is not what stood there")
-    look.seq, look.hash = hole.last, hole.after
+def _skip_removal(run: _AuditRun, removal: Tombstone) -> Iterator[Flaw]:
+    if run.hash is not None and removal.before != run.hash:
+        yield Flaw(seq=removal.first, what="what stands before a removed part is not what stood there")
+    run.seq, run.hash = removal.last, removal.after
 
 
-def _row(look: _Look, row: tuple[Any, ...]) -> Iterator[Flaw]:
-    number, name, *_, known, _ = row
-    before = look.hash
-    if number != look.seq + 1:
-        before = None  # what stood there is gone, and cannot be compared with
-        yield Flaw(seq=look.seq + 1, what=f"rows {look.seq + 1} to {number - 1} are missing")
-    wrong = fault(row, before, look.key)
-    if wrong is not None:
-        yield Flaw(seq=number, id=str(name), what=wrong)
-    elif row[_TYPE] == aside.TYPE and not row[-3]:
-        yield from _put_aside(look, row)
-    look.rows += 1
-    look.erased += row[-3] == 1
-    look.seq, look.hash = number, known if type(known) is bytes else None
+def _check_row(run: _AuditRun, row: tuple[Any, ...]) -> Iterator[Flaw]:
+    seq, event_id, *_, row_hash, _ = row
+    previous_hash = run.hash
+    if seq != run.seq + 1:
+        previous_hash = None  # what stood there is gone, and cannot be compared with
+        yield Flaw(seq=run.seq + 1, what=f"rows {run.seq + 1} to {seq - 1} are missing")
+    problem = find_row_fault(row, previous_hash, run.key)
+    if problem is not None:
+        yield Flaw(seq=seq, id=str(event_id), what=problem)
+    elif row[_TYPE_INDEX] == aside.QUARANTINE_EVENT and not row[-3]:
+        yield from _check_quarantine(run, row)
+    run.row_count += 1
+    run.erased_rows += row[-3] == 1
+    run.seq, run.hash = seq, row_hash if type(row_hash) is bytes else None
 
 
-def _put_aside(look: _Look, row: tuple[Any, ...]) -> Iterator[Flaw]:
-    """What was not taken over from an older record: that somebody had changed it is not forgotten with it."""
-    for done, what in aside.told(read(row[-4]).record):
-        if done:
-            yield Flaw(seq=row[0], id=str(row[1]), what=what)
+def _check_quarantine(run: _AuditRun, row: tuple[Any, ...]) -> Iterator[Flaw]:
+    """Rows that a quarantine did not copy: that somebody had changed them is not forgotten with them."""
+    for is_tampering, message in aside.describe_quarantine(decode_entry(row[-4]).record):
+        if is_tampering:
+            yield Flaw(seq=row[0], id=str(row[1]), what=message)
         else:
-            look.notes.append(what)
+            run.notes.append(message)
 
 
-def _checkpoints(look: _Look) -> Iterator[Flaw]:
-    """Each is signed by us, follows the one before it, and says what stands there; the last one is the last."""
-    known, before, last = keys.public(), b"", 0
-    for point in checkpoint.all_of(look.connection):
-        if not checkpoint.is_genuine(point, before, known):
+def _check_checkpoints(run: _AuditRun) -> Iterator[Flaw]:
+    public_keys, previous_signature, last_seq = keys.load_public_keys(), b"", 0
+    for point in checkpoint.load_checkpoints(run.connection):
+        if not checkpoint.is_genuine(point, previous_signature, public_keys):
             yield Flaw(seq=point.seq, what="a checkpoint is not the one that was signed, or the one before it is gone")
-        elif point.seq > look.seq:
-            yield Flaw(seq=point.seq, what=f"row {point.seq} was signed, and the record ends at {look.seq}")
-        elif not head.holds(look.connection, Head(point.seq, point.hash, point.count)):
+        elif point.seq > run.seq:
+            yield Flaw(seq=point.seq, what=f"row {point.seq} was signed, and the record ends at {run.seq}")
+        elif not head.contains_head(run.connection, ChainHead(point.seq, point.hash, point.count)):
             yield Flaw(seq=point.seq, what="the row is not the one that was signed")
         else:
-            look.signed = point.seq
-        before, last = point.signature, point.seq
-    if isinstance(look.noted, head.Noted) and look.noted.signed > last:
-        yield Flaw(seq=look.noted.signed, what=f"the checkpoint at row {look.noted.signed} is gone")
+            run.last_signed_seq = point.seq
+        previous_signature, last_seq = point.signature, point.seq
+    if isinstance(run.head_note, head.HeadNote) and run.head_note.signed_seq > last_seq:
+        yield Flaw(seq=run.head_note.signed_seq, what=f"the checkpoint at row {run.head_note.signed_seq} is gone")
 
 
-def _ends(look: _Look) -> Iterator[Flaw]:
-    """The record goes as far as its head in the database says, and holds as many rows."""
-    found = look.connection.execute("SELECT one, seq, hash, count FROM head").fetchall()
-    if len(found) != 1 or found[0][0] != 1:
-        yield Flaw(seq=look.seq, what="the database has no head, or not the one that we made")
+def _check_head(run: _AuditRun) -> Iterator[Flaw]:
+    head_rows = run.connection.execute("SELECT one, seq, hash, count FROM head").fetchall()
+    if len(head_rows) != 1 or head_rows[0][0] != 1:
+        yield Flaw(seq=run.seq, what="the database has no head, or not the one that we made")
         return
-    _, seq, known, count = found[0]
-    if (seq, known) != (look.seq, look.hash):
-        yield Flaw(seq=look.seq, what=f"the record ends at {look.seq}, and its head says {seq}, or another row there")
-    held = look.rows + sum(one.count for one in look.holes)
-    if count != held:
-        yield Flaw(seq=look.seq, what=f"the record has {held} rows with those that were removed; its head says {count}")
+    _, seq, head_hash, count = head_rows[0]
+    if (seq, head_hash) != (run.seq, run.hash):
+        yield Flaw(seq=run.seq, what=f"the record ends at {run.seq}, and its head says {seq}, or another row there")
+    row_count = run.row_count + sum(removal.count for removal in run.removals)
+    if count != row_count:
+        yield Flaw(seq=run.seq, what=f"the record has {row_count} rows with those that were removed; its head says {count}")
 
 
-def _outside(look: _Look) -> Iterator[Flaw]:
-    """The record goes as far as the head file says, and as it said before somebody cut it."""
-    if look.noted is None:
-        look.notes += [_NO_HEAD] if look.seq and look.key else []
-    elif isinstance(look.noted, str):
-        yield Flaw(seq=look.seq, what=look.noted)
+def _check_head_file(run: _AuditRun) -> Iterator[Flaw]:
+    if run.head_note is None:
+        run.notes += [_NO_HEAD] if run.seq and run.key else []
+    elif isinstance(run.head_note, str):
+        yield Flaw(seq=run.seq, what=run.head_note)
     else:
-        yield from _cut(look, look.noted.head, f"and ends at {look.seq}: its end was cut off")
-    for one in look.cuts:
-        yield from _cut(look, one, "once, was cut off, and has gone on with other rows")
+        yield from _check_cut(run, run.head_note.head, f"and ends at {run.seq}: its end was cut off")
+    for cut_head in run.cut_heads:
+        yield from _check_cut(run, cut_head, "once, was cut off, and has gone on with other rows")
 
 
-def _cut(look: _Look, known: Head, how: str) -> Iterator[Flaw]:
-    if known.seq > look.seq:
-        yield Flaw(seq=known.seq, what=f"the record went to {known.seq} {how}")
-    elif not head.holds(look.connection, known):
-        yield Flaw(seq=known.seq, what="the row is not the one that the head file knows")
+def _check_cut(run: _AuditRun, expected_head: ChainHead, explanation: str) -> Iterator[Flaw]:
+    if expected_head.seq > run.seq:
+        yield Flaw(seq=expected_head.seq, what=f"the record went to {expected_head.seq} {explanation}")
+    elif not head.contains_head(run.connection, expected_head):
+        yield Flaw(seq=expected_head.seq, what="the row is not the one that the head file knows")
 
 
-def _ranges(look: _Look) -> list[Range]:
-    removed = [Range(one.first, one.last, "removed") for one in look.holes]
-    first = max((one.last for one in look.holes), default=0) + 1
-    signed = [Range(first, look.signed, "signed")] if look.signed >= first else []
-    chained = max(look.signed + 1, first)
-    return removed + signed + ([Range(chained, look.seq, "chained only")] if look.seq >= chained else [])
+def _row_ranges(run: _AuditRun) -> list[RowRange]:
+    removed_ranges = [RowRange(removal.first, removal.last, "removed") for removal in run.removals]
+    first = max((removal.last for removal in run.removals), default=0) + 1
+    signed_ranges = [RowRange(first, run.last_signed_seq, "signed")] if run.last_signed_seq >= first else []
+    first_chained = max(run.last_signed_seq + 1, first)
+    return removed_ranges + signed_ranges + ([RowRange(first_chained, run.seq, "chained only")] if run.seq >= first_chained else [])

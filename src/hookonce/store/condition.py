@@ -9,49 +9,49 @@ from sqlite3 import Connection
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.store import chain, database, head, keys, reader
-from hookonce.store.soundness import ROWS, fault
-from hookonce.store.writer import current
+from hookonce.store.soundness import SELECT_ROWS, find_row_fault
+from hookonce.store.writer import read_chain_head
 
-_NEXT = "; hookonce audit verify looks at all of it"
+_NEXT_STEP = "; hookonce audit verify looks at all of it"
 
 
-def troubles() -> list[str]:
-    """What is wrong with the end of the record; nothing where nothing was kept."""
-    if not database.file().exists():
+def find_record_troubles() -> list[str]:
+    """Faults at the end of the record; an empty list where there is no database."""
+    if not database.database_file().exists():
         return []
     try:
-        noted = head.noted() if keys.is_marking() else None  # before the database is read: it may go on meanwhile
-        cuts = head.cuts() if keys.is_marking() else []
-        with closing(reader.opened()) as connection:
-            return [f"{what}{_NEXT}" for what in _ends(connection, noted, bool(cuts))]
+        noted_head = head.read_head() if keys.has_mac_key() else None  # before the database is read: it may go on meanwhile
+        cuts = head.load_cuts() if keys.has_mac_key() else []
+        with closing(reader.open_reader()) as connection:
+            return [f"{trouble}{_NEXT_STEP}" for trouble in _check_record_end(connection, noted_head, bool(cuts))]
     except (sqlite3.Error, OSError, ValueError, HookonceError) as problem:
-        return [f"the record cannot be looked at: {problem}{_NEXT}"]
+        return [f"the record cannot be looked at: {problem}{_NEXT_STEP}"]
 
 
-def unwritable() -> str | None:
-    """Why nothing can be written where the record lies; None if something can."""
-    place = paths.data()
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    if not place.is_dir():
-        return f"{place} is no folder"
-    return None if os.access(place, os.W_OK | os.X_OK) else f"nothing can be written to {place}"
+def find_write_obstacle() -> str | None:
+    """Why the data folder cannot be written; None if it can."""
+    folder = paths.data_dir()
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    if not folder.is_dir():
+        return f"{folder} is no folder"
+    return None if os.access(folder, os.W_OK | os.X_OK) else f"nothing can be written to {folder}"
 
 
-def _ends(connection: Connection, noted: head.Head | None, was_cut: bool) -> Iterator[str]:  # noqa: FBT001
+def _check_record_end(connection: Connection, noted_head: head.ChainHead | None, was_cut: bool) -> Iterator[str]:  # noqa: FBT001
     connection.execute("BEGIN")
-    now = current(connection)
-    if noted is not None and not head.holds(connection, noted):
-        yield f"the record ends before row {noted.seq}, up to which it was written"
+    chain_head = read_chain_head(connection)
+    if noted_head is not None and not head.contains_head(connection, noted_head):
+        yield f"the record ends before row {noted_head.seq}, up to which it was written"
     elif was_cut:
         yield "the end of the record was cut off, and it has gone on since"
-    if now.seq and not head.holds(connection, now):
-        yield f"the last row is not the one that was written last (row {now.seq})"
-    last = connection.execute(f"{ROWS} ORDER BY seq DESC LIMIT 2").fetchall()
-    if last and last[0][0] > now.seq:
-        yield f"rows were put in after row {now.seq}, the last one"
-    elif last:
-        before = last[1][-2] if len(last) > 1 and last[1][0] == last[0][0] - 1 else None
-        before = chain.FIRST if last[0][0] == 1 else before
-        if (wrong := fault(last[0], before, keys.marking() if keys.is_marking() else None)) is not None:
-            yield f"row {last[0][0]}: {wrong}"
+    if chain_head.seq and not head.contains_head(connection, chain_head):
+        yield f"the last row is not the one that was written last (row {chain_head.seq})"
+    last_rows = connection.execute(f"{SELECT_ROWS} ORDER BY seq DESC LIMIT 2").fetchall()
+    if last_rows and last_rows[0][0] > chain_head.seq:
+        yield f"rows were put in after row {chain_head.seq}, the last one"
+    elif last_rows:
+        previous_hash = last_rows[1][-2] if len(last_rows) > 1 and last_rows[1][0] == last_rows[0][0] - 1 else None
+        previous_hash = chain.GENESIS_HASH if last_rows[0][0] == 1 else previous_hash
+        if (row_fault := find_row_fault(last_rows[0], previous_hash, keys.load_mac_key() if keys.has_mac_key() else None)) is not None:
+            yield f"row {last_rows[0][0]}: {row_fault}"

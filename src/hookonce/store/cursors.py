@@ -1,4 +1,7 @@
-"""How far session files were read. A cursor is written in one step with the rows that it led to, or not at all."""
+"""Transcript cursors: how far each session file was read.
+
+A cursor is written in one transaction with the rows that were read up to it, or not at all.
+"""
 
 import os
 from hashlib import sha256
@@ -8,43 +11,43 @@ from sqlite3 import Connection
 from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import decode, encode
 
-from hookonce.guard.secrets import masked
-from hookonce.transcripts.reading import Cursor
+from hookonce.guard.secrets import mask_secrets
+from hookonce.transcripts.reading import TranscriptCursor
 
-_WRITE = """INSERT INTO transcripts (path, agent, session, cursor, at) VALUES (?, ?, ?, ?, ?)
+_UPSERT = """INSERT INTO transcripts (path, agent, session, cursor, at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET session = excluded.session, cursor = excluded.cursor, at = excluded.at"""
-_SINCE = "SELECT path, agent, session FROM transcripts WHERE at >= ? ORDER BY at DESC LIMIT ?"
+_SELECT_SINCE = "SELECT path, agent, session FROM transcripts WHERE at >= ? ORDER BY at DESC LIMIT ?"
 
 
-class Place(Struct, frozen=True):
-    """A session file that was read, and whose it is."""
+class TranscriptFile(Struct, frozen=True):
+    """A transcript file that was read, and its session."""
 
     path: Path
     agent: str
     session: str | None
 
 
-def read(connection: Connection, path: Path) -> Cursor | None:
-    """The place that was reached in a file; one that cannot be read is none, and the file is read again."""
-    row = connection.execute("SELECT cursor FROM transcripts WHERE path = ?", (_key(path),)).fetchone()
+def load_cursor(connection: Connection, path: Path) -> TranscriptCursor | None:
+    """The cursor of a file; None if there is none or it cannot be decoded (the file is read again)."""
+    row = connection.execute("SELECT cursor FROM transcripts WHERE path = ?", (_path_key(path),)).fetchone()
     try:
-        return None if row is None else decode(row[0], type=Cursor)
+        return None if row is None else decode(row[0], type=TranscriptCursor)
     except (DecodeError, ValidationError):
         return None
 
 
-def write(connection: Connection, place: Place, cursor: Cursor, at: str) -> None:
-    """Note the place that was reached; whoever writes rows does so in the same transaction."""
-    connection.execute(_WRITE, (_key(place.path), place.agent, place.session, encode(cursor), at))
+def save_cursor(connection: Connection, transcript: TranscriptFile, cursor: TranscriptCursor, at: str) -> None:
+    """Save a cursor, in the caller's transaction."""
+    connection.execute(_UPSERT, (_path_key(transcript.path), transcript.agent, transcript.session, encode(cursor), at))
 
 
-def since(connection: Connection, at: str, most: int) -> list[Place]:
-    """The files that were read since then; of one that may not be named, only who calls next knows where it is."""
-    found = connection.execute(_SINCE, (at, most)).fetchall()
-    return [Place(Path(path), agent, session) for path, agent, session in found if path.startswith(os.sep)]
+def list_transcripts(connection: Connection, since_time: str, limit: int) -> list[TranscriptFile]:
+    """Files that were read since a time, newest first; files whose path was hashed are left out."""
+    rows = connection.execute(_SELECT_SINCE, (since_time, limit)).fetchall()
+    return [TranscriptFile(Path(path), agent, session) for path, agent, session in rows if path.startswith(os.sep)]
 
 
-def _key(path: Path) -> str:
-    """The file's name; no secret is kept in it either, nor what is no text."""
+def _path_key(path: Path) -> str:
+    """The path, or its hash if it holds a secret or is not valid UTF-8."""
     name = os.fsencode(path).decode(errors="backslashreplace")
-    return name if name == str(path) and not masked(name)[1] else f"sha256:{sha256(name.encode()).hexdigest()}"
+    return name if name == str(path) and not mask_secrets(name)[1] else f"sha256:{sha256(name.encode()).hexdigest()}"

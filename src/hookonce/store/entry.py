@@ -1,4 +1,4 @@
-"""An entry: a record as it is kept, its exact bytes, and what of it can be asked for."""
+"""Store entry: a redacted record, its exact JSON bytes, and the columns by which it can be queried."""
 
 from typing import cast
 
@@ -10,7 +10,7 @@ from hookonce.model import Stored
 from hookonce.texts import dump, load
 
 # id, times, type, agent, session, sub-agent, tool, outcome, model, place and path
-Columns = tuple[
+IndexColumns = tuple[
     str,
     str,
     str | None,
@@ -26,35 +26,35 @@ Columns = tuple[
 ]
 
 
-class Entry(Struct, frozen=True):
+class StoreEntry(Struct, frozen=True):
     """A redacted record and the bytes that are kept of it."""
 
     record: Stored
     body: bytes
 
 
-def entry(record: Stored) -> Entry:
-    """What is kept of a record."""
-    return Entry(record, dump(record))
+def build_entry(record: Stored) -> StoreEntry:
+    """The entry of a record."""
+    return StoreEntry(record, dump(record))
 
 
-def read(body: bytes) -> Entry:
-    """What was kept, from its bytes; ValueError if they are no record's."""
+def decode_entry(body: bytes) -> StoreEntry:
+    """Decode an entry from its bytes; ValueError if they are no record."""
     try:
-        return Entry(decode(body, type=Stored), body)
+        return StoreEntry(decode(body, type=Stored), body)
     except ValidationError:
         raise
     except DecodeError:  # what JavaScript may say and msgspec refuses
-        return Entry(convert(load(body.decode()), type=Stored), body)
+        return StoreEntry(convert(load(body.decode()), type=Stored), body)
 
 
-def columns(record: Stored) -> Columns:
-    """What stands beside a body."""
+def index_columns(record: Stored) -> IndexColumns:
+    """The values of the index columns of a record."""
     event, decision, tool = record.event, record.decision, record.event.tool
     path = tool.input.get("path") if tool is not None else None
-    found: Columns = (
+    values: IndexColumns = (
         event.id,
-        _moment(event.time),
+        _normalize_time(event.time),
         event.received,
         event.type,
         event.agent,
@@ -66,19 +66,19 @@ def columns(record: Stored) -> Columns:
         event.cwd,
         path if type(path) is str else None,
     )
-    if "".join(filter(None, found)).isascii():
-        return found
-    return cast("Columns", tuple(map(_written, found)))
+    if "".join(filter(None, values)).isascii():
+        return values
+    return cast("Columns", tuple(map(_escape_surrogates, values)))
 
 
-def _moment(text: str) -> str:
-    """A time in UTC, so that times can be compared as texts; what is no time stays as it is."""
+def _normalize_time(text: str) -> str:
+    """UTC, so that times compare as texts; what is no time stays as it is."""
     if text.endswith("Z"):
         return text
-    moment = times.parse(text)
-    return text if moment is None else times.text_of(moment)
+    moment = times.parse_time(text)
+    return text if moment is None else times.format_time(moment)
 
 
-def _written(text: str | None) -> str | None:
-    """A text as a database takes it: half a pair of UTF-16, which JavaScript may write, is spelled out."""
+def _escape_surrogates(text: str | None) -> str | None:
+    """SQLite takes no lone surrogate, which JavaScript may write."""
     return None if text is None else text.encode(errors="backslashreplace").decode()

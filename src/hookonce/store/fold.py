@@ -1,4 +1,4 @@
-"""Folding: what processes without a store have written into spool files becomes rows, and the files go."""
+"""Spool ingestion: records in spool files become rows of the store, and the files are removed."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,157 +11,152 @@ from msgspec import Struct
 
 from hookonce.model import Stored
 from hookonce.store import spool
-from hookonce.store.entry import Entry, read
+from hookonce.store.entry import StoreEntry, decode_entry
 
-_AT_ONCE = 128  # files in one transaction, all of them open; some systems allow no more than 256
-_LOOKS = 64  # at files whose calls wait, where only some are taken up
-_SETTLES = 60.0  # seconds after which nobody writes more about a call of which only that it happened is known
-_LEFT = 2.0  # seconds after which nobody does who is not the daemon that wrote it: a client that went on without it
-_DAMAGED = ".damaged"
+_BATCH_FILES = 128  # files in one transaction, all of them open; some systems allow no more than 256
+_MAX_DEFERRED_FILES = 64  # at files whose calls wait, where only some are taken up
+_SETTLE_TIME_S = 60.0  # seconds after which nobody writes more about a call of which only that it happened is known
+_ORPHAN_TIME_S = 2.0  # seconds after which nobody does who is not the daemon that wrote it: a client that went on without it
+_DAMAGED_SUFFIX = ".damaged"
 
 
-class Folded(Struct, frozen=True):
-    """How many records are new, how many files hold lines that are not what was written, and how many calls wait.
+class IngestResult(Struct, frozen=True):
+    """New records, files with damaged lines, and calls that are not complete yet.
 
-    Of those that wait it is known that they happened, and somebody may be about to write what they were.
+    Of an incomplete call only a placeholder was written; a process may be about to write the rest.
     """
 
-    records: int = 0
-    damaged: int = 0
-    waiting: int = 0
+    new_records: int = 0
+    damaged_files: int = 0
+    pending_calls: int = 0
 
 
-class _Page(Struct, frozen=True):
-    """A spool file: what it tells, whether all of it could be read, and the handle that keeps others away.
-
-    While some of its calls wait, the file stays.
-    """
+class _SpoolFile(Struct, frozen=True):
+    """A locked spool file and its entries; it stays while calls in it are incomplete."""
 
     path: Path
-    entries: list[Entry]
-    sound: bool
+    entries: list[StoreEntry]
+    is_sound: bool
     handle: int
-    waiting: int = 0
+    pending_calls: int = 0
 
 
-def fold(keep: Callable[[list[Entry]], int], most: int | None = None) -> Folded:
-    """Take up every file that nobody writes any more, oldest first, or the first `most` of them.
+def ingest_spool(store_entries: Callable[[list[StoreEntry]], int], max_files: int | None = None) -> IngestResult:
+    """Ingest all files that nobody writes any more, oldest first, or the first `max_files`.
 
-    A file goes when its rows are there.
+    A file is removed when its rows are committed.
     """
-    records = damaged = 0
-    waiting: dict[Path, int] = {}
-    while pages := list(_pages(most or _AT_ONCE, waiting)):
+    new_records = damaged_files = 0
+    pending_by_path: dict[Path, int] = {}
+    while spool_files := list(_iter_spool_files(max_files or _BATCH_FILES, pending_by_path)):
         try:
-            records += keep(_known(pages))
-            gone = [_done(page) for page in pages]
-            damaged += sum(not page.sound for page, done in zip(pages, gone, strict=True) if done)
-            waiting |= {page.path: page.waiting for page, done in zip(pages, gone, strict=True) if not done}
+            new_records += store_entries(_merge_entries(spool_files))
+            removals = [_remove_file(spool_file) for spool_file in spool_files]
+            damaged_files += sum(not spool_file.is_sound for spool_file, is_removed in zip(spool_files, removals, strict=True) if is_removed)
+            pending_by_path |= {spool_file.path: spool_file.pending_calls for spool_file, is_removed in zip(spool_files, removals, strict=True) if not is_removed}
         finally:
-            for page in pages:
-                os.close(page.handle)
-        if most is not None:
+            for spool_file in spool_files:
+                os.close(spool_file.handle)
+        if max_files is not None:
             break
-    return Folded(records, damaged, sum(waiting.values()))
+    return IngestResult(new_records, damaged_files, sum(pending_by_path.values()))
 
 
-def _known(pages: list[_Page]) -> list[Entry]:
-    """What these files tell; of an event that stands in several, what tells most."""
-    found: dict[str, Entry] = {}
-    for one in (one for page in pages for one in page.entries):
-        before = found.get(one.record.event.id)
-        if before is None or _is_note(before.record):
-            found[one.record.event.id] = one
-    return list(found.values())
+def _merge_entries(spool_files: list[_SpoolFile]) -> list[StoreEntry]:
+    """Of an event in several files, a full record wins over a placeholder."""
+    entries_by_id: dict[str, StoreEntry] = {}
+    for entry in (entry for spool_file in spool_files for entry in spool_file.entries):
+        previous = entries_by_id.get(entry.record.event.id)
+        if previous is None or _is_placeholder(previous.record):
+            entries_by_id[entry.record.event.id] = entry
+    return list(entries_by_id.values())
 
 
-def _pages(most: int, seen: dict[Path, int]) -> Iterator[_Page]:
-    """Files that can be taken up now, and were not looked at before; those that have to wait are noted as seen."""
-    taken, waiting = 0, len(seen)
-    for path in (spool.folder() / name for name in _names()):
-        page = None if path in seen else _page(path)
-        if page is not None and page.waiting and not page.entries:
-            seen[path] = page.waiting
-            os.close(page.handle)
-        elif page is not None:
-            taken += 1
-            yield page
-        if taken == most or (most < _AT_ONCE and len(seen) - waiting == _LOOKS):
+def _iter_spool_files(max_files: int, pending_by_path: dict[Path, int]) -> Iterator[_SpoolFile]:
+    """Files that can be ingested now; incomplete ones are added to `pending_by_path`."""
+    file_count, initial_count = 0, len(pending_by_path)
+    for path in (spool.spool_dir() / name for name in _list_file_names()):
+        spool_file = None if path in pending_by_path else _open_spool_file(path)
+        if spool_file is not None and spool_file.pending_calls and not spool_file.entries:
+            pending_by_path[path] = spool_file.pending_calls
+            os.close(spool_file.handle)
+        elif spool_file is not None:
+            file_count += 1
+            yield spool_file
+        if file_count == max_files or (max_files < _BATCH_FILES and len(pending_by_path) - initial_count == _MAX_DEFERRED_FILES):
             return
 
 
-def _names() -> list[str]:
-    """The names of all spool files, oldest first; there may be very many of them."""
+def _list_file_names() -> list[str]:
     try:
-        return sorted(name for name in os.listdir(spool.folder()) if name.endswith(".jsonl"))  # noqa: PTH208
+        return sorted(name for name in os.listdir(spool.spool_dir()) if name.endswith(".jsonl"))  # noqa: PTH208
     except OSError:
         return []
 
 
-def _page(path: Path) -> _Page | None:
-    """A file, held against others; None for one that somebody writes, or in which nothing stands yet."""
+def _open_spool_file(path: Path) -> _SpoolFile | None:
+    """None for a file that somebody writes, or that is empty and new."""
     try:
         handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
         return None
     try:
         flock(handle, LOCK_EX | LOCK_NB)
-        known, sound = _entries(path)
-        if path.exists() and (known or not sound or _is_old(path, _SETTLES)):
-            ready = [one for one in known.values() if not _may_grow(path, one)]
-            return _Page(path, ready, sound, handle, len(known) - len(ready))
+        entries_by_id, is_sound = _read_entries(path)
+        if path.exists() and (entries_by_id or not is_sound or _is_old(path, _SETTLE_TIME_S)):
+            ready_entries = [entry for entry in entries_by_id.values() if not _is_incomplete(path, entry)]
+            return _SpoolFile(path, ready_entries, is_sound, handle, len(entries_by_id) - len(ready_entries))
     except OSError:
         pass
     os.close(handle)
     return None
 
 
-def _entries(path: Path) -> tuple[dict[str, Entry], bool]:
-    """What a file tells of each event in the end, and whether every line of it is what was written."""
-    known: dict[str, Entry] = {}
-    sound = True
-    whole, _, _ = path.read_bytes().rpartition(b"\n")  # behind it stands what somebody was killed in writing
-    for line in whole.splitlines():
-        body, forgotten = spool.told(line)
-        if forgotten is not None:
-            known.pop(forgotten, None)
+def _read_entries(path: Path) -> tuple[dict[str, StoreEntry], bool]:
+    """The last entry of each event, and whether every line matches its hash."""
+    entries_by_id: dict[str, StoreEntry] = {}
+    is_sound = True
+    complete_lines, _, _ = path.read_bytes().rpartition(b"\n")  # behind it stands what somebody was killed in writing
+    for line in complete_lines.splitlines():
+        body, forgotten_id = spool.parse_line(line)
+        if forgotten_id is not None:
+            entries_by_id.pop(forgotten_id, None)
         elif body is None:
-            sound = False
+            is_sound = False
         else:
             try:
-                one = read(body)
+                entry = decode_entry(body)
             except ValueError:  # written whole, and no record of ours
-                sound = False
+                is_sound = False
             else:
-                known[one.record.event.id] = one
-    return known, sound
+                entries_by_id[entry.record.event.id] = entry
+    return entries_by_id, is_sound
 
 
-def _may_grow(path: Path, one: Entry) -> bool:
+def _is_incomplete(path: Path, entry: StoreEntry) -> bool:
     """Whether somebody is about to write what a call was, of which only that it happened stands there.
 
     A file of one call is completed by a process that nobody waits for; nobody completes the journal of one who is gone.
     """
-    return _is_note(one.record) and not _is_old(path, _SETTLES if path.stem == one.record.event.id else _LEFT)
+    return _is_placeholder(entry.record) and not _is_old(path, _SETTLE_TIME_S if path.stem == entry.record.event.id else _ORPHAN_TIME_S)
 
 
-def _is_note(record: Stored) -> bool:
+def _is_placeholder(record: Stored) -> bool:
     return any(gap.capability == "record" and gap.strategy == "later" for gap in record.gaps)
 
 
 def _is_old(path: Path, seconds: float) -> bool:
-    """Whether nobody has written there for so long; a time that has not come yet was told by a clock that was wrong."""
     return abs(time() - path.stat().st_mtime) > seconds
 
 
-def _done(page: _Page) -> bool:
-    """A file that was read goes; one with lines that nobody can read is kept aside. Whether it is gone."""
-    if page.waiting:
+def _remove_file(spool_file: _SpoolFile) -> bool:
+    """A damaged file is renamed instead of removed. Returns whether it is gone."""
+    if spool_file.pending_calls:
         return False
     with suppress(OSError):
-        if page.sound:
-            page.path.unlink()
+        if spool_file.is_sound:
+            spool_file.path.unlink()
         else:
-            page.path.rename(page.path.with_suffix(_DAMAGED))
+            spool_file.path.rename(spool_file.path.with_suffix(_DAMAGED_SUFFIX))
         return True
     return False

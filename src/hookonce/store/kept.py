@@ -1,4 +1,7 @@
-"""Everything that is known: what the store holds, and what still lies in spool files."""
+"""Spool overlay: records of the store together with those that still lie in spool files.
+
+`overlay_records` shows them to SQL queries as a temporary view; the other functions merge both by event id.
+"""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -8,44 +11,44 @@ from sqlite3 import Connection
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
 from hookonce.store import reader, spool
-from hookonce.store.entry import read
-from hookonce.store.query import Wanted, records
+from hookonce.store.entry import decode_entry
+from hookonce.store.query import RecordFilter, find_records
 
-NEWEST = 2000  # records of the store that are looked through by those who ask for the last of a kind
-_SHORTEST = 8  # characters of an id that stand for all of it, where no other begins like that
-Tell = Callable[[str], None]
+MAX_LATEST_RECORDS = 2000  # records of the store that are looked through by those who ask for the last of a kind
+_MIN_ID_PREFIX_CHARS = 8  # characters of an id that stand for all of it, where no other begins like that
+ProblemCallback = Callable[[str], None]
 
 
-def _nobody(_: str) -> None:
+def _ignore_problem(_: str) -> None:
     """Whoever does not ask what is wrong with the store is not told."""
 
 
-def latest(most: int = NEWEST, tell: Tell = _nobody) -> Iterator[Stored]:
+def latest_records(limit: int = MAX_LATEST_RECORDS, report_problem: ProblemCallback = _ignore_problem) -> Iterator[Stored]:
     """The newest records of the store and all of the spool, oldest first; each event once.
 
-    Where the store cannot be read, `tell` hears why, and the spool is all there is.
+    Where the store cannot be read, `report_problem` is called, and only the spool is returned.
     """
-    wanted = (Wanted(outcome="deny", last=most // 10), Wanted(last=most))
-    kept = _found(lambda connection: [one for part in wanted for one in records(connection, part)], tell)
-    known = {record.event.id: record for record in (*kept, *spool.records())}
-    return iter(sorted(known.values(), key=lambda one: (one.event.received or one.event.time, one.event.id)))
+    filters = (RecordFilter(outcome="deny", last=limit // 10), RecordFilter(last=limit))
+    store_records = _query_store(lambda connection: [item for record_filter in filters for item in find_records(connection, record_filter)], report_problem)
+    records_by_id = {record.event.id: record for record in (*store_records, *spool.load_records())}
+    return iter(sorted(records_by_id.values(), key=lambda item: (item.event.received or item.event.time, item.event.id)))
 
 
-def named(event: str, tell: Tell = _nobody) -> Stored | None:
-    """The record of an event, by its id or the beginning of it; where the store cannot be read, `tell` hears why."""
+def find_record(id_prefix: str, report_problem: ProblemCallback = _ignore_problem) -> Stored | None:
+    """The record of an event by its id or a unique prefix; `report_problem` as in `latest_records`."""
 
-    def look(connection: Connection) -> list[Stored]:
-        sought = "SELECT body FROM events WHERE id >= ? AND id < ? || '\x7f' AND erased = 0 ORDER BY id LIMIT 2"
-        return [read(row[0]).record for row in connection.execute(sought, (event, event))]
+    def query(connection: Connection) -> list[Stored]:
+        statement = "SELECT body FROM events WHERE id >= ? AND id < ? || '\x7f' AND erased = 0 ORDER BY id LIMIT 2"
+        return [decode_entry(row[0]).record for row in connection.execute(statement, (id_prefix, id_prefix))]
 
-    known = {one.event.id: one for one in (*_found(look, tell), *spool.records()) if one.event.id.startswith(event)}
-    return known.get(event) or (next(iter(known.values())) if len(known) == 1 and len(event) >= _SHORTEST else None)
+    records_by_id = {record.event.id: record for record in (*_query_store(query, report_problem), *spool.load_records()) if record.event.id.startswith(id_prefix)}
+    return records_by_id.get(id_prefix) or (next(iter(records_by_id.values())) if len(records_by_id) == 1 and len(id_prefix) >= _MIN_ID_PREFIX_CHARS else None)
 
 
-def _found(look: Callable[[Connection], list[Stored]], tell: Tell) -> list[Stored]:
+def _query_store(query: Callable[[Connection], list[Stored]], report_problem: ProblemCallback) -> list[Stored]:
     try:
-        with closing(reader.opened()) as connection:
-            return look(connection)
+        with closing(reader.open_reader()) as connection:
+            return query(connection)
     except (sqlite3.Error, OSError, HookonceError) as problem:
-        tell(f"only what still waits in the spool is looked at: {problem}")
+        report_problem(f"only what still waits in the spool is looked at: {problem}")
         return []

@@ -1,4 +1,4 @@
-"""The log of the kernel: its events beside the record, a JSON document to a line, and forgotten together with them."""
+"""Module kernel log: its events as JSON lines beside the store, removed together with the records."""
 
 import os
 from collections.abc import Callable, Collection, Iterator
@@ -11,36 +11,36 @@ from hookonce.config import paths
 from hookonce.model import Json
 from hookonce.texts import load
 
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+_OPEN_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def place() -> Path:
-    """Where it lies."""
-    return paths.data() / "kernel.jsonl"
+def kernel_log_file() -> Path:
+    """The path of the log."""
+    return paths.data_dir() / "kernel.jsonl"
 
 
 def append(lines: bytes) -> None:
-    """Add lines, while nobody rewrites it."""
-    with _held() as handle:
+    """Append lines under a lock."""
+    with _lock_log() as handle:
         while lines:
             lines = lines[os.write(handle, lines) :]
 
 
-def forget(names: Collection[str]) -> int:
-    """Take out the events of these ids, as records are erased; how many."""
-    known = frozenset(names)
-    return _without(lambda event: event.get("id") in known) if known else 0
+def remove_events(event_ids: Collection[str]) -> int:
+    """Remove events by id; returns how many."""
+    id_set = frozenset(event_ids)
+    return _remove_matching(lambda event: event.get("id") in id_set) if id_set else 0
 
 
-def expire(before: str) -> int:
-    """Take out what happened before a day (`2026-11-15`), as records are forgotten; how many."""
-    begin = datetime.fromisoformat(before).replace(tzinfo=UTC).timestamp()
-    return _without(lambda event: type(event.get("ts")) in (int, float) and event["ts"] < begin)
+def remove_before(day: str) -> int:
+    """Remove events before a day (`2026-11-15`); returns how many."""
+    begin_s = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
+    return _remove_matching(lambda event: type(event.get("ts")) in (int, float) and event["ts"] < begin_s)
 
 
 @contextmanager
-def _held() -> Iterator[int]:
-    handle = os.open(place(), _FLAGS, 0o600)
+def _lock_log() -> Iterator[int]:
+    handle = os.open(kernel_log_file(), _OPEN_FLAGS, 0o600)
     try:
         flock(handle, LOCK_EX)
         yield handle
@@ -48,26 +48,26 @@ def _held() -> Iterator[int]:
         os.close(handle)
 
 
-def _without(is_meant: Callable[[Json], bool]) -> int:
-    """Write it anew in its place, so that nothing is left of what goes; what is no event stays."""
-    if not place().is_file():
+def _remove_matching(is_match: Callable[[Json], bool]) -> int:
+    """Rewrites the file in place; lines that are no event stay."""
+    if not kernel_log_file().is_file():
         return 0
-    with _held() as handle:
+    with _lock_log() as handle:
         with os.fdopen(os.dup(handle), "rb") as file:
             file.seek(0)
             lines = file.readlines()
-        kept = [line for line in lines if not _is(line, is_meant)]
-        if len(kept) != len(lines):
+        remaining_lines = [line for line in lines if not _matches(line, is_match)]
+        if len(remaining_lines) != len(lines):
             os.ftruncate(handle, 0)
-            rest = b"".join(kept)
-            while rest:
-                rest = rest[os.write(handle, rest) :]
-    return len(lines) - len(kept)
+            content = b"".join(remaining_lines)
+            while content:
+                content = content[os.write(handle, content) :]
+    return len(lines) - len(remaining_lines)
 
 
-def _is(line: bytes, is_meant: Callable[[Json], bool]) -> bool:
+def _matches(line: bytes, is_match: Callable[[Json], bool]) -> bool:
     try:
         event = load(line.decode())
     except ValueError:
         return False
-    return type(event) is dict and is_meant(event)
+    return type(event) is dict and is_match(event)

@@ -1,4 +1,4 @@
-"""The keys of this machine: one that marks rows, one that hides texts, and those that sign. Made when first needed."""
+"""Keys of this machine: HMAC keys of rows and of hashed texts, Ed25519 signing keys. Created when needed."""
 
 import os
 import secrets
@@ -17,81 +17,81 @@ from hookonce.errors import HookonceError
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-_LENGTH = 32
-_SIGNS = "sign-"
-_PUBLIC = ".pub"
-_SINCE = "since-"  # and the number of a key that signs: a file with the time at which it was made
-_OTHERS = 0o077
+_KEY_BYTES = 32
+_SIGNING_PREFIX = "sign-"
+_PUBLIC_SUFFIX = ".pub"
+_SINCE_PREFIX = "since-"  # and the number of a key that signs: a file with the time at which it was made
+_OTHERS_MODE = 0o077
 
 
-class Named(Struct, frozen=True):
-    """A key that signs, or has signed: its name, since when it is there, and whether it is the one that signs now."""
+class SigningKeyInfo(Struct, frozen=True):
+    """A signing key: its name, since when it exists, and whether it still signs."""
 
     name: str
     since: str
     signs: bool
 
 
-def folder() -> Path:
-    """Where they lie: in no project, and nobody else may look."""
-    return paths.data() / "keys"
+def keys_dir() -> Path:
+    """The folder of the keys, mode 0700."""
+    return paths.data_dir() / "keys"
 
 
-def marking() -> bytes:
-    """What marks rows."""
-    return _kept(_named(paths.data(), "mark"))
+def load_mac_key() -> bytes:
+    """The HMAC key of rows."""
+    return _load_or_create(_key_path(paths.data_dir(), "mark"))
 
 
-def is_marking() -> bool:
-    """Whether the key that marks rows is there; whoever only looks makes none."""
-    return (folder() / "mark").exists()
+def has_mac_key() -> bool:
+    """Whether the HMAC key of rows exists; readers create none."""
+    return (keys_dir() / "mark").exists()
 
 
-def hiding() -> bytes:
-    """What texts are hashed with, so that nobody can try likely ones."""
-    return _kept(_named(paths.data(), "hash"))
+def load_digest_key() -> bytes:
+    """The HMAC key of texts that privacy hashes, so that nobody can try likely ones."""
+    return _load_or_create(_key_path(paths.data_dir(), "hash"))
 
 
 @lru_cache(maxsize=16)
-def _named(data: Path, name: str) -> Path:
-    """Asked with every record, and dear to put together."""
+def _key_path(data: Path, name: str) -> Path:
+    """Cached: needed for every record."""
     return data / "keys" / name
 
 
-def exposed() -> list[Path]:
-    """The keys, and the folder around them, that others than their owner may read or write."""
-    found = [folder(), *folder().glob("*")] if folder().exists() else []
-    return [path for path in found if path.suffix != _PUBLIC and path.stat().st_mode & _OTHERS]
+def find_exposed_paths() -> list[Path]:
+    """Private keys, and their folder, that others than the owner may read or write."""
+    key_paths = [keys_dir(), *keys_dir().glob("*")] if keys_dir().exists() else []
+    return [path for path in key_paths if path.suffix != _PUBLIC_SUFFIX and path.stat().st_mode & _OTHERS_MODE]
 
 
-def _kept(path: Path) -> bytes:
-    return _read(path) or _made(path)
+def _load_or_create(path: Path) -> bytes:
+    return _read_key(path) or _create_key(path)
 
 
 @lru_cache(maxsize=16)
-def _known(path: Path, _stamp: tuple[int, int]) -> bytes:
-    found = path.read_bytes()
-    if len(found) != _LENGTH:
+def _read_cached(path: Path, _stamp: tuple[int, int]) -> bytes:
+    key = path.read_bytes()
+    if len(key) != _KEY_BYTES:
         raise HookonceError(f"the key {path} is damaged; put it back from a copy, or remove it and begin a new record")
-    return found
+    return key
 
 
-def _read(path: Path) -> bytes | None:
+def _read_key(path: Path) -> bytes | None:
     try:
         stat = path.stat()
-        return _known(path, (stat.st_ino, stat.st_mtime_ns))
+        return _read_cached(path, (stat.st_ino, stat.st_mtime_ns))
     except FileNotFoundError:
         return None
 
 
-def _made(path: Path) -> bytes:
-    """A new key; where somebody else was faster, theirs."""
-    _place(path, secrets.token_bytes(_LENGTH))
-    return _read(path) or _made(path)
+def _create_key(path: Path) -> bytes:
+    """Where another process was faster, its key."""
+    _create_file(path, secrets.token_bytes(_KEY_BYTES))
+    return _read_key(path) or _create_key(path)
 
 
-def _place(path: Path, content: bytes) -> None:
-    """A whole file under that name, unless there is one."""
+def _create_file(path: Path, content: bytes) -> None:
+    """Creates the file atomically, unless it exists."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -106,85 +106,85 @@ def _place(path: Path, content: bytes) -> None:
         scratch.unlink()
 
 
-def signing() -> "tuple[str, Ed25519PrivateKey]":
-    """The newest key that signs, and its name; the first is made when it is needed."""
+def load_signing_key() -> "tuple[str, Ed25519PrivateKey]":
+    """Name and private key of the newest signing key; the first is created when needed."""
     while True:
-        known = _signing_files()
-        raw = _read(known[-1] if known else rotate())
+        key_files = _list_signing_files()
+        raw = _read_key(key_files[-1] if key_files else rotate_signing_key())
         if raw is not None:  # else somebody has just begun another
-            return _private(raw)
+            return _load_private_key(raw)
 
 
-def rotate() -> Path:
-    """Begin to sign with a new key. Of the old ones only what checks their signatures stays: nobody signs with them."""
-    old = _signing_files()
-    numbers = [int(path.stem.removeprefix(_SIGNS)) for path in folder().glob(f"{_SIGNS}*")]
-    path = folder() / f"{_SIGNS}{max(numbers, default=0) + 1:04d}"
-    _kept(path)
-    for one in (*old, path):
-        _dated(one)
-    for one in old:
-        raw = _read(one)
+def rotate_signing_key() -> Path:
+    """Begin a new signing key; of the old ones only the public half is kept."""
+    old_files = _list_signing_files()
+    numbers = [int(path.stem.removeprefix(_SIGNING_PREFIX)) for path in keys_dir().glob(f"{_SIGNING_PREFIX}*")]
+    path = keys_dir() / f"{_SIGNING_PREFIX}{max(numbers, default=0) + 1:04d}"
+    _load_or_create(path)
+    for key_file in (*old_files, path):
+        _save_since(key_file)
+    for key_file in old_files:
+        raw = _read_key(key_file)
         if raw is not None:
-            _place(one.with_suffix(_PUBLIC), _private(raw)[1].public_key().public_bytes_raw())
-            one.unlink(missing_ok=True)
+            _create_file(key_file.with_suffix(_PUBLIC_SUFFIX), _load_private_key(raw)[1].public_key().public_bytes_raw())
+            key_file.unlink(missing_ok=True)
     return path
 
 
-def _dated(path: Path) -> None:
-    """Note since when a key is there, once and for all: of the file itself only what is written last is known."""
+def _save_since(path: Path) -> None:
+    """Once only: the file itself knows no more than its last change."""
     with suppress(FileNotFoundError):  # somebody else has just begun another, and noted this one
-        _place(_note(path), _age(path).encode())
+        _create_file(_since_file(path), _modification_time(path).encode())
 
 
-def _note(path: Path) -> Path:
-    return path.with_name(f"{_SINCE}{path.stem.removeprefix(_SIGNS)}")
+def _since_file(path: Path) -> Path:
+    return path.with_name(f"{_SINCE_PREFIX}{path.stem.removeprefix(_SIGNING_PREFIX)}")
 
 
-def _since(path: Path) -> str:
+def _load_since(path: Path) -> str:
     try:
-        return _note(path).read_text(encoding="ascii")
+        return _since_file(path).read_text(encoding="ascii")
     except (FileNotFoundError, ValueError):
-        return _age(path)
+        return _modification_time(path)
 
 
-def _age(path: Path) -> str:
-    return times.from_seconds(int(path.stat().st_mtime)) or times.EPOCH
+def _modification_time(path: Path) -> str:
+    return times.from_seconds(int(path.stat().st_mtime)) or times.EPOCH_TEXT
 
 
-def _signing_files() -> list[Path]:
-    return sorted(path for path in folder().glob(f"{_SIGNS}*") if path.suffix == "")
+def _list_signing_files() -> list[Path]:
+    return sorted(path for path in keys_dir().glob(f"{_SIGNING_PREFIX}*") if path.suffix == "")
 
 
-def _private(raw: bytes) -> "tuple[str, Ed25519PrivateKey]":
+def _load_private_key(raw: bytes) -> "tuple[str, Ed25519PrivateKey]":
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     key = Ed25519PrivateKey.from_private_bytes(raw)
-    return name_of(key.public_key()), key
+    return key_name(key.public_key()), key
 
 
-def name_of(key: "Ed25519PublicKey") -> str:
-    """How a key is named in what it has signed."""
+def key_name(key: "Ed25519PublicKey") -> str:
+    """The name of a key in what it has signed."""
     return sha256(key.public_bytes_raw()).hexdigest()[:16]
 
 
-def public() -> "dict[str, Ed25519PublicKey]":
-    """All keys that have ever signed here, by name, oldest first."""
-    return {name_of(key): key for _, key in _public_files()}
+def load_public_keys() -> "dict[str, Ed25519PublicKey]":
+    """Public halves of all signing keys by name, oldest first."""
+    return {key_name(key): key for _, key in _list_public_keys()}
 
 
-def signers() -> list[Named]:
-    """The same, as they are shown."""
-    return [Named(name_of(key), _since(path), path.suffix != _PUBLIC) for path, key in _public_files()]
+def list_signing_keys() -> list[SigningKeyInfo]:
+    """All signing keys, oldest first."""
+    return [SigningKeyInfo(key_name(key), _load_since(path), path.suffix != _PUBLIC_SUFFIX) for path, key in _list_public_keys()]
 
 
-def _public_files() -> "list[tuple[Path, Ed25519PublicKey]]":
+def _list_public_keys() -> "list[tuple[Path, Ed25519PublicKey]]":
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-    found = []
-    for path in sorted(folder().glob(f"{_SIGNS}*")):
-        raw = _read(path)
+    public_keys = []
+    for path in sorted(keys_dir().glob(f"{_SIGNING_PREFIX}*")):
+        raw = _read_key(path)
         if raw is not None:
-            key = Ed25519PublicKey.from_public_bytes(raw) if path.suffix == _PUBLIC else _private(raw)[1].public_key()
-            found.append((path, key))
-    return found
+            key = Ed25519PublicKey.from_public_bytes(raw) if path.suffix == _PUBLIC_SUFFIX else _load_private_key(raw)[1].public_key()
+            public_keys.append((path, key))
+    return public_keys

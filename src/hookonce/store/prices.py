@@ -24,22 +24,22 @@ from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.model import Usage
 from hookonce.store import steps
-from hookonce.store.price_table import TABLE, Row, Source
+from hookonce.store.price_table import PRICE_TABLE, PriceRow, PriceSource
 
 _MILLION = 1_000_000
 _DECIMAL = re.compile(r"(\d{1,6})(?:\.(\d{1,6}))?", re.ASCII)
-_FIELDS = ("input", "output", "cache_read", "cache_write", "cache_write_hour")
+_RATE_FIELDS = ("input", "output", "cache_read", "cache_write", "cache_write_hour")
 # Before a name: who else offers it. After it: the day on which it was made, or that it is the latest.
-_BEFORE = re.compile(r"(?:.*/)?(?:global\.)?(?:anthropic\.)?")
-_AFTER = re.compile(
+_NAME_PREFIX = re.compile(r"(?:.*/)?(?:global\.)?(?:anthropic\.)?")
+_NAME_SUFFIX = re.compile(
     r"(?:[-@](?:\d{8}|\d{4}-\d\d-\d\d|latest|default))?(?:-v\d+(?::\d+)?)?(?:\[1m\])?(?:-preview(?:-\d\d-\d{2,4})?)?"
 )
 
 
 class Rates(Struct, frozen=True):
-    """Millionths of a dollar per million tokens, for requests with more input than `over`."""
+    """Millionths of a dollar per million tokens, for requests with more input than `above_tokens`."""
 
-    over: int
+    above_tokens: int
     input: int
     output: int
     cache_read: int
@@ -48,28 +48,28 @@ class Rates(Struct, frozen=True):
 
 
 class Price(Struct, frozen=True, kw_only=True):
-    """What a model costs from a day on; the last rates whose input is exceeded hold."""
+    """Price of a model from a day on; the last rates whose `above_tokens` is exceeded apply."""
 
     name: str
     rates: tuple[Rates, ...]
     window: int | None = None
     since: str = ""
     source: str
-    checked: str | None = None
-    documented: bool = False
+    checked_on: str | None = None
+    is_documented: bool = False
 
 
-class Cost(Struct, frozen=True, kw_only=True):
-    """Millionths of a dollar, and whose price it was."""
+class CallCost(Struct, frozen=True, kw_only=True):
+    """Cost in millionths of a dollar, and the price that it was calculated with."""
 
     micros: int
     price: str
     source: str
-    checked: str | None = None
-    documented: bool = False
+    checked_on: str | None = None
+    is_documented: bool = False
 
 
-Prices = dict[str, tuple[Price, ...]]
+PricesByModel = dict[str, tuple[Price, ...]]
 
 
 def cost_of(
@@ -78,137 +78,136 @@ def cost_of(
     *,
     hour_writes: int = 0,
     day: str | None = None,
-    over: int | None = None,
-    prices: Prices | None = None,
-) -> Cost | None:
-    """What a call has cost on a day, today by default; None if the model or its tokens are not known.
+    input_tier: int | None = None,
+    prices: PricesByModel | None = None,
+) -> CallCost | None:
+    """Cost of a call on a day (default: today); None if the model or its tokens are not known.
 
-    Input and output of the usage are all tokens, those of caches and of reasoning among them. `hour_writes` are those
-    of the written tokens that are kept for an hour. Of many calls whose tokens are one sum, `over` is the step that the
-    input of each exceeds.
+    Input and output of the usage include the tokens of caches and of reasoning. `hour_writes` are the cache writes
+    that are kept for an hour. For a sum over several calls, `input_tier` is the tier that each of them exceeds.
     """
     price = price_of(model, day=day, prices=prices)
-    return None if price is None else charged(price, usage, hour_writes=hour_writes, over=over)
+    return None if price is None else apply_price(price, usage, hour_writes=hour_writes, input_tier=input_tier)
 
 
-def charged(price: Price, usage: Usage, *, hour_writes: int = 0, over: int | None = None) -> Cost | None:
-    """What a call has cost at a price; see `cost_of`."""
-    told, made = usage.input_tokens, usage.output_tokens
-    if told is None or made is None:
+def apply_price(price: Price, usage: Usage, *, hour_writes: int = 0, input_tier: int | None = None) -> CallCost | None:
+    """Cost of a call at a price; see `cost_of`."""
+    input_tokens, output_tokens = usage.input_tokens, usage.output_tokens
+    if input_tokens is None or output_tokens is None:
         return None
-    read, written = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-    given = steps.given(told, read, written)
-    rates = _fitting(price, steps.step(given) if over is None else over)
-    hour = min(hour_writes, written)
-    counts = (given - read - written, made, read, written - hour, hour)
-    total = sum(count * getattr(rates, name) for count, name in zip(counts, _FIELDS, strict=True))
-    return Cost(
+    cache_read, cache_write = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
+    total_input = steps.total_input_tokens(input_tokens, cache_read, cache_write)
+    rates = _rates_for(price, steps.find_input_tier(total_input) if input_tier is None else input_tier)
+    hour_write = min(hour_writes, cache_write)
+    counts = (total_input - cache_read - cache_write, output_tokens, cache_read, cache_write - hour_write, hour_write)
+    total = sum(count * getattr(rates, name) for count, name in zip(counts, _RATE_FIELDS, strict=True))
+    return CallCost(
         micros=(total + _MILLION // 2) // _MILLION,
         price=price.name,
         source=price.source,
-        checked=price.checked,
-        documented=price.documented,
+        checked_on=price.checked_on,
+        is_documented=price.is_documented,
     )
 
 
-def _fitting(price: Price, over: int) -> Rates:
-    return next(one for one in reversed(price.rates) if one.over <= over)
+def _rates_for(price: Price, input_tier: int) -> Rates:
+    return next(rates for rates in reversed(price.rates) if rates.above_tokens <= input_tier)
 
 
-def window_of(model: str | None, *, prices: Prices | None = None) -> int | None:
-    """How many tokens of context a model takes, None if that is not known."""
+def window_of(model: str | None, *, prices: PricesByModel | None = None) -> int | None:
+    """Context window of a model in tokens; None if unknown."""
     price = price_of(model, prices=prices)
     return None if price is None else price.window
 
 
-def price_of(model: str | None, *, day: str | None = None, prices: Prices | None = None) -> Price | None:
-    """The price of a model on a day: of the longest name that it begins with, if nothing but a date follows."""
-    known = known_prices() if prices is None else prices
-    rest = _BEFORE.sub("", (model or "").lower(), count=1)
-    fitting = [name for name in (rest[:end] for end in range(len(rest), 0, -1)) if name in known]
-    found = next((name for name in fitting if _AFTER.fullmatch(rest[len(name) :])), None)
-    if found is None:
+def price_of(model: str | None, *, day: str | None = None, prices: PricesByModel | None = None) -> Price | None:
+    """Price of a model on a day: of the longest listed name that it begins with, up to a date suffix."""
+    prices_by_name = load_prices() if prices is None else prices
+    bare_name = _NAME_PREFIX.sub("", (model or "").lower(), count=1)
+    candidates = [name for name in (bare_name[:end] for end in range(len(bare_name), 0, -1)) if name in prices_by_name]
+    best_name = next((name for name in candidates if _NAME_SUFFIX.fullmatch(bare_name[len(name) :])), None)
+    if best_name is None:
         return None
-    when = day or datetime.now(UTC).date().isoformat()
-    return next((one for one in reversed(known[found]) if one.since <= when[:10]), None)
+    on_day = day or datetime.now(UTC).date().isoformat()
+    return next((candidate for candidate in reversed(prices_by_name[best_name]) if candidate.since <= on_day[:10]), None)
 
 
-def file() -> Path:
-    """Where the user's own prices stand."""
-    return paths.configuration() / "prices.toml"
+def prices_file() -> Path:
+    """The user's own price file."""
+    return paths.config_dir() / "prices.toml"
 
 
-def known_prices() -> Prices:
-    """The list, and the user's own prices in its place; a HookonceError if their file cannot be used."""
-    own = file()
+def load_prices() -> PricesByModel:
+    """The table, overridden by the user's file; HookonceError if that cannot be used."""
+    own_file = prices_file()
     try:
-        text = own.read_text(encoding="utf-8")
+        text = own_file.read_text(encoding="utf-8")
     except (FileNotFoundError, NotADirectoryError):
-        return _listed()
+        return _list_prices()
     except (OSError, ValueError) as problem:
-        raise HookonceError(f"{own} cannot be read: {problem}") from None
-    return _listed() | _own(text, str(own))
+        raise HookonceError(f"{own_file} cannot be read: {problem}") from None
+    return _list_prices() | _parse_own_prices(text, str(own_file))
 
 
 @cache
-def _listed() -> Prices:
-    found: Prices = {}
-    for source in TABLE:
+def _list_prices() -> PricesByModel:
+    prices: PricesByModel = {}
+    for source in PRICE_TABLE:
         for row in source.rows:
-            found[row.name] = tuple(sorted((*found.get(row.name, ()), _price(row, source)), key=lambda one: one.since))
-    return found
+            prices[row.name] = tuple(sorted((*prices.get(row.name, ()), _parse_price(row, source)), key=lambda price: price.since))
+    return prices
 
 
-def _price(row: Row, source: Source) -> Price:
+def _parse_price(row: PriceRow, source: PriceSource) -> Price:
     first, *more = row.prices.split("|")
-    tiers = [_rates(0, first.split()), *(_rates(int(words[0]), words[1:]) for words in map(str.split, more))]
+    tiers = [_parse_rates(0, first.split()), *(_parse_rates(int(words[0]), words[1:]) for words in map(str.split, more))]
     return Price(
         name=row.name,
         rates=tuple(tiers),
         window=row.window,
         since=row.since,
         source=source.page,
-        checked=source.checked,
-        documented=source.documented,
+        checked_on=source.checked_on,
+        is_documented=source.is_documented,
     )
 
 
-def _rates(over: int, told: list[str]) -> Rates:
-    """Prices in order; a written cache for an hour costs as much as one for minutes where nothing else is told."""
-    given, made, *cached = map(_micros, told)
-    read = cached[0] if cached else given
-    written = cached[1] if len(cached) > 1 else given
-    return Rates(over, given, made, read, written, cached[2] if len(cached) > 2 else written)  # noqa: PLR2004
+def _parse_rates(above_tokens: int, amounts: list[str]) -> Rates:
+    """Prices in order; cache writes for an hour cost as much as others where nothing else is listed."""
+    input_rate, output_rate, *cache_rates = map(_parse_micros, amounts)
+    read_rate = cache_rates[0] if cache_rates else input_rate
+    write_rate = cache_rates[1] if len(cache_rates) > 1 else input_rate
+    return Rates(above_tokens, input_rate, output_rate, read_rate, write_rate, cache_rates[2] if len(cache_rates) > 2 else write_rate)  # noqa: PLR2004
 
 
-def _micros(text: str) -> int:
-    """Dollars as millionths, without going through a fraction."""
-    found = _DECIMAL.fullmatch(text)
-    if found is None:
+def _parse_micros(text: str) -> int:
+    """Without going through a binary fraction."""
+    match = _DECIMAL.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text} is no price")
-    return int(found[1]) * _MILLION + int((found[2] or "").ljust(6, "0"))
+    return int(match[1]) * _MILLION + int((match[2] or "").ljust(6, "0"))
 
 
 @cache
-def _own(text: str, file: str) -> Prices:
+def _parse_own_prices(text: str, file: str) -> PricesByModel:
     try:
-        told = tomllib.loads(text, parse_float=str)  # a price is never a binary fraction
-        return {name.lower(): (_own_price(name.lower(), one, file),) for name, one in told.items()}
+        document = tomllib.loads(text, parse_float=str)  # a price is never a binary fraction
+        return {name.lower(): (_parse_own_price(name.lower(), table, file),) for name, table in document.items()}
     except (ValueError, KeyError, AttributeError, RecursionError) as problem:
         raise HookonceError(f"{file} cannot be used: {problem}") from None
 
 
-def _own_price(name: str, told: dict[str, Any], file: str) -> Price:
-    unknown = told.keys() - {*_FIELDS, "window"}
-    if unknown or not {"input", "output"} <= told.keys():
-        wrong = f"knows no {min(unknown)}" if unknown else "needs input and output"
-        raise ValueError(f"{name} {wrong}")
-    amounts = {key: _micros(str(told[key])) for key in _FIELDS if key in told}
-    given, written = amounts["input"], amounts.get("cache_write", amounts["input"])
+def _parse_own_price(name: str, table: dict[str, Any], file: str) -> Price:
+    unknown = table.keys() - {*_RATE_FIELDS, "window"}
+    if unknown or not {"input", "output"} <= table.keys():
+        problem = f"knows no {min(unknown)}" if unknown else "needs input and output"
+        raise ValueError(f"{name} {problem}")
+    amounts = {key: _parse_micros(str(table[key])) for key in _RATE_FIELDS if key in table}
+    input_rate, write_rate = amounts["input"], amounts.get("cache_write", amounts["input"])
     rates = Rates(
-        0, given, amounts["output"], amounts.get("cache_read", given), written, amounts.get("cache_write_hour", written)
+        0, input_rate, amounts["output"], amounts.get("cache_read", input_rate), write_rate, amounts.get("cache_write_hour", write_rate)
     )
-    window = told.get("window")
+    window = table.get("window")
     if window is not None and (type(window) is not int or window <= 0):
         raise ValueError(f"the window of {name} is a number of tokens")
     return Price(name=name, rates=(rates,), window=window, source=file)

@@ -1,4 +1,4 @@
-"""Looking: which records are meant, in which order, and how they come out again."""
+"""Queries: filters over records, session lookup, open sessions, and read-only SQL."""
 
 from collections.abc import Iterator
 from sqlite3 import Connection
@@ -7,18 +7,18 @@ from msgspec import Struct
 
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
-from hookonce.store.entry import read
+from hookonce.store.entry import decode_entry
 from hookonce.texts import dump
 
-NONE = "none"  # looked for: what has no such thing
-_NAMED = 3  # sessions that are listed where one was meant
-_PLAIN = ("agent", "session", "type", "tool", "outcome", "model")
+NO_VALUE = "none"  # looked for: what has no such thing
+_MAX_LISTED_SESSIONS = 3  # sessions that are listed where one was meant
+_EXACT_COLUMNS = ("agent", "session", "type", "tool", "outcome", "model")
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
-    """What is looked for; None is everything. Times are inclusive at the start and exclusive at the end.
+class RecordFilter(Struct, frozen=True, kw_only=True):
+    """Filter of records; None matches everything. Times are inclusive at the start and exclusive at the end.
 
-    `after` is the number of the last row that is known already. Paths that begin nowhere may lie anywhere.
+    `after` is the last row that is known already. A relative path matches anywhere.
     """
 
     agent: str | None = None
@@ -36,105 +36,105 @@ class Wanted(Struct, frozen=True, kw_only=True):
     last: int | None = None
 
 
-class Row(Struct, frozen=True):
-    """One row: its number, its exact bytes, and whether they were overwritten."""
+class EventRow(Struct, frozen=True):
+    """A row: its number, its exact bytes, and whether they were erased."""
 
     seq: int
     body: bytes
-    erased: bool
+    is_erased: bool
 
 
-def rows(connection: Connection, wanted: Wanted) -> Iterator[Row]:
-    """The rows that are meant, by time and then by arrival; of `last` many only the newest."""
-    where, values = _where(wanted)
-    order = "time, seq" if wanted.last is None else "time DESC, seq DESC LIMIT ?"
-    text = f"SELECT seq, time, body, erased FROM events WHERE {where} ORDER BY {order}"  # noqa: S608  our own words
-    if wanted.last is not None:
-        text = f"SELECT * FROM ({text}) ORDER BY time, seq"  # noqa: S608  as above
-        values = [*values, wanted.last]
-    for seq, _, body, erased in connection.execute(text, values):
-        yield Row(seq, body, bool(erased))
+def select_rows(connection: Connection, record_filter: RecordFilter) -> Iterator[EventRow]:
+    """Matching rows by time and arrival; with `last`, only that many of the newest."""
+    where, values = _build_where(record_filter)
+    order = "time, seq" if record_filter.last is None else "time DESC, seq DESC LIMIT ?"
+    statement = f"SELECT seq, time, body, erased FROM events WHERE {where} ORDER BY {order}"  # noqa: S608  our own words
+    if record_filter.last is not None:
+        statement = f"SELECT * FROM ({statement}) ORDER BY time, seq"  # noqa: S608  as above
+        values = [*values, record_filter.last]
+    for seq, _, body, is_erased in connection.execute(statement, values):
+        yield EventRow(seq, body, bool(is_erased))
 
 
-def reached(connection: Connection) -> int:
+def last_seq(connection: Connection) -> int:
     """The number of the last row."""
-    found: int = connection.execute("SELECT seq FROM head").fetchone()[0]
-    return found
+    seq: int = connection.execute("SELECT seq FROM head").fetchone()[0]
+    return seq
 
 
-def records(connection: Connection, wanted: Wanted) -> Iterator[Stored]:
-    """The records that are meant; those that were erased tell nothing, nor do those that somebody has damaged."""
-    for row in rows(connection, wanted):
-        if not row.erased and (found := _record(row.body)) is not None:
-            yield found
+def find_records(connection: Connection, record_filter: RecordFilter) -> Iterator[Stored]:
+    """Matching records; erased and damaged ones are left out."""
+    for row in select_rows(connection, record_filter):
+        if not row.is_erased and (record := _decode_record(row.body)) is not None:
+            yield record
 
 
-def _record(body: bytes) -> Stored | None:
+def _decode_record(body: bytes) -> Stored | None:
     try:
-        return read(body).record
+        return decode_entry(body).record
     except ValueError:
         return None
 
 
-def _where(wanted: Wanted) -> tuple[str, list[str | int]]:
+def _build_where(record_filter: RecordFilter) -> tuple[str, list[str | int]]:
     parts, values = ["TRUE"], list[str | int]()
-    for part, value in _conditions(wanted):
+    for part, value in _build_conditions(record_filter):
         parts.append(part)
         values += [value] * part.count("?")
     return " AND ".join(parts), values
 
 
-def _conditions(wanted: Wanted) -> Iterator[tuple[str, str | int]]:
-    if wanted.after:  # without it the order of the index would be given up for that of the table
-        yield "seq > ?", wanted.after
-    for name in _PLAIN:
-        if (value := getattr(wanted, name)) is not None:
-            yield (f"{name} IS NULL" if value == NONE else f"{name} GLOB ?" if "*" in value else f"{name} = ?"), value
-    if wanted.project is not None:
-        yield "project GLOB ?", wanted.project
-    if wanted.path is not None:
-        yield "path GLOB ?", wanted.path if wanted.path[:1] in {"/", "*"} else f"*/{wanted.path}"
-    if wanted.text is not None:
-        yield "erased = 0 AND instr(body, CAST(? AS BLOB)) > 0", dump(wanted.text)[1:-1].decode()
-    for sign, bound in ((">=", wanted.since), ("<", wanted.until)):
-        if bound is not None:
-            yield f"time {sign} ?", bare(bound)
+def _build_conditions(record_filter: RecordFilter) -> Iterator[tuple[str, str | int]]:
+    if record_filter.after:  # without it the order of the index would be given up for that of the table
+        yield "seq > ?", record_filter.after
+    for name in _EXACT_COLUMNS:
+        if (value := getattr(record_filter, name)) is not None:
+            yield (f"{name} IS NULL" if value == NO_VALUE else f"{name} GLOB ?" if "*" in value else f"{name} = ?"), value
+    if record_filter.project is not None:
+        yield "project GLOB ?", record_filter.project
+    if record_filter.path is not None:
+        yield "path GLOB ?", record_filter.path if record_filter.path[:1] in {"/", "*"} else f"*/{record_filter.path}"
+    if record_filter.text is not None:
+        yield "erased = 0 AND instr(body, CAST(? AS BLOB)) > 0", dump(record_filter.text)[1:-1].decode()
+    for sign, time_limit in ((">=", record_filter.since), ("<", record_filter.until)):
+        if time_limit is not None:
+            yield f"time {sign} ?", time_bound(time_limit)
 
 
-def bare(time: str) -> str:
-    """A time in UTC as a bound: without its end it stands before all that are later, however exact they are."""
+def time_bound(time: str) -> str:
+    """A UTC time as a bound: without `Z` and trailing zeros it sorts before all later ones, however exact."""
     plain = time.removesuffix("Z")
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
-def whole(connection: Connection, session: str, agent: str | None = None) -> str:
-    """The whole name of a session, of which a beginning was given; of one agent's if that is named."""
-    known = connection.execute(
+def resolve_session(connection: Connection, session: str, agent: str | None = None) -> str:
+    """The full name of a session from a unique prefix; of one agent if named. HookonceError if not unique."""
+    rows = connection.execute(
         "SELECT DISTINCT session FROM sessions WHERE (session = ? OR session GLOB ?) AND agent = coalesce(?, agent)"
         " ORDER BY session = ? DESC LIMIT 4",
-        (session, f"{beginning(session)}*", agent, session),
+        (session, f"{escape_glob(session)}*", agent, session),
     ).fetchall()
-    names = [str(row[0]) for row in known]
+    names = [str(row[0]) for row in rows]
     if session in names or len(names) == 1:
         return names[0]
     if not names:
-        whose = f" of {agent}" if agent is not None else ""
-        raise HookonceError(f"no session{whose} begins with {session!r}; hookonce sessions lists them")
-    more = ", …" if len(names) > _NAMED else ""
-    listed = f"{', '.join(names[:_NAMED])}{more}"
-    raise HookonceError(f"several sessions begin with {session!r}: {listed}; say more of the name of one")
+        agent_text = f" of {agent}" if agent is not None else ""
+        raise HookonceError(f"no session{agent_text} begins with {session!r}; hookonce sessions lists them")
+    more = ", …" if len(names) > _MAX_LISTED_SESSIONS else ""
+    names_text = f"{', '.join(names[:_MAX_LISTED_SESSIONS])}{more}"
+    raise HookonceError(f"several sessions begin with {session!r}: {names_text}; say more of the name of one")
 
 
-def owner(connection: Connection, session: str) -> str | None:
-    """The agent of a session; HookonceError where more than one has a session of that name."""
-    known = connection.execute("SELECT agent FROM sessions WHERE session = ? ORDER BY agent", (session,)).fetchall()
-    names = [str(row[0]) for row in known]
+def session_agent(connection: Connection, session: str) -> str | None:
+    """The agent of a session; HookonceError where several have a session of that name."""
+    rows = connection.execute("SELECT agent FROM sessions WHERE session = ? ORDER BY agent", (session,)).fetchall()
+    names = [str(row[0]) for row in rows]
     if len(names) > 1:
         choices = " or ".join(f"--agent {name}" for name in names)
         raise HookonceError(f"{' and '.join(names)} each have a session {session!r}; say whose, with {choices}")
     return names[0] if names else None
 
 
-def beginning(text: str) -> str:
-    """A text as a pattern that means nothing but itself."""
+def escape_glob(text: str) -> str:
+    """A text escaped as a GLOB pattern."""
     return text.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")

@@ -1,4 +1,7 @@
-"""What of an old record may be taken over: rows that are proven to be what was written, and why the others are not."""
+"""Quarantine of a damaged database: its files are moved aside, a new one begins with the rows that can be salvaged.
+
+A row is salvaged if its hash chain and MAC prove that it is what this machine wrote.
+"""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -9,23 +12,23 @@ from typing import Any
 from msgspec import Struct
 
 from hookonce.store import chain, keys, tombstone
-from hookonce.store.entry import Entry, read
-from hookonce.store.soundness import ROWS, fault
+from hookonce.store.entry import StoreEntry, decode_entry
+from hookonce.store.soundness import SELECT_ROWS, find_row_fault
 
-_AT_ONCE = 256  # rows that are read together, until one of them cannot be
+_READ_BATCH_ROWS = 256  # rows that are read together, until one of them cannot be
 _MISSING = "missing, or cannot be read"
 _UNPROVEN = "the row before it is gone, so that nobody can tell whether it is what was written"
-_MOST = 100  # ranges that are told one by one
-_LEAST = -(1 << 63)  # the number before all that a database can have
-_BEYOND = 1 << 16  # rows that may follow where the head file ends: it is written after they are
-_NOT_ONE = "no row of ours has such a number"
-_BODY, _ERASED, _HASH = -4, -3, -2  # where they stand in a row
+_MAX_SKIPPED_RANGES = 100  # ranges that are told one by one
+_MIN_SEQ = -(1 << 63)  # the number before all that a database can have
+_MAX_ROWS_PAST_HEAD = 1 << 16  # rows that may follow where the head file ends: it is written after they are
+_INVALID_SEQ = "no row of ours has such a number"
+_BODY_INDEX, _ERASED_INDEX, _HASH_INDEX = -4, -3, -2  # where they stand in a row
 
-Tell = Callable[[int, int], None]
+SalvageProgress = Callable[[int, int], None]
 
 
-class Left(Struct, frozen=True):
-    """Rows that stay in the old record, and why; `changed` if they can be read and are not what was written."""
+class SkippedRows(Struct, frozen=True):
+    """A range of rows that was not salvaged, and why; `changed` if it is readable and not what was written."""
 
     first: int
     last: int
@@ -34,94 +37,94 @@ class Left(Struct, frozen=True):
 
 
 class Salvage:
-    """One look at an old record, row by row; what was left out is known at its end."""
+    """One pass over an old database; `skipped_ranges` is complete after `sound_entries` is exhausted."""
 
-    def __init__(self, old: Path, reached: int, tell: Tell) -> None:
-        """By its head file the record went as far as `reached`."""
-        self._old, self._reached, self._tell = old, reached, tell
+    def __init__(self, database_path: Path, head_seq: int, report_progress: SalvageProgress) -> None:
+        """`head_seq` is the last row by the head file, 0 if unknown."""
+        self._database_path, self._head_seq, self._report_progress = database_path, head_seq, report_progress
         self._seq = 0
-        self._before: bytes | None = chain.FIRST
-        self.left: list[Left] = []
-        self.more = 0
+        self._previous_hash: bytes | None = chain.GENESIS_HASH
+        self.skipped_ranges: list[SkippedRows] = []
+        self.unlisted_rows = 0
 
-    def rows(self) -> Iterator[Entry]:
-        """Every row that this machine has written, and nobody has changed since."""
-        key = keys.marking()
+    def sound_entries(self) -> Iterator[StoreEntry]:
+        """Entries of all rows that this machine has written and nobody has changed since."""
+        key = keys.load_mac_key()
         try:
-            with closing(sqlite3.connect(f"{self._old.as_uri()}?mode=rw", uri=True, isolation_level=None)) as old:
-                holes = _holes(old)
-                for row in self._all(old):
-                    yield from self._row(row, holes, key)
+            with closing(sqlite3.connect(f"{self._database_path.as_uri()}?mode=rw", uri=True, isolation_level=None)) as connection:
+                removed_ranges = _load_removed_ranges(connection)
+                for row in self._iter_rows(connection):
+                    yield from self._check_row(row, removed_ranges, key)
         except sqlite3.DatabaseError:
             pass  # nothing more of it can be read
-        if self._seq < self._reached:
-            self._leave(self._seq + 1, self._reached, _MISSING, changed=False)
+        if self._seq < self._head_seq:
+            self._skip_rows(self._seq + 1, self._head_seq, _MISSING, is_changed=False)
 
-    def _all(self, connection: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
-        """Rows in order: many at once, and one by one where one of them cannot be read."""
-        last = _last(connection, self._reached)
-        after = _LEAST
+    def _iter_rows(self, connection: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+        """Rows in batches, and one by one where a batch cannot be read."""
+        last_seq = _find_last_seq(connection, self._head_seq)
+        after = _MIN_SEQ
         while True:
             try:
-                found = connection.execute(f"{ROWS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, _AT_ONCE)).fetchall()
-                after = found[-1][0] if found else last
+                rows = connection.execute(f"{SELECT_ROWS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, _READ_BATCH_ROWS)).fetchall()
+                after = rows[-1][0] if rows else last_seq
             except sqlite3.DatabaseError:
-                start, after = max(after, 0), min(max(after, 0) + _AT_ONCE, last)
-                found = [row for seq in range(start + 1, after + 1) for row in _one(connection, seq)]
-            yield from found
-            self._tell(max(after, 0), last)
-            if after >= last:
+                start, after = max(after, 0), min(max(after, 0) + _READ_BATCH_ROWS, last_seq)
+                rows = [row for seq in range(start + 1, after + 1) for row in _read_row(connection, seq)]
+            yield from rows
+            self._report_progress(max(after, 0), last_seq)
+            if after >= last_seq:
                 return
 
-    def _row(self, row: tuple[Any, ...], holes: dict[int, tuple[int, bytes]], key: bytes) -> Iterator[Entry]:
+    def _check_row(self, row: tuple[Any, ...], removed_ranges: dict[int, tuple[int, bytes]], key: bytes) -> Iterator[StoreEntry]:
         seq = row[0]
         if seq <= self._seq:
-            self._leave(seq, seq, _NOT_ONE, changed=True)
+            self._skip_rows(seq, seq, _INVALID_SEQ, is_changed=True)
             return
-        while self._seq + 1 in holes and holes[self._seq + 1][0] < seq:
-            self._seq, self._before = holes[self._seq + 1]
+        while self._seq + 1 in removed_ranges and removed_ranges[self._seq + 1][0] < seq:
+            self._seq, self._previous_hash = removed_ranges[self._seq + 1]
         if seq > self._seq + 1:
-            self._leave(self._seq + 1, seq - 1, _MISSING, changed=False)
-            self._before = None
-        wrong = fault(row, self._before, key)
-        if wrong is not None:
-            self._leave(seq, seq, wrong, changed=True)
-        elif self._before is None:
-            self._leave(seq, seq, _UNPROVEN, changed=False)
-        elif not row[_ERASED]:
-            yield read(row[_BODY])
+            self._skip_rows(self._seq + 1, seq - 1, _MISSING, is_changed=False)
+            self._previous_hash = None
+        problem = find_row_fault(row, self._previous_hash, key)
+        if problem is not None:
+            self._skip_rows(seq, seq, problem, is_changed=True)
+        elif self._previous_hash is None:
+            self._skip_rows(seq, seq, _UNPROVEN, is_changed=False)
+        elif not row[_ERASED_INDEX]:
+            yield decode_entry(row[_BODY_INDEX])
         # Whatever stands there: a body that fits a marked hash with it is the one that was written.
-        self._seq, self._before = seq, row[_HASH] if type(row[_HASH]) is bytes else None
+        self._seq, self._previous_hash = seq, row[_HASH_INDEX] if type(row[_HASH_INDEX]) is bytes else None
 
-    def _leave(self, first: int, last: int, why: str, *, changed: bool) -> None:
-        before = self.left[-1] if self.left else None
-        if before is not None and (before.last, before.why) == (first - 1, why):
-            self.left[-1] = Left(before.first, last, why, changed)
-        elif len(self.left) < _MOST:
-            self.left.append(Left(first, last, why, changed))
+    def _skip_rows(self, first: int, last: int, reason: str, *, is_changed: bool) -> None:
+        previous = self.skipped_ranges[-1] if self.skipped_ranges else None
+        if previous is not None and (previous.last, previous.why) == (first - 1, reason):
+            self.skipped_ranges[-1] = SkippedRows(previous.first, last, reason, is_changed)
+        elif len(self.skipped_ranges) < _MAX_SKIPPED_RANGES:
+            self.skipped_ranges.append(SkippedRows(first, last, reason, is_changed))
         else:
-            self.more += last - first + 1
+            self.unlisted_rows += last - first + 1
 
 
-def _holes(connection: sqlite3.Connection) -> dict[int, tuple[int, bytes]]:
-    """What retention has removed, by its first number: the last one, and the hash that stood there."""
-    known = keys.public()
+def _load_removed_ranges(connection: sqlite3.Connection) -> dict[int, tuple[int, bytes]]:
+    """Ranges that retention has removed: first row → last row and its hash."""
+    public_keys = keys.load_public_keys()
     with suppress(sqlite3.DatabaseError, TypeError, ValueError):
-        found = [one for one in tombstone.all_of(connection) if tombstone.is_genuine(one, known)]
-        return {one.first: (one.last, one.after) for one in found}
+        tombstones = [removal for removal in tombstone.load_tombstones(connection) if tombstone.is_genuine(removal, public_keys)]
+        return {removal.first: (removal.last, removal.after) for removal in tombstones}
     return {}
 
 
-def _last(connection: sqlite3.Connection, reached: int) -> int:
-    """How far to look; a row that somebody has put in far away does not make us count to there."""
+def _find_last_seq(connection: sqlite3.Connection, head_seq: int) -> int:
+    """The last row to read; a forged row with a huge number does not make us count to there."""
     with suppress(sqlite3.DatabaseError):
-        found: int = connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
-        return max(reached, min(found, reached + _BEYOND) if reached else found)
-    return reached
+        max_seq: int = connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+        return max(head_seq, min(max_seq, head_seq + _MAX_ROWS_PAST_HEAD) if head_seq else max_seq)
+    return head_seq
 
 
-def _one(connection: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:
+def _read_row(connection: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:
     try:
-        return connection.execute(f"{ROWS} WHERE seq = ?", (seq,)).fetchall()
+        return connection.execute(f"{SELECT_ROWS} WHERE seq = ?", (seq,)).fetchall()
     except sqlite3.DatabaseError:
         return []

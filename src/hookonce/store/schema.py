@@ -1,10 +1,10 @@
-"""The tables of the database, and how older ones become newer. A body is never written anew."""
+"""Database schema and its migrations. Bodies of rows are never rewritten."""
 
 from sqlite3 import Connection
 
 from hookonce.errors import HookonceError
 
-_FIRST = (
+_MIGRATION_1 = (
     """CREATE TABLE events (
         seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time TEXT NOT NULL, received TEXT,
         type TEXT NOT NULL, agent TEXT NOT NULL, session TEXT, subagent TEXT, tool TEXT, outcome TEXT,
@@ -37,14 +37,14 @@ _FIRST = (
         calls INTEGER NOT NULL, refusals INTEGER NOT NULL, project TEXT,
         PRIMARY KEY (agent, session)) STRICT, WITHOUT ROWID""",
 )
-_TOKENS = """input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL,
+_TOKEN_COLUMNS = """input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL,
         cache_write_tokens INTEGER NOT NULL, reasoning_tokens INTEGER NOT NULL"""
-_SUMS = """sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens),
+_TOKEN_SUMS = """sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens),
         sum(reasoning_tokens)"""
-_TOLD = "input_tokens + output_tokens + cache_read_tokens + cache_write_tokens + reasoning_tokens > 0"
+_HAS_TOKENS = "input_tokens + output_tokens + cache_read_tokens + cache_write_tokens + reasoning_tokens > 0"
 # Summaries of one size, however many sessions and projects there are. What older ones held is carried over: who of a
 # day and a project knew best is believed, as it was then; counting again makes it exact.
-_SECOND = (
+_MIGRATION_2 = (
     """CREATE TABLE transcripts (
         path TEXT PRIMARY KEY, agent TEXT NOT NULL, session TEXT, cursor BLOB NOT NULL, at TEXT NOT NULL)
         STRICT, WITHOUT ROWID""",
@@ -53,39 +53,39 @@ _SECOND = (
         events INTEGER NOT NULL, PRIMARY KEY (day, agent, type, tool, outcome)) STRICT, WITHOUT ROWID""",
     f"""CREATE TABLE told (
         agent TEXT NOT NULL, session TEXT NOT NULL, teller TEXT NOT NULL, day TEXT NOT NULL, model TEXT NOT NULL,
-        project TEXT NOT NULL, over INTEGER NOT NULL, {_TOKENS},
+        project TEXT NOT NULL, over INTEGER NOT NULL, {_TOKEN_COLUMNS},
         PRIMARY KEY (agent, session, teller, day, model, project, over)) STRICT, WITHOUT ROWID""",
     f"""CREATE TABLE places (
         day TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, over INTEGER NOT NULL, project TEXT NOT NULL,
-        {_TOKENS}, PRIMARY KEY (day, agent, model, over, project)) STRICT, WITHOUT ROWID""",
+        {_TOKEN_COLUMNS}, PRIMARY KEY (day, agent, model, over, project)) STRICT, WITHOUT ROWID""",
     f"""CREATE TABLE spent (
         day TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, over INTEGER NOT NULL,
-        {_TOKENS}, PRIMARY KEY (day, agent, model, over)) STRICT, WITHOUT ROWID""",
+        {_TOKEN_COLUMNS}, PRIMARY KEY (day, agent, model, over)) STRICT, WITHOUT ROWID""",
     "INSERT INTO counts SELECT day, agent, type, tool, outcome, sum(events) FROM days GROUP BY 1, 2, 3, 4, 5",
-    f"""INSERT INTO places SELECT day, agent, model, 0, project, {_SUMS} FROM (
+    f"""INSERT INTO places SELECT day, agent, model, 0, project, {_TOKEN_SUMS} FROM (
         SELECT *, min(rank) OVER (PARTITION BY day, agent, project) AS best FROM (
             SELECT *, CASE type WHEN 'after_model' THEN 1 WHEN 'agent_stop' THEN 2 WHEN 'agent_response' THEN 3
-                WHEN 'session_end' THEN 4 END AS rank FROM days WHERE {_TOLD}))
+                WHEN 'session_end' THEN 4 END AS rank FROM days WHERE {_HAS_TOKENS}))
         WHERE type IN ('after_tool_execute', 'tool_use_failure') OR (rank = best AND (rank < 4 OR agent NOT IN (
-            SELECT agent FROM days WHERE {_TOLD} AND type <> 'session_end'))) GROUP BY 1, 2, 3, 5""",  # noqa: S608  our own words
-    f"INSERT INTO spent SELECT day, agent, model, over, {_SUMS} FROM places GROUP BY 1, 2, 3, 4",  # noqa: S608  as above
+            SELECT agent FROM days WHERE {_HAS_TOKENS} AND type <> 'session_end'))) GROUP BY 1, 2, 3, 5""",  # noqa: S608  our own words
+    f"INSERT INTO spent SELECT day, agent, model, over, {_TOKEN_SUMS} FROM places GROUP BY 1, 2, 3, 4",  # noqa: S608  as above
     "DROP TABLE days",
     # With everything that is asked for by name, so that a row is looked at only if it is wanted.
     "DROP INDEX events_by_time",
     "CREATE INDEX events_by_time ON events (time, seq, type, agent, tool, outcome, project, path)",
 )
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _SECOND)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_MIGRATION_1, _MIGRATION_2)
 VERSION = len(MIGRATIONS)
 
 
 def migrate(connection: Connection) -> None:
-    """Bring a database up to date, in one transaction; one that is newer than we are is left alone."""
-    found = _version(connection)
-    if found == VERSION:
+    """Migrate a database in one transaction; HookonceError for one of a newer version."""
+    version = _read_version(connection)
+    if version == VERSION:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for statements in MIGRATIONS[_known(connection) :]:  # somebody else may have been faster
+        for statements in MIGRATIONS[_require_known_version(connection) :]:  # somebody else may have been faster
             for statement in statements:
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -95,13 +95,13 @@ def migrate(connection: Connection) -> None:
         raise
 
 
-def _known(connection: Connection) -> int:
-    found = _version(connection)
-    if found > VERSION:
-        raise HookonceError(f"the store was written by a newer hookonce (version {found}, we know {VERSION})")
-    return found
+def _require_known_version(connection: Connection) -> int:
+    version = _read_version(connection)
+    if version > VERSION:
+        raise HookonceError(f"the store was written by a newer hookonce (version {version}, we know {VERSION})")
+    return version
 
 
-def _version(connection: Connection) -> int:
-    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return found
+def _read_version(connection: Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version

@@ -2,14 +2,14 @@
 
 from sqlite3 import Connection
 
-from hookonce.store.told import TOKENS, Key, counted
+from hookonce.store.told import TOKEN_COLUMNS, UsageKey, effective_usage
 
-_ROWS = f"""SELECT teller, day, model, project, over, {", ".join(TOKENS)} FROM told
+_SELECT_SESSION_TOKENS = f"""SELECT teller, day, model, project, over, {", ".join(TOKEN_COLUMNS)} FROM told
     WHERE agent = ? AND session = ?"""  # noqa: S608  our own words
 
 
-def session_tokens(connection: Connection, agent: str, session: str) -> dict[str, int] | None:
-    """The counts of `TOKENS`; None for a session of which nobody has told any."""
-    rows = connection.execute(_ROWS, (agent, session)).fetchall()
-    found = [numbers for _, numbers in counted({Key(*row[:5]): row[5:] for row in rows})]
-    return dict(zip(TOKENS, map(sum, zip(*found, strict=True)), strict=True)) if found else None
+def load_session_tokens(connection: Connection, agent: str, session: str) -> dict[str, int] | None:
+    """Tokens of a session by `TOKEN_COLUMNS`; None if nothing was reported."""
+    rows = connection.execute(_SELECT_SESSION_TOKENS, (agent, session)).fetchall()
+    token_counts = [numbers for _, numbers in effective_usage({UsageKey(*row[:5]): row[5:] for row in rows})]
+    return dict(zip(TOKEN_COLUMNS, map(sum, zip(*token_counts, strict=True)), strict=True)) if token_counts else None

@@ -6,49 +6,49 @@ from typing import Any
 from msgspec import ValidationError
 
 from hookonce.store import chain
-from hookonce.store.entry import columns, read
+from hookonce.store.entry import index_columns, decode_entry
 from hookonce.texts import dump
 
-BESIDE = (
+INDEX_COLUMNS = (
     *("id", "time", "received", "type", "agent", "session"),
     *("subagent", "tool", "outcome", "model", "project", "path"),
 )
-ROWS = f"SELECT seq, {', '.join(BESIDE)}, body, erased, hash, mac FROM events"  # noqa: S608  our own words
-_NOT_OURS = "the row was written by somebody without this machine's key"
-_CHANGED = "the body is not what was written, or another row stood before it"
-_NO_ROW = "what stands there is no row of ours"
-_UNREAD = "the record cannot be read by this hookonce, so that its columns cannot be compared with it"
+SELECT_ROWS = f"SELECT seq, {', '.join(INDEX_COLUMNS)}, body, erased, hash, mac FROM events"  # noqa: S608  our own words
+_FOREIGN_ROW = "the row was written by somebody without this machine's key"
+_BODY_CHANGED = "the body is not what was written, or another row stood before it"
+_MALFORMED_ROW = "what stands there is no row of ours"
+_UNREADABLE_BODY = "the record cannot be read by this hookonce, so that its columns cannot be compared with it"
 
 
-def fault(row: Sequence[Any], before: bytes | None, key: bytes | None) -> str | None:
-    """What is wrong with a row; a missing `before` or `key` cannot be compared with."""
+def find_row_fault(row: Sequence[Any], previous_hash: bytes | None, key: bytes | None) -> str | None:
+    """What is wrong with a row, or None; a missing `previous_hash` or `key` is not checked."""
     try:
-        return _fault(row, before, key)
+        return _compare_row(row, previous_hash, key)
     except (TypeError, ValueError, OverflowError):
-        return _NO_ROW
+        return _MALFORMED_ROW
 
 
-def _fault(row: Sequence[Any], before: bytes | None, key: bytes | None) -> str | None:
-    seq, *beside, body, erased, known, mark = row
-    if erased not in {0, 1} or type(known) is not bytes or type(mark) is not bytes:
-        return _NO_ROW
-    if key is not None and mark != (erased_mark(key, known, beside) if erased else chain.mark(key, known)):
-        return _NOT_OURS
-    if before is not None and chain.link(seq, before, body if erased else chain.digest(body)) != known:
-        return _CHANGED
-    return None if erased else _contradiction(body, beside)
+def _compare_row(row: Sequence[Any], previous_hash: bytes | None, key: bytes | None) -> str | None:
+    seq, *column_values, body, is_erased, stored_hash, mac = row
+    if is_erased not in {0, 1} or type(stored_hash) is not bytes or type(mac) is not bytes:
+        return _MALFORMED_ROW
+    if key is not None and mac != (erased_row_mac(key, stored_hash, column_values) if is_erased else chain.row_mac(key, stored_hash)):
+        return _FOREIGN_ROW
+    if previous_hash is not None and chain.hash_row(seq, previous_hash, body if is_erased else chain.digest_body(body)) != stored_hash:
+        return _BODY_CHANGED
+    return None if is_erased else _find_column_mismatch(body, column_values)
 
 
-def _contradiction(body: bytes, beside: Sequence[Any]) -> str | None:
-    """Whether the columns say what the body says: whoever asks for rows is answered by the columns."""
+def _find_column_mismatch(body: bytes, column_values: Sequence[Any]) -> str | None:
+    """Queries are answered by the columns: they must say what the body says."""
     try:
-        meant = columns(read(body).record)
+        expected_values = index_columns(decode_entry(body).record)
     except (ValueError, ValidationError, RecursionError):  # a newer one may have written it
-        return _UNREAD
-    wrong = [name for name, one, other in zip(BESIDE, meant, beside, strict=True) if one != other]
-    return f"{', '.join(wrong)}: the column says something else than the body" if wrong else None
+        return _UNREADABLE_BODY
+    mismatches = [name for name, expected_value, value in zip(INDEX_COLUMNS, expected_values, column_values, strict=True) if expected_value != value]
+    return f"{', '.join(mismatches)}: the column says something else than the body" if mismatches else None
 
 
-def erased_mark(key: bytes, known: bytes, beside: Sequence[Any]) -> bytes:
-    """The mark of a row whose body is gone: nobody else can take a body away, or change what was left beside it."""
-    return chain.mark(key, b"erased " + known + dump(list(beside)))
+def erased_row_mac(key: bytes, stored_hash: bytes, column_values: Sequence[Any]) -> bytes:
+    """HMAC of an erased row: covers its hash and the columns that are left."""
+    return chain.row_mac(key, b"erased " + stored_hash + dump(list(column_values)))

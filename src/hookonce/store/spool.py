@@ -1,7 +1,7 @@
-"""The spool: records of processes that have no store at hand, a file for each, its lines numbered and hashed.
+"""Spool files: records of processes without a database connection, one file per event, lines numbered and hashed.
 
-What is written here was redacted before. The last line of a file counts: what is known later stands below what was
-known at first. A record that cannot be written is counted, and never keeps an answer back.
+Records are redacted before. The last line of a file counts. A record that cannot be written is counted as lost,
+and never delays an answer (ADR 0024).
 """
 
 import os
@@ -15,68 +15,68 @@ from pathlib import Path
 from hookonce.config import paths, settings
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
-from hookonce.store.entry import read
+from hookonce.store.entry import decode_entry
 from hookonce.texts import dump
 
-_FORGET = re.compile(rb'\d+ [0-9a-f]{64} \{"forget":"([0-9A-Za-z-]+)"\}')
+_FORGET_LINE = re.compile(rb'\d+ [0-9a-f]{64} \{"forget":"([0-9A-Za-z-]+)"\}')
 
 
-def folder() -> Path:
-    """Where spool files lie."""
-    return paths.data() / "spool"
+def spool_dir() -> Path:
+    """The folder of the spool files."""
+    return paths.data_dir() / "spool"
 
 
 def append(record: Stored) -> bool:
-    """Write a record, below what was written of the same event before; whether that worked."""
+    """Append a record to the file of its event; returns whether that worked."""
     body = dump(record)
     try:
-        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        _add(_file(record.event.id), sha256(body).hexdigest().encode() + b" " + body + b"\n")
+        spool_dir().mkdir(mode=0o700, parents=True, exist_ok=True)
+        _append_line(_event_file(record.event.id), sha256(body).hexdigest().encode() + b" " + body + b"\n")
     except OSError:
-        count_loss()
+        count_lost_record()
         return False
     return True
 
 
-def _add(path: Path, line: bytes) -> None:
-    """All of a line or nothing of it: half a record would only be in the way."""
-    handle = _held(path)
+def _append_line(path: Path, line: bytes) -> None:
+    """A whole line or nothing."""
+    handle = _open_locked(path)
     with os.fdopen(handle, "r+b") as file:
-        old = file.read()
-        length = old.rfind(b"\n") + 1  # below it lies what somebody was killed in writing, or had no room for
+        content = file.read()
+        length = content.rfind(b"\n") + 1  # below it lies what somebody was killed in writing, or had no room for
         try:
             file.seek(length)
             file.truncate()
-            file.write(b"%d " % (old.count(b"\n") + 1) + line)
+            file.write(b"%d " % (content.count(b"\n") + 1) + line)
             file.flush()
-            if is_full():
-                settle(handle, None if length else path)
+            if is_sync_required():
+                sync_file(handle, None if length else path)
         except OSError:
-            _undo(path, handle, length)
+            _undo_append(path, handle, length)
             raise
 
 
-def is_full() -> bool:
-    """Whether what is written has to survive a loss of power before anybody is answered."""
+def is_sync_required() -> bool:
+    """Whether a write has to be synced to the disk before an answer (durability `full`)."""
     try:
         return settings.durability() == "full"
     except HookonceError:  # settings that cannot be read may say so
         return True
 
 
-def settle(handle: int, made: Path | None = None) -> None:
-    """Have a file on the disk, and not only in memory; one that was just made is to be found there too."""
+def sync_file(handle: int, new_file: Path | None = None) -> None:
+    """Sync a file to the disk, and its folder if the file is new."""
     os.fdatasync(handle)
-    if made is not None:
-        above = os.open(made.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    if new_file is not None:
+        parent_handle = os.open(new_file.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            os.fsync(above)
+            os.fsync(parent_handle)
         finally:
-            os.close(above)
+            os.close(parent_handle)
 
 
-def _held(path: Path) -> int:
-    """The file, held against others; one that was taken up meanwhile is another file."""
+def _open_locked(path: Path) -> int:
+    """A file that was ingested meanwhile is unlinked: open it again."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         flock(handle, LOCK_EX)
@@ -85,7 +85,7 @@ def _held(path: Path) -> int:
         os.close(handle)
 
 
-def _undo(path: Path, handle: int, length: int) -> None:
+def _undo_append(path: Path, handle: int, length: int) -> None:
     with suppress(OSError):
         os.ftruncate(handle, length)
         if not length:
@@ -93,78 +93,78 @@ def _undo(path: Path, handle: int, length: int) -> None:
 
 
 def forget(event: str) -> None:
-    """What was written of an event was none of its own."""
+    """Remove what was written of an event."""
     with suppress(OSError):
-        _file(event).unlink()
+        _event_file(event).unlink()
 
 
-def _file(event: str) -> Path:
-    return folder() / f"{event}.jsonl"
+def _event_file(event: str) -> Path:
+    return spool_dir() / f"{event}.jsonl"
 
 
-def count_loss(by: int = 1) -> None:
-    """One more record is lost, or was found again. The count is the length of a file without content.
+def count_lost_record(delta: int = 1) -> None:
+    """Count a lost record, or one that was found again (-1). The count is the length of an empty file.
 
-    Even a full disk takes that; where our folder cannot be written at all, a file elsewhere counts.
+    Even a full disk takes that; where our folder cannot be written at all, `fallback_loss_file` counts.
     """
-    for place in _counts():
+    for loss_file in _loss_files():
         with suppress(OSError, HookonceError):
-            handle = os.open(place(), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            handle = os.open(loss_file(), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             with os.fdopen(handle, "r+b") as file:
                 flock(file, LOCK_EX)
-                known = os.fstat(handle).st_size
-                if known + by < 0:
+                loss_count = os.fstat(handle).st_size
+                if loss_count + delta < 0:
                     continue  # it was counted elsewhere
-                os.ftruncate(handle, known + by)
+                os.ftruncate(handle, loss_count + delta)
                 return
 
 
-def lost() -> int:
+def lost_record_count() -> int:
     """How many records could not be written."""
-    found = 0
-    for place in _counts():
+    total = 0
+    for loss_file in _loss_files():
         with suppress(OSError, HookonceError):
-            found += place().stat().st_size
-    return found
+            total += loss_file().stat().st_size
+    return total
 
 
-elsewhere: Callable[[], Path] | None = None  # set by those who know another place
+fallback_loss_file: Callable[[], Path] | None = None  # set by those who know another place
 
 
-def _counts() -> list[Callable[[], Path]]:
-    return [_lost] if elsewhere is None else [_lost, elsewhere]
+def _loss_files() -> list[Callable[[], Path]]:
+    return [_loss_file] if fallback_loss_file is None else [_loss_file, fallback_loss_file]
 
 
-def _lost() -> Path:
-    return paths.data() / "lost"
+def _loss_file() -> Path:
+    return paths.data_dir() / "lost"
 
 
-def records() -> Iterator[Stored]:
-    """Every record of the spool, oldest first."""
-    found: dict[str, Stored] = {}
-    for file in sorted(folder().glob("*.jsonl")):  # ids begin with the time
-        for line in _lines(file):
-            record = _record(line)
+def load_records() -> Iterator[Stored]:
+    """All records of the spool, oldest first."""
+    records_by_id: dict[str, Stored] = {}
+    for file in sorted(spool_dir().glob("*.jsonl")):  # ids begin with the time
+        for line in _read_lines(file):
+            record = _parse_record(line)
             if record is not None:
-                known = found.get(record.event.id)
-                if known is None or _doors(record) >= _doors(known):  # who came second knows both
-                    found[record.event.id] = record
-            elif (forgotten := _FORGET.fullmatch(line)) is not None:
-                found.pop(forgotten[1].decode(), None)
-    return iter(sorted(found.values(), key=lambda one: (one.event.received or one.event.time, one.event.id)))
+                previous = records_by_id.get(record.event.id)
+                if previous is None or _via_count(record) >= _via_count(previous):  # who came second knows both
+                    records_by_id[record.event.id] = record
+            elif (match := _FORGET_LINE.fullmatch(line)) is not None:
+                records_by_id.pop(match[1].decode(), None)
+    return iter(sorted(records_by_id.values(), key=lambda item: (item.event.received or item.event.time, item.event.id)))
 
 
-def _doors(record: Stored) -> int:
+def _via_count(record: Stored) -> int:
     return len(record.event.origin.via or ()) if record.event.origin is not None else 0
 
 
-def last(event: str) -> Stored | None:
-    """What is known of an event; a line that does not fit its hash is left out."""
-    lines = reversed(_lines(_file(event)))
-    return next((record for record in map(_record, lines) if record is not None), None)
+def load_last_record(event: str) -> Stored | None:
+    """The last intact record of an event."""
+    lines = reversed(_read_lines(_event_file(event)))
+    return next((record for record in map(_parse_record, lines) if record is not None), None)
 
 
-def _lines(file: Path) -> list[bytes]:
+def _read_lines(file: Path) -> list[bytes]:
     try:
         return file.read_bytes().splitlines()
     except OSError:
@@ -172,20 +172,20 @@ def _lines(file: Path) -> list[bytes]:
 
 
 def has(event: str) -> bool:
-    """Whether something was written of an event."""
-    return last(event) is not None
+    """Whether a record of an event was written."""
+    return load_last_record(event) is not None
 
 
-def told(line: bytes) -> tuple[bytes | None, str | None]:
-    """The body that a line holds, or the event that it takes back; neither if the line is not what was written."""
-    if (forgotten := _FORGET.fullmatch(line)) is not None:
-        return None, forgotten[1].decode()
-    _, known, body = (*line.split(b" ", 2), b"", b"")[:3]
-    return (body, None) if sha256(body).hexdigest().encode() == known else (None, None)
+def parse_line(line: bytes) -> tuple[bytes | None, str | None]:
+    """The body of a line, or the event that it withdraws; (None, None) if its hash is wrong."""
+    if (match := _FORGET_LINE.fullmatch(line)) is not None:
+        return None, match[1].decode()
+    _, body_hash, body = (*line.split(b" ", 2), b"", b"")[:3]
+    return (body, None) if sha256(body).hexdigest().encode() == body_hash else (None, None)
 
 
-def _record(line: bytes) -> Stored | None:
-    body, _ = told(line)
+def _parse_record(line: bytes) -> Stored | None:
+    body, _ = parse_line(line)
     with suppress(ValueError):
-        return None if body is None else read(body).record
+        return None if body is None else decode_entry(body).record
     return None

@@ -1,4 +1,7 @@
-"""Whether a database is built as ours are: no table, index or trigger that we have not made, and no damaged page."""
+"""Audit of the store: hash chain, MACs, checkpoints, tombstones, head file and database schema.
+
+Every row is checked; whatever was changed, removed, inserted or cut off is a `Flaw`.
+"""
 
 import sqlite3
 from collections.abc import Iterator
@@ -6,34 +9,34 @@ from sqlite3 import Connection
 
 from hookonce.store import schema
 
-_MOST = 20
-_BUILT = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'"
+_MAX_INTEGRITY_ERRORS = 20
+_SELECT_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'"
 
 
-def faults(connection: Connection) -> Iterator[str]:
-    """What is different, and what the database itself finds damaged, its own indexes and limits included."""
+def find_structure_faults(connection: Connection) -> Iterator[str]:
+    """Differences from the expected schema, and errors of SQLite's own integrity check."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if not 0 < version <= schema.VERSION:
         yield f"the database says that it is of version {version}; known are 1 to {schema.VERSION}"
         return
-    known, found = built(version), {row[1]: row for row in connection.execute(_BUILT)}
-    for name in sorted(known.keys() | found.keys()):
-        if known.get(name) != found.get(name):
-            how = "is gone" if name not in found else "is not ours" if name not in known else "was built anew"
-            kind = (found.get(name) or known[name])[0]
-            yield f"the {kind} {name} of the database {how}"
-    for (told,) in connection.execute(f"PRAGMA integrity_check({_MOST})").fetchall():
-        if told != "ok":
-            yield f"the database is damaged: {' '.join(told.split())}"
+    expected_objects, actual_objects = load_expected_schema(version), {row[1]: row for row in connection.execute(_SELECT_SCHEMA)}
+    for name in sorted(expected_objects.keys() | actual_objects.keys()):
+        if expected_objects.get(name) != actual_objects.get(name):
+            difference = "is gone" if name not in actual_objects else "is not ours" if name not in expected_objects else "was built anew"
+            kind = (actual_objects.get(name) or expected_objects[name])[0]
+            yield f"the {kind} {name} of the database {difference}"
+    for (message,) in connection.execute(f"PRAGMA integrity_check({_MAX_INTEGRITY_ERRORS})").fetchall():
+        if message != "ok":
+            yield f"the database is damaged: {' '.join(message.split())}"
 
 
-def built(version: int) -> dict[str, tuple[str, ...]]:
-    """How a database of that version is built."""
-    fresh = sqlite3.connect(":memory:", isolation_level=None)
+def load_expected_schema(version: int) -> dict[str, tuple[str, ...]]:
+    """The schema objects of a database of that version."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
     try:
         for statements in schema.MIGRATIONS[:version]:
             for statement in statements:
-                fresh.execute(statement)
-        return {row[1]: row for row in fresh.execute(_BUILT)}
+                connection.execute(statement)
+        return {row[1]: row for row in connection.execute(_SELECT_SCHEMA)}
     finally:
-        fresh.close()
+        connection.close()

@@ -1,4 +1,7 @@
-"""The record in short: how much is kept, what still waits, and what could not be kept."""
+"""Status of the store: size, pending spool files, lost records, damage at the end of the record, recent alarms.
+
+Reads only the end of the record; `integrity.audit` checks all of it.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -9,8 +12,8 @@ from hookonce.errors import HookonceError
 from hookonce.store import database, reader, spool
 
 
-class Summary(Struct, frozen=True, kw_only=True):
-    """Rows of the store, bytes of its files, spool files that wait, files that are damaged, records that are lost."""
+class StoreSummary(Struct, frozen=True, kw_only=True):
+    """Rows of the store, bytes of its files, spool files to ingest, damaged spool files, lost records."""
 
     records: int
     size: int
@@ -20,23 +23,23 @@ class Summary(Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-def summary() -> Summary:
-    """How the record stands."""
-    place = database.file()
-    files = [place, place.with_name(f"{place.name}-wal")]
+def load_store_summary() -> StoreSummary:
+    """The summary of the store; a store that cannot be read is its `problem`."""
+    database_path = database.database_file()
+    database_files = [database_path, database_path.with_name(f"{database_path.name}-wal")]
     records, problem = 0, None
     try:
-        with closing(reader.opened()) as connection:
+        with closing(reader.open_reader()) as connection:
             records = connection.execute("SELECT count FROM head").fetchone()[0]
     except HookonceError as trouble:
         problem = str(trouble)
     except (sqlite3.Error, OSError) as trouble:
-        problem = f"the store {place} cannot be read: {trouble}"
-    return Summary(
+        problem = f"the store {database_path} cannot be read: {trouble}"
+    return StoreSummary(
         records=records,
-        size=sum(file.stat().st_size for file in files if file.exists()),
-        waiting=sum(1 for file in spool.folder().glob("*.jsonl") if file.stat().st_size),
-        damaged=sum(1 for _ in spool.folder().glob("*.damaged")),
-        lost=spool.lost(),
+        size=sum(file.stat().st_size for file in database_files if file.exists()),
+        waiting=sum(1 for file in spool.spool_dir().glob("*.jsonl") if file.stat().st_size),
+        damaged=sum(1 for _ in spool.spool_dir().glob("*.damaged")),
+        lost=spool.lost_record_count(),
         problem=problem,
     )

@@ -5,16 +5,16 @@ from sqlite3 import Connection
 
 from msgspec import Struct
 
-from hookonce.store.query import bare
-from hookonce.store.rollup import upper
-from hookonce.store.told import TOKENS
+from hookonce.store.query import time_bound
+from hookonce.store.rollup import bucket_upper_ms
+from hookonce.store.told import TOKEN_COLUMNS
 
-KINDS = ("agent", "type", "tool", "outcome", "day")
-_DAY = 10  # characters
+COUNT_COLUMNS = ("agent", "type", "tool", "outcome", "day")
+_DATE_CHARS = 10  # characters
 
 
-class Span(Struct, frozen=True, kw_only=True):
-    """Which summaries: days from and to (that one not), and one agent or all."""
+class RollupFilter(Struct, frozen=True, kw_only=True):
+    """Filter of rollups: days `since` (inclusive) and `until` (exclusive), one agent or all."""
 
     since: str | None = None
     until: str | None = None
@@ -22,7 +22,7 @@ class Span(Struct, frozen=True, kw_only=True):
 
 
 class HookCost(Struct, frozen=True, kw_only=True):
-    """What a hook did and took. A percentile is the upper end of its bucket, at most a quarter too high."""
+    """Runs, failures and durations of a hook. A percentile is its bucket's upper bound, at most a quarter too high."""
 
     hook: str
     runs: int
@@ -34,51 +34,51 @@ class HookCost(Struct, frozen=True, kw_only=True):
     p95_ms: float
 
 
-class Spent(Struct, frozen=True):
-    """Tokens of calls whose input exceeds a step (`over`) and not the next; the counts are those of `TOKENS`."""
+class SpendRow(Struct, frozen=True):
+    """Tokens of calls in one input tier; `tokens` in the order of `TOKEN_COLUMNS`."""
 
     day: str
     agent: str
     model: str
-    over: int
+    input_tier: int
     project: str
     tokens: tuple[int, ...]
 
 
-def counts(connection: Connection, span: Span) -> dict[str, dict[str, int]]:
-    """The number of events by agent, type, tool, outcome and day."""
-    where, values = _where(span)
-    found: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
-    for kinds in (KINDS[:-1], KINDS[-1:]):  # days are many, and the rest of all of them together is not
-        columns = ", ".join(kinds)
-        text = f"SELECT {columns}, sum(events) FROM counts WHERE {where} GROUP BY {columns}"  # noqa: S608  our own words
-        for *names, events in connection.execute(text, values):
-            for kind, name in zip(kinds, names, strict=True):
-                found[kind][name] = found[kind].get(name, 0) + events
-    return found
+def load_event_counts(connection: Connection, span: RollupFilter) -> dict[str, dict[str, int]]:
+    """Number of events by agent, type, tool, outcome and day."""
+    where, values = _build_span_where(span)
+    event_counts: dict[str, dict[str, int]] = {column: {} for column in COUNT_COLUMNS}
+    for columns_group in (COUNT_COLUMNS[:-1], COUNT_COLUMNS[-1:]):  # days are many, and the rest of all of them together is not
+        columns = ", ".join(columns_group)
+        statement = f"SELECT {columns}, sum(events) FROM counts WHERE {where} GROUP BY {columns}"  # noqa: S608  our own words
+        for *names, events in connection.execute(statement, values):
+            for column, name in zip(columns_group, names, strict=True):
+                event_counts[column][name] = event_counts[column].get(name, 0) + events
+    return event_counts
 
 
-def hooks(connection: Connection, span: Span) -> list[HookCost]:
-    """What each hook cost, the dearest first; which agent called it is not counted."""
-    where, values = _where(Span(since=span.since, until=span.until))
-    text = f"""SELECT hook, bucket, sum(runs), sum(failures), sum(refusals), sum(ms), sum(tokens)
+def load_hook_costs(connection: Connection, span: RollupFilter) -> list[HookCost]:
+    """Cost of each hook, the slowest first; not split by agent."""
+    where, values = _build_span_where(RollupFilter(since=span.since, until=span.until))
+    statement = f"""SELECT hook, bucket, sum(runs), sum(failures), sum(refusals), sum(ms), sum(tokens)
         FROM hooks WHERE {where} GROUP BY hook, bucket ORDER BY hook, bucket"""  # noqa: S608  our own words
     rows: dict[str, list[tuple[float, ...]]] = {}
-    for hook, *numbers in connection.execute(text, values):
+    for hook, *numbers in connection.execute(statement, values):
         rows.setdefault(hook, []).append(tuple(numbers))
     return [
-        one
-        for _, one in sorted(((-sum(row[4] for row in of), _cost(hook, of)) for hook, of in rows.items()), key=_first)
+        cost
+        for _, cost in sorted(((-sum(row[4] for row in bucket_rows), _build_hook_cost(hook, bucket_rows)) for hook, bucket_rows in rows.items()), key=_cost_sort_key)
     ]
 
 
-def _first(pair: tuple[float, HookCost]) -> tuple[float, str]:
+def _cost_sort_key(pair: tuple[float, HookCost]) -> tuple[float, str]:
     return pair[0], pair[1].hook
 
 
-def _cost(hook: str, rows: list[tuple[float, ...]]) -> HookCost:
+def _build_hook_cost(hook: str, rows: list[tuple[float, ...]]) -> HookCost:
     runs, failures, refusals, ms, tokens = (sum(row[index] for row in rows) for index in range(1, 6))
-    sizes = [(int(row[0]), int(row[1])) for row in rows]
+    run_counts = [(int(row[0]), int(row[1])) for row in rows]
     return HookCost(
         hook=hook,
         runs=int(runs),
@@ -86,39 +86,39 @@ def _cost(hook: str, rows: list[tuple[float, ...]]) -> HookCost:
         refusals=int(refusals),
         tokens=int(tokens),
         mean_ms=round(ms / runs, 3),
-        p50_ms=round(percentile(sizes, 0.5), 3),
-        p95_ms=round(percentile(sizes, 0.95), 3),
+        p50_ms=round(percentile(run_counts, 0.5), 3),
+        p95_ms=round(percentile(run_counts, 0.95), 3),
     )
 
 
-def percentile(sizes: list[tuple[int, int]], part: float) -> float:
-    """The time within which that part of runs was over, from buckets and how many runs are in each, in order."""
-    wanted = part * sum(count for _, count in sizes)
-    seen = 0
-    for bucket, count in sizes:
-        seen += count
-        if seen >= wanted:
-            return upper(bucket)
+def percentile(run_counts: list[tuple[int, int]], fraction: float) -> float:
+    """Upper bound of the bucket in which that fraction of the runs has ended."""
+    target_runs = fraction * sum(count for _, count in run_counts)
+    run_total = 0
+    for bucket, count in run_counts:
+        run_total += count
+        if run_total >= target_runs:
+            return bucket_upper_ms(bucket)
     return 0.0
 
 
-def spent(connection: Connection, span: Span, *, projects: bool) -> Iterator[Spent]:
-    """Tokens by day, agent, model and length of the request, and by project if that is wanted; each call once."""
-    where, values = _where(span)
-    table, place = ("places", "project") if projects else ("spent", "''")
-    text = f"SELECT day, agent, model, over, {place}, {', '.join(TOKENS)} FROM {table} WHERE {where}"  # noqa: S608
-    for day, agent, model, over, project, *sums in connection.execute(text, values):
-        yield Spent(day, agent, model, over, project, tuple(sums))
+def load_spend(connection: Connection, span: RollupFilter, *, projects: bool) -> Iterator[SpendRow]:
+    """Tokens by day, agent, model and input tier, and by project if wanted; each call once."""
+    where, values = _build_span_where(span)
+    table, project_column = ("places", "project") if projects else ("spent", "''")
+    statement = f"SELECT day, agent, model, over, {project_column}, {', '.join(TOKEN_COLUMNS)} FROM {table} WHERE {where}"  # noqa: S608
+    for day, agent, model, input_tier, project, *sums in connection.execute(statement, values):
+        yield SpendRow(day, agent, model, input_tier, project, tuple(sums))
 
 
-def _where(span: Span) -> tuple[str, list[str]]:
+def _build_span_where(span: RollupFilter) -> tuple[str, list[str]]:
     parts, values = ["TRUE"], []
     if span.since is not None:
         parts.append("day >= ?")
-        values.append(bare(span.since)[:_DAY])
+        values.append(time_bound(span.since)[:_DATE_CHARS])
     if span.until is not None:  # a day that has begun by then is counted whole
         parts.append("day < ?" if _is_midnight(span.until) else "day <= ?")
-        values.append(bare(span.until)[:_DAY])
+        values.append(time_bound(span.until)[:_DATE_CHARS])
     if span.agent is not None:
         parts.append("agent = ?")
         values.append(span.agent)
@@ -126,4 +126,4 @@ def _where(span: Span) -> tuple[str, list[str]]:
 
 
 def _is_midnight(time: str) -> bool:
-    return bare(time)[_DAY:] in {"", "T00:00:00"}
+    return time_bound(time)[_DATE_CHARS:] in {"", "T00:00:00"}

@@ -9,175 +9,175 @@ from operator import itemgetter
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from hookonce.canon.echo import is_echo
-from hookonce.canon.tellers import MODEL, SINGLE, counting, teller
+from hookonce.canon.echo import is_redundant
+from hookonce.canon.tellers import MODEL, SINGLE_CALL_SOURCES, counting_sources, usage_source_of
 from hookonce.model import Event, Usage
 from hookonce.store import steps
 
-TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
-PIECE = "piece"  # of the model's answer, of which more may come; each tells what it has come to so far
-_NOTHING = (0,) * len(TOKENS)
-_MOST = 10**12  # tokens that one event is believed, so that no sum is more than a database can hold
+TOKEN_COLUMNS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+PARTIAL_SOURCE = "piece"  # of the model's answer, of which more may come; each tells what it has come to so far
+_NO_TOKENS = (0,) * len(TOKEN_COLUMNS)
+_MAX_EVENT_TOKENS = 10**12  # tokens that one event is believed, so that no sum is more than a database can hold
 
-Numbers = tuple[int, ...]
+TokenCounts = tuple[int, ...]
 
 
-class Key(NamedTuple):
-    """Under what tokens are summed within a session; `over` is the step that the input of single calls exceeds."""
+class UsageKey(NamedTuple):
+    """What tokens are summed by within a session; `input_tier` only for sources of single calls."""
 
-    teller: str
+    source: str
     day: str
     model: str
     project: str
-    over: int
+    input_tier: int
 
 
-Sums = dict[Key, Numbers]
+UsageSums = dict[UsageKey, TokenCounts]
 
 
-class Telling(NamedTuple):
-    """An event that tells, and what stands beside it in the store."""
+class UsageReport(NamedTuple):
+    """Usage that one event reports, with its store columns."""
 
     source: str
     usage: Usage
     day: str
     model: str
     project: str
-    whole: bool  # whether nothing more of the model's answer will come
+    is_final: bool  # whether nothing more of the model's answer will come
 
 
-Tellings = list[Telling | None]  # in their order; None where something else has come in between
+UsageReports = list[UsageReport | None]  # in their order; None where something else has come in between
 
 
-def note(tellings: Tellings, event: Event, day: str, model: str, project: str) -> None:
-    """Take up an event of a session."""
-    source, usage = teller(event), event.usage
-    if is_echo(event) or (usage is None and source == MODEL):
+def collect_report(reports: UsageReports, event: Event, day: str, model: str, project: str) -> None:
+    """Collect the usage that an event reports."""
+    source, usage = usage_source_of(event), event.usage
+    if is_redundant(event) or (usage is None and source == MODEL):
         return
     if usage is not None and source is not None:
-        tellings.append(Telling(source, usage, day, model, project, bool(event.data.get("finish_reason"))))
-    elif not tellings or tellings[-1] is not None:
-        tellings.append(None)
+        reports.append(UsageReport(source, usage, day, model, project, bool(event.data.get("finish_reason"))))
+    elif not reports or reports[-1] is not None:
+        reports.append(None)
 
 
-def add(connection: Connection, agent: str, session: str, tellings: Tellings) -> None:
-    """Add what a session tells to what it has told before and to what is spent."""
-    if tellings in ([], [None]) and connection.execute(_OPEN, (agent, session)).fetchone() is None:
+def add_session_usage(connection: Connection, agent: str, session: str, reports: UsageReports) -> None:
+    """Add reports to the usage of a session and to the spend."""
+    if reports in ([], [None]) and connection.execute(_SELECT_PARTIAL, (agent, session)).fetchone() is None:
         return
-    before = {Key(*row[:5]): row[5:] for row in connection.execute(_READ, (agent, session))}
+    before = {UsageKey(*row[:5]): row[5:] for row in connection.execute(_SELECT_USAGE, (agent, session))}
     after = dict(before)
-    for one in tellings:
-        _step(after, one)
+    for report in reports:
+        _apply_report(after, report)
     if after == before:
         return
-    gone = [(agent, session, *key) for key in before.keys() - after.keys()]
-    changed = [(agent, session, *key, *numbers) for key, numbers in after.items() if before.get(key) != numbers]
-    connection.executemany(_GONE, gone)
-    connection.executemany(_CHANGED, changed)
-    _spend(connection, agent, before, after)
+    deleted_rows = [(agent, session, *key) for key in before.keys() - after.keys()]
+    changed_rows = [(agent, session, *key, *numbers) for key, numbers in after.items() if before.get(key) != numbers]
+    connection.executemany(_DELETE_USAGE, deleted_rows)
+    connection.executemany(_UPSERT_USAGE, changed_rows)
+    _update_spend(connection, agent, before, after)
 
 
-def _step(sums: Sums, one: Telling | None) -> None:
-    if one is None or one.source != MODEL:
-        _close(sums)
-    if one is None:
+def _apply_report(sums: UsageSums, report: UsageReport | None) -> None:
+    if report is None or report.source != MODEL:
+        _close_partial(sums)
+    if report is None:
         return
-    numbers = _numbers(one.usage)
-    if one.source == MODEL:
-        _piece(sums, one, numbers)
-        if one.whole:
-            _close(sums)
+    numbers = _token_counts(report.usage)
+    if report.source == MODEL:
+        _apply_partial(sums, report, numbers)
+        if report.is_final:
+            _close_partial(sums)
         return
-    over = _over(numbers) if one.source in SINGLE else 0
-    _plus(sums, Key(one.source, one.day, one.model, one.project, over), numbers)
+    tier = _tier_of(numbers) if report.source in SINGLE_CALL_SOURCES else 0
+    _add_counts(sums, UsageKey(report.source, report.day, report.model, report.project, tier), numbers)
 
 
-def _piece(sums: Sums, one: Telling, numbers: Numbers) -> None:
-    known = next((key for key in sums if key.teller == PIECE), None)
-    most = tuple(map(max, sums.pop(known) if known is not None else _NOTHING, numbers))
-    sums[Key(PIECE, one.day, one.model, one.project, _over(most))] = most
+def _apply_partial(sums: UsageSums, report: UsageReport, numbers: TokenCounts) -> None:
+    partial_key = next((key for key in sums if key.source == PARTIAL_SOURCE), None)
+    max_numbers = tuple(map(max, sums.pop(partial_key) if partial_key is not None else _NO_TOKENS, numbers))
+    sums[UsageKey(PARTIAL_SOURCE, report.day, report.model, report.project, _tier_of(max_numbers))] = max_numbers
 
 
-def _close(sums: Sums) -> None:
-    known = next((key for key in sums if key.teller == PIECE), None)
-    if known is not None:
-        _plus(sums, known._replace(teller=MODEL), sums.pop(known))
+def _close_partial(sums: UsageSums) -> None:
+    partial_key = next((key for key in sums if key.source == PARTIAL_SOURCE), None)
+    if partial_key is not None:
+        _add_counts(sums, partial_key._replace(teller=MODEL), sums.pop(partial_key))
 
 
-def _numbers(usage: Usage) -> Numbers:
-    told = (
+def _token_counts(usage: Usage) -> TokenCounts:
+    counts = (
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_read_tokens,
         usage.cache_write_tokens,
         usage.reasoning_tokens,
     )
-    return tuple(min(max(number or 0, 0), _MOST) for number in told)
+    return tuple(min(max(number or 0, 0), _MAX_EVENT_TOKENS) for number in counts)
 
 
-def _over(numbers: Numbers) -> int:
-    told, _, read, written, _ = numbers
-    return steps.step(steps.given(told, read, written))
+def _tier_of(numbers: TokenCounts) -> int:
+    input_tokens, _, cache_read, cache_write, _ = numbers
+    return steps.find_input_tier(steps.total_input_tokens(input_tokens, cache_read, cache_write))
 
 
-def _plus(sums: Sums, key: Key, numbers: Numbers) -> None:
-    known = sums.get(key)
-    sums[key] = numbers if known is None else tuple(map(int.__add__, known, numbers))
+def _add_counts(sums: UsageSums, key: UsageKey, numbers: TokenCounts) -> None:
+    previous = sums.get(key)
+    sums[key] = numbers if previous is None else tuple(map(int.__add__, previous, numbers))
 
 
-def _spend(connection: Connection, agent: str, before: Sums, after: Sums, since: str = "") -> None:
-    """Whoever counts may be another one now: what counted before is taken back."""
-    change: dict[Key, Numbers] = {}
+def _update_spend(connection: Connection, agent: str, before: UsageSums, after: UsageSums, since: str = "") -> None:
+    """Another source may count now: what counted before is subtracted."""
+    change: dict[UsageKey, TokenCounts] = {}
     for sums, sign in ((after, 1), (before, -1)):
-        for key, numbers in counted(sums):
-            _plus(change, key, tuple(sign * number for number in numbers))
+        for key, numbers in effective_usage(sums):
+            _add_counts(change, key, tuple(sign * number for number in numbers))
     rows = [(key, numbers) for key, numbers in change.items() if any(numbers) and key.day >= since]
-    connection.executemany(_PLACES, [(key.day, agent, key.model, key.over, key.project, *one) for key, one in rows])
-    connection.executemany(_SPENT, [(key.day, agent, key.model, key.over, *one) for key, one in rows])
+    connection.executemany(_ADD_PROJECT_USAGE, [(key.day, agent, key.model, key.input_tier, key.project, *counts) for key, counts in rows])
+    connection.executemany(_ADD_SPEND, [(key.day, agent, key.model, key.input_tier, *counts) for key, counts in rows])
     for key, numbers in rows:
         if min(numbers) < 0:  # all of it may have been taken back
-            connection.execute(_NO_PLACE, (key.day, agent, key.model, key.over, key.project))
-            connection.execute(_NOT_SPENT, (key.day, agent, key.model, key.over))
+            connection.execute(_DELETE_ZERO_PROJECT_USAGE, (key.day, agent, key.model, key.input_tier, key.project))
+            connection.execute(_DELETE_ZERO_SPEND, (key.day, agent, key.model, key.input_tier))
 
 
-def counted(sums: Sums) -> Iterator[tuple[Key, Numbers]]:
-    """What counts of a session, whoever has told it."""
-    who = counting({MODEL if key.teller == PIECE else key.teller for key in sums})
+def effective_usage(sums: UsageSums) -> Iterator[tuple[UsageKey, TokenCounts]]:
+    """The usage of a session that counts, without its source."""
+    sources = counting_sources({MODEL if key.source == PARTIAL_SOURCE else key.source for key in sums})
     for key, numbers in sums.items():
-        if (MODEL if key.teller == PIECE else key.teller) in who:
+        if (MODEL if key.source == PARTIAL_SOURCE else key.source) in sources:
             yield key._replace(teller=""), numbers
 
 
-def by_teller(connection: Connection, agent: str, session: str) -> dict[str, Numbers]:
-    """All that a session has told, by who has told it."""
-    found: dict[str, Numbers] = {}
-    for source, _, _, _, _, *numbers in connection.execute(_READ, (agent, session)):
-        who = MODEL if source == PIECE else source
-        found[who] = tuple(map(int.__add__, found.get(who, _NOTHING), numbers))
-    return found
+def usage_by_source(connection: Connection, agent: str, session: str) -> dict[str, TokenCounts]:
+    """All usage of a session by source."""
+    counts_by_source: dict[str, TokenCounts] = {}
+    for source, _, _, _, _, *numbers in connection.execute(_SELECT_USAGE, (agent, session)):
+        source_name = MODEL if source == PARTIAL_SOURCE else source
+        counts_by_source[source_name] = tuple(map(int.__add__, counts_by_source.get(source_name, _NO_TOKENS), numbers))
+    return counts_by_source
 
 
-def spend_all(connection: Connection, since: str) -> None:
-    """Count what is spent from a day on anew, from what sessions have told."""
+def rebuild_spend(connection: Connection, since: str) -> None:
+    """Recompute the spend from a day on."""
     for name in ("places", "spent"):
         connection.execute(f"DELETE FROM main.{name} WHERE day >= ?", (since,))  # noqa: S608  our own words
-    rows = connection.execute(_EVERYTHING).fetchall()
-    for (agent, _), found in groupby(rows, key=itemgetter(0, 1)):
-        sums = {Key(*row[2:7]): row[7:] for row in found}
-        _spend(connection, agent, {}, sums, since)
+    rows = connection.execute(_SELECT_ALL_USAGE).fetchall()
+    for (agent, _), session_rows in groupby(rows, key=itemgetter(0, 1)):
+        sums = {UsageKey(*row[2:7]): row[7:] for row in session_rows}
+        _update_spend(connection, agent, {}, sums, since)
 
 
-_NAMES = ", ".join(TOKENS)
-_ADDED = ", ".join(f"{name} = {name} + excluded.{name}" for name in TOKENS)
-_ZERO = " AND ".join(f"{name} = 0" for name in TOKENS)
-_READ = f"SELECT teller, day, model, project, over, {_NAMES} FROM told WHERE agent = ? AND session = ?"  # noqa: S608
-_OPEN = f"SELECT 1 FROM told WHERE agent = ? AND session = ? AND teller = '{PIECE}'"  # noqa: S608
-_EVERYTHING = "SELECT * FROM main.told ORDER BY agent, session"
-_GONE = """DELETE FROM told WHERE agent = ? AND session = ? AND teller = ? AND day = ? AND model = ? AND project = ?
+_TOKEN_NAMES = ", ".join(TOKEN_COLUMNS)
+_ADD_TOKENS = ", ".join(f"{name} = {name} + excluded.{name}" for name in TOKEN_COLUMNS)
+_ZERO_TOKENS = " AND ".join(f"{name} = 0" for name in TOKEN_COLUMNS)
+_SELECT_USAGE = f"SELECT teller, day, model, project, over, {_TOKEN_NAMES} FROM told WHERE agent = ? AND session = ?"  # noqa: S608
+_SELECT_PARTIAL = f"SELECT 1 FROM told WHERE agent = ? AND session = ? AND teller = '{PARTIAL_SOURCE}'"  # noqa: S608
+_SELECT_ALL_USAGE = "SELECT * FROM main.told ORDER BY agent, session"
+_DELETE_USAGE = """DELETE FROM told WHERE agent = ? AND session = ? AND teller = ? AND day = ? AND model = ? AND project = ?
     AND over = ?"""
-_CHANGED = "INSERT OR REPLACE INTO told VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_PLACES = f"INSERT INTO places VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET {_ADDED}"  # noqa: S608
-_SPENT = f"INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET {_ADDED}"  # noqa: S608
-_THERE = f"day = ? AND agent = ? AND model = ? AND over = ? AND {_ZERO}"
-_NOT_SPENT = f"DELETE FROM spent WHERE {_THERE}"  # noqa: S608
-_NO_PLACE = f"DELETE FROM places WHERE {_THERE} AND project = ?"  # noqa: S608
+_UPSERT_USAGE = "INSERT OR REPLACE INTO told VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_PROJECT_USAGE = f"INSERT INTO places VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET {_ADD_TOKENS}"  # noqa: S608
+_ADD_SPEND = f"INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET {_ADD_TOKENS}"  # noqa: S608
+_ZERO_ROW = f"day = ? AND agent = ? AND model = ? AND over = ? AND {_ZERO_TOKENS}"
+_DELETE_ZERO_SPEND = f"DELETE FROM spent WHERE {_ZERO_ROW}"  # noqa: S608
+_DELETE_ZERO_PROJECT_USAGE = f"DELETE FROM places WHERE {_ZERO_ROW} AND project = ?"  # noqa: S608

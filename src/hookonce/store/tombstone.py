@@ -1,4 +1,4 @@
-"""Tombstones: rows that were removed on purpose leave how many they were, what stood at both ends, and a signature."""
+"""Signed tombstones: the count, end hashes and reason of rows that were removed on purpose."""
 
 from sqlite3 import Connection
 from typing import TYPE_CHECKING
@@ -8,17 +8,17 @@ from msgspec.structs import astuple, replace
 
 from hookonce import times
 from hookonce.store import chain, keys
-from hookonce.store.checkpoint import is_signed
-from hookonce.store.soundness import ROWS, fault
+from hookonce.store.checkpoint import is_valid_signature
+from hookonce.store.soundness import SELECT_ROWS, find_row_fault
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-DAMAGED = ", though not all of it was what was written"
+DAMAGE_NOTE = ", though not all of it was what was written"
 
 
 class Tombstone(Struct, frozen=True):
-    """Rows `first` to `last` are gone; `before` and `after` are the hashes around the hole and at its end."""
+    """Rows `first` to `last` are gone; `before` is the hash before them, `after` that of the last one."""
 
     first: int
     last: int
@@ -31,51 +31,51 @@ class Tombstone(Struct, frozen=True):
     signature: bytes
 
 
-def bury(connection: Connection, last: int, why: str) -> Tombstone | None:
-    """Remove all rows up to a number, and say so; None if there are none. Within the caller's transaction.
+def remove_rows(connection: Connection, last: int, reason: str) -> Tombstone | None:
+    """Remove all rows up to a number and sign a tombstone, in the caller's transaction; None if there are none.
 
-    They are looked at once more: what somebody had changed must not be forgotten with them.
+    The rows are checked once more: that somebody had changed them must not be forgotten with them.
     """
-    found = connection.execute("SELECT min(seq), max(seq), count(*) FROM events WHERE seq <= ?", (last,)).fetchone()
-    if not found[2]:
+    bounds = connection.execute("SELECT min(seq), max(seq), count(*) FROM events WHERE seq <= ?", (last,)).fetchone()
+    if not bounds[2]:
         return None
-    first, last, count = found
-    before = _hash_before(connection, first)
-    after = connection.execute("SELECT hash FROM events WHERE seq = ?", (last,)).fetchone()[0]
-    why += "" if _is_sound(connection, last, before) else DAMAGED
-    name, key = keys.signing()
-    made = Tombstone(first, last, count, before, after, times.now(), why, name, b"")
-    made = replace(made, signature=key.sign(_text(made)))
+    first, last, count = bounds
+    previous_hash = _previous_hash(connection, first)
+    last_hash = connection.execute("SELECT hash FROM events WHERE seq = ?", (last,)).fetchone()[0]
+    reason += "" if _is_sound(connection, last, previous_hash) else DAMAGE_NOTE
+    key_name, key = keys.load_signing_key()
+    new_tombstone = Tombstone(first, last, count, previous_hash, last_hash, times.now(), reason, key_name, b"")
+    new_tombstone = replace(new_tombstone, signature=key.sign(_signature_text(new_tombstone)))
     connection.execute("DELETE FROM events WHERE seq <= ?", (last,))
-    connection.execute("INSERT INTO tombstones VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(made))
-    return made
+    connection.execute("INSERT INTO tombstones VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(new_tombstone))
+    return new_tombstone
 
 
-def _is_sound(connection: Connection, last: int, before: bytes) -> bool:
-    key, seq = keys.marking(), None
-    for row in connection.execute(f"{ROWS} WHERE seq <= ? ORDER BY seq", (last,)):
-        if fault(row, before, key) is not None or (seq is not None and row[0] != seq + 1):
+def _is_sound(connection: Connection, last: int, previous_hash: bytes) -> bool:
+    key, seq = keys.load_mac_key(), None
+    for row in connection.execute(f"{SELECT_ROWS} WHERE seq <= ? ORDER BY seq", (last,)):
+        if find_row_fault(row, previous_hash, key) is not None or (seq is not None and row[0] != seq + 1):
             return False
-        seq, before = row[0], row[-2]
+        seq, previous_hash = row[0], row[-2]
     return True
 
 
-def _hash_before(connection: Connection, first: int) -> bytes:
+def _previous_hash(connection: Connection, first: int) -> bytes:
     row = connection.execute("SELECT after FROM tombstones WHERE last = ?", (first - 1,)).fetchone()
-    found: bytes = row[0] if row else chain.FIRST
-    return found
+    previous_hash: bytes = row[0] if row else chain.GENESIS_HASH
+    return previous_hash
 
 
-def is_genuine(one: Tombstone, known: "dict[str, Ed25519PublicKey]") -> bool:
-    """Whether one of this machine's keys has signed it."""
-    return is_signed(_text(one), one.key, one.signature, known)
+def is_genuine(candidate: Tombstone, public_keys: "dict[str, Ed25519PublicKey]") -> bool:
+    """Whether one of these keys has signed it."""
+    return is_valid_signature(_signature_text(candidate), candidate.key, candidate.signature, public_keys)
 
 
-def _text(one: Tombstone) -> bytes:
-    rows = f"{one.first} {one.last} {one.count} {one.before.hex()} {one.after.hex()}"
-    return f"hookonce tombstone {rows} {one.at} {one.why}".encode()
+def _signature_text(candidate: Tombstone) -> bytes:
+    rows = f"{candidate.first} {candidate.last} {candidate.count} {candidate.before.hex()} {candidate.after.hex()}"
+    return f"hookonce tombstone {rows} {candidate.at} {candidate.why}".encode()
 
 
-def all_of(connection: Connection) -> list[Tombstone]:
-    """Every tombstone, in order."""
+def load_tombstones(connection: Connection) -> list[Tombstone]:
+    """All tombstones, in order."""
     return [Tombstone(*row) for row in connection.execute("SELECT * FROM tombstones ORDER BY first")]

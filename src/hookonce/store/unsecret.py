@@ -1,118 +1,118 @@
-"""The last step before a record may be kept: no secret is, at any level, wherever it stands."""
+"""Masking of secrets in records and JSON values, at every privacy level; each mask is a gap."""
 
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.guard.names import announced
-from hookonce.guard.secrets import find, hints, is_mask, mask, masked, named
+from hookonce.guard.names import classify_name
+from hookonce.guard.secrets import find_secrets, match_hints, is_mask, secret_mask, mask_secrets, classify_field
 from hookonce.model import Gap, Stored, Tool
 from hookonce.texts import dump
 
-_DIGEST = {"hash", "length", "lines"}
-_NAMING = ("name", "key", "header")  # of a pair that is written as an object with a value
+_DIGEST_FIELDS = {"hash", "length", "lines"}
+_NAME_FIELDS = ("name", "key", "header")  # of a pair that is written as an object with a value
 
 
-def unsecret(stored: Stored) -> Stored:
-    """The record without its secrets; each is a gap with its place and kind.
+def mask_record(record: Stored) -> Stored:
+    """Mask the secrets of a record; each is a gap with its path and kind.
 
-    One look at the JSON of the whole is enough for most records.
+    For most records one match of the hint set over the JSON of the whole is enough.
     """
-    if not hints(dump(stored)):
-        return stored
+    if not match_hints(dump(record)):
+        return record
     gaps: list[Gap] = []
-    clean: Stored = _struct(stored, "$", gaps)
+    clean: Stored = _mask_struct(record, "$", gaps)
     return replace(clean, gaps=[*clean.gaps, *gaps]) if gaps else clean
 
 
-def cleaned(value: Any) -> tuple[Any, list[Gap]]:
-    """Any JSON value without its secrets, each of which is a gap."""
+def mask_json(value: Any) -> tuple[Any, list[Gap]]:
+    """Mask the secrets of a JSON value; each is a gap."""
     gaps: list[Gap] = []
-    return _value(value, "$", gaps), gaps
+    return _mask_value(value, "$", gaps), gaps
 
 
-def _value(value: Any, where: str, gaps: list[Gap]) -> Any:
+def _mask_value(value: Any, where: str, gaps: list[Gap]) -> Any:
     kind = type(value)
     if kind is str:
-        return _text(value, where, gaps)
+        return _mask_text(value, where, gaps)
     if kind is dict:
-        return _object(value, where, gaps)
+        return _mask_object(value, where, gaps)
     if kind is list:
-        return _list(value, where, gaps)
-    return _struct(value, where, gaps) if isinstance(value, Struct) else value
+        return _mask_list(value, where, gaps)
+    return _mask_struct(value, where, gaps) if isinstance(value, Struct) else value
 
 
-def _struct(value: Any, where: str, gaps: list[Gap]) -> Any:
+def _mask_struct(value: Any, where: str, gaps: list[Gap]) -> Any:
     fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
-    known = {name: (field, _value(field, f"{where}.{name}", gaps)) for name, field in fields if field is not None}
-    changed = {name: new for name, (old, new) in known.items() if new is not old}
-    if type(value) is Tool and "native" in changed:  # what the name was taken apart to may hold half of a secret
-        changed |= {"name": changed["native"], "mcp_server": None}
-    return replace(value, **changed) if changed else value
+    value_pairs = {name: (field, _mask_value(field, f"{where}.{name}", gaps)) for name, field in fields if field is not None}
+    changes = {name: new for name, (old, new) in value_pairs.items() if new is not old}
+    if type(value) is Tool and "native" in changes:  # what the name was taken apart to may hold half of a secret
+        changes |= {"name": changes["native"], "mcp_server": None}
+    return replace(value, **changes) if changes else value
 
 
-def _text(text: str, where: str, gaps: list[Gap]) -> str:
-    clean, kinds = masked(text)
+def _mask_text(text: str, where: str, gaps: list[Gap]) -> str:
+    clean, kinds = mask_secrets(text)
     if not kinds:
         return text
-    gaps.append(_gap(where, kinds))
+    gaps.append(_build_gap(where, kinds))
     return clean
 
 
-def _object(given: dict[str, Any], where: str, gaps: list[Gap]) -> dict[str, Any]:
-    """Keys too; a field with a telling name holds a secret, and so does the value beside such a name."""
+def _mask_object(source: dict[str, Any], where: str, gaps: list[Gap]) -> dict[str, Any]:
+    """Keys too; a value whose field or sibling `name` announces a secret is one."""
     clean: dict[str, Any] = {}
-    naming = next((given[key] for key in _NAMING if type(given.get(key)) is str), "")
-    for key, item in given.items():
-        known = _text(key, where, gaps)
-        place = f"{where}.{known}"
-        clean[known] = _field(naming if key == "value" and naming else key, item, place, gaps)
-    return clean if clean.keys() != given.keys() or any(clean[key] is not given[key] for key in given) else given
+    announcing_name = next((source[key] for key in _NAME_FIELDS if type(source.get(key)) is str), "")
+    for key, item in source.items():
+        clean_key = _mask_text(key, where, gaps)
+        path = f"{where}.{clean_key}"
+        clean[clean_key] = _mask_field(announcing_name if key == "value" and announcing_name else key, item, path, gaps)
+    return clean if clean.keys() != source.keys() or any(clean[key] is not source[key] for key in source) else source
 
 
-def _field(name: str, item: Any, where: str, gaps: list[Gap]) -> Any:
-    kind = _held(name, item)
+def _mask_field(name: str, item: Any, where: str, gaps: list[Gap]) -> Any:
+    kind = _secret_kind(name, item)
     if kind is None:
-        if type(item) is list and any(_held(name, one) for one in item):
-            return [_field(name, one, f"{where}[{number}]", gaps) for number, one in enumerate(item)]
-        return _value(item, where, gaps)
-    gaps.append(_gap(where, [kind]))
-    return mask(kind)
+        if type(item) is list and any(_secret_kind(name, element) for element in item):
+            return [_mask_field(name, element, f"{where}[{number}]", gaps) for number, element in enumerate(item)]
+        return _mask_value(item, where, gaps)
+    gaps.append(_build_gap(where, [kind]))
+    return secret_mask(kind)
 
 
-def _held(name: str, item: Any) -> str | None:
-    """The kind of secret that a field holds; of one that was hashed only the name can tell."""
+def _secret_kind(name: str, item: Any) -> str | None:
+    """The kind of secret that a field holds; of a digest only the name can tell."""
     if type(item) is str:
-        return None if is_mask(item) else named(name, item)
-    if type(item) is dict and item.keys() == _DIGEST:
-        told = announced(name)
-        return told[0] if told is not None and told[1] != "perhaps" and item["length"] else None
+        return None if is_mask(item) else classify_field(name, item)
+    if type(item) is dict and item.keys() == _DIGEST_FIELDS:
+        announcement = classify_name(name)
+        return announcement[0] if announcement is not None and announcement[1] != "perhaps" and item["length"] else None
     return None
 
 
-def _list(given: list[Any], where: str, gaps: list[Gap]) -> list[Any]:
-    """What follows a flag is read together with it, as where a command is a list of words."""
+def _mask_list(items: list[Any], where: str, gaps: list[Gap]) -> list[Any]:
+    """A word after a flag is read together with it, as in a command's argument list."""
     clean: list[Any] = []
-    before: Any = None
-    for number, item in enumerate(given):
-        place = f"{where}[{number}]"
-        flagged = type(item) is str and type(before) is str and before.startswith("-")
-        clean.append(_flagged(before, item, place, gaps) if flagged else _value(item, place, gaps))
-        before = item
-    return clean if any(new is not old for new, old in zip(clean, given, strict=True)) else given
+    previous: Any = None
+    for number, item in enumerate(items):
+        path = f"{where}[{number}]"
+        is_flag_value = type(item) is str and type(previous) is str and previous.startswith("-")
+        clean.append(_mask_flag_value(previous, item, path, gaps) if is_flag_value else _mask_value(item, path, gaps))
+        previous = item
+    return clean if any(new is not old for new, old in zip(clean, items, strict=True)) else items
 
 
-def _flagged(flag: Any, word: str, where: str, gaps: list[Gap]) -> str:
-    quoted = word if word.isalnum() else "'" + word.replace("'", '"') + "'"
-    for one in find(f"{flag} {quoted}"):
-        if one.start > len(flag):
-            gaps.append(_gap(where, [one.kind]))
-            at = one.start - len(flag) - 1 - (quoted != word)
-            end = one.end - len(flag) - 1 - (quoted != word)
-            return _text(word[:at] + mask(one.kind) + word[end:], where, gaps)
-    return _text(word, where, gaps)
+def _mask_flag_value(flag: Any, word: str, where: str, gaps: list[Gap]) -> str:
+    shell_word = word if word.isalnum() else "'" + word.replace("'", '"') + "'"
+    for span in find_secrets(f"{flag} {shell_word}"):
+        if span.start > len(flag):
+            gaps.append(_build_gap(where, [span.kind]))
+            start = span.start - len(flag) - 1 - (shell_word != word)
+            end = span.end - len(flag) - 1 - (shell_word != word)
+            return _mask_text(word[:start] + secret_mask(span.kind) + word[end:], where, gaps)
+    return _mask_text(word, where, gaps)
 
 
-def _gap(where: str, kinds: list[str]) -> Gap:
+def _build_gap(where: str, kinds: list[str]) -> Gap:
     return Gap(where=where, strategy="masked", note=", ".join(dict.fromkeys(kinds)))

@@ -1,4 +1,4 @@
-"""Appending: a batch of entries is one transaction, its rows are linked to the last one that anybody has written."""
+"""Store writer: a batch of entries is one transaction, each row linked to the last one by the hash chain."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -10,98 +10,98 @@ from typing import Protocol, Self
 from hookonce.model import Stored
 from hookonce.store import chain, database, head, keys, rollup
 from hookonce.store.database import Durability
-from hookonce.store.entry import Columns, Entry, columns
-from hookonce.store.head import Head
+from hookonce.store.entry import IndexColumns, StoreEntry, index_columns
+from hookonce.store.head import ChainHead
 
-_INSERT = """INSERT INTO events (seq, id, time, received, type, agent, session, subagent, tool, outcome, model, project,
+_INSERT_EVENT = """INSERT INTO events (seq, id, time, received, type, agent, session, subagent, tool, outcome, model, project,
     path, body, hash, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"""
 
 
-class Follower(Protocol):
-    """One who has something to say before an entry is kept, and after it."""
+class EntryDeriver(Protocol):
+    """Completes entries before they are written, and derives entries from new ones."""
 
-    def before(self, one: Entry, /) -> Entry:
-        """The entry as it is to be kept."""
+    def before(self, entry: StoreEntry, /) -> StoreEntry:
+        """The entry as it is to be written."""
 
-    def after(self, one: Entry, /) -> list[Entry]:
-        """What follows from an entry that is new."""
+    def after(self, entry: StoreEntry, /) -> list[StoreEntry]:
+        """Entries that follow from a new entry."""
 
 
 class Writer:
-    """One who appends; there may be several, in several processes."""
+    """A writer; several may be open, in several processes."""
 
-    def __init__(self, path: Path | None = None, durability: Durability = "normal", patience: float = 10.0) -> None:
-        """Open the database, or make it."""
-        self.connection = database.writing(path, durability, patience)
-        self._head = (path or database.file()).with_name("head")
-        self.told: Callable[[list[Stored]], object] = lambda _: None  # hears what is new, before it is kept
+    def __init__(self, path: Path | None = None, durability: Durability = "normal", lock_timeout_s: float = 10.0) -> None:
+        """Open the database, or create it."""
+        self.connection = database.connect_writer(path, durability, lock_timeout_s)
+        self._head_path = (path or database.database_file()).with_name("head")
+        self.on_new_records: Callable[[list[Stored]], object] = lambda _: None  # hears what is new, before it is kept
 
     def append(
         self,
-        entries: Sequence[Entry],
-        follower: Follower | None = None,
-        beside: Callable[[Connection], object] | None = None,
+        entries: Sequence[StoreEntry],
+        deriver: EntryDeriver | None = None,
+        write_extra: Callable[[Connection], object] | None = None,
     ) -> int:
-        """Keep entries, and what follows from them; how many of them are new. All of them, or none if that fails.
+        """Append entries and what follows from them; returns how many are new. All of them, or none if that fails.
 
-        `beside` writes what has to be true exactly if they are kept.
+        `write_extra` runs in the same transaction.
         """
-        if not entries and beside is None:
+        if not entries and write_extra is None:
             return 0
-        key = keys.marking()
+        key = keys.load_mac_key()
         self.connection.execute("BEGIN IMMEDIATE")
         try:
-            now = current(self.connection)
-            new, now = self._rows(entries, now, key, follower)
-            rollup.add(self.connection, new)
-            self.connection.execute("UPDATE head SET seq = ?, hash = ?, count = ?", (now.seq, now.hash, now.count))
-            if beside is not None:
-                beside(self.connection)
-            self.told([record for _, record in new])
+            chain_head = read_chain_head(self.connection)
+            new_rows, chain_head = self._insert_rows(entries, chain_head, key, deriver)
+            rollup.add_records(self.connection, new_rows)
+            self.connection.execute("UPDATE head SET seq = ?, hash = ?, count = ?", (chain_head.seq, chain_head.hash, chain_head.count))
+            if write_extra is not None:
+                write_extra(self.connection)
+            self.on_new_records([record for _, record in new_rows])
             self.connection.execute("COMMIT")
         except BaseException:
             self.connection.execute("ROLLBACK")
             raise
-        head.note(now, self._head, self.connection)
-        return len(new)
+        head.write_head(chain_head, self._head_path, self.connection)
+        return len(new_rows)
 
-    def _rows(
-        self, entries: Sequence[Entry], now: Head, key: bytes, follower: Follower | None
-    ) -> tuple[list[tuple[Columns, Stored]], Head]:
-        """The rows of a batch; what is there already is not written again, and nothing follows from it."""
-        new = []
-        todo = deque(entries)
-        while todo:
-            one = todo.popleft()
-            derived = one.record.event.derived_from is not None
-            if follower is not None and not derived:
-                one = follower.before(one)
-            row = chain.link(now.seq + 1, now.hash, chain.digest(one.body))
-            beside = columns(one.record)
-            values = (now.seq + 1, *beside, one.body, row, chain.mark(key, row))
-            if self.connection.execute(_INSERT, values).rowcount != 1:
+    def _insert_rows(
+        self, entries: Sequence[StoreEntry], chain_head: ChainHead, key: bytes, deriver: EntryDeriver | None
+    ) -> tuple[list[tuple[IndexColumns, Stored]], ChainHead]:
+        """An event that exists already is not written again, and nothing follows from it."""
+        new_rows = []
+        queue = deque(entries)
+        while queue:
+            entry = queue.popleft()
+            is_derived = entry.record.event.derived_from is not None
+            if deriver is not None and not is_derived:
+                entry = deriver.before(entry)
+            row_hash = chain.hash_row(chain_head.seq + 1, chain_head.hash, chain.digest_body(entry.body))
+            column_values = index_columns(entry.record)
+            values = (chain_head.seq + 1, *column_values, entry.body, row_hash, chain.row_mac(key, row_hash))
+            if self.connection.execute(_INSERT_EVENT, values).rowcount != 1:
                 continue
-            new.append((beside, one.record))
-            now = Head(now.seq + 1, row, now.count + 1)
-            if follower is not None and not derived:
-                todo.extendleft(reversed(follower.after(one)))
-        return new, now
+            new_rows.append((column_values, entry.record))
+            chain_head = ChainHead(chain_head.seq + 1, row_hash, chain_head.count + 1)
+            if deriver is not None and not is_derived:
+                queue.extendleft(reversed(deriver.after(entry)))
+        return new_rows, chain_head
 
     def close(self) -> None:
-        """Write no more."""
+        """Close the connection."""
         self.connection.close()
 
     def __enter__(self) -> Self:
-        """For a while."""
+        """The writer itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Until here."""
+        """Close the connection."""
         self.close()
 
 
-def current(connection: Connection) -> Head:
-    """How far the record goes."""
-    return Head(*connection.execute("SELECT seq, hash, count FROM head").fetchone())
+def read_chain_head(connection: Connection) -> ChainHead:
+    """The last row by the database."""
+    return ChainHead(*connection.execute("SELECT seq, hash, count FROM head").fetchone())

@@ -1,10 +1,10 @@
-"""The session files of agents, one file each. This map is the only list of them; of the others nothing is known."""
+"""Transcript readers: session files of agents, parsed into model calls, tool calls, compactions and token usage."""
 
 from functools import cache
 from importlib import import_module
 
 from hookonce.canon.names import AGENT_ALIASES
-from hookonce.transcripts.reader import Reader
+from hookonce.transcripts.reader import TranscriptReader
 
 TRANSCRIPTS: dict[str, str] = {
     "claude-code": "claude_code",
@@ -14,10 +14,10 @@ TRANSCRIPTS: dict[str, str] = {
 
 
 @cache
-def load(name: str) -> Reader | None:
-    """The reader of that agent's session files, None for an agent whose files we cannot read."""
+def load(name: str) -> TranscriptReader | None:
+    """The transcript reader of that agent, None for an agent whose session files cannot be read."""
     module = TRANSCRIPTS.get(AGENT_ALIASES.get(name, name))
     if module is None:
         return None
-    reader: Reader = import_module(f"hookonce.transcripts.{module}").READER
+    reader: TranscriptReader = import_module(f"hookonce.transcripts.{module}").READER
     return reader

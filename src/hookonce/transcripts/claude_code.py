@@ -1,8 +1,9 @@
-"""Claude Code: `projects/FOLDER/SESSION.jsonl`, sub-agents in `SESSION/subagents/agent-ID.jsonl`.
+"""Transcript parser of Claude Code: `projects/FOLDER/SESSION.jsonl`, sub-agents in `SESSION/subagents/`.
 
-An answer of the model stands in several lines, one for each block, all with its id and usage. A session that is
-continued goes on in its file; one that is forked begins with a copy of the old lines. Calls that make a summary are
-not listed, and only in the running totals. Seen with 2.1.325.
+A sub-agent's file is `SESSION/subagents/agent-ID.jsonl`, with an `agent-ID.meta.json` beside it. A model's
+answer is spread over several lines, one for each block, all with its id and usage. A resumed session goes on
+in its file; a forked one begins with a copy of the old lines. Calls that make a summary are not listed, and
+only in the running totals. Seen with 2.1.325.
 """
 
 from collections.abc import Sequence
@@ -10,153 +11,152 @@ from pathlib import Path
 
 from hookonce.model import Object, Subagent, Usage
 from hookonce.texts import load
-from hookonce.transcripts.reader import Reader
-from hookonce.transcripts.reading import Compaction, ModelCall, Spawn, ToolCall, Total
-from hookonce.transcripts.telling import Telling
-from hookonce.transcripts.values import added, count, moment, obj, objects, word
+from hookonce.transcripts.reader import TranscriptReader
+from hookonce.transcripts.reading import Compaction, ModelCall, SubagentSpawn, ToolCall, UsageTotal
+from hookonce.transcripts.telling import TranscriptAccumulator
+from hookonce.transcripts.values import sum_counts, as_count, as_time, as_object, as_objects, as_identifier
 
-_MADE_UP = "<synthetic>"  # the model of lines that no model wrote
-_DURATIONS = ("durationMs", "totalDurationMs")
+_SYNTHETIC_MODEL = "<synthetic>"  # the model of lines that no model wrote
+_DURATION_KEYS = ("durationMs", "totalDurationMs")
 # fresh input, read from a cache, written to it, output, reasoning: of an answer, and of the running totals
-_COUNTERS = (
+_USAGE_KEYS = (
     "input_tokens",
     "cache_read_input_tokens",
     "cache_creation_input_tokens",
     "output_tokens",
     "thinking_tokens",
 )
-_TOTALS = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens", "thinkingTokens")
+_TOTAL_KEYS = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens", "thinkingTokens")
 
 
-def _line(telling: Telling, document: Object) -> None:
-    telling.memory.session = word(document.get("sessionId")) or telling.memory.session
+def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
+    accumulator.memory.session = as_identifier(document.get("sessionId")) or accumulator.memory.session
     kind = document.get("type")
     if kind == "assistant":
-        _answer(telling, document)
+        _parse_assistant(accumulator, document)
     elif kind == "user":
-        _results(telling, document)
+        _parse_user(accumulator, document)
     elif kind == "system":
-        _noted(telling, document)
+        _parse_system(accumulator, document)
     elif kind == "cost-state":
-        _counted(telling, document)
+        _parse_totals(accumulator, document)
 
 
-def _noted(telling: Telling, document: Object) -> None:
+def _parse_system(accumulator: TranscriptAccumulator, document: Object) -> None:
     if document.get("subtype") == "compact_boundary":
-        _compacted(telling, document)
+        _parse_compaction(accumulator, document)
     elif document.get("subtype") == "api_error":
-        telling.tried(count(document.get("retryAttempt")))
+        accumulator.note_retries(as_count(document.get("retryAttempt")))
 
 
-def _answer(telling: Telling, document: Object) -> None:
-    message, whose = obj(document.get("message")), _whose(document)
-    known, at = word(message.get("id")), moment(document.get("timestamp"))
-    if known is None:
+def _parse_assistant(accumulator: TranscriptAccumulator, document: Object) -> None:
+    message, subagent = as_object(document.get("message")), _subagent_of(document)
+    message_id, time = as_identifier(message.get("id")), as_time(document.get("timestamp"))
+    if message_id is None:
         return
-    base = telling.base(subagent=whose)
+    base = accumulator.common_fields(subagent=subagent)
     if document.get("isApiErrorMessage") is True:
-        telling.call(ModelCall(id=known, time=at, failed=True, **base))
-    elif message.get("model") != _MADE_UP:
-        usage = obj(message.get("usage"))
+        accumulator.add_model_call(ModelCall(id=message_id, time=time, failed=True, **base))
+    elif message.get("model") != _SYNTHETIC_MODEL:
+        usage = as_object(message.get("usage"))
         call = ModelCall(
-            id=known,
-            time=at,
-            model=word(message.get("model")),
-            usage=_usage(usage),
-            hour_write_tokens=count(obj(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")) or 0,
-            stop_reason=word(message.get("stop_reason")),
-            parent_call=telling.memory.parent_call if whose else None,
+            id=message_id,
+            time=time,
+            model=as_identifier(message.get("model")),
+            usage=_parse_usage(usage),
+            hour_write_tokens=as_count(as_object(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")) or 0,
+            stop_reason=as_identifier(message.get("stop_reason")),
+            parent_call=accumulator.memory.parent_call if subagent else None,
             **base,
         )
-        telling.call(call, whole=call.stop_reason is not None)
-    for block in objects(message.get("content")):
-        tool, name = word(block.get("id")), word(block.get("name"))
-        if block.get("type") == "tool_use" and tool and name:
-            telling.begin(ToolCall(id=tool, name=name, model_call=known, started=at, **base))
+        accumulator.add_model_call(call, is_complete=call.stop_reason is not None)
+    for block in as_objects(message.get("content")):
+        tool_id, name = as_identifier(block.get("id")), as_identifier(block.get("name"))
+        if block.get("type") == "tool_use" and tool_id and name:
+            accumulator.open_tool_call(ToolCall(id=tool_id, name=name, model_call=message_id, started=time, **base))
 
 
-def _whose(document: Object) -> Subagent | None:
+def _subagent_of(document: Object) -> Subagent | None:
     """The sub-agent of a line; older versions have them in the session's own file, and name none."""
     if document.get("isSidechain") is not True:
         return None
-    return Subagent(id=word(document.get("agentId")), type=word(document.get("attributionAgent")))
+    return Subagent(id=as_identifier(document.get("agentId")), type=as_identifier(document.get("attributionAgent")))
 
 
-def _usage(told: Object) -> Usage | None:
-    flat = told | {"thinking_tokens": obj(told.get("output_tokens_details")).get("thinking_tokens")}
-    return _together([count(flat.get(name)) for name in _COUNTERS])
+def _parse_usage(counters: Object) -> Usage | None:
+    flat = counters | {"thinking_tokens": as_object(counters.get("output_tokens_details")).get("thinking_tokens")}
+    return _build_usage([as_count(flat.get(name)) for name in _USAGE_KEYS])
 
 
-def _together(counts: list[int | None]) -> Usage | None:
-    """All input together: the fresh, the read from a cache and the written to it are told apart."""
-    fresh, read, written, made, thoughts = counts
-    given = added(fresh, read, written)
-    if given is None and made is None:
+def _build_usage(counts: list[int | None]) -> Usage | None:
+    """Usage with all input summed: fresh, cache reads and cache writes are counted apart."""
+    fresh, cache_reads, cache_writes, output, thoughts = counts
+    total_input = sum_counts(fresh, cache_reads, cache_writes)
+    if total_input is None and output is None:
         return None
     return Usage(
-        input_tokens=given,
-        output_tokens=made,
-        cache_read_tokens=read,
-        cache_write_tokens=written,
+        input_tokens=total_input,
+        output_tokens=output,
+        cache_read_tokens=cache_reads,
+        cache_write_tokens=cache_writes,
         reasoning_tokens=thoughts,
-        total_tokens=added(given, made),
+        total_tokens=sum_counts(total_input, output),
     )
 
 
-def _results(telling: Telling, document: Object) -> None:
-    """A prompt, or what tools have answered."""
+def _parse_user(accumulator: TranscriptAccumulator, document: Object) -> None:
     if document.get("isSidechain") is not True:
-        telling.memory.turn = word(document.get("promptId")) or telling.memory.turn
-    result, at = obj(document.get("toolUseResult")), moment(document.get("timestamp"))
-    telling.given(at)
-    took = next((n for key in _DURATIONS if (n := count(result.get(key))) is not None), None)
-    for block in objects(obj(document.get("message")).get("content")):
-        call = word(block.get("tool_use_id"))
+        accumulator.memory.turn = as_identifier(document.get("promptId")) or accumulator.memory.turn
+    result, time = as_object(document.get("toolUseResult")), as_time(document.get("timestamp"))
+    accumulator.note_model_input(time)
+    duration_ms = next((n for key in _DURATION_KEYS if (n := as_count(result.get(key))) is not None), None)
+    for block in as_objects(as_object(document.get("message")).get("content")):
+        call = as_identifier(block.get("tool_use_id"))
         if block.get("type") != "tool_result" or call is None:
             continue
-        if (agent := word(result.get("agentId"))) is not None:
-            kind = word(result.get("agentType"))
-            telling.spawn(Spawn(id=agent, session=telling.memory.session, type=kind, call=call))
-        telling.end(call, at, ok=block.get("is_error") is not True, duration_ms=took)
+        if (agent := as_identifier(result.get("agentId"))) is not None:
+            kind = as_identifier(result.get("agentType"))
+            accumulator.add_spawn(SubagentSpawn(id=agent, session=accumulator.memory.session, type=kind, call=call))
+        accumulator.close_tool_call(call, time, ok=block.get("is_error") is not True, duration_ms=duration_ms)
 
 
-def _compacted(telling: Telling, document: Object) -> None:
-    told, known = obj(document.get("compactMetadata")), word(document.get("uuid"))
-    if known is not None:
-        one = Compaction(
-            id=known,
-            time=moment(document.get("timestamp")),
-            trigger=word(told.get("trigger")),
-            tokens_before=count(told.get("preTokens")),
-            tokens_after=count(told.get("postTokens")),
-            **telling.base(subagent=_whose(document)),
+def _parse_compaction(accumulator: TranscriptAccumulator, document: Object) -> None:
+    metadata, compaction_id = as_object(document.get("compactMetadata")), as_identifier(document.get("uuid"))
+    if compaction_id is not None:
+        compaction = Compaction(
+            id=compaction_id,
+            time=as_time(document.get("timestamp")),
+            trigger=as_identifier(metadata.get("trigger")),
+            tokens_before=as_count(metadata.get("preTokens")),
+            tokens_after=as_count(metadata.get("postTokens")),
+            **accumulator.common_fields(subagent=_subagent_of(document)),
         )
-        telling.compaction(one)
+        accumulator.add_compaction(compaction)
 
 
-def _counted(telling: Telling, document: Object) -> None:
-    """The running totals by model; a fork goes on with those of its origin."""
-    session = telling.memory.session
-    for name, told in obj(document.get("modelUsage")).items():
-        model, usage = word(name), _together([count(obj(told).get(key)) for key in _TOTALS])
+def _parse_totals(accumulator: TranscriptAccumulator, document: Object) -> None:
+    """Running totals by model; a fork continues those of its origin."""
+    session = accumulator.memory.session
+    for name, counters in as_object(document.get("modelUsage")).items():
+        model, usage = as_identifier(name), _build_usage([as_count(as_object(counters).get(key)) for key in _TOTAL_KEYS])
         if session is not None and model is not None and usage is not None:
-            telling.total(Total(id=f"{session}/{model}", session=session, model=model, usage=usage))
+            accumulator.add_total(UsageTotal(id=f"{session}/{model}", session=session, model=model, usage=usage))
 
 
-def _nested(path: Path, _spawns: Sequence[Spawn]) -> list[Path]:
+def _find_subagent_files(path: Path, _spawns: Sequence[SubagentSpawn]) -> list[Path]:
     return sorted(path.with_suffix("").joinpath("subagents").glob("**/agent-*.jsonl"))
 
 
-def _origin(path: Path) -> Spawn | None:
-    """A sub-agent's file has another one beside it that says which call it comes from."""
-    known = word(path.stem.removeprefix("agent-"))
-    if known is None or not path.name.startswith("agent-"):
+def _read_spawn(path: Path) -> SubagentSpawn | None:
+    """The `.meta.json` beside a sub-agent's file names the call that started it."""
+    subagent_id = as_identifier(path.stem.removeprefix("agent-"))
+    if subagent_id is None or not path.name.startswith("agent-"):
         return None
     try:
-        told = obj(load(path.with_suffix(".meta.json").read_text(encoding="utf-8")))
+        metadata = as_object(load(path.with_suffix(".meta.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         return None
-    return Spawn(id=known, type=word(told.get("agentType")), call=word(told.get("toolUseId")))
+    return SubagentSpawn(id=subagent_id, type=as_identifier(metadata.get("agentType")), call=as_identifier(metadata.get("toolUseId")))
 
 
-READER = Reader(agent="claude-code", line=_line, nested=_nested, origin=_origin)
+READER = TranscriptReader(agent="claude-code", parse_line=_parse_line, find_subagent_files=_find_subagent_files, read_spawn=_read_spawn)

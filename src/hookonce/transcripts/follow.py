@@ -8,79 +8,79 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hookonce.errors import HookonceError
-from hookonce.transcripts.reader import Reader, read
-from hookonce.transcripts.reading import Cursor, Memory, Reading
-from hookonce.transcripts.telling import Telling
+from hookonce.transcripts.reader import TranscriptReader, parse_chunk
+from hookonce.transcripts.reading import TranscriptCursor, ReaderMemory, TranscriptBatch
+from hookonce.transcripts.telling import TranscriptAccumulator
 
-LONGEST = 16 << 20  # bytes at once; a line that is longer is left out
-_MARK = 256  # bytes before the place that was reached
+MAX_CHUNK_BYTES = 16 << 20  # bytes at once; a line that is longer is left out
+_MARK_BYTES = 256  # bytes before the place that was reached
 
 
-def follow(reader: Reader, path: Path, cursor: Cursor | None = None, limit: int = LONGEST) -> tuple[Cursor, Reading]:
-    """What a file tells after the cursor, up to a limit: call again until the cursor stays where it is.
+def follow_file(reader: TranscriptReader, path: Path, cursor: TranscriptCursor | None = None, max_bytes: int = MAX_CHUNK_BYTES) -> tuple[TranscriptCursor, TranscriptBatch]:
+    """Read the batch after the cursor, up to `max_bytes`: call again until the cursor stays where it is.
 
-    A file that cannot be opened is an OSError, as everywhere.
+    A file that cannot be opened raises OSError.
     """
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     with open(handle, "rb", buffering=0):  # noqa: PTH123  opened by its handle
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode):
+        file_stat = os.fstat(handle)
+        if not stat.S_ISREG(file_stat.st_mode):
             raise HookonceError(f"{path} is no file that a session could be read from")
         if path.suffix == ".json":
-            return _whole(reader, cursor or _begin(reader, path, found)[0], os.pread(handle, limit + 1, 0), limit)
-        begun = Reading()
-        if cursor is None or not _is_same(cursor, found, handle):
-            cursor, begun = _begin(reader, path, found)
-        cursor, reading = _step(reader, cursor, handle, limit)
-        return cursor, begun + reading
+            return _read_document(reader, cursor or _initial_cursor(reader, path, file_stat)[0], os.pread(handle, max_bytes + 1, 0), max_bytes)
+        initial_batch = TranscriptBatch()
+        if cursor is None or not _is_same_file(cursor, file_stat, handle):
+            cursor, initial_batch = _initial_cursor(reader, path, file_stat)
+        cursor, batch = _read_chunk(reader, cursor, handle, max_bytes)
+        return cursor, initial_batch + batch
 
 
-def _is_same(cursor: Cursor, found: os.stat_result, handle: int) -> bool:
-    """Whether it is still that file: numbers of files are used again, so what stood there has to stand there."""
-    if (found.st_dev, found.st_ino) != (cursor.device, cursor.inode) or found.st_size < cursor.offset:
+def _is_same_file(cursor: TranscriptCursor, file_stat: os.stat_result, handle: int) -> bool:
+    """Whether it is still that file: inodes are reused, so the bytes before the offset must match as well."""
+    if (file_stat.st_dev, file_stat.st_ino) != (cursor.device, cursor.inode) or file_stat.st_size < cursor.offset:
         return False
-    return _mark(handle, cursor.offset) == cursor.mark
+    return _digest_before(handle, cursor.offset) == cursor.mark
 
 
-def _mark(handle: int, offset: int) -> str:
-    start = max(0, offset - _MARK)
+def _digest_before(handle: int, offset: int) -> str:
+    start = max(0, offset - _MARK_BYTES)
     return sha256(os.pread(handle, offset - start, start)).hexdigest()[:16]
 
 
-def _begin(reader: Reader, path: Path, found: os.stat_result) -> tuple[Cursor, Reading]:
-    telling = Telling(Memory())
-    origin = reader.origin(path) if reader.origin else None
-    if origin is not None:
-        telling.spawn(origin)
-        telling.memory.parent_call = origin.call
-    memory, reading = telling.told()
-    empty = sha256(b"").hexdigest()[:16]
-    return Cursor(device=found.st_dev, inode=found.st_ino, offset=0, mark=empty, memory=memory), reading
+def _initial_cursor(reader: TranscriptReader, path: Path, file_stat: os.stat_result) -> tuple[TranscriptCursor, TranscriptBatch]:
+    accumulator = TranscriptAccumulator(ReaderMemory())
+    spawn = reader.read_spawn(path) if reader.read_spawn else None
+    if spawn is not None:
+        accumulator.add_spawn(spawn)
+        accumulator.memory.parent_call = spawn.call
+    memory, batch = accumulator.build_batch()
+    empty_digest = sha256(b"").hexdigest()[:16]
+    return TranscriptCursor(device=file_stat.st_dev, inode=file_stat.st_ino, offset=0, mark=empty_digest, memory=memory), batch
 
 
-def _step(reader: Reader, cursor: Cursor, handle: int, limit: int) -> tuple[Cursor, Reading]:
-    data = os.pread(handle, limit, cursor.offset)
-    skipped = 0
+def _read_chunk(reader: TranscriptReader, cursor: TranscriptCursor, handle: int, max_bytes: int) -> tuple[TranscriptCursor, TranscriptBatch]:
+    data = os.pread(handle, max_bytes, cursor.offset)
+    skipped_bytes = 0
     if cursor.in_long_line:
-        skipped = data.find(b"\n") + 1 or len(data)
-    memory, reading, used = read(reader, cursor.memory, data[skipped:])
-    used += skipped
+        skipped_bytes = data.find(b"\n") + 1 or len(data)
+    memory, batch, used_bytes = parse_chunk(reader, cursor.memory, data[skipped_bytes:])
+    used_bytes += skipped_bytes
     in_long_line = cursor.in_long_line and b"\n" not in data
-    if not used and len(data) == limit:
-        used, in_long_line, reading = len(data), True, reading + Reading(unreadable=1)
-    offset = cursor.offset + used
-    moved = replace(cursor, offset=offset, mark=_mark(handle, offset), memory=memory, in_long_line=in_long_line)
-    return moved, reading
+    if not used_bytes and len(data) == max_bytes:
+        used_bytes, in_long_line, batch = len(data), True, batch + TranscriptBatch(unreadable=1)
+    offset = cursor.offset + used_bytes
+    new_cursor = replace(cursor, offset=offset, mark=_digest_before(handle, offset), memory=memory, in_long_line=in_long_line)
+    return new_cursor, batch
 
 
-def _whole(reader: Reader, cursor: Cursor, data: bytes, limit: int) -> tuple[Cursor, Reading]:
-    """One document that is written anew each time: all of it is read again, and what was told is not told again."""
+def _read_document(reader: TranscriptReader, cursor: TranscriptCursor, data: bytes, max_bytes: int) -> tuple[TranscriptCursor, TranscriptBatch]:
+    """A JSON document that is rewritten each time: all of it is parsed again, and known ids are skipped."""
     mark = sha256(data).hexdigest()[:16]
     if mark == cursor.mark:
-        return cursor, Reading()
-    telling = Telling(cursor.memory)
-    telling.read(reader.line, data if len(data) <= limit else b"too long")
-    memory, reading = telling.told()
-    if reading.unreadable and len(data) <= limit:
-        return cursor, Reading()  # it is being written: the next time
-    return replace(cursor, offset=len(data), mark=mark, memory=memory), reading
+        return cursor, TranscriptBatch()
+    accumulator = TranscriptAccumulator(cursor.memory)
+    accumulator.add_line(reader.parse_line, data if len(data) <= max_bytes else b"too long")
+    memory, batch = accumulator.build_batch()
+    if batch.unreadable and len(data) <= max_bytes:
+        return cursor, TranscriptBatch()  # it is being written: the next time
+    return replace(cursor, offset=len(data), mark=mark, memory=memory), batch

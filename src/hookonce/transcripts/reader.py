@@ -5,34 +5,35 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from hookonce.transcripts.reading import Memory, Reading, Spawn
-from hookonce.transcripts.telling import Line, Telling
+from hookonce.transcripts.reading import ReaderMemory, TranscriptBatch, SubagentSpawn
+from hookonce.transcripts.telling import LineParser, TranscriptAccumulator
 
 
-class Reader(Struct, frozen=True, kw_only=True):
-    """One agent's session files.
+class TranscriptReader(Struct, frozen=True, kw_only=True):
+    """Transcript reader of one agent.
 
-    `line` tells what a line says. `nested` finds the files of the sub-agents of a session file, of which these were
-    spawned; `origin` what is known of such a file from beside it.
+    `parse_line` adds one JSON line to an accumulator. `find_subagent_files` finds the session files of the
+    sub-agents of a session file, given its spawns; `read_spawn` reads what a neighbouring file says of a sub-
+    agent's file.
     """
 
     agent: str
-    line: Line
-    nested: Callable[[Path, Sequence[Spawn]], list[Path]]
-    origin: Callable[[Path], Spawn | None] | None = None
+    parse_line: LineParser
+    find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]]
+    read_spawn: Callable[[Path], SubagentSpawn | None] | None = None
 
 
-def read(reader: Reader, memory: Memory, data: bytes) -> tuple[Memory, Reading, int]:
-    """What these bytes tell, and how many were used: half a last line is left for the next time."""
-    telling = Telling(memory)
-    used = data.rfind(b"\n") + 1
-    for raw in data[:used].split(b"\n"):
-        telling.read(reader.line, raw)
-    return *telling.told(), used
+def parse_chunk(reader: TranscriptReader, memory: ReaderMemory, data: bytes) -> tuple[ReaderMemory, TranscriptBatch, int]:
+    """Parse a chunk; returns the memory, the batch and the number of bytes used: an incomplete last line is not."""
+    accumulator = TranscriptAccumulator(memory)
+    used_bytes = data.rfind(b"\n") + 1
+    for line in data[:used_bytes].split(b"\n"):
+        accumulator.add_line(reader.parse_line, line)
+    return *accumulator.build_batch(), used_bytes
 
 
-def close(memory: Memory) -> tuple[Memory, Reading]:
-    """What remains to be told when a session is over."""
-    telling = Telling(memory)
-    telling.close()
-    return telling.told()
+def flush_memory(memory: ReaderMemory) -> tuple[ReaderMemory, TranscriptBatch]:
+    """Emit what is still open when a session is over."""
+    accumulator = TranscriptAccumulator(memory)
+    accumulator.flush()
+    return accumulator.build_batch()

@@ -1,7 +1,8 @@
-"""What session files tell us. Numbers, names, ids and times: what was said and thought stays in the file.
+"""Types of transcript data: numbers, names, ids and times. Prompts, answers and thoughts stay in the file.
 
 Tokens are counted alike for all agents: `input_tokens` are all that went in, those of a cache among them;
-`output_tokens` are all that came out, those of reasoning among them.
+`output_tokens` are all that came out, those of reasoning among them. Field names are stored as JSON with each
+cursor.
 """
 
 from msgspec import Struct
@@ -9,8 +10,8 @@ from msgspec import Struct
 from hookonce.model import Subagent, Usage
 
 
-class _Told(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What all that is told has: an id, and whose it is."""
+class _TranscriptItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of all items: an id, and the session, turn and sub-agent that it belongs to."""
 
     id: str
     session: str | None = None
@@ -18,11 +19,11 @@ class _Told(Struct, frozen=True, kw_only=True, omit_defaults=True):
     subagent: Subagent | None = None
 
 
-class ModelCall(_Told, frozen=True, kw_only=True):
+class ModelCall(_TranscriptItem, frozen=True, kw_only=True):
     """One answer of a model, or its failure. `parent_call` is the tool call that started the sub-agent.
 
-    `hour_write_tokens` are those of the written cache that are kept for an hour, which some vendors charge more for.
-    `asked` is when the model was given the last of what it answers, `retries` how often it was asked in vain before.
+    `hour_write_tokens` are the cache writes kept for an hour, which some vendors charge more for. `asked` is
+    the time of the last input before the answer, `retries` the number of failed attempts before it.
     """
 
     time: str | None = None
@@ -36,8 +37,8 @@ class ModelCall(_Told, frozen=True, kw_only=True):
     parent_call: str | None = None
 
 
-class ToolCall(_Told, frozen=True, kw_only=True):
-    """One tool call by its native name. Without an end it was never finished; its duration only where it is told."""
+class ToolCall(_TranscriptItem, frozen=True, kw_only=True):
+    """One tool call by its native name. Without `ended` it never finished; a duration only where written."""
 
     name: str
     model_call: str | None = None
@@ -47,8 +48,8 @@ class ToolCall(_Told, frozen=True, kw_only=True):
     duration_ms: int | None = None
 
 
-class Compaction(_Told, frozen=True, kw_only=True):
-    """A conversation that was made shorter: tokens of context before and after, as far as they are told."""
+class Compaction(_TranscriptItem, frozen=True, kw_only=True):
+    """Context compaction: tokens of context before and after, as far as the agent writes them."""
 
     time: str | None = None
     trigger: str | None = None
@@ -56,42 +57,42 @@ class Compaction(_Told, frozen=True, kw_only=True):
     tokens_after: int | None = None
 
 
-class Spawn(_Told, frozen=True, kw_only=True):
-    """A sub-agent (its id is the id) and the tool call that started it."""
+class SubagentSpawn(_TranscriptItem, frozen=True, kw_only=True):
+    """A sub-agent (`id` is its id) and the tool call that started it."""
 
     type: str | None = None
     call: str | None = None
 
 
-class Total(_Told, frozen=True, kw_only=True):
-    """What an agent itself has counted for a session and a model so far; side calls, which it does not list, too."""
+class UsageTotal(_TranscriptItem, frozen=True, kw_only=True):
+    """Running total of an agent's own count for a session and model; includes side calls that it does not list."""
 
     model: str
     usage: Usage
 
 
-class Reading(Struct, frozen=True, kw_only=True):
-    """What a piece of a session file tells. Two readings one after the other are one: every field is joined."""
+class TranscriptBatch(Struct, frozen=True, kw_only=True):
+    """Batch of items from a piece of a session file. Batches are concatenated with `+`."""
 
     calls: tuple[ModelCall, ...] = ()
     tools: tuple[ToolCall, ...] = ()
     compactions: tuple[Compaction, ...] = ()
-    spawns: tuple[Spawn, ...] = ()
-    totals: tuple[Total, ...] = ()
+    spawns: tuple[SubagentSpawn, ...] = ()
+    totals: tuple[UsageTotal, ...] = ()
     unreadable: int = 0
 
-    def __add__(self, other: "Reading") -> "Reading":
-        """Both, in order."""
-        return Reading(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+    def __add__(self, other: "TranscriptBatch") -> "TranscriptBatch":
+        """Concatenate two batches in order."""
+        return TranscriptBatch(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 
 
-class Memory(Struct, kw_only=True, omit_defaults=True):
-    """What has to be known of the lines before: whose they are, what is open, and which ids were told.
+class ReaderMemory(Struct, kw_only=True, omit_defaults=True):
+    """State of a reader between chunks, stored with the cursor: context, open tool calls, and recent ids.
 
-    `held` is a model call that may not be complete yet, `asked` when the model was last given something, `retries`
-    how often it was asked in vain since, `spawned` which sub-agents there are. The last four are for agents that count
-    in running totals: the tokens of the context, all tokens so far, whether calls are told one by one, and a compaction
-    whose result comes later.
+    `seen` are recent ids (deduplication), `open` unfinished tool calls, `held` a model call that may be
+    incomplete, `asked` the time of the model's last input, `retries` failed attempts since, `spawned` the
+    sub-agents. The last four are for agents that count in running totals: tokens of the context, all tokens
+    so far, whether calls are listed one by one, and a compaction whose result comes later.
     """
 
     session: str | None = None
@@ -104,19 +105,19 @@ class Memory(Struct, kw_only=True, omit_defaults=True):
     held: ModelCall | None = None
     asked: str | None = None
     retries: int | None = None
-    spawned: list[Spawn] = []
+    spawned: list[SubagentSpawn] = []
     context: int | None = None
     counted: int | None = None
     one_by_one: bool = False
     compacting: Compaction | None = None
 
 
-class Cursor(Struct, frozen=True, kw_only=True):
-    """How far a file was read: which file, how many bytes, what stood before that place, and what to remember."""
+class TranscriptCursor(Struct, frozen=True, kw_only=True):
+    """Position in a session file: device and inode, offset, digest of the bytes before it, and the reader's memory."""
 
     device: int
     inode: int
     offset: int
     mark: str
-    memory: Memory
+    memory: ReaderMemory
     in_long_line: bool = False

@@ -10,125 +10,125 @@ from msgspec.structs import replace
 
 from hookonce.model import Json, Object
 from hookonce.texts import load
-from hookonce.transcripts.reading import Compaction, Memory, ModelCall, Reading, Spawn, ToolCall, Total
+from hookonce.transcripts.reading import Compaction, ReaderMemory, ModelCall, TranscriptBatch, SubagentSpawn, ToolCall, UsageTotal
 
-Line = Callable[["Telling", Object], None]
+LineParser = Callable[["Telling", Object], None]
 
-_REMEMBERED = 512  # ids; repetitions stand near one another, and whoever keeps the values knows all ids
-_OPEN = 256  # tool calls at once
-_SPAWNED = 256  # sub-agents whose files are still looked for
+_MAX_RECENT_IDS = 512  # ids; repetitions stand near one another, and whoever keeps the values knows all ids
+_MAX_OPEN_TOOL_CALLS = 256  # tool calls at once
+_MAX_SPAWNS = 256  # sub-agents whose files are still looked for
 
 
-class Telling:
-    """A reading in the making."""
+class TranscriptAccumulator:
+    """Accumulator of one batch, starting from a reader's memory."""
 
-    def __init__(self, memory: Memory) -> None:
-        """Go on from what is remembered; the memory that is given stays as it is."""
+    def __init__(self, memory: ReaderMemory) -> None:
+        """Start from a copy of the memory."""
         self.memory = deepcopy(memory)
-        self._seen = dict.fromkeys(memory.seen)
+        self._recent_ids = dict.fromkeys(memory.seen)
         self._calls: list[ModelCall] = []
         self._tools: list[ToolCall] = []
         self._compactions: list[Compaction] = []
-        self._spawns: list[Spawn] = []
-        self._totals: list[Total] = []
+        self._spawns: list[SubagentSpawn] = []
+        self._totals: list[UsageTotal] = []
         self._unreadable = 0
 
-    def read(self, line: Line, raw: bytes) -> None:
-        """Hear what a line says; one that cannot be read is counted."""
+    def add_line(self, parse_line: LineParser, raw: bytes) -> None:
+        """Parse one line; an unreadable one is counted."""
         if not raw.strip():
             return
-        document = _document(raw)
+        document = _parse_document(raw)
         if type(document) is dict:
-            line(self, document)
+            parse_line(self, document)
         else:
             self._unreadable += 1
 
-    def base(self, **more: Any) -> dict[str, Any]:
-        """What everything that is told has: session, turn and sub-agent, unless a line knows better."""
-        return {name: getattr(self.memory, name) for name in ("session", "turn", "subagent")} | more
+    def common_fields(self, **overrides: Any) -> dict[str, Any]:
+        """Fields that all items share: session, turn and sub-agent, with overrides."""
+        return {name: getattr(self.memory, name) for name in ("session", "turn", "subagent")} | overrides
 
-    def given(self, at: str | None) -> None:
-        """The model is given something to answer."""
-        self.memory.asked = at or self.memory.asked
+    def note_model_input(self, time: str | None) -> None:
+        """Note the time of input that the model will answer."""
+        self.memory.asked = time or self.memory.asked
 
-    def tried(self, retries: int | None) -> None:
-        """The model was asked in vain, and will be again."""
+    def note_retries(self, retries: int | None) -> None:
+        """Note the number of failed attempts of the next model call."""
         self.memory.retries = retries
 
-    def call(self, call: ModelCall, *, whole: bool = True, timed: bool = True) -> None:
-        """A model call. What is not whole is held until it is, or until another one begins.
+    def add_model_call(self, call: ModelCall, *, is_complete: bool = True, has_ask_time: bool = True) -> None:
+        """Add a model call; an incomplete one is held until it is complete or another one begins.
 
-        It is `timed` if its line stands between what it answers and what follows from it.
+        `has_ask_time` if its line stands between what it answers and what follows from it.
         """
-        held = self.memory.held
-        if held is not None and held.id != call.id:
-            self._tell(held)
-        before = held if held is not None and held.id == call.id else self.memory
-        call = replace(call, asked=before.asked if timed else None, retries=before.retries)
-        if whole:
-            self._tell(call)
-        elif not self._is_known("call", call.id):
+        pending = self.memory.held
+        if pending is not None and pending.id != call.id:
+            self._emit_model_call(pending)
+        source = pending if pending is not None and pending.id == call.id else self.memory
+        call = replace(call, asked=source.asked if has_ask_time else None, retries=source.retries)
+        if is_complete:
+            self._emit_model_call(call)
+        elif not self._is_duplicate("call", call.id):
             self.memory.held = call
 
-    def _tell(self, call: ModelCall) -> None:
+    def _emit_model_call(self, call: ModelCall) -> None:
         self.memory.held = None
-        if self._once("call", call.id):
+        if self._remember_id("call", call.id):
             self.memory.retries = None
             self._calls.append(call)
 
-    def begin(self, tool: ToolCall) -> None:
-        """A tool call that was asked for."""
-        if tool.id not in self.memory.open and not self._is_known("tool", tool.id):
-            if len(self.memory.open) == _OPEN:
-                self._ended(next(iter(self.memory.open.values())))
+    def open_tool_call(self, tool: ToolCall) -> None:
+        """Open a tool call; the oldest is emitted unfinished if too many are open."""
+        if tool.id not in self.memory.open and not self._is_duplicate("tool", tool.id):
+            if len(self.memory.open) == _MAX_OPEN_TOOL_CALLS:
+                self._emit_tool_call(next(iter(self.memory.open.values())))
             self.memory.open[tool.id] = tool
 
-    def note(self, call_id: str, *, ok: bool | None, duration_ms: int | None) -> None:
-        """What is told of an open tool call before its end."""
-        if (known := self.memory.open.get(call_id)) is not None:
-            self.memory.open[call_id] = replace(known, ok=ok, duration_ms=duration_ms)
+    def update_tool_call(self, call_id: str, *, ok: bool | None, duration_ms: int | None) -> None:
+        """Update an open tool call before its end."""
+        if (tool_call := self.memory.open.get(call_id)) is not None:
+            self.memory.open[call_id] = replace(tool_call, ok=ok, duration_ms=duration_ms)
 
-    def end(self, call_id: str, at: str | None, *, ok: bool | None, duration_ms: int | None = None) -> None:
-        """The end of a tool call; what was noted before stays where nothing is told now."""
-        if (known := self.memory.open.get(call_id)) is not None:
-            result = known.ok if ok is None else ok
-            took = known.duration_ms if duration_ms is None else duration_ms
-            self._ended(replace(known, ended=at, ok=result, duration_ms=took))
+    def close_tool_call(self, call_id: str, time: str | None, *, ok: bool | None, duration_ms: int | None = None) -> None:
+        """Close a tool call; values noted before stay where None is given now."""
+        if (tool_call := self.memory.open.get(call_id)) is not None:
+            final_ok = tool_call.ok if ok is None else ok
+            final_duration_ms = tool_call.duration_ms if duration_ms is None else duration_ms
+            self._emit_tool_call(replace(tool_call, ended=time, ok=final_ok, duration_ms=final_duration_ms))
 
-    def _ended(self, tool: ToolCall) -> None:
+    def _emit_tool_call(self, tool: ToolCall) -> None:
         self.memory.open.pop(tool.id, None)
-        if self._once("tool", tool.id):
+        if self._remember_id("tool", tool.id):
             self._tools.append(tool)
 
-    def compaction(self, one: Compaction) -> None:
-        """A conversation was made shorter."""
-        if self._once("compaction", one.id):
-            self._compactions.append(one)
+    def add_compaction(self, compaction: Compaction) -> None:
+        """Add a compaction."""
+        if self._remember_id("compaction", compaction.id):
+            self._compactions.append(compaction)
 
-    def spawn(self, one: Spawn) -> None:
-        """A sub-agent was started."""
-        if self._once("spawn", one.id):
-            self._spawns.append(one)
-            self.memory.spawned = [*self.memory.spawned, one][-_SPAWNED:]
+    def add_spawn(self, spawn: SubagentSpawn) -> None:
+        """Add a sub-agent."""
+        if self._remember_id("spawn", spawn.id):
+            self._spawns.append(spawn)
+            self.memory.spawned = [*self.memory.spawned, spawn][-_MAX_SPAWNS:]
 
-    def total(self, one: Total) -> None:
-        """What the agent has counted itself."""
-        self._totals.append(one)
+    def add_total(self, total: UsageTotal) -> None:
+        """Add a running total."""
+        self._totals.append(total)
 
-    def close(self) -> None:
-        """Nothing follows: what was held or open is told as it is."""
+    def flush(self) -> None:
+        """Emit what is held or open as it is, because nothing follows."""
         if self.memory.held is not None:
-            self._tell(self.memory.held)
+            self._emit_model_call(self.memory.held)
         for tool in list(self.memory.open.values()):
-            self._ended(tool)
+            self._emit_tool_call(tool)
         if self.memory.compacting is not None:
-            self.compaction(self.memory.compacting)
+            self.add_compaction(self.memory.compacting)
             self.memory.compacting = None
 
-    def told(self) -> tuple[Memory, Reading]:
-        """What to remember, and what was told."""
-        self.memory.seen = list(self._seen)[-_REMEMBERED:]
-        reading = Reading(
+    def build_batch(self) -> tuple[ReaderMemory, TranscriptBatch]:
+        """The new memory, and the batch."""
+        self.memory.seen = list(self._recent_ids)[-_MAX_RECENT_IDS:]
+        batch = TranscriptBatch(
             calls=tuple(self._calls),
             tools=tuple(self._tools),
             compactions=tuple(self._compactions),
@@ -136,22 +136,22 @@ class Telling:
             totals=tuple(self._totals),
             unreadable=self._unreadable,
         )
-        return self.memory, reading
+        return self.memory, batch
 
-    def _is_known(self, kind: str, known: str) -> bool:
-        return f"{kind} {known}" in self._seen
+    def _is_duplicate(self, kind: str, item_id: str) -> bool:
+        return f"{kind} {item_id}" in self._recent_ids
 
-    def _once(self, kind: str, known: str) -> bool:
-        """Whether it is the first time; only the latest are remembered, however much is read at once."""
-        if self._is_known(kind, known):
+    def _remember_id(self, kind: str, item_id: str) -> bool:
+        """Whether the id is new; only the latest ids are remembered, however much is read at once."""
+        if self._is_duplicate(kind, item_id):
             return False
-        self._seen[f"{kind} {known}"] = None
-        if len(self._seen) > _REMEMBERED:
-            del self._seen[next(iter(self._seen))]
+        self._recent_ids[f"{kind} {item_id}"] = None
+        if len(self._recent_ids) > _MAX_RECENT_IDS:
+            del self._recent_ids[next(iter(self._recent_ids))]
         return True
 
 
-def _document(raw: bytes) -> Json:
+def _parse_document(raw: bytes) -> Json:
     try:
         return decode(raw)
     except (DecodeError, UnicodeDecodeError, RecursionError):

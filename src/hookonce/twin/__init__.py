@@ -1,4 +1,5 @@
-"""The native client's twin in Python, for machines without a compiler.
+"""Python client: the native client's counterpart for machines without a compiler.
 
-Its start is what an agent waits for: until it goes cold nothing is imported but what Python is made of.
+An agent waits for its start: until it answers in its own process it imports only modules that Python itself has
+built in.
 """

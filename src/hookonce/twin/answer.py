@@ -1,65 +1,65 @@
-"""Where the client's twin begins: the daemon's answer, or else our own."""
+"""Entry point of the Python client: forwards a call to the daemon, or answers it in this process."""
 
 import os
 from select import POLLOUT, poll
 
 from hookonce.twin import frame
-from hookonce.twin.call import Call
-from hookonce.twin.line import ask
-from hookonce.wire import MOST
-from hookonce.wire import frame as wrapped
+from hookonce.twin.call import ClientCall
+from hookonce.twin.line import request_reply
+from hookonce.wire import MAX_FRAME_BYTES
+from hookonce.wire import encode_frame as wrapped
 
-_STDERR = 3  # where the shell has put the caller's stderr, away from what Python itself might say
-_MOST = len(wrapped([])) + MOST
+_CALLER_STDERR_FD = 3  # where the shell has put the caller's stderr, away from what Python itself might say
+_MAX_FRAME_BYTES = len(wrapped([])) + MAX_FRAME_BYTES
 
 
-def main(folder: str, told: list[str], caller: int, words: list[str]) -> int:
-    """Answer a call with what lies in a folder beside the client; any exception leaves the answer to the shell."""
-    call = Call(folder, told, caller, words)
-    made = frame.of(call)
-    alone = call.variable(b"HOOKONCE_COLD")  # to look at what Python does; the answers are the same
-    reply = ask(call, made) if call.house and not alone and len(made) <= _MOST else None
+def main(folder: str, install_lines: list[str], caller: int, argv: list[str]) -> int:
+    """Answer a call; any exception leaves the answer to the shell that started us."""
+    call = ClientCall(folder, install_lines, caller, argv)
+    frame_bytes = frame.build_frame(call)
+    skips_daemon = call.get_variable(b"HOOKONCE_COLD")  # to look at what Python does; the answers are the same
+    reply = request_reply(call, frame_bytes) if call.runtime_dir and not skips_daemon and len(frame_bytes) <= _MAX_FRAME_BYTES else None
     if reply is None:
-        return _cold(call, made)
-    _say(1, reply[3])
-    _say(_STDERR, reply[4])
+        return _answer_in_process(call, frame_bytes)
+    _write_all(1, reply[3])
+    _write_all(_CALLER_STDERR_FD, reply[4])
     return reply[2]
 
 
-def _say(descriptor: int, data: bytes) -> None:
-    """Whoever does not listen does not hear it; whoever is slow is waited for."""
-    rest = memoryview(data)
-    while rest:
+def _write_all(fd: int, data: bytes) -> None:
+    """Write everything, waiting for a slow reader; one that is gone is ignored."""
+    remaining = memoryview(data)
+    while remaining:
         try:
-            rest = rest[os.write(descriptor, rest) :]
+            remaining = remaining[os.write(fd, remaining) :]
         except BlockingIOError:
-            ready = poll()
-            ready.register(descriptor, POLLOUT)
-            ready.poll()
+            poller = poll()
+            poller.register(fd, POLLOUT)
+            poller.poll()
         except OSError:
             return
 
 
-def _cold(call: Call, made: bytes) -> int:
-    """Answer in this process, which becomes what the native client would have started."""
-    from hookonce.cold import framed
-    from hookonce.twin.descriptors import lay_out
-    from hookonce.twin.slot import take
+def _answer_in_process(call: ClientCall, frame_bytes: bytes) -> int:
+    """Answer in this process, which becomes the one-shot process that the native client would have started."""
+    from hookonce.cold import answer_frame
+    from hookonce.twin.descriptors import set_descriptors
+    from hookonce.twin.slot import acquire_slot
 
-    slot = take(call)
-    kept = [None, 1, None, _STDERR, *([] if slot is None else [slot])]
-    lay_out(kept)
+    slot = acquire_slot(call)
+    descriptors = [None, 1, None, _CALLER_STDERR_FD, *([] if slot is None else [slot])]
+    set_descriptors(descriptors)
     os.umask(call.umask)
-    _live_in(call.environment)
-    return framed(call.folder, made, call.caller, None if slot is None else len(kept) - 1)
+    _replace_environment(call.environment)
+    return answer_frame(call.folder, frame_bytes, call.caller, None if slot is None else len(descriptors) - 1)
 
 
-def _live_in(environment: list[bytes]) -> None:
+def _replace_environment(environment: list[bytes]) -> None:
     """Give hooks the caller's environment instead of what a shell and Python have made of it."""
     entries = (entry.partition(b"=") for entry in reversed(environment))  # of two of one name the first counts
-    wanted = {name: value for name, sign, value in entries if name and sign}
-    for name in set(os.environb) - set(wanted):
+    variables = {name: value for name, separator, value in entries if name and separator}
+    for name in set(os.environb) - set(variables):
         del os.environb[name]
-    for name, value in wanted.items():
+    for name, value in variables.items():
         if os.environb.get(name) != value:
             os.environb[name] = value

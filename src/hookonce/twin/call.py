@@ -4,44 +4,44 @@ import os
 
 from hookonce.twin import house
 
-_OURS = 0o077  # what our own files deny to others, whatever the caller's umask
+_PRIVATE_UMASK = 0o077  # what our own files deny to others, whatever the caller's umask
 
 
-class Call:
+class ClientCall:
     """What is known of a call before its payload.
 
-    The caller is the shell that has started us for it; that one's environment is the agent's, while ours is what the
-    shell has made of it.
+    The caller is the shell that has started us for it; that one's environment is the agent's, while ours is what
+    the shell has made of it.
     """
 
-    def __init__(self, folder: str, told: list[str], caller: int, words: list[str]) -> None:
-        """From what lies beside the client: the interpreter, our build, where the package lies."""
-        self.folder, self.caller, self.words = folder, caller, words
-        self.python, self.build, self.shelf = told[:3]
-        self.umask = os.umask(_OURS)
-        self.environment = _environment(caller)
-        self.home = house.home(self.variable(b"HOME") or b"")
-        self.house = house.find(self.home)
+    def __init__(self, folder: str, install_lines: list[str], caller: int, argv: list[str]) -> None:
+        """Read the lines of the file beside the client: the interpreter, our build, where the package lies."""
+        self.folder, self.caller, self.argv = folder, caller, argv
+        self.python, self.build, self.package_root = install_lines[:3]
+        self.umask = os.umask(_PRIVATE_UMASK)
+        self.environment = _read_environment(caller)
+        self.home = house.find_home(self.get_variable(b"HOME") or b"")
+        self.runtime_dir = house.find_runtime_dir(self.home)
 
-    def variable(self, name: bytes) -> bytes | None:
-        """A variable of the caller's."""
-        begin = name + b"="
-        return next((entry[len(begin) :] for entry in self.environment if entry.startswith(begin)), None)
+    def get_variable(self, name: bytes) -> bytes | None:
+        """A variable of the caller's environment."""
+        prefix = name + b"="
+        return next((entry[len(prefix) :] for entry in self.environment if entry.startswith(prefix)), None)
 
-    def look(self) -> None:
-        """Whoever has killed the shell wants no answer any more."""
+    def exit_if_orphan(self) -> None:
+        """Exit if the shell was killed: nobody wants the answer."""
         if os.getppid() != self.caller:
             os._exit(1)
 
-    def in_house(self, name: str, flags: int = 0) -> int:
-        """A file in the house, open."""
-        return os.open(f"{self.house}/{name}", flags | os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    def open_runtime_file(self, name: str, flags: int = 0) -> int:
+        """Open, or create, a file in the runtime directory."""
+        return os.open(f"{self.runtime_dir}/{name}", flags | os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
 
-def _environment(process: int) -> list[bytes]:
-    """Of a process as it was started, entry by entry; where the system does not tell, our own."""
+def _read_environment(pid: int) -> list[bytes]:
+    """A process's environment as it was started; our own where /proc does not tell."""
     try:
-        with open(f"/proc/{process}/environ", "rb") as file:  # noqa: PTH123  `pathlib` takes longer than all of this
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  `pathlib` takes longer than all of this
             return file.read().split(b"\0")[:-1]
     except OSError:
         return [b"%s=%s" % entry for entry in os.environb.items()]

@@ -1,24 +1,28 @@
-"""Which files a process has open, and no others: a caller's would stay open for as long as we live."""
+"""Launching of processes by the Python client: daemon start under a lock, process slots, descriptors.
+
+One caller starts the daemon for all, and after a failed start nobody tries again for 30 seconds. Slots keep a
+crowd of calls from running more interpreters at once than the machine can (ADR 0021).
+"""
 
 import os
 
-_MOST = 65_536
+_MAX_DESCRIPTORS = 65_536
 
 
-def lay_out(wanted: list[int | None]) -> None:
-    """Have exactly these descriptors, numbered from 0; nothing stands for a file that is empty and takes everything."""
-    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
-    for number, descriptor in enumerate(wanted):
-        os.dup2(nothing if descriptor is None else descriptor, number)
-    _close_from(len(wanted))
+def set_descriptors(descriptors: list[int | None]) -> None:
+    """Have exactly these open descriptors, numbered from 0; None stands for /dev/null."""
+    devnull = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    for fd, descriptor in enumerate(descriptors):
+        os.dup2(devnull if descriptor is None else descriptor, fd)
+    _close_from(len(descriptors))
 
 
 def _close_from(first: int) -> None:
     try:
-        numbers = [int(name) for name in os.listdir("/proc/self/fd")]  # noqa: PTH208
+        fds = [int(name) for name in os.listdir("/proc/self/fd")]  # noqa: PTH208
     except OSError:
-        os.closerange(first, _MOST)
+        os.closerange(first, _MAX_DESCRIPTORS)
         return
-    for number in numbers:
-        if number >= first:
-            os.closerange(number, number + 1)  # the one with which the list was read is closed already
+    for fd in fds:
+        if fd >= first:
+            os.closerange(fd, fd + 1)  # the one with which the list was read is closed already

@@ -6,33 +6,33 @@ Said again here, as in the native client, because what Python has for it (`runti
 import os
 import stat
 
-_OFFSET, _PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
-_OTHERS = 0o077
+_FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
+_GROUP_OTHER_MODE = 0o077
 
 
-def home(named: bytes) -> bytes:
-    """What HOME names, if it is a directory of ours and no repository's; else what the system knows."""
-    if _is_ours(named) and not _is_in_repository(_tidy(named)):
-        return _tidy(named)
-    return _tidy(_registered())
+def find_home(home_variable: bytes) -> bytes:
+    """The home: HOME if it is a directory of ours outside of any repository, else the one in passwd."""
+    if _is_own_directory(home_variable) and not _is_in_repository(_normalize_path(home_variable)):
+        return _normalize_path(home_variable)
+    return _normalize_path(_passwd_home())
 
 
-def find(owner: bytes) -> str:
-    """The first place that is ours alone, nothing if there is none; it is not made here, but by who goes cold."""
-    user = os.getuid()
-    last = os.fsdecode(_data(owner)) + "/run"  # somebody else can be faster to take the second
-    for place in (f"/run/user/{user}/hookonce", f"/tmp/hookonce-{user}", last):  # noqa: S108  it must be ours alone
-        if _is_ours_alone(place) and _is_ours_alone(found := f"{place}/{_number(owner):016x}"):
-            return found
+def find_runtime_dir(home: bytes) -> str:
+    """The runtime directory in the first location that is ours alone, else ""; it is created by Python, not here."""
+    uid = os.getuid()
+    fallback = os.fsdecode(_data_dir(home)) + "/run"  # somebody else can be faster to take the second
+    for location in (f"/run/user/{uid}/hookonce", f"/tmp/hookonce-{uid}", fallback):  # noqa: S108  it must be ours alone
+        if _is_private_directory(location) and _is_private_directory(path := f"{location}/{_fnv1a_hash(home):016x}"):
+            return path
     return ""
 
 
-def _is_ours(named: bytes) -> bool:
+def _is_own_directory(path: bytes) -> bool:
     try:
-        found = os.stat(named)  # noqa: PTH116
+        status = os.stat(path)  # noqa: PTH116
     except OSError:
         return False
-    return named.startswith(b"/") and stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return path.startswith(b"/") and stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 
 
 def _is_in_repository(folder: bytes) -> bool:
@@ -43,36 +43,36 @@ def _is_in_repository(folder: bytes) -> bool:
     return True
 
 
-def _registered() -> bytes:
+def _passwd_home() -> bytes:
     from pwd import getpwuid
 
     try:
-        found = os.fsencode(getpwuid(os.getuid()).pw_dir)
+        path = os.fsencode(getpwuid(os.getuid()).pw_dir)
     except KeyError:  # a container may run us as somebody who is not in the list
         return b"/"
-    return found if found.startswith(b"/") else b"/"
+    return path if path.startswith(b"/") else b"/"
 
 
-def _tidy(path: bytes) -> bytes:
-    """As `pathlib` spells it, which keeps two slashes at the beginning, but not three, and resolves nothing."""
+def _normalize_path(path: bytes) -> bytes:
+    """Normalise as `pathlib` does: it keeps two leading slashes, but not three, and resolves nothing."""
     root = b"//" if path.startswith(b"//") and not path.startswith(b"///") else b"/"
     return root + b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
 
 
-def _data(owner: bytes) -> bytes:
-    return owner + (b"" if owner.endswith(b"/") else b"/") + b".local/share/hookonce"
+def _data_dir(home: bytes) -> bytes:
+    return home + (b"" if home.endswith(b"/") else b"/") + b".local/share/hookonce"
 
 
-def _number(owner: bytes) -> int:
-    found = _OFFSET
-    for byte in owner + b"\0" + _data(owner):
-        found = (found ^ byte) * _PRIME % (1 << 64)
-    return found
+def _fnv1a_hash(home: bytes) -> int:
+    digest = _FNV_OFFSET
+    for byte in home + b"\0" + _data_dir(home):
+        digest = (digest ^ byte) * _FNV_PRIME % (1 << 64)
+    return digest
 
 
-def _is_ours_alone(folder: str) -> bool:
+def _is_private_directory(folder: str) -> bool:
     try:
-        found = os.lstat(folder)
+        status = os.lstat(folder)
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & _OTHERS
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & _GROUP_OTHER_MODE

@@ -1,4 +1,4 @@
-"""The line to the daemon: one frame there, at most two replies back."""
+"""Connection of the Python client to the daemon: sends one frame, reads at most two replies (ACK, answer)."""
 
 import _socket
 import os
@@ -7,147 +7,146 @@ import time
 from errno import EAGAIN, ECONNREFUSED, EINTR, ENOENT
 from select import POLLIN, POLLOUT, poll
 
-from hookonce.twin.call import Call
-from hookonce.twin.clock import now
-from hookonce.wire import ACK, ANSWER, replies, reply
+from hookonce.twin.call import ClientCall
+from hookonce.twin.clock import now_ns
+from hookonce.wire import ACK, ANSWER, decode_replies, encode_reply
 
-LOOK = 0.005  # seconds between two looks
-_HURRY = 50_000_000  # nanoseconds in which a daemon has to take a call
-_LONGEST = 100  # milliseconds between two looks at the caller
-_PATH = 100  # bytes of an address that every system takes
-_MOST = 64 << 20  # bytes of a text that a daemon can mean
-_CODES = 10  # the shell tells these from accidents
-_CHUNK = 1 << 18
-_HEAD = len(reply(ANSWER, 0))
+POLL_INTERVAL_S = 0.005  # seconds between two looks
+_EXCHANGE_TIMEOUT_NS = 50_000_000  # nanoseconds in which a daemon has to take a call
+_POLL_INTERVAL_MS = 100  # milliseconds between two looks at the caller
+_MAX_SOCKET_PATH_BYTES = 100  # bytes of an address that every system takes
+_MAX_TEXT_BYTES = 64 << 20  # bytes of a text that a daemon can mean
+_EXIT_CODE_LIMIT = 10  # the shell tells these from accidents
+_CHUNK_BYTES = 1 << 18
+_REPLY_HEADER_BYTES = len(encode_reply(ANSWER, 0))
 # Who is at the other end: on Linux and on macOS the user stands in the same place.
-_PEER = (_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12) if hasattr(_socket, "SO_PEERCRED") else (0, 1, 76)
+_PEER_CREDENTIALS = (_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12) if hasattr(_socket, "SO_PEERCRED") else (0, 1, 76)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Reply = tuple[int, int, int, bytes, bytes]
+    DaemonReply = tuple[int, int, int, bytes, bytes]
 
 
-class Nobody(Exception):
-    """There is no daemon; one can be started."""
+class NoDaemonError(Exception):
+    """No daemon listens; one can be started."""
 
 
-class Nonsense(Exception):
-    """The daemon says what it should not, or that Python should answer."""
+class DaemonProtocolError(Exception):
+    """The daemon breaks the protocol, or says that Python should answer."""
 
 
-def ask(call: Call, frame: bytes) -> "Reply | None":
-    """The daemon's answer, or what it said that the answer is if it came too late; None if Python has to answer."""
+def request_reply(call: ClientCall, frame: bytes) -> "DaemonReply | None":
+    """The daemon's answer, or after its deadline the one that its ACK carried; None if Python has to answer."""
     try:
-        line = _reach(call)
-        if line is None:
+        connection = _connect_or_start(call)
+        if connection is None:
             return None
         try:
-            return _Talk(line, frame).answer(call)
+            return _DaemonExchange(connection, frame).run(call)
         finally:
-            line.close()
-    except (OSError, Nonsense, Nobody):
+            connection.close()
+    except (OSError, DaemonProtocolError, NoDaemonError):
         return None
 
 
-def _reach(call: Call) -> _socket.socket | None:
+def _connect_or_start(call: ClientCall) -> _socket.socket | None:
     try:
-        return dial(call)
-    except Nobody:
-        from hookonce.twin.start import start
+        return connect_daemon(call)
+    except NoDaemonError:
+        from hookonce.twin.start import start_daemon
 
-        return start(call)
+        return start_daemon(call)
 
 
-def dial(call: Call) -> _socket.socket | None:
-    """A line to the daemon; None if there is one that is not to be asked."""
-    address, problem = os.fsencode(f"{call.house}/socket"), 0
-    line = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    line.settimeout(0)
-    until = now() + _HURRY
-    while len(address) <= _PATH:
-        problem = line.connect_ex(address)
-        if not problem and _is_peer_ours(line):
-            return line
-        if problem not in (EAGAIN, EINTR) or now() >= until:
+def connect_daemon(call: ClientCall) -> _socket.socket | None:
+    """Connect to the daemon; None if there is one that must not be asked."""
+    address, error_number = os.fsencode(f"{call.runtime_dir}/socket"), 0
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(0)
+    deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
+    while len(address) <= _MAX_SOCKET_PATH_BYTES:
+        error_number = connection.connect_ex(address)
+        if not error_number and _is_same_user(connection):
+            return connection
+        if error_number not in (EAGAIN, EINTR) or now_ns() >= deadline_ns:
             break
-        time.sleep(LOOK)  # the daemon is there, and busy with others
-    line.close()
-    if problem in (ENOENT, ECONNREFUSED):
-        raise Nobody
+        time.sleep(POLL_INTERVAL_S)  # the daemon is there, and busy with others
+    connection.close()
+    if error_number in (ENOENT, ECONNREFUSED):
+        raise NoDaemonError
     return None
 
 
-def _is_peer_ours(line: _socket.socket) -> bool:
-    return int.from_bytes(line.getsockopt(*_PEER)[4:8], sys.byteorder) == os.getuid()
+def _is_same_user(connection: _socket.socket) -> bool:
+    return int.from_bytes(connection.getsockopt(*_PEER_CREDENTIALS)[4:8], sys.byteorder) == os.getuid()
 
 
-class _Talk:
-    """One conversation, as far as it has come."""
+class _DaemonExchange:
+    """State of one exchange."""
 
-    def __init__(self, line: _socket.socket, frame: bytes) -> None:
-        self._line, self._rest, self._heard = line, memoryview(frame), bytearray()
-        self._ack: Reply | None = None
-        self._end = now() + _HURRY
+    def __init__(self, connection: _socket.socket, frame: bytes) -> None:
+        self._connection, self._remaining, self._input = connection, memoryview(frame), bytearray()
+        self._ack: DaemonReply | None = None
+        self._deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
 
-    def answer(self, call: Call) -> "Reply | None":
-        """Send and listen until there is an answer, or no time left for one."""
-        ready = poll()
+    def run(self, call: ClientCall) -> "DaemonReply | None":
+        """Send and receive until there is an answer, or no time left for one."""
+        poller = poll()
         while True:
-            self._send_on()
-            ready.register(self._line, POLLIN | POLLOUT if self._rest else POLLIN)
-            seen = ready.poll(max(0, min(_LONGEST, (self._end - now() + 999_999) // 1_000_000)))
-            call.look()
-            if seen and seen[0][1] != POLLOUT:
-                self._hear_on()
-                if found := self._take():
-                    return found
-            elif not seen and now() >= self._end:
+            self._send_more()
+            poller.register(self._connection, POLLIN | POLLOUT if self._remaining else POLLIN)
+            events = poller.poll(max(0, min(_POLL_INTERVAL_MS, (self._deadline_ns - now_ns() + 999_999) // 1_000_000)))
+            call.exit_if_orphan()
+            if events and events[0][1] != POLLOUT:
+                self._receive_more()
+                if daemon_reply := self._take_answer():
+                    return daemon_reply
+            elif not events and now_ns() >= self._deadline_ns:
                 return self._ack
 
-    def _send_on(self) -> None:
-        """Who does not listen any more may still have answered."""
-        if not self._rest:
+    def _send_more(self) -> None:
+        """Send more of the frame; a daemon that stops reading may still have answered."""
+        if not self._remaining:
             return
         try:
-            sent = self._line.send(self._rest)
+            byte_count = self._connection.send(self._remaining)
         except BlockingIOError:
             return
         except OSError:
-            sent = len(self._rest)
-        self._rest = self._rest[sent:]
+            byte_count = len(self._remaining)
+        self._remaining = self._remaining[byte_count:]
         if self._ack is None:
-            self._end = now() + _HURRY
+            self._deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
 
-    def _hear_on(self) -> None:
+    def _receive_more(self) -> None:
         try:
-            chunk = self._line.recv(_CHUNK)
+            chunk = self._connection.recv(_CHUNK_BYTES)
         except BlockingIOError:
             return
         if not chunk:
-            raise Nonsense("it has hung up")
-        self._heard += chunk
+            raise DaemonProtocolError("it has hung up")
+        self._input += chunk
 
-    def _take(self) -> "Reply | None":
-        """What was heard so far: an answer is returned, an ACK kept."""
-        while found := self._next():
-            if found[0] == ANSWER:
-                return found
-            self._ack, self._end = found, found[1]
+    def _take_answer(self) -> "DaemonReply | None":
+        """Take replies from the input: an answer is returned, an ACK remembered."""
+        while daemon_reply := self._next_reply():
+            if daemon_reply[0] == ANSWER:
+                return daemon_reply
+            self._ack, self._deadline_ns = daemon_reply, daemon_reply[1]
         return None
 
-    def _next(self) -> "Reply | None":
-        """The next reply, once all of it was heard."""
-        heard = self._heard
-        if heard and heard[0] != ANSWER and (heard[0] != ACK or self._ack):
-            raise Nonsense("it says something else than an answer")
-        if len(heard) < _HEAD:
+    def _next_reply(self) -> "DaemonReply | None":
+        data = self._input
+        if data and data[0] != ANSWER and (data[0] != ACK or self._ack):
+            raise DaemonProtocolError("it says something else than an answer")
+        if len(data) < _REPLY_HEADER_BYTES:
             return None
-        sizes = int.from_bytes(heard[10:14], "little"), int.from_bytes(heard[14:18], "little")
-        if max(sizes) > _MOST or heard[9] >= _CODES:
-            raise Nonsense("it says what nobody can mean")
-        end = _HEAD + sum(sizes)
-        if len(heard) < end:
+        sizes = int.from_bytes(data[10:14], "little"), int.from_bytes(data[14:18], "little")
+        if max(sizes) > _MAX_TEXT_BYTES or data[9] >= _EXIT_CODE_LIMIT:
+            raise DaemonProtocolError("it says what nobody can mean")
+        end = _REPLY_HEADER_BYTES + sum(sizes)
+        if len(data) < end:
             return None
-        (found,), _ = replies(bytes(heard[:end]))
-        del heard[:end]
-        return found
+        (daemon_reply,), _ = decode_replies(bytes(data[:end]))
+        del data[:end]
+        return daemon_reply

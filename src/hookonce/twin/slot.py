@@ -3,35 +3,35 @@
 import os
 import time
 
-from hookonce.twin.call import Call
-from hookonce.twin.clock import SECOND, now
-from hookonce.twin.line import LOOK
-from hookonce.twin.start import is_free
+from hookonce.twin.call import ClientCall
+from hookonce.twin.clock import NS_PER_SECOND, now_ns
+from hookonce.twin.line import POLL_INTERVAL_S
+from hookonce.twin.start import try_lock
 
-_PATIENCE = 4 * SECOND  # after that one process more is better than no answer
+_SLOT_TIMEOUT_NS = 4 * NS_PER_SECOND  # after that one process more is better than no answer
 
 
-def take(call: Call) -> int | None:
-    """The first slot that is free, once one is; None where there are none, or after a while."""
-    if not call.house:
+def acquire_slot(call: ClientCall) -> int | None:
+    """Acquire the first free slot, waiting up to 4 seconds; None where there are none, or after that."""
+    if not call.runtime_dir:
         return None
-    until = now() + _PATIENCE
+    deadline_ns = now_ns() + _SLOT_TIMEOUT_NS
     while True:
-        slot, is_full = _first_free(call)
-        if slot is not None or not is_full or now() >= until:
+        slot, is_full = _try_slots(call)
+        if slot is not None or not is_full or now_ns() >= deadline_ns:
             return slot
-        call.look()
-        time.sleep(LOOK)
+        call.exit_if_orphan()
+        time.sleep(POLL_INTERVAL_S)
 
 
-def _first_free(call: Call) -> tuple[int | None, bool]:
-    """A slot, and whether all are taken; a directory in which nothing can be made has none."""
+def _try_slots(call: ClientCall) -> tuple[int | None, bool]:
+    """A slot, and whether all are taken; a directory in which nothing can be created has none."""
     is_full = False
     try:
-        os.makedirs(f"{call.house}/slots", 0o700, exist_ok=True)  # noqa: PTH103
+        os.makedirs(f"{call.runtime_dir}/slots", 0o700, exist_ok=True)  # noqa: PTH103
         for number in range(2 * (os.cpu_count() or 1)):
-            slot = call.in_house(f"slots/{number}")
-            if is_free(slot):
+            slot = call.open_runtime_file(f"slots/{number}")
+            if try_lock(slot):
                 return slot, False
             is_full = True
             os.close(slot)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import natives, point_of
+from hookonce.agents import config_events, point_of
 from hookonce.canon.weaken import weaken
 from hookonce.model import Decision, Reply
 from tests.agents.replies.records import record
 
 COPILOT = agents.load("copilot-cli")
-PASCAL = [name for name in COPILOT.config.points if name not in natives(COPILOT)]
+PASCAL = [name for name in COPILOT.config.points if name not in config_events(COPILOT)]
 NEW = {"command": "ls", "description": "look"}
 DENY = Decision(outcome="deny", reason="not today")
 NOTE = Decision(context="by the way")

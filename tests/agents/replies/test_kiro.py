@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from msgspec.structs import asdict, replace
 
 from hookonce import agents
-from hookonce.agents import decode, encode, natives, point_of
+from hookonce.agents import decode, encode, config_events, point_of
 from hookonce.canon.weaken import weaken
 from hookonce.model import Decision, Reply
 from tests.agents.test_goldens import FILES, agent_of
 
 KIRO, CLAUDE = agents.load("kiro"), agents.load("claude-code")
 GOLDENS = [file for file in FILES if agent_of(file) == "kiro"]
-OLDER = [native for native in KIRO.config.points if native not in natives(KIRO)]
+OLDER = [native for native in KIRO.config.points if native not in config_events(KIRO)]
 UNSAID = "a hook refuses this and gives no reason"
 DENY = Decision(outcome="deny", reason="not today")
 NOTE = Decision(context="by the way")

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookonce import agents
-from hookonce.agents import natives, point_of
-from hookonce.agents.replies.shaped import BLOCK, CONTEXT, CONTINUE, INPUT, PERMISSION, Shape, understood, written
+from hookonce.agents import config_events, point_of
+from hookonce.agents.replies.shaped import BLOCK, CONTEXT_PATH, CONTINUE, INPUT_PATH, PERMISSION, ReplySchema, parse_fields, build_fields
 from hookonce.canon.weaken import weaken
 from hookonce.model import Decision, Reply
 from tests.laws.strategies import json_values
 
 NAMES = ["claude-code", "codex", "qwen-code", "gemini-cli", "devin", "vs-code-copilot"]
-FULL = Shape((PERMISSION, BLOCK), CONTEXT, INPUT, ("hookSpecificOutput", "output"))
+FULL = ReplySchema((PERMISSION, BLOCK), CONTEXT_PATH, INPUT_PATH, ("hookSpecificOutput", "output"))
 KEYS = ["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"]
 INNER = ["hookEventName", "permissionDecision", "permissionDecisionReason", "additionalContext", "updatedInput", "decision", "tool_input", "llm_response", "updatedToolOutput"]
 VALUES = st.sampled_from(["deny", "allow", "ask", "block", "PreToolUse", "Stop", True, False, "x", ["deny"], {"behavior": "deny"}]) | json_values
@@ -39,7 +39,7 @@ def test_what_is_written_is_understood(decision):
     """
     A shape with a place for everything carries everything.
     """
-    assert decision == understood(FULL, "PreToolUse", written(FULL, "PreToolUse", decision, decision.updated_input))
+    assert decision == parse_fields(FULL, "PreToolUse", build_fields(FULL, "PreToolUse", decision, decision.updated_input))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -49,7 +49,7 @@ def test_an_answer_is_read_as_it_was_meant(name, decision):
     With or without a reason, new output and what is not to be shown included; at every event.
     """
     agent = agents.load(name)
-    for native in natives(agent):
+    for native in config_events(agent):
         meant, _ = weaken(decision, point_of(agent, native), {"command": "git push"})
         if meant != Decision():
             understood = agent.read_reply(native, agent.reply(native, meant, meant.updated_input))
@@ -70,7 +70,7 @@ def test_no_answer_is_too_strange_to_be_read(name, found, code, on_stderr):
     text = json.dumps(found)
     said = Reply(stdout="" if on_stderr else text, stderr=text if on_stderr else "", code=code)
 
-    for native in natives(agent):
+    for native in config_events(agent):
         assert type(agent.read_reply(native, said)) in (Decision, type(None)), native
 
 
@@ -82,13 +82,13 @@ def test_no_answer_is_too_strange_to_be_read(name, found, code, on_stderr):
         (FULL, {"systemMessage": 5, "decision": "block"}, None),
         (FULL._replace(strict=False), {"systemMessage": 5, "decision": "block"}, Decision(outcome="deny")),
         (FULL, {"decision": "deny"}, None),
-        (Shape((CONTINUE, BLOCK), proceed=None), {"continue": True, "decision": "block"}, Decision(outcome="deny")),
-        (Shape((CONTINUE,), proceed=None), {"continue": False, "stopReason": "x"}, Decision(outcome="deny", reason="x")),
-        (Shape(proceed=None), {"continue": False, "stopReason": "x", "zzz": 1}, Decision()),
+        (ReplySchema((CONTINUE, BLOCK), proceed=None), {"continue": True, "decision": "block"}, Decision(outcome="deny")),
+        (ReplySchema((CONTINUE,), proceed=None), {"continue": False, "stopReason": "x"}, Decision(outcome="deny", reason="x")),
+        (ReplySchema(proceed=None), {"continue": False, "stopReason": "x", "zzz": 1}, Decision()),
     ],
 )
 def test_a_shape_says_what_spoils_an_answer(shape, found, expected):
     """
     A wrong name, kind or word spoils it where the agent looks; elsewhere it is passed over.
     """
-    assert expected == understood(shape, "PreToolUse", found)
+    assert expected == parse_fields(shape, "PreToolUse", found)

@@ -6,15 +6,15 @@ import pytest
 from msgspec.structs import asdict
 
 from hookonce import agents
-from hookonce.agents import decode, encode, natives
+from hookonce.agents import decode, encode, config_events
 from hookonce.errors import UnknownName
 from hookonce.model import Decision, Reply
 from tests.agents.test_goldens import FILES, agent_of
 
 WINDSURF, CLAUDE = agents.load("windsurf"), agents.load("claude-code")
 GOLDENS = [file for file in FILES if agent_of(file) == "windsurf"]
-BEFORE = [native for native in natives(WINDSURF) if native.startswith("pre_")]
-AFTER = [native for native in natives(WINDSURF) if not native.startswith("pre_")]
+BEFORE = [native for native in config_events(WINDSURF) if native.startswith("pre_")]
+AFTER = [native for native in config_events(WINDSURF) if not native.startswith("pre_")]
 REFUSED = Decision(outcome="deny", reason="not today")
 
 

@@ -1,1 +1,1 @@
-"""How hooks stand in each agent's own files: written and read, one file for each shape."""
+"""Config formats of agents: what several agents share; each agent's own codec is its `config.py`."""

@@ -1,26 +1,26 @@
-"""Cline's hooks: one shell script for each event, generated from a table that stands in it, and read back."""
+"""Cline config codec: one generated shell script for each event, with the hook table in a comment, parsed back."""
 
 import re
 from importlib.resources import files as resources
 from math import ceil, isfinite
 from shlex import quote
 
-from hookonce.agents.configs.entry import lost, placed, warned
-from hookonce.agents.configs.fitting import STAR
-from hookonce.agents.configs.opaque import CODE, keep, opaque, opaque_gap
-from hookonce.agents.configs.point import natives, point_of
-from hookonce.agents.configs.table import GENERATED, dumped, entry_of, hook_of, matcher_gaps
+from hookonce.agents.configs.entry import lost_gap, resolve_event, warning_gap
+from hookonce.agents.configs.fitting import WILDCARD
+from hookonce.agents.configs.opaque import CODE_HANDLER, restore_code_file, build_code_hooks, code_file_gap
+from hookonce.agents.configs.point import config_events, point_of
+from hookonce.agents.configs.table import GENERATED_NOTICE, dump_embeddable_json, build_table_entry, parse_table_entry, matcher_gaps
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 from hookonce.texts import load
 
-_MARK = f"#!/bin/sh\n# {GENERATED}\n# table: "
+_HEADER = f"#!/bin/sh\n# {GENERATED_NOTICE}\n# table: "
 # In this order: the editor's extension runs a script without an ending only, the command line any of them.
-_ENDINGS = ("", ".sh", ".bash", ".zsh", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".ps1")
-_OURS = ("", ".sh", ".bash", ".zsh")
-_SECONDS = 30  # for a hook that names no time of its own
-_DAY = 86400
-_TOOL = re.compile(rf"[\w-]+|[\w-]*(?:{re.escape(STAR)}[\w-]*)+", re.ASCII)  # nothing else is ever a tool's name there
-_VARIABLE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_SUFFIXES = ("", ".sh", ".bash", ".zsh", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".ps1")
+_SHELL_SUFFIXES = ("", ".sh", ".bash", ".zsh")
+_DEFAULT_TIMEOUT_S = 30  # for a hook that names no time of its own
+_MAX_TIMEOUT_S = 86400
+_TOOL_NAME = re.compile(rf"[\w-]+|[\w-]*(?:{re.escape(WILDCARD)}[\w-]*)+", re.ASCII)  # nothing else is ever a tool's name there
+_VARIABLE_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
@@ -29,80 +29,76 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     files: Object = {}
     gaps: list[Gap] = []
     for index, hook in hooks:
-        native, told = placed(agent, index, hook)
-        gaps += told
+        native, event_gaps = resolve_event(agent, index, hook)
+        gaps += event_gaps
         if native is None:
             continue
-        if hook.handler.type == CODE:
-            gaps += keep(agent, index, hook, files, _foreign)
-        elif (why := _unfit(agent, hook, native)) is not None:
-            gaps.append(lost(index, hook, "handler", why))
+        if hook.handler.type == CODE_HANDLER:
+            gaps += restore_code_file(agent, index, hook, files, _foreign_hooks)
+        elif (why := _explain_unfit(agent, hook, native)) is not None:
+            gaps.append(lost_gap(index, hook, "handler", why))
         else:
-            events.setdefault(native, []).append((index, hook, entry_of(agent, hook, native, wording)))
+            events.setdefault(native, []).append((index, hook, build_table_entry(agent, hook, native, wording)))
             gaps += matcher_gaps(agent, index, hook)
     scripts: Object = {}
-    for native, found in events.items():
-        name = _free(native, files)
-        gaps += [gap for index, hook, _ in found for gap in _crowded(agent, native, name, index, hook)]
+    for native, rows in events.items():
+        name = _free_script_name(native, files)
+        gaps += [gap for index, hook, _ in rows for gap in _name_conflict_gaps(agent, native, name, index, hook)]
         if name is not None:
-            scripts[name] = _script(agent, native, [entry for _, _, entry in found])
+            scripts[name] = _render_script(agent, native, [entry for _, _, entry in rows])
     return {"files": scripts | files}, gaps
 
 
-def _unfit(agent: Agent, hook: Hook, native: str) -> str | None:
-    """Why a hook cannot stand in a script."""
+def _explain_unfit(agent: Agent, hook: Hook, native: str) -> str | None:
     if hook.handler.command is None:
         return "there is no command to run"
-    if native not in natives(agent):
+    if native not in config_events(agent):
         return f"{agent.title} runs no script for {native}"
     words = [hook.handler.command, hook.handler.cwd or "", *hook.handler.env, *hook.handler.env.values()]
-    if any("\0" in word or not _is_text(word) for word in words):
+    if any("\0" in word or not _is_valid_unicode(word) for word in words):
         return "its command holds what no script can hold"
-    odd = [name for name in hook.handler.env if _VARIABLE.fullmatch(name) is None]
-    return f"{odd[0]} is no name of a variable" if odd else None
+    invalid_names = [name for name in hook.handler.env if _VARIABLE_NAME.fullmatch(name) is None]
+    return f"{invalid_names[0]} is no name of a variable" if invalid_names else None
 
 
-def _is_text(word: str) -> bool:
+def _is_valid_unicode(word: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in word)
 
 
-def _free(native: str, taken: Object) -> str | None:
-    """A name for a script that somebody's script does not have."""
-    used = {name.lower() for name in taken}
-    return next((native + ending for ending in _OURS if (native + ending).lower() not in used), None)
+def _free_script_name(native: str, files: Object) -> str | None:
+    lower_names = {name.lower() for name in files}
+    return next((native + ending for ending in _SHELL_SUFFIXES if (native + ending).lower() not in lower_names), None)
 
 
-def _crowded(agent: Agent, native: str, name: str | None, index: int, hook: Hook) -> list[Gap]:
-    """What it costs to stand beside somebody's script."""
+def _name_conflict_gaps(agent: Agent, native: str, name: str | None, index: int, hook: Hook) -> list[Gap]:
     if name is None:
-        return [lost(index, hook, "file", f"all names for a script for {native} are taken")]
+        return [lost_gap(index, hook, "file", f"all names for a script for {native} are taken")]
     why = f"another script is called {native}, so that {name} runs on Cline's command line only"
-    return [] if name == native else [warned(agent, index, hook, "file", why)]
+    return [] if name == native else [warning_gap(agent, index, hook, "file", why)]
 
 
-def _script(agent: Agent, native: str, entries: list[Object]) -> str:
+def _render_script(agent: Agent, native: str, entries: list[Object]) -> str:
     code = resources("hookonce.agents.configs").joinpath("cline.sh").read_text(encoding="utf-8")
-    return f"{_MARK}{dumped({'hooks': entries})}\n{_switches(agent, native, entries)}{code}{_calls(entries)}"
+    return f"{_HEADER}{dump_embeddable_json({'hooks': entries})}\n{_render_switches(agent, native, entries)}{code}{_render_calls(entries)}"
 
 
-def _switches(agent: Agent, native: str, entries: list[Object]) -> str:
-    closed = any(entry.get("on_failure") == "closed" for entry in entries)
-    waited = point_of(agent, native).cap is not None
-    return f"closed={'yes' if closed else ''}\nwaited={'yes' if waited else ''}\n"
+def _render_switches(agent: Agent, native: str, entries: list[Object]) -> str:
+    fails_closed = any(entry.get("on_failure") == "closed" for entry in entries)
+    has_limit = point_of(agent, native).hard_timeout_s is not None
+    return f"closed={'yes' if fails_closed else ''}\nwaited={'yes' if has_limit else ''}\n"
 
 
-def _calls(entries: list[Object]) -> str:
-    return "".join(map(_call, entries)) + '[ -z "$first" ] || cat "$work/first"\n'
+def _render_calls(entries: list[Object]) -> str:
+    return "".join(map(_render_call, entries)) + '[ -z "$first" ] || cat "$work/first"\n'
 
 
-def _call(entry: Object) -> str:
-    """The line of the script that runs one hook."""
+def _render_call(entry: Object) -> str:
     handler = entry["handler"]
-    mode = "async" if handler.get("async") else _late(entry)
+    mode = "async" if handler.get("async") else _timeout_mode(entry)
     words = [
         mode,
-        _seconds(handler.get("timeout")),
-        _tools(entry.get("tools")),
+        _timeout_text(handler.get("timeout")),
+        _tool_expression(entry.get("tools")),
         handler.get("cwd", "."),
         handler["command"],
     ]
@@ -110,23 +106,23 @@ def _call(entry: Object) -> str:
     return " ".join(["run", *map(quote, words + variables)]) + "\n"
 
 
-def _late(entry: Object) -> str:
+def _timeout_mode(entry: Object) -> str:
     """What a hook that takes too long comes to, where it says so; only one that blocks can refuse."""
     action = entry["handler"].get("timeout_action")
     return "wait" if action is None else "block" if action == "block" and entry.get("blocking") else "warn"
 
 
-def _seconds(timeout: Json) -> str:
+def _timeout_text(timeout: Json) -> str:
     usable = type(timeout) in (int, float) and isfinite(timeout) and timeout > 0
-    return str(min(ceil(timeout), _DAY) if usable else _SECONDS)
+    return str(min(ceil(timeout), _MAX_TIMEOUT_S) if usable else _DEFAULT_TIMEOUT_S)
 
 
-def _tools(tools: list[Json] | None) -> str:
+def _tool_expression(tools: list[Json] | None) -> str:
     """The names as an expression for grep; a blank is in no tool's name."""
     if tools is None:
         return ""
-    names = [name for name in tools if type(name) is str and _TOOL.fullmatch(name)]
-    return "|".join(name.replace(STAR, "[A-Za-z0-9_-]*") for name in names) or " "
+    names = [name for name in tools if type(name) is str and _TOOL_NAME.fullmatch(name)]
+    return "|".join(name.replace(WILDCARD, "[A-Za-z0-9_-]*") for name in names) or " "
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
@@ -135,24 +131,24 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     gaps: list[Gap] = []
     files = document.get("files")
     for name, text in files.items() if type(files) is dict else ():
-        own = _own(agent, name, text) if type(text) is str else None
-        if own is not None:
-            hooks += own
-        elif type(text) is str and (found := _foreign(agent, name, text)):
-            why = "was changed by hand" if text.startswith(_MARK) else "is code"
-            gaps.append(opaque_gap(agent, name, found, why))
-            hooks += found
+        own_hooks = _parse_own_script(agent, name, text) if type(text) is str else None
+        if own_hooks is not None:
+            hooks += own_hooks
+        elif type(text) is str and (script_hooks := _foreign_hooks(agent, name, text)):
+            why = "was changed by hand" if text.startswith(_HEADER) else "is code"
+            gaps.append(code_file_gap(agent, name, script_hooks, why))
+            hooks += script_hooks
         else:
             note = f"{name} is no script for an event of {agent.title}"
             gaps.append(Gap(where=f"$.files.{name}", strategy="kept out", effect="lost", note=note))
     return hooks, gaps
 
 
-def _own(agent: Agent, name: str, text: str) -> list[Hook] | None:
+def _parse_own_script(agent: Agent, name: str, text: str) -> list[Hook] | None:
     """The hooks of a script of ours; None for any other, and for one that no longer does what its table says."""
-    if not text.startswith(_MARK):
+    if not text.startswith(_HEADER):
         return None
-    line, _, rest = text.removeprefix(_MARK).partition("\n")
+    line, _, rest = text.removeprefix(_HEADER).partition("\n")
     try:
         table = load(line)
     except (ValueError, RecursionError):
@@ -160,21 +156,19 @@ def _own(agent: Agent, name: str, text: str) -> list[Hook] | None:
     entries = table.get("hooks") if type(table) is dict else None
     if type(entries) is not list:
         return None
-    hooks = [hook for entry in entries if (hook := hook_of(agent, entry)) is not None]
+    hooks = [hook for entry in entries if (hook := parse_table_entry(agent, entry)) is not None]
     if not hooks or len(hooks) < len(entries):
         return None
-    native = _event(agent, name) or entries[0]["on"]
-    kept = all(entry["on"] == native for entry in entries) and rest.startswith(_switches(agent, native, entries))
-    return hooks if kept and rest.endswith(f"\n{_calls(entries)}") else None
+    native = _event_of_script(agent, name) or entries[0]["on"]
+    is_unchanged = all(entry["on"] == native for entry in entries) and rest.startswith(_render_switches(agent, native, entries))
+    return hooks if is_unchanged and rest.endswith(f"\n{_render_calls(entries)}") else None
 
 
-def _event(agent: Agent, name: str) -> str | None:
-    """The event whose script has that name, in any case."""
-    events = {(native + ending).lower(): native for native in natives(agent) for ending in _ENDINGS}
+def _event_of_script(agent: Agent, name: str) -> str | None:
+    events = {(native + ending).lower(): native for native in config_events(agent) for ending in _SUFFIXES}
     return events.get(name.lower())
 
 
-def _foreign(agent: Agent, name: str, text: str) -> list[Hook]:
-    """The hook that somebody's script is."""
-    native = _event(agent, name)
-    return [] if native is None or _own(agent, name, text) is not None else opaque(agent, name, text, [native])
+def _foreign_hooks(agent: Agent, name: str, text: str) -> list[Hook]:
+    native = _event_of_script(agent, name)
+    return [] if native is None or _parse_own_script(agent, name, text) is not None else build_code_hooks(agent, name, text, [native])

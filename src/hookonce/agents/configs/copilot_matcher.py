@@ -1,14 +1,14 @@
-"""Matchers of Copilot CLI: names and patterns, each of which must fit the whole name of a tool."""
+"""Copilot CLI matchers: tool names and patterns, each of which must fit the whole name of a tool."""
 
 import re
 from typing import Any
 
 from hookonce.agents.configs import matcher as _matcher
 from hookonce.model import Agent, Json
-from hookonce.patterns import compiled
+from hookonce.patterns import compile_re2
 
-_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
-_ANY_MCP = {"pattern": _matcher.ANY_MCP}
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_ANY_MCP_PART = {"pattern": _matcher.ANY_MCP_PATTERN}
 
 
 def to_native(agent: Agent, matcher: Json, *, camel: bool) -> str:
@@ -16,56 +16,54 @@ def to_native(agent: Agent, matcher: Json, *, camel: bool) -> str:
 
     Every tool of a kind is named: which of them the model gets depends on the model and on the system.
     """
-    names = (name for part in _opened(agent, matcher) for name in _names(agent, part, camel=camel))
+    names = (name for part in _expand_patterns(agent, matcher) for name in _native_names(agent, part, camel=camel))
     return "|".join(dict.fromkeys(names))
 
 
-def _opened(agent: Agent, matcher: Json) -> list[Any]:
-    """The parts of a matcher, a pattern as the kinds of tools that it fits."""
-    found: list[Any] = []
+def _expand_patterns(agent: Agent, matcher: Json) -> list[Any]:
+    parts: list[Any] = []
     for part in matcher if type(matcher) is list else [matcher]:
         if type(part) is not dict or "pattern" not in part:
-            found.append(part)
+            parts.append(part)
             continue
         names = _matcher.to_native(agent, part) or ""
         fits = names != part["pattern"]
-        found += [agent.tools.get(name, _ANY_MCP) for name in names.split("|")] if fits else [part]
-    return found
+        parts += [agent.tools.get(name, _ANY_MCP_PART) for name in names.split("|")] if fits else [part]
+    return parts
 
 
-def _names(agent: Agent, part: Any, *, camel: bool) -> list[str]:
+def _native_names(agent: Agent, part: Any, *, camel: bool) -> list[str]:
     if type(part) is str:
-        tools = [name for name, known in agent.tools.items() if part in _kinds(agent, name, known)]
-        return [name for name in tools if not (camel and name[0].isupper())] or [_literal(part)]
-    if part == _ANY_MCP:
+        tools = [name for name, canonical in agent.tools.items() if part in _tool_meanings(agent, name, canonical)]
+        return [name for name in tools if not (camel and name[0].isupper())] or [_escape_literal(part)]
+    if part == _ANY_MCP_PART:
         return [_matcher.to_native(agent, part) or ""]
     if "pattern" in part:
-        return [_whole(part["pattern"])]
+        return [_to_full_pattern(part["pattern"])]
     server, tool = part["mcp"]["server"], part["mcp"].get("tool")
     name = agent.mcp_name or "{}-{}".format
-    return [name(_literal(server), _literal(tool) if tool else ".*")]
+    return [name(_escape_literal(server), _escape_literal(tool) if tool else ".*")]
 
 
-def _kinds(agent: Agent, name: str, known: str) -> list[str]:
-    return [known] if agent.config is None else agent.config.ambiguous.get(name, [known])
+def _tool_meanings(agent: Agent, name: str, canonical: str) -> list[str]:
+    return [canonical] if agent.config is None else agent.config.ambiguous.get(name, [canonical])
 
 
-def _literal(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else re.escape(text).replace(r"\-", "-")
+def _escape_literal(text: str) -> str:
+    return text if _PLAIN_NAME.fullmatch(text) else re.escape(text).replace(r"\-", "-")
 
 
-def _whole(pattern: str) -> str:
-    """A pattern that may fit anywhere, as one that fits the whole name."""
-    return _inside(pattern, "^(?:", ")$") or f".*(?:{pattern}).*"
+def _to_full_pattern(pattern: str) -> str:
+    return _strip_pattern(pattern, "^(?:", ")$") or f".*(?:{pattern}).*"
 
 
-def _inside(text: str, before: str, after: str) -> str | None:
+def _strip_pattern(text: str, before: str, after: str) -> str | None:
     """What stands between the two, if it is a pattern by itself."""
     if not text.startswith(before) or not text.endswith(after):
         return None
     inner = text[len(before) : -len(after)]
     try:
-        compiled(inner)
+        compile_re2(inner)
     except ValueError:
         return None
     return inner
@@ -73,31 +71,30 @@ def _inside(text: str, before: str, after: str) -> str | None:
 
 def from_native(agent: Agent, text: str) -> Json:
     """A native matcher in canonical words; several names of one kind of tool are that kind."""
-    found = None if text == "**" else _matcher.from_native(agent, text)
+    matcher = None if text == "**" else _matcher.from_native(agent, text)
     parts: list[Any] = []
-    for part in found if type(found) is list else [found]:
-        made = _anywhere(part)
-        parts += [] if made in parts else [made]
+    for part in matcher if type(matcher) is list else [matcher]:
+        search_part = _to_search_pattern(part)
+        parts += [] if search_part in parts else [search_part]
     return parts[0] if len(parts) == 1 else parts
 
 
-def _anywhere(part: Any) -> Any:
-    """A pattern for whole names, as one that may fit anywhere."""
-    if type(part) is not dict or "pattern" not in part or part == _ANY_MCP:
+def _to_search_pattern(part: Any) -> Any:
+    if type(part) is not dict or "pattern" not in part or part == _ANY_MCP_PART:
         return part
-    return {"pattern": _inside(part["pattern"], ".*(?:", ").*") or f"^(?:{part['pattern']})$"}
+    return {"pattern": _strip_pattern(part["pattern"], ".*(?:", ").*") or f"^(?:{part['pattern']})$"}
 
 
-def vague(agent: Agent, matcher: Json, text: str) -> str | None:
-    """Why what was written does not mean exactly what was meant, if it does not."""
-    if (why := _matcher.vague(agent, matcher)) is not None:
+def explain_mismatch(agent: Agent, matcher: Json, text: str) -> str | None:
+    """The reason why the rendered matcher does not mean exactly the same; None if it does."""
+    if (why := _matcher.explain_mismatch(agent, matcher)) is not None:
         return why
-    meant, again = _opened(agent, matcher), from_native(agent, text)
-    extra = [part for part in (again if type(again) is list else [again]) if part not in meant]
-    if not extra and again is not None:
+    wanted_parts, round_trip = _expand_patterns(agent, matcher), from_native(agent, text)
+    extra = [part for part in (round_trip if type(round_trip) is list else [round_trip]) if part not in wanted_parts]
+    if not extra and round_trip is not None:
         return None
-    several = agent.config.ambiguous if agent.config else {}
+    ambiguous = agent.config.ambiguous if agent.config else {}
     for name in text.split("|"):
-        if not all(kind in meant for kind in several.get(name, [])):
-            return f"{name} of {agent.title} is {' and '.join(several[name])} at once"
+        if not all(kind in wanted_parts for kind in ambiguous.get(name, [])):
+            return f"{name} of {agent.title} is {' and '.join(ambiguous[name])} at once"
     return f"{text} is the nearest that {agent.title} can be told"

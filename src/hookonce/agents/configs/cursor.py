@@ -1,4 +1,4 @@
-"""Cursor's configuration: flat lists of entries, and beside the general events some for one kind of tool.
+"""Cursor config codec: flat lists of entries; general events with a matcher, and events for one kind of tool.
 
 Cursor drops a whole file for one event, type of handler or pattern that it does not know. So nothing is
 written that it might not know, whatever a manifest's data for Cursor says.
@@ -9,141 +9,140 @@ from re import compile as pattern
 from msgspec.structs import replace
 
 from hookonce import invocation
-from hookonce.agents.configs.breadth import is_everything
+from hookonce.agents.configs.breadth import matches_every_tool
 from hookonce.agents.configs.entry import (
-    Entry,
-    hook_of,
-    lost,
-    no_tool,
+    ConfigEntry,
+    build_hook,
+    lost_gap,
+    no_tool_note,
     own_keys,
-    own_place,
-    placed,
-    provider_data,
+    placement_of,
+    resolve_event,
+    build_provider_data,
     read_entry,
-    warned,
+    warning_gap,
     write_entry,
 )
 from hookonce.agents.configs.grouped import TOOL_EVENTS
-from hookonce.agents.configs.matcher import ANY_MCP
-from hookonce.agents.configs.misplaced import misplaced
-from hookonce.agents.configs.pattern import Mcp, compiles, is_written, literal, read, written
-from hookonce.agents.configs.point import natives, point_of
-from hookonce.agents.configs.reach import reached
+from hookonce.agents.configs.matcher import ANY_MCP_PATTERN
+from hookonce.agents.configs.misplaced import misplaced_hook_gaps
+from hookonce.agents.configs.pattern import McpPatterns, is_js_regex, is_exactly_rendered, escape_name, parse_pattern, render_patterns
+from hookonce.agents.configs.point import config_events, point_of
+from hookonce.agents.configs.reach import reachability_gaps
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # event about one kind of tool → the canonical matcher that it stands for
-KINDS: dict[str, Json] = {
+TOOL_EVENT_MATCHERS: dict[str, Json] = {
     "beforeShellExecution": "shell",
     "afterShellExecution": "shell",
     "beforeReadFile": "file_read",
     "afterFileEdit": ["file_write", "file_edit"],
-    "beforeMCPExecution": {"pattern": ANY_MCP},
-    "afterMCPExecution": {"pattern": ANY_MCP},
+    "beforeMCPExecution": {"pattern": ANY_MCP_PATTERN},
+    "afterMCPExecution": {"pattern": ANY_MCP_PATTERN},
 }
-_MCP = Mcp(
+_MCP_PATTERNS = McpPatterns(
     every="MCP:.*",
-    tools=lambda _, tool: f"MCP:{literal(tool)}" if tool else "MCP:.*",
+    tools=lambda _, tool: f"MCP:{escape_name(tool)}" if tool else "MCP:.*",
     loss="Cursor tells the name of an MCP tool and not its server, so tools of other servers are meant as well",
 )
-_MCP_NAME = pattern(r"\^?MCP:")
-_SAYS = {"command": "command", "prompt": "prompt"}  # type of handler → the key without which it is none
-_STRUCTURE = frozenset({"type", "command", "prompt", "model", "timeout", "matcher"})
+_MCP_NAME_REGEX = pattern(r"\^?MCP:")
+_REQUIRED_KEYS = {"command": "command", "prompt": "prompt"}  # type of handler → the key without which it is none
+_STRUCTURAL_KEYS = frozenset({"type", "command", "prompt", "model", "timeout", "matcher"})
 
 
 def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
     """The configuration of these hooks: general events with a matcher, unless a hook came from a special one."""
     events: Object = {}
     gaps: list[Gap] = []
-    for index, given in hooks:
-        hook = _believed(agent, given)
-        native, told = _native(agent, index, hook)
-        gaps += told
+    for index, original in hooks:
+        hook = _sanitize_provider_data(agent, original)
+        native, hook_gaps = _resolve_event(agent, index, hook)
+        gaps += hook_gaps
         if native is None:
             continue
-        matcher, told = _matcher(agent, index, hook, native)
-        gaps += told
-        if any(gap.effect == "lost" for gap in told):
+        matcher, hook_gaps = _render_matcher(agent, index, hook, native)
+        gaps += hook_gaps
+        if any(gap.effect == "lost" for gap in hook_gaps):
             continue
         entry = write_entry(agent, hook, native, wording)
-        typed: Object = {"type": "command"} if own_place(agent, hook).get("typed") is True else {}
-        events.setdefault(native, []).append(typed | entry | ({} if matcher is None else {"matcher": matcher}))
+        type_key: Object = {"type": "command"} if placement_of(agent, hook).get("typed") is True else {}
+        events.setdefault(native, []).append(type_key | entry | ({} if matcher is None else {"matcher": matcher}))
     return {"version": 1, "hooks": events}, gaps
 
 
-def _native(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
-    if hook.handler.type not in _SAYS:
-        return None, [lost(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")]
-    native, gaps = placed(agent, index, hook)
-    if native is not None and natives(agent).get(native) != hook.event:
-        return None, [lost(index, hook, "event", f"{agent.title} would drop the whole file for an event {native}")]
+def _resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
+    if hook.handler.type not in _REQUIRED_KEYS:
+        return None, [lost_gap(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")]
+    native, gaps = resolve_event(agent, index, hook)
+    if native is not None and config_events(agent).get(native) != hook.event:
+        return None, [lost_gap(index, hook, "event", f"{agent.title} would drop the whole file for an event {native}")]
     return native, gaps
 
 
-def _matcher(agent: Agent, index: int, hook: Hook, native: str) -> tuple[str | None, list[Gap]]:
-    """What stands under `matcher`, and what it cannot say."""
-    kept = own_place(agent, hook).get("matcher")
-    if kept is not None or is_everything(hook.matcher) or native in KINDS:
-        return kept, []
+def _render_matcher(agent: Agent, index: int, hook: Hook, native: str) -> tuple[str | None, list[Gap]]:
+    own_matcher = placement_of(agent, hook).get("matcher")
+    if own_matcher is not None or matches_every_tool(hook.matcher) or native in TOOL_EVENT_MATCHERS:
+        return own_matcher, []
     if hook.event not in TOOL_EVENTS:
-        return None, [warned(agent, index, hook, "matcher", no_tool(hook))]
-    texts, losses = written(agent, hook.matcher, _MCP)
-    fit = [text for text in texts if compiles(text)]
-    if not fit or not compiles("|".join(fit)):
-        return None, [lost(index, hook, "matcher", f"{agent.title} could not read a pattern for these tools")]
-    losses += [f"{agent.title} could not read {text}" for text in texts if text not in fit]
-    return "|".join(fit), reached(agent, index, hook, losses)
+        return None, [warning_gap(agent, index, hook, "matcher", no_tool_note(hook))]
+    texts, losses = render_patterns(agent, hook.matcher, _MCP_PATTERNS)
+    readable_texts = [text for text in texts if is_js_regex(text)]
+    if not readable_texts or not is_js_regex("|".join(readable_texts)):
+        return None, [lost_gap(index, hook, "matcher", f"{agent.title} could not read a pattern for these tools")]
+    losses += [f"{agent.title} could not read {text}" for text in texts if text not in readable_texts]
+    return "|".join(readable_texts), reachability_gaps(agent, index, hook, losses)
 
 
-def _believed(agent: Agent, hook: Hook) -> Hook:
+def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
     """The hook with that of its data for Cursor which Cursor can read, and which still is about the same tools."""
-    keys = {key: value for key, value in own_keys(agent, hook).items() if _fits(key, value)}
-    place = own_place(agent, hook)
-    event, text = place.get("event"), place.get("matcher")
-    kept: Object = {"typed": True} if place.get("typed") is True else {}
-    if type(event) is str and _stands(agent, hook, event, text):
-        kept["event"] = event
-    native = kept.get("event") or next((name for name, kind in natives(agent).items() if kind == hook.event), "")
-    if type(text) is str and (text == "*" or compiles(text)) and _meaning(agent, native, text) == hook.matcher:
-        kept["matcher"] = text
+    keys = {key: value for key, value in own_keys(agent, hook).items() if _is_valid_key(key, value)}
+    placement = placement_of(agent, hook)
+    event, text = placement.get("event"), placement.get("matcher")
+    valid_placement: Object = {"typed": True} if placement.get("typed") is True else {}
+    if type(event) is str and _can_keep_event(agent, hook, event, text):
+        valid_placement["event"] = event
+    native = valid_placement.get("event") or next((name for name, kind in config_events(agent).items() if kind == hook.event), "")
+    if type(text) is str and (text == "*" or is_js_regex(text)) and _canonical_matcher(agent, native, text) == hook.matcher:
+        valid_placement["matcher"] = text
     others = {name: data for name, data in hook.provider_data.items() if name != agent.name}
-    return replace(hook, provider_data=others | provider_data(agent, keys, kept))
+    return replace(hook, provider_data=others | build_provider_data(agent, keys, valid_placement))
 
 
-def _fits(key: str, value: Json) -> bool:
+def _is_valid_key(key: str, value: Json) -> bool:
     if key == "failClosed":
         return type(value) is bool
     if key == "loop_limit":
         return value is None or (type(value) is int and value > 0)
-    return key not in _STRUCTURE
+    return key not in _STRUCTURAL_KEYS
 
 
-def _stands(agent: Agent, hook: Hook, event: str, text: Json) -> bool:
+def _can_keep_event(agent: Agent, hook: Hook, event: str, text: Json) -> bool:
     """Whether a hook may go back to the event that it came from: the tools are the same, and nothing is rewritten."""
-    if natives(agent).get(event) != hook.event:
+    if config_events(agent).get(event) != hook.event:
         return False
-    call = invocation.read(hook.handler.command or "")
-    if event not in KINDS or (call is not None and call.via is not None):
+    call = invocation.parse_command(hook.handler.command or "")
+    if event not in TOOL_EVENT_MATCHERS or (call is not None and call.via is not None):
         return True  # our own door is meant for one event, whatever tools that is about
-    meaning = _meaning(agent, event, text if type(text) is str else None)
+    meaning = _canonical_matcher(agent, event, text if type(text) is str else None)
     return hook.matcher == meaning and "input_rewrite" not in hook.capabilities
 
 
-def _meaning(agent: Agent, native: str, text: str | None) -> Json:
+def _canonical_matcher(agent: Agent, native: str, text: str | None) -> Json:
     """The canonical matcher of an entry; at a shell event the text is about the command, which no matcher can say."""
-    if native in KINDS and not ("MCP" in native and text and all(map(_MCP_NAME.match, text.split("|")))):
-        return KINDS[native]
-    return None if text is None or natives(agent).get(native) not in TOOL_EVENTS else read(agent, text)
+    if native in TOOL_EVENT_MATCHERS and not ("MCP" in native and text and all(map(_MCP_NAME_REGEX.match, text.split("|")))):
+        return TOOL_EVENT_MATCHERS[native]
+    return None if text is None or config_events(agent).get(native) not in TOOL_EVENTS else parse_pattern(agent, text)
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration, those at events that Cursor does not know as events of its own."""
     hooks: list[Hook] = []
-    gaps = misplaced(agent, document)
+    gaps = misplaced_hook_gaps(agent, document)
     events = document.get("hooks")
     for native, entries in events.items() if type(events) is dict else ():
         for number, entry in enumerate(entries if type(entries) is list else [entries]):
             if _is_entry(entry):
-                hooks.append(_hook(agent, native, entry))
+                hooks.append(_parse_hook(agent, native, entry))
             else:
                 where = f"$.hooks.{native}[{number}]"
                 note = f"{where} is no hook that {agent.title} would take"
@@ -155,25 +154,25 @@ def _is_entry(entry: Json) -> bool:
     if type(entry) is not dict or type(entry.get("matcher", "")) is not str:
         return False
     kind = entry.get("type", "command")
-    says = entry.get(_SAYS.get(kind, "")) if type(kind) is str else None
-    return type(says) is str and says != ""
+    main_value = entry.get(_REQUIRED_KEYS.get(kind, "")) if type(kind) is str else None
+    return type(main_value) is str and main_value != ""
 
 
-def _hook(agent: Agent, native: str, entry: Object) -> Hook:
+def _parse_hook(agent: Agent, native: str, entry: Object) -> Hook:
     text = entry.get("matcher")
-    matcher = _meaning(agent, native, text)
-    own: Object = {"typed": True} if entry.get("type") == "command" else {}
-    if text is not None and (native in KINDS or matcher is None or not is_written(agent, matcher, _MCP, text)):
-        own["matcher"] = text
-    if text is not None and native in KINDS and matcher == KINDS[native] != read(agent, text):
-        own["narrows"] = True  # the text is about the command or the file, which no matcher can say
-    told = _observing(agent, native, read_entry(agent, {key: entry[key] for key in entry if key != "matcher"}))
-    made = hook_of(agent, native, told, matcher, own)
-    return made if native in natives(agent) else replace(made, event=f"vendor.{agent.name}.{native}")
+    matcher = _canonical_matcher(agent, native, text)
+    placement: Object = {"typed": True} if entry.get("type") == "command" else {}
+    if text is not None and (native in TOOL_EVENT_MATCHERS or matcher is None or not is_exactly_rendered(agent, matcher, _MCP_PATTERNS, text)):
+        placement["matcher"] = text
+    if text is not None and native in TOOL_EVENT_MATCHERS and matcher == TOOL_EVENT_MATCHERS[native] != parse_pattern(agent, text):
+        placement["narrows"] = True  # the text is about the command or the file, which no matcher can say
+    config_entry = _demote_fail_closed(agent, native, read_entry(agent, {key: entry[key] for key in entry if key != "matcher"}))
+    hook = build_hook(agent, native, config_entry, matcher, placement)
+    return hook if native in config_events(agent) else replace(hook, event=f"vendor.{agent.name}.{native}")
 
 
-def _observing(agent: Agent, native: str, entry: Entry) -> Entry:
+def _demote_fail_closed(agent: Agent, native: str, entry: ConfigEntry) -> ConfigEntry:
     """A hook that prevents nothing cannot fail closed in a manifest; the switch stays where it was."""
-    if not entry.closed or point_of(agent, native).can & {"prevent", "retry"}:
+    if not entry.closed or point_of(agent, native).capabilities & {"prevent", "retry"}:
         return entry
     return entry._replace(closed=False, rest=entry.rest | {"failClosed": True})

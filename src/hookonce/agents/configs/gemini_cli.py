@@ -4,71 +4,70 @@ from msgspec.structs import replace
 
 from hookonce import invocation
 from hookonce.agents.configs import grouped as _grouped
-from hookonce.agents.configs.entry import config_of, own_keys, own_place, provider_data
-from hookonce.agents.configs.gemini_flat import grouped
-from hookonce.agents.configs.mapped import mapped
-from hookonce.agents.configs.misplaced import misplaced
-from hookonce.agents.configs.words import Meaning, anchored, as_written, misread, understood
+from hookonce.agents.configs.entry import config_of, own_keys, placement_of, build_provider_data
+from hookonce.agents.configs.gemini_flat import group_flat_entries
+from hookonce.agents.configs.mapped import map_entries
+from hookonce.agents.configs.misplaced import misplaced_hook_gaps
+from hookonce.agents.configs.words import WordMeaning, anchor_words, restore_native_words, misread_word_gaps, canonicalize_words
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
-_SETTINGS = frozenset({"enabled", "disabled", "notifications"})  # what may stand beside the events
-_OFF = "$.hooksConfig.disabled"
+_SETTING_KEYS = frozenset({"enabled", "disabled", "notifications"})  # what may stand beside the events
+_DISABLED_PATH = "$.hooksConfig.disabled"
 
 
 def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
     """The configuration of these hooks."""
-    return write(agent, hooks, wording, piece)
+    return render_with_names(agent, hooks, wording, name_piece_meaning)
 
 
-def write(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording, meaning: Meaning) -> tuple[Object, list[Gap]]:
+def render_with_names(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording, meaning: WordMeaning) -> tuple[Object, list[Gap]]:
     """The configuration of these hooks, each with its name."""
-    spoken = [(index, anchored(agent, as_written(agent, hook, meaning))) for index, hook in hooks]
-    made, gaps = _grouped.render(agent, [(index, _with_name(agent, hook)) for index, hook in spoken], wording)
-    return made, gaps + misread(agent, spoken, meaning)
+    native_hooks = [(index, anchor_words(agent, restore_native_words(agent, hook, meaning))) for index, hook in hooks]
+    document, gaps = _grouped.render(agent, [(index, _with_name(agent, hook)) for index, hook in native_hooks], wording)
+    return document, gaps + misread_word_gaps(agent, native_hooks, meaning)
 
 
-def piece(word: str) -> list[Json]:
+def name_piece_meaning(word: str) -> list[Json]:
     """A word that names no tool is looked for in all names."""
     return [{"pattern": word}]
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; one that is turned off there stays behind, so that it runs nowhere else."""
-    off = _turned_off(document)
-    left: list[Gap] = []
+    disabled_names = _disabled_names(document)
+    extra_gaps: list[Gap] = []
     if type(document.get("hooks")) is list:
-        events, left = grouped(document["hooks"])
+        events, extra_gaps = group_flat_entries(document["hooks"])
         document = document | {"hooks": events}
 
-    def running(entry: Object) -> Object | None:
-        name = _name(entry)
-        if name is None or name not in off:
+    def keep_enabled(entry: Object) -> Object | None:
+        name = _entry_name(entry)
+        if name is None or name not in disabled_names:
             return entry
-        left.append(Gap(where=_OFF, strategy="kept out", effect="lost", note=f"{name} is turned off, and left out"))
+        extra_gaps.append(Gap(where=_DISABLED_PATH, strategy="kept out", effect="lost", note=f"{name} is turned off, and left out"))
         return None
 
-    hooks, gaps = read(agent, mapped(events_of(document), running), piece)
-    return hooks, gaps + misplaced(agent, document) + left
+    hooks, gaps = parse_events(agent, map_entries(events_of(document), keep_enabled), name_piece_meaning)
+    return hooks, gaps + misplaced_hook_gaps(agent, document) + extra_gaps
 
 
 def events_of(document: Object) -> Object:
     """What a document has under `hooks`, without settings."""
     table = document.get("hooks")
-    return {key: value for key, value in table.items() if key not in _SETTINGS} if type(table) is dict else {}
+    return {key: value for key, value in table.items() if key not in _SETTING_KEYS} if type(table) is dict else {}
 
 
-def read(agent: Agent, events: Object, meaning: Meaning) -> tuple[list[Hook], list[Gap]]:
+def parse_events(agent: Agent, events: Object, meaning: WordMeaning) -> tuple[list[Hook], list[Gap]]:
     """The hooks of these events, with their names."""
     hooks, gaps = _grouped.parse(agent, {"hooks": events})
-    return [understood(agent, _with_own_name(agent, hook), meaning) for hook in hooks], gaps
+    return [canonicalize_words(agent, _with_own_name(agent, hook), meaning) for hook in hooks], gaps
 
 
 def _with_name(agent: Agent, hook: Hook) -> Hook:
-    """The hook's name as a key of its entry."""
     if hook.name is None or hook.handler.type not in config_of(agent).handlers:
         return hook
     keys = own_keys(agent, hook) | {"name": hook.name}
-    return replace(hook, provider_data=hook.provider_data | provider_data(agent, keys, own_place(agent, hook)))
+    return replace(hook, provider_data=hook.provider_data | build_provider_data(agent, keys, placement_of(agent, hook)))
 
 
 def _with_own_name(agent: Agent, hook: Hook) -> Hook:
@@ -78,18 +77,18 @@ def _with_own_name(agent: Agent, hook: Hook) -> Hook:
         return hook
     name = keys.pop("name")
     rest = {slug: data for slug, data in hook.provider_data.items() if slug != agent.name}
-    return replace(hook, name=name, provider_data=rest | provider_data(agent, keys, own_place(agent, hook)))
+    return replace(hook, name=name, provider_data=rest | build_provider_data(agent, keys, placement_of(agent, hook)))
 
 
-def _turned_off(document: Object) -> frozenset[str]:
+def _disabled_names(document: Object) -> frozenset[str]:
     """The names under `disabled`, wherever this version or an older one has them."""
-    lists = [found.get("disabled") for found in map(document.get, ("hooksConfig", "hooks")) if type(found) is dict]
+    lists = [table.get("disabled") for table in map(document.get, ("hooksConfig", "hooks")) if type(table) is dict]
     return frozenset(name for names in lists if type(names) is list for name in names if type(name) is str)
 
 
-def _name(entry: Object) -> str | None:
+def _entry_name(entry: Object) -> str | None:
     """What an entry is called there; our own are called nothing, for whoever installs must see them."""
-    if invocation.read(str(entry.get("command"))) is not None:
+    if invocation.parse_command(str(entry.get("command"))) is not None:
         return None
     name = entry.get("name") or entry.get("command")
     return name if type(name) is str else None

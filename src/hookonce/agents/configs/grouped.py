@@ -1,10 +1,10 @@
 """Hooks in groups under their event, as Claude Code writes them and half of the other agents do."""
 
-from hookonce.agents.configs.entry import hook_of, no_tool, own_place, placed, read_entry, warned, write_entry
-from hookonce.agents.configs.matcher import from_native, to_native, vague
-from hookonce.agents.configs.misplaced import misplaced
-from hookonce.agents.configs.point import kind_of
-from hookonce.agents.configs.reach import is_certain, reached
+from hookonce.agents.configs.entry import build_hook, no_tool_note, placement_of, resolve_event, read_entry, warning_gap, write_entry
+from hookonce.agents.configs.matcher import from_native, to_native, explain_mismatch
+from hookonce.agents.configs.misplaced import misplaced_hook_gaps
+from hookonce.agents.configs.point import canonical_event_of
+from hookonce.agents.configs.reach import fits_known_tools, reachability_gaps
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 TOOL_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure"}) | {
@@ -14,43 +14,43 @@ TOOL_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_
 
 
 def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
-    """The configuration of these hooks, and what it cannot say."""
+    """The configuration document of these hooks, and the gaps of what it cannot say."""
     events: Object = {}
     gaps: list[Gap] = []
     for index, hook in hooks:
-        native, told = placed(agent, index, hook)
-        gaps += told
+        native, hook_gaps = resolve_event(agent, index, hook)
+        gaps += hook_gaps
         if native is None:
             continue
-        head, told = _head(agent, index, hook)
-        gaps += told
-        if any(gap.effect == "lost" for gap in told):
+        head, hook_gaps = _render_group_head(agent, index, hook)
+        gaps += hook_gaps
+        if any(gap.effect == "lost" for gap in hook_gaps):
             continue
         groups = events.setdefault(native, [])
-        joins = bool(groups) and own_place(agent, hook).get("joined") is True
+        joins = bool(groups) and placement_of(agent, hook).get("joined") is True
         if not joins or head != {key: value for key, value in groups[-1].items() if key != "hooks"}:
             groups.append(head | {"hooks": []})
         groups[-1]["hooks"].append(write_entry(agent, hook, native, wording))
     return {"hooks": events}, gaps
 
 
-def _head(agent: Agent, index: int, hook: Hook) -> tuple[Object, list[Gap]]:
+def _render_group_head(agent: Agent, index: int, hook: Hook) -> tuple[Object, list[Gap]]:
     """A group without its entries. How a hook stood in this agent's file counts only if it still means the same."""
-    own = own_place(agent, hook)
+    placement = placement_of(agent, hook)
     head: Object = {}
     gaps: list[Gap] = []
-    tools = hook.event in TOOL_EVENTS
-    matcher = own.get("matcher") if type(own.get("matcher")) is str else None
-    if matcher is not None and hook.matcher != (from_native(agent, matcher) if tools else None):
+    is_tool_event = hook.event in TOOL_EVENTS
+    matcher = placement.get("matcher") if type(placement.get("matcher")) is str else None
+    if matcher is not None and hook.matcher != (from_native(agent, matcher) if is_tool_event else None):
         matcher = None
     if matcher is None and hook.matcher is not None:
-        matcher = to_native(agent, hook.matcher) if tools else None
-        why = vague(agent, hook.matcher)
-        unsaid = [warned(agent, index, hook, "matcher", no_tool(hook))]
-        gaps = reached(agent, index, hook, [] if why is None else [why]) if tools else unsaid
+        matcher = to_native(agent, hook.matcher) if is_tool_event else None
+        why = explain_mismatch(agent, hook.matcher)
+        no_tool_gaps = [warning_gap(agent, index, hook, "matcher", no_tool_note(hook))]
+        gaps = reachability_gaps(agent, index, hook, [] if why is None else [why]) if is_tool_event else no_tool_gaps
     if matcher is not None:
         head["matcher"] = matcher
-    extra = own.get("group")
+    extra = placement.get("group")
     more = {key: extra[key] for key in extra if key not in {"matcher", "hooks"}} if type(extra) is dict else {}
     return head | more, gaps
 
@@ -59,19 +59,19 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; an entry that cannot be understood is a gap, never dropped in silence."""
     events = document.get("hooks")
     hooks: list[Hook] = []
-    gaps = misplaced(agent, document)
+    gaps = misplaced_hook_gaps(agent, document)
     for native, groups in events.items() if type(events) is dict else ():
         for number, group in enumerate(groups if type(groups) is list else [groups]):
             where = f"$.hooks.{native}[{number}]"
             entries: Json = group.get("hooks") if type(group) is dict else None
-            if (fault := _fault(group, entries)) is not None:
+            if (fault := _group_fault(group, entries)) is not None:
                 gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=f"{where} {fault}"))
                 continue
-            hooks += [_hook(agent, native, group, entry, first=not place) for place, entry in enumerate(entries)]
+            hooks += [_parse_hook(agent, native, group, entry, first=not place) for place, entry in enumerate(entries)]
     return hooks, gaps
 
 
-def _fault(group: Json, entries: Json) -> str | None:
+def _group_fault(group: Json, entries: Json) -> str | None:
     """Why something is no group; without a matcher that it has, a hook would run for every tool."""
     if type(entries) is not list or not all(type(entry) is dict for entry in entries):
         return "is no group of hooks"
@@ -79,19 +79,19 @@ def _fault(group: Json, entries: Json) -> str | None:
 
 
 def _is_exact(agent: Agent, matcher: Json) -> bool:
-    return vague(agent, matcher) is None and is_certain(agent, matcher)
+    return explain_mismatch(agent, matcher) is None and fits_known_tools(agent, matcher)
 
 
-def _hook(agent: Agent, native: str, group: Object, entry: Object, *, first: bool) -> Hook:
-    kind = kind_of(agent, native)
+def _parse_hook(agent: Agent, native: str, group: Object, entry: Object, *, first: bool) -> Hook:
+    kind = canonical_event_of(agent, native)
     text = group.get("matcher")
     matcher = from_native(agent, text) if type(text) is str and kind in TOOL_EVENTS else None
-    own: Object = {}
+    placement: Object = {}
     if type(text) is str and not (to_native(agent, matcher) == text and _is_exact(agent, matcher)):
-        own["matcher"] = text
+        placement["matcher"] = text
     extra = {key: value for key, value in group.items() if key not in {"matcher", "hooks"}}
     if extra:
-        own["group"] = extra
+        placement["group"] = extra
     if not first:
-        own["joined"] = True
-    return hook_of(agent, native, read_entry(agent, entry), matcher, own)
+        placement["joined"] = True
+    return build_hook(agent, native, read_entry(agent, entry), matcher, placement)

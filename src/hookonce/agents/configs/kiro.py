@@ -3,162 +3,162 @@
 from msgspec.structs import replace
 
 from hookonce.agents.configs.entry import (
-    Entry,
-    called,
+    ConfigEntry,
+    hook_label,
     config_of,
-    hook_of,
-    lost,
-    no_tool,
+    build_hook,
+    lost_gap,
+    no_tool_note,
     own_keys,
-    own_place,
-    placed,
-    provider_data,
+    placement_of,
+    resolve_event,
+    build_provider_data,
     read_entry,
-    warned,
+    warning_gap,
     write_entry,
 )
 from hookonce.agents.configs.grouped import TOOL_EVENTS
-from hookonce.agents.configs.kiro_matcher import from_pattern, to_pattern, vague
+from hookonce.agents.configs.kiro_matcher import from_pattern, to_pattern, explain_mismatch
 from hookonce.agents.configs.kiro_older import (
-    DISABLED,
-    GENERATION,
-    TEXTS,
-    from_agent_file,
-    from_hook_file,
-    is_seconds,
-    kept_out,
-    named,
-    older,
+    DISABLED_HANDLER,
+    GENERATION_KEY,
+    TEXT_KEYS,
+    parse_agent_file,
+    parse_hook_file,
+    is_positive_seconds,
+    skipped_entry_gap,
+    with_entry_name,
+    render_legacy_file,
 )
-from hookonce.agents.configs.point import kind_of, natives
-from hookonce.agents.configs.reach import is_certain, reached
+from hookonce.agents.configs.point import canonical_event_of, config_events
+from hookonce.agents.configs.reach import fits_known_tools, reachability_gaps
 from hookonce.model import Agent, Gap, Handler, Hook, Json, Object, Wording
 from hookonce.texts import dump
 
 _VERSION = "v1"
-_OURS = frozenset({"name", "trigger", "matcher", "action"})  # keys of an entry with a place in a hook
-_TOLD = frozenset({GENERATION, "event", "matcher"})  # what a hook of an older file says in other words too
+_MAPPED_KEYS = frozenset({"name", "trigger", "matcher", "action"})  # keys of an entry with a place in a hook
+_RESTATED_KEYS = frozenset({GENERATION_KEY, "event", "matcher"})  # what a hook of an older file says in other words too
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a file, of whichever generation; an entry that cannot be understood is a gap."""
-    given = document.get("hooks")
-    if type(given) is dict:
-        return from_agent_file(agent, given)
-    if type(given) is list:
-        read = [_hook(agent, entry) if type(entry) is dict else None for entry in given]
-        gaps = [kept_out(f"$.hooks[{number}]", "hook") for number, hook in enumerate(read) if hook is None]
-        return _with_head(agent, document, [hook for hook in read if hook is not None]), gaps
+    hooks_value = document.get("hooks")
+    if type(hooks_value) is dict:
+        return parse_agent_file(agent, hooks_value)
+    if type(hooks_value) is list:
+        parsed_hooks = [_parse_hook(agent, entry) if type(entry) is dict else None for entry in hooks_value]
+        gaps = [skipped_entry_gap(f"$.hooks[{number}]", "hook") for number, hook in enumerate(parsed_hooks) if hook is None]
+        return _attach_document_head(agent, document, [hook for hook in parsed_hooks if hook is not None]), gaps
     if "when" in document or "then" in document:
-        return from_hook_file(agent, document)
-    return [], [] if given is None else [kept_out("$.hooks", "list of hooks")]
+        return parse_hook_file(agent, document)
+    return [], [] if hooks_value is None else [skipped_entry_gap("$.hooks", "list of hooks")]
 
 
-def _with_head(agent: Agent, document: Object, hooks: list[Hook]) -> list[Hook]:
+def _attach_document_head(agent: Agent, document: Object, hooks: list[Hook]) -> list[Hook]:
     """What stands beside the hooks goes with the first of them."""
     head = {key: value for key, value in document.items() if key not in {"version", "hooks"}}
     if not head or not hooks:
         return hooks
-    place = own_place(agent, hooks[0]) | {"document": head}
-    return [replace(hooks[0], provider_data=provider_data(agent, own_keys(agent, hooks[0]), place)), *hooks[1:]]
+    placement = placement_of(agent, hooks[0]) | {"document": head}
+    return [replace(hooks[0], provider_data=build_provider_data(agent, own_keys(agent, hooks[0]), placement)), *hooks[1:]]
 
 
-def _hook(agent: Agent, entry: Object) -> Hook | None:
+def _parse_hook(agent: Agent, entry: Object) -> Hook | None:
     trigger, action = entry.get("trigger"), entry.get("action")
     if type(trigger) is not str or type(action) is not dict or type(action.get("type")) is not str:
         return None
     kind = action["type"]
-    if entry.get("enabled") is False or kind not in TEXTS:
-        off = Handler(type=DISABLED if kind in TEXTS else f"kiro.{kind}")
-        return hook_of(agent, trigger, Entry(off, entry), None, {})
-    if type(action.get(TEXTS[kind])) is not str or not action[TEXTS[kind]]:
+    if entry.get("enabled") is False or kind not in TEXT_KEYS:
+        disabled_handler = Handler(type=DISABLED_HANDLER if kind in TEXT_KEYS else f"kiro.{kind}")
+        return build_hook(agent, trigger, ConfigEntry(disabled_handler, entry), None, {})
+    if type(action.get(TEXT_KEYS[kind])) is not str or not action[TEXT_KEYS[kind]]:
         return None
-    read, own = _taken(agent, entry, action)
+    config_entry, placement = _flatten_entry(agent, entry, action)
     matcher: Json = None
     if type(text := entry.get("matcher")) is str:
-        tools = kind_of(agent, trigger) in TOOL_EVENTS
+        tools = canonical_event_of(agent, trigger) in TOOL_EVENTS
         matcher = from_pattern(agent, text) if tools else None
-        exact = to_pattern(agent, matcher) == text and not vague(agent, matcher) and is_certain(agent, matcher)
-        own |= {} if tools and exact else {"matcher": text}
-    made = named(hook_of(agent, trigger, read, matcher, own), entry)
-    return made if kind == "command" else replace(made, blocking=False)
+        exact = to_pattern(agent, matcher) == text and not explain_mismatch(agent, matcher) and fits_known_tools(agent, matcher)
+        placement |= {} if tools and exact else {"matcher": text}
+    hook = with_entry_name(build_hook(agent, trigger, config_entry, matcher, placement), entry)
+    return hook if kind == "command" else replace(hook, blocking=False)
 
 
-def _taken(agent: Agent, entry: Object, action: Object) -> tuple[Entry, Object]:
+def _flatten_entry(agent: Agent, entry: Object, action: Object) -> tuple[ConfigEntry, Object]:
     """An entry and its action as one flat thing; the timeout may stand in either."""
-    key = TEXTS[action["type"]]
-    flat = {name: value for name, value in entry.items() if name not in _OURS}
+    key = TEXT_KEYS[action["type"]]
+    flat = {name: value for name, value in entry.items() if name not in _MAPPED_KEYS}
     flat |= {"type": action["type"], key: action[key]}
-    own: Object = {}
+    placement: Object = {}
     more = {name: value for name, value in action.items() if name not in {"type", key}}
-    if is_seconds(more.get("timeout")) and "timeout" not in entry:
+    if is_positive_seconds(more.get("timeout")) and "timeout" not in entry:
         flat["timeout"] = more.pop("timeout")
-        own["timeout"] = "action"
-    endless = {} if is_seconds(flat.get("timeout", 1)) else {"timeout": flat.pop("timeout")}
-    read = read_entry(agent, flat)
-    return read._replace(rest=read.rest | endless), own | ({"action": more} if more else {})
+        placement["timeout"] = "action"
+    endless = {} if is_positive_seconds(flat.get("timeout", 1)) else {"timeout": flat.pop("timeout")}
+    config_entry = read_entry(agent, flat)
+    return config_entry._replace(rest=config_entry.rest | endless), placement | ({"action": more} if more else {})
 
 
 def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
     """A file of today; the older file that hooks came from only if they read the same in it."""
-    old = older(agent, hooks, wording)
-    if old is not None and _told(parse(agent, old)[0]) == _told([hook for _, hook in hooks]):
-        return old, []
+    legacy_document = render_legacy_file(agent, hooks, wording)
+    if legacy_document is not None and _hook_signatures(parse(agent, legacy_document)[0]) == _hook_signatures([hook for _, hook in hooks]):
+        return legacy_document, []
     gaps: list[Gap] = []
-    modern = [(index, _modern(agent, index, hook, gaps)) for index, hook in hooks]
-    written = [_entry(agent, index, hook, wording, gaps) for index, hook in modern]
-    entries = [entry for entry in written if entry is not None]
-    head = own_place(agent, modern[0][1]).get("document") if entries else None
-    made = {"version": _VERSION, "hooks": entries}
-    return (head if type(head) is dict else {}) | made, gaps
+    current_hooks = [(index, _drop_legacy_data(agent, index, hook, gaps)) for index, hook in hooks]
+    entry_slots = [_render_entry(agent, index, hook, wording, gaps) for index, hook in current_hooks]
+    entries = [entry for entry in entry_slots if entry is not None]
+    head = placement_of(agent, current_hooks[0][1]).get("document") if entries else None
+    document = {"version": _VERSION, "hooks": entries}
+    return (head if type(head) is dict else {}) | document, gaps
 
 
-def _told(hooks: list[Hook]) -> list[bytes]:
+def _hook_signatures(hooks: list[Hook]) -> list[bytes]:
     return sorted(dump((hook.event, hook.matcher, hook.blocking, hook.handler)) for hook in hooks)
 
 
-def _modern(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Hook:
+def _drop_legacy_data(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Hook:
     """The hook with what a file of today can say of it, and an event that such a file knows."""
-    keys, place = own_keys(agent, hook), own_place(agent, hook)
-    if GENERATION in place:
-        if left := sorted([*keys, *(key for key in place if key not in _TOLD and place[key])]):
-            gaps.append(warned(agent, index, hook, "provider_data", f"only an older file has {', '.join(left)}"))
+    keys, placement = own_keys(agent, hook), placement_of(agent, hook)
+    if GENERATION_KEY in placement:
+        if lost_keys := sorted([*keys, *(key for key in placement if key not in _RESTATED_KEYS and placement[key])]):
+            gaps.append(warning_gap(agent, index, hook, "provider_data", f"only an older file has {', '.join(lost_keys)}"))
         return replace(hook, provider_data={})
-    known = {key: value for key, value in place.items() if key != "event" or value in list(natives(agent))}
-    return replace(hook, provider_data=provider_data(agent, keys, known))
+    current_placement = {key: value for key, value in placement.items() if key != "event" or value in list(config_events(agent))}
+    return replace(hook, provider_data=build_provider_data(agent, keys, current_placement))
 
 
-def _entry(agent: Agent, index: int, hook: Hook, wording: Wording, gaps: list[Gap]) -> Object | None:
-    native, told = placed(agent, index, hook)
+def _render_entry(agent: Agent, index: int, hook: Hook, wording: Wording, gaps: list[Gap]) -> Object | None:
+    native, event_gaps = resolve_event(agent, index, hook)
     if native is None:
-        gaps += told
+        gaps += event_gaps
         return None
     if hook.handler.type not in config_of(agent).handlers:
-        return _untouched(agent, index, hook, native, gaps)
-    if why := _unfit(hook):
-        gaps.append(lost(index, hook, *why))
+        return _restore_own_entry(agent, index, hook, native, gaps)
+    if why := _explain_unfit(hook):
+        gaps.append(lost_gap(index, hook, *why))
         return None
-    matcher, unsaid = _matcher(agent, index, hook)
-    if any(gap.effect == "lost" for gap in unsaid):
-        gaps += unsaid
+    matcher, matcher_gaps = _render_matcher(agent, index, hook)
+    if any(gap.effect == "lost" for gap in matcher_gaps):
+        gaps += matcher_gaps
         return None
-    gaps += unsaid if hook.handler.type != "command" else told + unsaid
-    entry: Object = {"name": called(index, hook), "trigger": native}
+    gaps += matcher_gaps if hook.handler.type != "command" else event_gaps + matcher_gaps
+    entry: Object = {"name": hook_label(index, hook), "trigger": native}
     entry |= {} if matcher is None else {"matcher": matcher}
-    return entry | _acting(agent, hook, native, wording)
+    return entry | _render_action(agent, hook, native, wording)
 
 
-def _untouched(agent: Agent, index: int, hook: Hook, native: str, gaps: list[Gap]) -> Object | None:
+def _restore_own_entry(agent: Agent, index: int, hook: Hook, native: str, gaps: list[Gap]) -> Object | None:
     """An entry of a kind that only Kiro knows, if that is what came along."""
     entry = own_keys(agent, hook) | {"trigger": native}
-    again = _hook(agent, entry)
-    if again is not None and again.handler == hook.handler:
+    parsed_hook = _parse_hook(agent, entry)
+    if parsed_hook is not None and parsed_hook.handler == hook.handler:
         return entry
-    gaps.append(lost(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}"))
+    gaps.append(lost_gap(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}"))
     return None
 
 
-def _unfit(hook: Hook) -> tuple[str, str] | None:
+def _explain_unfit(hook: Hook) -> tuple[str, str] | None:
     if hook.handler.type == "agent" and hook.blocking:
         return "handler", "an agent action of Kiro tells its model what to do and refuses nothing"
     if hook.matcher == [] and hook.event in TOOL_EVENTS:
@@ -166,29 +166,28 @@ def _unfit(hook: Hook) -> tuple[str, str] | None:
     return None
 
 
-def _matcher(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
-    """The native matcher: as it stood if it still means that, else in today's names."""
-    told = own_place(agent, hook).get("matcher")
-    own = told if type(told) is str else None
+def _render_matcher(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
+    matcher_value = placement_of(agent, hook).get("matcher")
+    own_matcher = matcher_value if type(matcher_value) is str else None
     if hook.event not in TOOL_EVENTS:
-        return own, [] if hook.matcher is None else [warned(agent, index, hook, "matcher", no_tool(hook))]
-    if own is not None and from_pattern(agent, own) == hook.matcher:
-        return own, []
+        return own_matcher, [] if hook.matcher is None else [warning_gap(agent, index, hook, "matcher", no_tool_note(hook))]
+    if own_matcher is not None and from_pattern(agent, own_matcher) == hook.matcher:
+        return own_matcher, []
     if hook.matcher is None:
         return None, []
-    why = vague(agent, hook.matcher)
-    return to_pattern(agent, hook.matcher), reached(agent, index, hook, [] if why is None else [why])
+    why = explain_mismatch(agent, hook.matcher)
+    return to_pattern(agent, hook.matcher), reachability_gaps(agent, index, hook, [] if why is None else [why])
 
 
-def _acting(agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:
+def _render_action(agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:
     """The action with its timeout, and the keys that Kiro alone knows; none of those turns a hook off."""
-    place, key = own_place(agent, hook), TEXTS[hook.handler.type]
+    placement, key = placement_of(agent, hook), TEXT_KEYS[hook.handler.type]
     flat = write_entry(agent, hook, native, wording)
     action = {"type": flat.pop("type"), key: flat.pop(key)}
-    if place.get("timeout") == "action" and hook.handler.timeout:
+    if placement.get("timeout") == "action" and hook.handler.timeout:
         action["timeout"] = flat.pop("timeout")
-    more = place.get("action")
+    more = placement.get("action")
     action = (more if type(more) is dict else {}) | action
-    hidden = _OURS | set(TEXTS.values()) | ({"enabled"} if flat.get("enabled") is False else set())
-    hidden |= {"timeout"} if not hook.handler.timeout and is_seconds(flat.get("timeout")) else set()
-    return {"action": action} | {name: value for name, value in flat.items() if name not in hidden}
+    hidden_keys = _MAPPED_KEYS | set(TEXT_KEYS.values()) | ({"enabled"} if flat.get("enabled") is False else set())
+    hidden_keys |= {"timeout"} if not hook.handler.timeout and is_positive_seconds(flat.get("timeout")) else set()
+    return {"action": action} | {name: value for name, value in flat.items() if name not in hidden_keys}

@@ -1,48 +1,48 @@
-"""The lifecycle points of an agent's configuration: their names, and what a hook can do there."""
+"""Lifecycle points of an agent's configuration: event names there, and what an answer can do at each."""
 
 from typing import Any
 
-from hookonce.agents._base import event_name, normalize
-from hookonce.canon.events import ON_REQUEST
+from hookonce.agents._base import find_native_event, normalize
+from hookonce.canon.events import OPT_IN_EVENTS
 from hookonce.model import Agent, Hook, Point
 
-_ORDINARY = Point()
+_OBSERVE_ONLY = Point()
 
 
-def point(can: str = "", **more: Any) -> Point:
+def point(capabilities: str = "", **fields: Any) -> Point:
     """A point, its powers written as words; one that can rewrite takes the whole input unless told otherwise."""
-    words = frozenset(can.split())
-    return Point(can=words, **({"rewrite": "whole"} if "rewrite" in words else {}) | more)
+    words = frozenset(capabilities.split())
+    return Point(capabilities=words, **({"rewrite": "whole"} if "rewrite" in words else {}) | fields)
 
 
 def point_of(agent: Agent, native: str) -> Point:
     """What is known of a point; what is not in the table can only be observed."""
-    known = agent.config.points.get(native, _ORDINARY) if agent.config else _ORDINARY
-    why = ON_REQUEST.get(kind_of(agent, native))
-    if why is None or known.why is not None:
-        return known
-    return Point(can=known.can, ask=known.ask, rewrite=known.rewrite, install="opt-in", why=why, cap=known.cap)
+    table_point = agent.config.points.get(native, _OBSERVE_ONLY) if agent.config else _OBSERVE_ONLY
+    why = OPT_IN_EVENTS.get(canonical_event_of(agent, native))
+    if why is None or table_point.why is not None:
+        return table_point
+    return Point(capabilities=table_point.capabilities, ask=table_point.ask, rewrite=table_point.rewrite, install="opt-in", why=why, hard_timeout_s=table_point.hard_timeout_s)
 
 
-def natives(agent: Agent) -> dict[str, str]:
+def config_events(agent: Agent) -> dict[str, str]:
     """Every event that can be configured, by its name there, with its canonical one."""
     return dict((agent.config and agent.config.events) or agent.events)
 
 
-def kind_of(agent: Agent, native: str) -> str:
+def canonical_event_of(agent: Agent, native: str) -> str:
     """The canonical event of a configured name."""
-    return natives(agent).get(native) or normalize(agent, native)
+    return config_events(agent).get(native) or normalize(agent, native)
 
 
-def native_of(agent: Agent, kind: str) -> str | None:
+def config_event_of(agent: Agent, kind: str) -> str | None:
     """The configured name of a canonical event, the first of several."""
     if agent.config and agent.config.events and not kind.startswith("vendor."):
-        return next((native for native, known in agent.config.events.items() if known == kind), None)
-    return event_name(agent, kind)
+        return next((native for native, canonical in agent.config.events.items() if canonical == kind), None)
+    return find_native_event(agent, kind)
 
 
-def effect(hook: Hook, known: Point) -> str:
+def effect_of(hook: Hook, lifecycle_point: Point) -> str:
     """What becomes of a hook at a point: its refusal prevents, or is heard later, or nobody asks for it."""
-    if hook.blocking and known.can & {"prevent", "retry"}:
+    if hook.blocking and lifecycle_point.capabilities & {"prevent", "retry"}:
         return "prevents"
-    return "later" if "context" in known.can else "observes"
+    return "later" if "context" in lifecycle_point.capabilities else "observes"

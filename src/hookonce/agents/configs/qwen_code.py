@@ -1,12 +1,12 @@
-"""Qwen Code's configuration: Gemini CLI's, with handlers that ask a server or a model and count in seconds."""
+"""Qwen Code config codec: Gemini CLI's, with HTTP and prompt handlers whose timeouts are in seconds."""
 
 from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents.configs.gemini_cli import events_of, piece, read, write
-from hookonce.agents.configs.mapped import mapped
-from hookonce.agents.configs.misplaced import misplaced
+from hookonce.agents.configs.gemini_cli import events_of, name_piece_meaning, parse_events, render_with_names
+from hookonce.agents.configs.mapped import map_entries
+from hookonce.agents.configs.misplaced import misplaced_hook_gaps
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # The names that tools have in matchers only: those of the screen, and Claude Code's.
@@ -31,17 +31,17 @@ _ALIASES = {
     "Agent": "agent",
     "Task": "agent",
 }
-_SECONDS = ("http", "prompt")  # types of handlers whose timeout is never in milliseconds
-_MILLI = 1000
+_SECONDS_HANDLERS = ("http", "prompt")  # types of handlers whose timeout is never in milliseconds
+_MS_PER_S = 1000
 
 
 def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
     """The configuration of these hooks, each timeout in the unit of its handler."""
-    made, gaps = write(agent, [(index, _sober(agent, hook)) for index, hook in hooks], wording, _meaning)
-    return {"hooks": mapped(made["hooks"], _in_seconds)}, gaps
+    document, gaps = render_with_names(agent, [(index, _drop_agent_data(agent, hook)) for index, hook in hooks], wording, _word_meaning)
+    return {"hooks": map_entries(document["hooks"], _to_seconds)}, gaps
 
 
-def _sober(agent: Agent, hook: Hook) -> Hook:
+def _drop_agent_data(agent: Agent, hook: Hook) -> Hook:
     """A sub-agent that judges is unknown here, whatever data a manifest has for such an entry."""
     if hook.handler.type != "agent":
         return hook
@@ -50,25 +50,25 @@ def _sober(agent: Agent, hook: Hook) -> Hook:
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration."""
-    hooks, gaps = read(agent, mapped(events_of(document), _in_milliseconds), _meaning)
-    return hooks, gaps + misplaced(agent, document)
+    hooks, gaps = parse_events(agent, map_entries(events_of(document), _to_milliseconds), _word_meaning)
+    return hooks, gaps + misplaced_hook_gaps(agent, document)
 
 
-def _meaning(word: str) -> list[Json]:
-    return [_ALIASES[word]] if word in _ALIASES else piece(word)
+def _word_meaning(word: str) -> list[Json]:
+    return [_ALIASES[word]] if word in _ALIASES else name_piece_meaning(word)
 
 
-def _in_seconds(entry: Object) -> Object:
+def _to_seconds(entry: Object) -> Object:
     timeout: Any = entry.get("timeout")
-    if entry.get("type") not in _SECONDS or type(timeout) not in (int, float) or timeout < _MILLI:
+    if entry.get("type") not in _SECONDS_HANDLERS or type(timeout) not in (int, float) or timeout < _MS_PER_S:
         return entry
-    whole, rest = divmod(timeout, _MILLI)
-    return entry | {"timeout": timeout / _MILLI if rest else int(whole)}
+    whole, rest = divmod(timeout, _MS_PER_S)
+    return entry | {"timeout": timeout / _MS_PER_S if rest else int(whole)}
 
 
-def _in_milliseconds(entry: Object) -> Object:
+def _to_milliseconds(entry: Object) -> Object:
     """Where all timeouts are in milliseconds, less than a second still counts as seconds."""
     timeout: Any = entry.get("timeout")
-    if entry.get("type") not in _SECONDS or type(timeout) not in (int, float) or timeout < 1:
+    if entry.get("type") not in _SECONDS_HANDLERS or type(timeout) not in (int, float) or timeout < 1:
         return entry
-    return entry | {"timeout": timeout * _MILLI}
+    return entry | {"timeout": timeout * _MS_PER_S}

@@ -1,1 +1,1 @@
-"""What each agent takes for an answer, and how it reads one; one file each."""
+"""Shared code of the agents' reply writers and readers."""

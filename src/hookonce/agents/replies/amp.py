@@ -1,34 +1,34 @@
-"""What the plugin in Amp takes for an answer; a program that a permission rule asks answers by its exit code."""
+"""Replies to Amp: assignments for our plugin; a delegate program of a permission rule replies by its exit code."""
 
 from hookonce.agents.replies import _assign
-from hookonce.agents.replies._assign import Place, at
+from hookonce.agents.replies._assign import AssignmentTarget, value_at
 from hookonce.model import Decision, Object, Outcome, Reply
 
-_PLACES = {
-    "tool.call": Place(refuses=True, input="input"),
-    "tool.result": Place(refuses=True, output="output"),
-    "agent.start": Place(context="message.content", beside={"message.display": False}),
-    "agent.end": Place(refuses=True),
-    "changes.prompt": Place(context="append"),
+_TARGETS = {
+    "tool.call": AssignmentTarget(can_deny=True, input="input"),
+    "tool.result": AssignmentTarget(can_deny=True, output="output"),
+    "agent.start": AssignmentTarget(context="message.content", context_extras={"message.display": False}),
+    "agent.end": AssignmentTarget(can_deny=True),
+    "changes.prompt": AssignmentTarget(context="append"),
 }
-_ASKED = "delegate"
-_CODES: dict[int, Outcome] = {0: "allow", 1: "ask"}
+_DELEGATE_EVENT = "delegate"
+_OUTCOME_BY_EXIT_CODE: dict[int, Outcome] = {0: "allow", 1: "ask"}
 
 
-def reply(native: str, decision: Decision, given: Object | None) -> Reply:
-    """The decision for the plugin to carry out."""
-    return _assign.written(decision, _assign.changes(_PLACES.get(native, Place()), decision, given))
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision for the plugin to carry out."""
+    return _assign.build_plugin_reply(decision, _assign.build_assignments(_TARGETS.get(native, AssignmentTarget()), decision, native_input))
 
 
-def read_reply(native: str, said: Reply) -> Decision | None:
-    """What the plugin would tell Amp."""
-    if native == _ASKED:
-        outcome = _CODES.get(said.code, "deny")
-        return Decision(outcome=outcome, reason=said.stderr.strip() or None if outcome == "deny" else None)
-    heard = _assign.told(said)
-    if heard is None:
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a reply as the plugin does, or a delegate's exit code; None where it is no valid reply."""
+    if native == _DELEGATE_EVENT:
+        outcome = _OUTCOME_BY_EXIT_CODE.get(hook_reply.code, "deny")
+        return Decision(outcome=outcome, reason=hook_reply.stderr.strip() or None if outcome == "deny" else None)
+    plugin_reply = _assign.parse_plugin_reply(hook_reply)
+    if plugin_reply is None:
         return None
-    more = at(heard.tree, "userMessage") if native == "agent.end" else None
-    if heard.thrown is None and type(more) is str:
-        return Decision(outcome="deny", reason=more)
-    return _assign.understood(_PLACES.get(native, Place()), heard)
+    follow_up = value_at(plugin_reply.assignments, "userMessage") if native == "agent.end" else None
+    if plugin_reply.error_text is None and type(follow_up) is str:
+        return Decision(outcome="deny", reason=follow_up)
+    return _assign.decision_of(_TARGETS.get(native, AssignmentTarget()), plugin_reply)

@@ -1,51 +1,51 @@
-"""What Auggie takes for an answer: Claude Code's object, with the verdict on stopping nested as well."""
+"""Replies to Auggie: Claude Code's object, with the decision on stopping nested as well."""
 
 from msgspec.structs import replace
 
-from hookonce.agents.replies._answer import answer, object_in
-from hookonce.agents.replies.shaped import CONTEXT, INPUT, OWN, PERMISSION, Shape, Way, understood, written
+from hookonce.agents.replies._answer import json_reply, parse_object
+from hookonce.agents.replies.shaped import CONTEXT_PATH, INPUT_PATH, HOOK_OUTPUT_KEY, PERMISSION, ReplySchema, OutcomeField, parse_fields, build_fields
 from hookonce.model import Decision, Object, Reply
 
-_BLOCK = 2
+_DENY_EXIT_CODE = 2
 # Auggie knows the word allow and grants nothing for it.
 _PERMISSION = PERMISSION._replace(words={"deny": "deny", "ask": "ask", "allow": None})
-_BLOCKING = Way((OWN, "decision"), (OWN, "reason"), {"block": "deny"}, needs=True)
-_SHAPES = {
-    "PreToolUse": Shape((_PERMISSION,), input=INPUT),
-    "PostToolUse": Shape((_BLOCKING,), context=CONTEXT),
-    "SessionStart": Shape(context=CONTEXT),
-    "SessionEnd": Shape(),
-    "Stop": Shape((_BLOCKING,)),
-    "Notification": Shape(),
+_NESTED_BLOCK = OutcomeField((HOOK_OUTPUT_KEY, "decision"), (HOOK_OUTPUT_KEY, "reason"), {"block": "deny"}, requires_reason=True)
+_SCHEMAS = {
+    "PreToolUse": ReplySchema((_PERMISSION,), input=INPUT_PATH),
+    "PostToolUse": ReplySchema((_NESTED_BLOCK,), context=CONTEXT_PATH),
+    "SessionStart": ReplySchema(context=CONTEXT_PATH),
+    "SessionEnd": ReplySchema(),
+    "Stop": ReplySchema((_NESTED_BLOCK,)),
+    "Notification": ReplySchema(),
 }
-_REFUSES = "PreToolUse"
-_TELLS = frozenset({"PostToolUse", "Stop"})  # what a hook complains of on stderr, the model is told
+_DENIABLE_EVENT = "PreToolUse"
+_STDERR_CONTEXT_EVENTS = frozenset({"PostToolUse", "Stop"})  # what a hook complains of on stderr, the model is told
 
 
-def reply(native: str, decision: Decision, given: Object | None) -> Reply:
-    """The decision as Auggie honours it at this event."""
-    return answer(written(_SHAPES[native], native, decision, given))
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision as Auggie honours it at this event."""
+    return json_reply(build_fields(_SCHEMAS[native], native, decision, native_input))
 
 
-def read_reply(native: str, said: Reply) -> Decision | None:
-    """What Auggie makes of a script's answer; at an event without a shape nobody reads what is printed."""
-    shape = _SHAPES.get(native)
-    if shape is None:
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a hook's reply as Auggie does; at an event without a schema stdout is ignored."""
+    schema = _SCHEMAS.get(native)
+    if schema is None:
         return Decision()
-    if said.code == _BLOCK:
-        return _complained(native, said.stderr.strip() or None)
-    if said.code != 0:
+    if hook_reply.code == _DENY_EXIT_CODE:
+        return _parse_stderr(native, hook_reply.stderr.strip() or None)
+    if hook_reply.code != 0:
         return None
-    found = object_in(said.stdout)
-    if found is None:
-        return Decision(context=said.stdout.strip() or None) if native == "SessionStart" else Decision()
-    decision, text = understood(shape, native, found), found.get("additionalContext")
+    fields = parse_object(hook_reply.stdout)
+    if fields is None:
+        return Decision(context=hook_reply.stdout.strip() or None) if native == "SessionStart" else Decision()
+    decision, text = parse_fields(schema, native, fields), fields.get("additionalContext")
     if decision is None or text is None or decision.context is not None:
         return decision
     return replace(decision, context=text or None) if type(text) is str else None
 
 
-def _complained(native: str, text: str | None) -> Decision | None:
-    if native == _REFUSES:
+def _parse_stderr(native: str, text: str | None) -> Decision | None:
+    if native == _DENIABLE_EVENT:
         return Decision(outcome="deny", reason=text)
-    return Decision(context=text) if native in _TELLS else None
+    return Decision(context=text) if native in _STDERR_CONTEXT_EVENTS else None

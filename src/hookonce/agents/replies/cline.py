@@ -1,75 +1,75 @@
-"""What Cline takes for an answer: an object on stdout, whatever the exit code; to refuse a call is to end the run."""
+"""Replies to Cline: a JSON object on stdout, whatever the exit code; denying a call ends the run."""
 
 from typing import Any
 
-from hookonce.agents.replies._answer import answer, are, object_in
+from hookonce.agents.replies._answer import json_reply, have_type, parse_object
 from hookonce.model import Decision, Object, Reply
 
-_BEFORE, _AFTER, _PROMPT = "PreToolUse", "PostToolUse", "UserPromptSubmit"
+_BEFORE_TOOL, _AFTER_TOOL, _PROMPT = "PreToolUse", "PostToolUse", "UserPromptSubmit"
 # Scripts and payloads name the events differently. At all others nobody waits for an answer.
-_HEARD = {
-    _BEFORE: _BEFORE,
-    "tool_call": _BEFORE,
-    _AFTER: _AFTER,
-    "tool_result": _AFTER,
+_EVENT_NAMES = {
+    _BEFORE_TOOL: _BEFORE_TOOL,
+    "tool_call": _BEFORE_TOOL,
+    _AFTER_TOOL: _AFTER_TOOL,
+    "tool_result": _AFTER_TOOL,
     _PROMPT: _PROMPT,
     "prompt_submit": _PROMPT,
 }
-_CONTROL = "HOOK_CONTROL\t"  # begins a line that is the answer, among others that are a log
+_CONTROL_PREFIX = "HOOK_CONTROL\t"  # begins a line that is the answer, among others that are a log
 # Arguments that we show beside the lists they stand in; Cline looks at the lists.
-_LISTS = {"command": "commands", "path": "files", "pattern": "queries", "url": "requests"}
+_LIST_ARGUMENTS = {"command": "commands", "path": "files", "pattern": "queries", "url": "requests"}
 
 
-def reply(native: str, decision: Decision, given: Object | None) -> Reply:
-    """The decision in the words that both of Cline's programs know; its editor lacks `context` and new input."""
-    ends = decision.outcome == "deny" or decision.proceed is False
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision in the keys that both of Cline's programs know; its editor lacks `context` and new input."""
+    cancels = decision.outcome == "deny" or decision.proceed is False
     fields = {
-        "cancel": True if ends else None,
-        "errorMessage": decision.reason if ends else None,
+        "cancel": True if cancels else None,
+        "errorMessage": decision.reason if cancels else None,
         "contextModification": decision.context,
-        "overrideInput": None if given is None else _fresh(given),
+        "overrideInput": None if native_input is None else _drop_stale_lists(native_input),
     }
-    return answer(fields)
+    return json_reply(fields)
 
 
-def _fresh(given: Object) -> Object:
-    """Without a list that says something else than the argument beside it, which is what a hook has changed."""
-    stale = {many for one, many in _LISTS.items() if one in given and many in given and not _is_same(given, one, many)}
-    return {key: value for key, value in given.items() if key not in stale}
+def _drop_stale_lists(native_input: Object) -> Object:
+    """Drop each list that differs from the argument beside it, because that argument is what a hook changed."""
+    stale = {list_name for argument, list_name in _LIST_ARGUMENTS.items() if argument in native_input and list_name in native_input and not _is_same_text(native_input, argument, list_name)}
+    return {key: value for key, value in native_input.items() if key not in stale}
 
 
-def _is_same(given: Object, one: str, many: str) -> bool:
-    entries: Any = given[many] if type(given[many]) is list else []
-    texts = [entry.get(one) if type(entry) is dict else entry for entry in entries]
-    return bool("\n".join(map(str, texts)) == given[one])
+def _is_same_text(native_input: Object, argument: str, list_name: str) -> bool:
+    entries: Any = native_input[list_name] if type(native_input[list_name]) is list else []
+    texts = [entry.get(argument) if type(entry) is dict else entry for entry in entries]
+    return bool("\n".join(map(str, texts)) == native_input[argument])
 
 
-def read_reply(native: str, said: Reply) -> Decision | None:
-    """What Cline makes of a script's answer; exit codes mean nothing to it."""
-    event = _HEARD.get(native)
-    text = _control(said.stdout).strip()
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a hook's reply as Cline does, which ignores exit codes; None for an invalid object."""
+    event = _EVENT_NAMES.get(native)
+    text = _extract_control_line(hook_reply.stdout).strip()
     if event is None or not text:
         return Decision()
-    found = object_in(text)
-    if found is None or not are(found, bool, "cancel"):
+    fields = parse_object(text)
+    if fields is None or not have_type(fields, bool, "cancel"):
         return None
-    if not are(found, str, "errorMessage", "context", "contextModification"):
+    if not have_type(fields, str, "errorMessage", "context", "contextModification"):
         return None
-    return _understood(event, found)
+    return _build_decision(event, fields)
 
 
-def _control(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.startswith(_CONTROL)]
-    return lines[-1].removeprefix(_CONTROL) if lines else text
+def _extract_control_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.startswith(_CONTROL_PREFIX)]
+    return lines[-1].removeprefix(_CONTROL_PREFIX) if lines else text
 
 
-def _understood(event: str, found: Object) -> Decision:
-    """A message that cancels nothing is told to the model, if nothing else is."""
-    ends, message = found.get("cancel") is True, found.get("errorMessage") or None
-    context = found.get("context") or found.get("contextModification") or None
-    if ends:
-        ended = Decision(proceed=False) if event == _AFTER else Decision(outcome="deny")
-        return Decision(outcome=ended.outcome, proceed=ended.proceed, reason=message, context=context)
-    new = found.get("overrideInput") if event == _BEFORE else None
-    given = new if new is None or type(new) is dict else {"input": new}
-    return Decision(context=context or message, updated_input=given)
+def _build_decision(event: str, fields: Object) -> Decision:
+    """A message that cancels nothing becomes context, if there is no other."""
+    cancels, message = fields.get("cancel") is True, fields.get("errorMessage") or None
+    context = fields.get("context") or fields.get("contextModification") or None
+    if cancels:
+        denial = Decision(proceed=False) if event == _AFTER_TOOL else Decision(outcome="deny")
+        return Decision(outcome=denial.outcome, proceed=denial.proceed, reason=message, context=context)
+    override = fields.get("overrideInput") if event == _BEFORE_TOOL else None
+    updated_input = override if override is None or type(override) is dict else {"input": override}
+    return Decision(context=context or message, updated_input=updated_input)

@@ -1,31 +1,31 @@
-"""What Devin takes for an answer, by its documentation: a decision at the top, and code 2 for a refusal."""
+"""Replies to Devin, by its documentation: a decision at the top level, and exit code 2 for a denial."""
 
-from hookonce.agents.replies._answer import answer, object_in
-from hookonce.agents.replies.shaped import CONTEXT, Shape, Way, understood, written
+from hookonce.agents.replies._answer import json_reply, parse_object
+from hookonce.agents.replies.shaped import CONTEXT_PATH, ReplySchema, OutcomeField, parse_fields, build_fields
 from hookonce.model import Decision, Object, Reply
 
-_REFUSES = Way(("decision",), ("reason",), {"block": "deny", "deny": "deny", "approve": None}, needs=True)
-_APPROVES = _REFUSES._replace(words={"block": "deny", "deny": "deny", "approve": "allow"}, needs=False)
-_SILENT = Shape(proceed=None, message=None, suppress=None, named=False, strict=False)
-_SHAPES = dict.fromkeys(("PreToolUse", "UserPromptSubmit", "Stop"), _SILENT._replace(ways=(_REFUSES,))) | {
-    "PermissionRequest": _SILENT._replace(ways=(_APPROVES,)),
-    "PostToolUse": _SILENT._replace(context=CONTEXT),
+_DENY_OUTCOME = OutcomeField(("decision",), ("reason",), {"block": "deny", "deny": "deny", "approve": None}, requires_reason=True)
+_PERMISSION_OUTCOME = _DENY_OUTCOME._replace(words={"block": "deny", "deny": "deny", "approve": "allow"}, needs=False)
+_EMPTY_SCHEMA = ReplySchema(proceed=None, message=None, suppress=None, requires_event_name=False, strict=False)
+_SCHEMAS = dict.fromkeys(("PreToolUse", "UserPromptSubmit", "Stop"), _EMPTY_SCHEMA._replace(ways=(_DENY_OUTCOME,))) | {
+    "PermissionRequest": _EMPTY_SCHEMA._replace(ways=(_PERMISSION_OUTCOME,)),
+    "PostToolUse": _EMPTY_SCHEMA._replace(context=CONTEXT_PATH),
 }
 
 
-def reply(native: str, decision: Decision, given: Object | None) -> Reply:
-    """The decision in the words of Devin's documentation; new input has no place there."""
-    return answer(written(_SHAPES.get(native, _SILENT), native, decision, given))
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision in the keys of Devin's documentation; new input has no place there."""
+    return json_reply(build_fields(_SCHEMAS.get(native, _EMPTY_SCHEMA), native, decision, native_input))
 
 
-def read_reply(native: str, said: Reply) -> Decision | None:
-    """What Devin is said to make of a hook's answer: any other code than 0 and 2 is an error that stops nothing."""
-    shape = _SHAPES.get(native, _SILENT)
-    if said.code == 2 and shape.ways:  # noqa: PLR2004  the code that refuses
-        return Decision(outcome="deny", reason=said.stderr.strip() or None)
-    if said.code != 0:
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a hook's reply as documented: any exit code but 0 and 2 is an error that stops nothing."""
+    schema = _SCHEMAS.get(native, _EMPTY_SCHEMA)
+    if hook_reply.code == 2 and schema.outcomes:  # noqa: PLR2004  the code that refuses
+        return Decision(outcome="deny", reason=hook_reply.stderr.strip() or None)
+    if hook_reply.code != 0:
         return None
-    if not said.stdout.strip().startswith("{"):
+    if not hook_reply.stdout.strip().startswith("{"):
         return Decision()
-    found = object_in(said.stdout)
-    return None if found is None else understood(shape, native, found)
+    fields = parse_object(hook_reply.stdout)
+    return None if fields is None else parse_fields(schema, native, fields)

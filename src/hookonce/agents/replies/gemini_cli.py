@@ -1,94 +1,93 @@
-"""What Gemini CLI takes for an answer: whatever text there is, as an object if it is one, else by the exit code.
+"""Replies to Gemini CLI: text on stdout or stderr, parsed as an object if it is one, else by exit code.
 
-A person sees no reason, only `systemMessage`: what is refused or asked says its reason there too, before anything else.
+The user sees no reason, only `systemMessage`: the reason of a deny or an ask stands there too, first.
 """
 
 from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents.replies._answer import answer
-from hookonce.agents.replies.shaped import CONTEXT, OWN, Shape, Way, at, understood, written
+from hookonce.agents.replies._answer import json_reply
+from hookonce.agents.replies.shaped import CONTEXT_PATH, HOOK_OUTPUT_KEY, ReplySchema, OutcomeField, value_at, parse_fields, build_fields
 from hookonce.model import Decision, Json, Object, Reply
 from hookonce.texts import load
 
-_DENIES = Way(("decision",), ("reason",), {"deny": "deny", "block": "deny"}, needs=True)
-_ASKS = _DENIES._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
-_LOOSE = Shape(suppress=None, named=False, strict=False)
-_DEAF = _LOOSE._replace(proceed=None)
-_SHAPES = {
-    "BeforeTool": _LOOSE._replace(ways=(_ASKS,), input=(OWN, "tool_input")),
-    "AfterTool": _LOOSE._replace(ways=(_DENIES,), context=CONTEXT),
-    "BeforeAgent": _LOOSE._replace(ways=(_DENIES,), context=CONTEXT),
-    "AfterAgent": _LOOSE._replace(ways=(_DENIES,)),
-    "BeforeModel": _LOOSE._replace(ways=(_DENIES,), input=(OWN, "llm_request")),
-    "AfterModel": _LOOSE._replace(ways=(_DENIES,), output=(OWN, "llm_response")),
-    "BeforeToolSelection": _DEAF._replace(input=(OWN, "toolConfig")),
-    "SessionStart": _DEAF._replace(context=CONTEXT),
+_DENY_OUTCOME = OutcomeField(("decision",), ("reason",), {"deny": "deny", "block": "deny"}, requires_reason=True)
+_ASK_OUTCOME = _DENY_OUTCOME._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
+_LENIENT_SCHEMA = ReplySchema(suppress=None, requires_event_name=False, strict=False)
+_NO_STOP_SCHEMA = _LENIENT_SCHEMA._replace(proceed=None)
+_SCHEMAS = {
+    "BeforeTool": _LENIENT_SCHEMA._replace(ways=(_ASK_OUTCOME,), input=(HOOK_OUTPUT_KEY, "tool_input")),
+    "AfterTool": _LENIENT_SCHEMA._replace(ways=(_DENY_OUTCOME,), context=CONTEXT_PATH),
+    "BeforeAgent": _LENIENT_SCHEMA._replace(ways=(_DENY_OUTCOME,), context=CONTEXT_PATH),
+    "AfterAgent": _LENIENT_SCHEMA._replace(ways=(_DENY_OUTCOME,)),
+    "BeforeModel": _LENIENT_SCHEMA._replace(ways=(_DENY_OUTCOME,), input=(HOOK_OUTPUT_KEY, "llm_request")),
+    "AfterModel": _LENIENT_SCHEMA._replace(ways=(_DENY_OUTCOME,), output=(HOOK_OUTPUT_KEY, "llm_response")),
+    "BeforeToolSelection": _NO_STOP_SCHEMA._replace(input=(HOOK_OUTPUT_KEY, "toolConfig")),
+    "SessionStart": _NO_STOP_SCHEMA._replace(context=CONTEXT_PATH),
 }
-_MESSAGE, _OUTPUT = "systemMessage", "llm_response"
+_MESSAGE_KEY, _OUTPUT_KEY = "systemMessage", "llm_response"
 
 
-def reply(native: str, decision: Decision, given: Object | None) -> Reply:
-    """The decision as Gemini CLI honours it at this event, always as an object and never beside a code."""
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision as an object, never with an exit code."""
     if type(decision.updated_output) is str:
-        decision = replace(decision, updated_output=_response(decision.updated_output))
-    fields = written(_SHAPES.get(native, _DEAF), native, decision, given)
+        decision = replace(decision, updated_output=_build_llm_response(decision.updated_output))
+    fields = build_fields(_SCHEMAS.get(native, _NO_STOP_SCHEMA), native, decision, native_input)
     if "decision" in fields:
-        fields[_MESSAGE] = "\n".join(text for text in (fields["reason"], decision.system_message) if text)
-    return answer(fields)
+        fields[_MESSAGE_KEY] = "\n".join(text for text in (fields["reason"], decision.system_message) if text)
+    return json_reply(fields)
 
 
-def _response(text: str) -> Object:
-    """A text as the model's answer."""
+def _build_llm_response(text: str) -> Object:
     return {"candidates": [{"content": {"role": "model", "parts": [text]}, "finishReason": "STOP"}]}
 
 
-def read_reply(native: str, said: Reply) -> Decision | None:
-    """What Gemini CLI makes of a hook's answer; None where it takes the hook for a failed one."""
-    text = said.stdout.strip() or said.stderr.strip()
-    if not text or said.code < 0:
-        return None if said.code else Decision()
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a hook's reply as Gemini CLI does; None where Gemini CLI goes on as if the hook had failed."""
+    text = hook_reply.stdout.strip() or hook_reply.stderr.strip()
+    if not text or hook_reply.code < 0:
+        return None if hook_reply.code else Decision()
     try:
-        found = _unwrapped(load(text))
+        fields = _parse_nested_json(load(text))
     except (ValueError, RecursionError):
-        return _plain(native, text, said.code)
-    return _understood(native, found) if type(found) is dict else None
+        return _parse_plain_text(native, text, hook_reply.code)
+    return _build_decision(native, fields) if type(fields) is dict else None
 
 
-def _unwrapped(found: Json) -> Json:
-    """An object may come as the text of one."""
-    return load(found) if type(found) is str else found
+def _parse_nested_json(value: Json) -> Json:
+    """An object may come as the JSON text of one."""
+    return load(value) if type(value) is str else value
 
 
-def _plain(native: str, text: str, code: int) -> Decision | None:
-    """Text is shown, as a warning after code 1; after a higher code it is why the hook refuses."""
+def _parse_plain_text(native: str, text: str, code: int) -> Decision | None:
+    """Text is shown to the user, as a warning after code 1; after a higher code it is the reason of a denial."""
     if code == 0:
         return Decision(system_message=text)
-    if code == 1 or not _SHAPES.get(native, _DEAF).ways:
+    if code == 1 or not _SCHEMAS.get(native, _NO_STOP_SCHEMA).outcomes:
         return None
     return Decision(outcome="deny", reason=text)
 
 
-def _understood(native: str, found: Object) -> Decision | None:
-    decision = understood(_SHAPES.get(native, _DEAF), native, found)
+def _build_decision(native: str, fields: Object) -> Decision | None:
+    decision = parse_fields(_SCHEMAS.get(native, _NO_STOP_SCHEMA), native, fields)
     if decision is None:
         return None
-    output = _text(decision.updated_output)
-    return replace(decision, updated_output=output, system_message=_besides(decision, found))
+    output = _response_text(decision.updated_output)
+    return replace(decision, updated_output=output, system_message=_extra_message(decision, fields))
 
 
-def _besides(decision: Decision, found: Object) -> str | None:
-    """What the user is told besides the reason."""
-    told, reason = decision.system_message, at(found, _DENIES.reason, str)
-    if decision.outcome is None or told is None or not reason:
-        return told
-    return None if told == reason else told.removeprefix(f"{reason}\n") or None
+def _extra_message(decision: Decision, fields: Object) -> str | None:
+    """The system message without the reason that precedes it."""
+    message, reason = decision.system_message, value_at(fields, _DENY_OUTCOME.reason, str)
+    if decision.outcome is None or message is None or not reason:
+        return message
+    return None if message == reason else message.removeprefix(f"{reason}\n") or None
 
 
-def _text(output: Any) -> Any:
-    """The text of a model's answer that is nothing but a text."""
+def _response_text(output: Any) -> Any:
+    """The text of a model response that is nothing but one text."""
     candidates = output.get("candidates") if type(output) is dict else None
     first = candidates[0] if type(candidates) is list and len(candidates) == 1 else None
-    parts = at(first, ("content", "parts"), list) if type(first) is dict else None
+    parts = value_at(first, ("content", "parts"), list) if type(first) is dict else None
     return parts[0] if parts is not None and len(parts) == 1 and type(parts[0]) is str else output

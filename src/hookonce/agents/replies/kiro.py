@@ -1,69 +1,68 @@
-"""What Kiro takes for an answer: exit codes and plain text, heard at few events and otherwise by each generation."""
+"""Replies to Kiro: exit codes and plain text, honoured at few events and differently by each generation."""
 
 from typing import Literal, NamedTuple
 
-from hookonce.agents.replies._answer import UNSAID, answer, object_in
-from hookonce.agents.replies._refusal import REFUSES, refusal, refused
+from hookonce.agents.replies._answer import DEFAULT_REASON, json_reply, parse_object
+from hookonce.agents.replies._refusal import DENY_EXIT_CODE, exit_code_denial, parse_denial
 from hookonce.model import Decision, Object, Reply
 
 
-class Ear(NamedTuple):
-    """What is heard at an event: which exit codes refuse, and whether what is printed is told to the model."""
+class ExitCodePolicy(NamedTuple):
+    """Which exit codes deny at an event, and whether stdout becomes context for the model."""
 
-    refuses: Literal["none", "explained", "two", "any"] = "none"
-    printed: bool = False
+    deny_on: Literal["none", "explained", "two", "any"] = "none"
+    stdout_is_context: bool = False
 
 
-_DEAF = Ear()
-_EARS = {
+_IGNORE_POLICY = ExitCodePolicy()
+_POLICIES = {
     # hook files of IDE 1.0 and CLI 3: exit code 2 without a word on stderr lets the tool run
-    "PreToolUse": Ear("explained"),
-    "UserPromptSubmit": Ear("explained", printed=True),
-    "SessionStart": Ear(printed=True),
+    "PreToolUse": ExitCodePolicy("explained"),
+    "UserPromptSubmit": ExitCodePolicy("explained", stdout_is_context=True),
+    "SessionStart": ExitCodePolicy(stdout_is_context=True),
     # agent files of the command line up to 2.x; the IDE before 1.0 has the first name too, and minds any exit code
-    "preToolUse": Ear("two"),
-    "userPromptSubmit": Ear(printed=True),
-    "agentSpawn": Ear(printed=True),
+    "preToolUse": ExitCodePolicy("two"),
+    "userPromptSubmit": ExitCodePolicy(stdout_is_context=True),
+    "agentSpawn": ExitCodePolicy(stdout_is_context=True),
     # hook files of the IDE before 1.0
-    "promptSubmit": Ear("any", printed=True),
+    "promptSubmit": ExitCodePolicy("any", stdout_is_context=True),
 }
-_GOES_ON = "stop"  # the one event, of CLI 2, that reads an object
-_TASK = "PreTaskExec"  # a refusal is told to the model there, and the task runs all the same
+_STOP_EVENT = "stop"  # the one event, of CLI 2, that reads an object
+_TASK_EVENT = "PreTaskExec"  # a refusal is told to the model there, and the task runs all the same
 
 
-def reply(native: str, decision: Decision, given: Object | None) -> Reply:
-    """A refusal on stderr or what the model shall know on stdout: Kiro listens to one of them at a time."""
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write a denial on stderr or context on stdout: Kiro reads one of them at a time."""
     if decision.outcome != "deny":
         return Reply(stdout=decision.context or "")
-    if native == _GOES_ON:
-        return answer({"decision": "block", "reason": decision.reason or UNSAID})
-    return refusal(decision)
+    if native == _STOP_EVENT:
+        return json_reply({"decision": "block", "reason": decision.reason or DEFAULT_REASON})
+    return exit_code_denial(decision)
 
 
-def read_reply(native: str, said: Reply) -> Decision | None:
-    """What Kiro makes of a script's exit code and texts; None where it goes on as if there were none."""
-    ear, why = _EARS.get(native, _DEAF), said.stderr.strip()
-    if _is_refusal(ear, said.code, why):
-        return refused(why)
-    if native == _TASK and said.code == REFUSES and why:
-        return Decision(context=why)
-    if said.code != 0:
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse exit code and texts as Kiro does; None where it goes on as if there were none."""
+    policy, stderr = _POLICIES.get(native, _IGNORE_POLICY), hook_reply.stderr.strip()
+    if _is_denial(policy, hook_reply.code, stderr):
+        return parse_denial(stderr)
+    if native == _TASK_EVENT and hook_reply.code == DENY_EXIT_CODE and stderr:
+        return Decision(context=stderr)
+    if hook_reply.code != 0:
         return None
-    if native == _GOES_ON:
-        return _continued(said.stdout)
-    return Decision(context=said.stdout.strip() or None) if ear.printed else Decision()
+    if native == _STOP_EVENT:
+        return _parse_stop_block(hook_reply.stdout)
+    return Decision(context=hook_reply.stdout.strip() or None) if policy.stdout_is_context else Decision()
 
 
-def _is_refusal(ear: Ear, code: int, why: str) -> bool:
-    if ear.refuses == "any":
+def _is_denial(policy: ExitCodePolicy, code: int, stderr: str) -> bool:
+    if policy.deny_on == "any":
         return code != 0
-    return code == REFUSES and (ear.refuses == "two" or (ear.refuses == "explained" and why != ""))
+    return code == DENY_EXIT_CODE and (policy.deny_on == "two" or (policy.deny_on == "explained" and stderr != ""))
 
 
-def _continued(text: str) -> Decision:
-    """An agent that wants to stop goes on for this reason."""
-    found = object_in(text) or {}
-    reason = found.get("reason")
-    if found.get("decision") != "block" or type(reason) is not str:
+def _parse_stop_block(text: str) -> Decision:
+    fields = parse_object(text) or {}
+    reason = fields.get("reason")
+    if fields.get("decision") != "block" or type(reason) is not str:
         return Decision()
-    return Decision(outcome="deny", reason=None if reason in {"", UNSAID} else reason)
+    return Decision(outcome="deny", reason=None if reason in {"", DEFAULT_REASON} else reason)

@@ -1,56 +1,56 @@
-"""What the plugin in OpenCode takes for an answer, and where the functions of a plugin take it from."""
+"""Replies to OpenCode: the assignments that our plugin makes in the output of each plugin function."""
 
 from msgspec.structs import replace
 
 from hookonce.agents.replies import _assign
-from hookonce.agents.replies._assign import Place
+from hookonce.agents.replies._assign import AssignmentTarget
 from hookonce.model import Decision, Json, Object, Reply
 from hookonce.texts import dump
 
-_AFTER = "tool.execute.after"
-_THROWS = Place(refuses=True)
-_PLACES = {
-    "tool.execute.before": Place(refuses=True, input="args"),
-    _AFTER: Place(refuses=True, context="output.-", output="output"),
+_AFTER_TOOL = "tool.execute.after"
+_DENY_ONLY = AssignmentTarget(can_deny=True)
+_TARGETS = {
+    "tool.execute.before": AssignmentTarget(can_deny=True, input="args"),
+    _AFTER_TOOL: AssignmentTarget(can_deny=True, context="output.-", output="output"),
     # Beside the message stands what the system prompt is to hold for it.
-    "chat.message": Place(refuses=True, context="message.system"),
-    "command.execute.before": _THROWS,
-    "chat.params": _THROWS,
-    "chat.headers": _THROWS,
-    "experimental.chat.messages.transform": _THROWS,
-    "experimental.chat.system.transform": Place(refuses=True, context="system.-"),
-    "experimental.session.compacting": Place(context="context.-"),
-    "experimental.text.complete": Place(output="text"),
+    "chat.message": AssignmentTarget(can_deny=True, context="message.system"),
+    "command.execute.before": _DENY_ONLY,
+    "chat.params": _DENY_ONLY,
+    "chat.headers": _DENY_ONLY,
+    "experimental.chat.messages.transform": _DENY_ONLY,
+    "experimental.chat.system.transform": AssignmentTarget(can_deny=True, context="system.-"),
+    "experimental.session.compacting": AssignmentTarget(context="context.-"),
+    "experimental.text.complete": AssignmentTarget(output="text"),
 }
 
 
-def reply(native: str, decision: Decision, given: Object | None) -> Reply:
-    """The decision for the plugin to carry out."""
-    found = _assign.changes(_PLACES.get(native, Place()), decision, given)
-    if native == _AFTER and "output" in found:
-        found = _result(found["output"]) | {key: value for key, value in found.items() if key != "output"}
-    if native == _AFTER and "output.-" in found:
-        found["content.-"] = _parts(found["output.-"])[0]
-    return _assign.written(decision, found)
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision for the plugin to carry out."""
+    assignments = _assign.build_assignments(_TARGETS.get(native, AssignmentTarget()), decision, native_input)
+    if native == _AFTER_TOOL and "output" in assignments:
+        assignments = _result_assignments(assignments["output"]) | {key: value for key, value in assignments.items() if key != "output"}
+    if native == _AFTER_TOOL and "output.-" in assignments:
+        assignments["content.-"] = _text_parts(assignments["output.-"])[0]
+    return _assign.build_plugin_reply(decision, assignments)
 
 
-def _result(new: Json) -> Object:
-    """Built-in tools answer with a text and MCP tools with a list of parts; neither looks at the other's field."""
-    text = new if type(new) is str else dump(new).decode()
-    return {"output": text, "content": new if type(new) is list else _parts(text)}
+def _result_assignments(output: Json) -> Object:
+    """Built-in tools return a text and MCP tools a list of parts; neither reads the other's field."""
+    text = output if type(output) is str else dump(output).decode()
+    return {"output": text, "content": output if type(output) is list else _text_parts(text)}
 
 
-def _parts(text: Json) -> list[Json]:
+def _text_parts(text: Json) -> list[Json]:
     return [{"type": "text", "text": text}]
 
 
-def read_reply(native: str, said: Reply) -> Decision | None:
-    """What the plugin would carry out."""
-    heard = _assign.told(said)
-    if heard is None:
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a reply as the plugin does; None where it is no valid reply."""
+    plugin_reply = _assign.parse_plugin_reply(hook_reply)
+    if plugin_reply is None:
         return None
-    decision = _assign.understood(_PLACES.get(native, Place()), heard)
-    content = heard.tree.get("content") if native == _AFTER else None
-    if decision is None or content is None or content == _parts(decision.updated_output):
+    decision = _assign.decision_of(_TARGETS.get(native, AssignmentTarget()), plugin_reply)
+    content = plugin_reply.assignments.get("content") if native == _AFTER_TOOL else None
+    if decision is None or content is None or content == _text_parts(decision.updated_output):
         return decision
     return replace(decision, updated_output=content)

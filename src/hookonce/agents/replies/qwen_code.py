@@ -1,75 +1,76 @@
-"""What Qwen Code takes for an answer: Claude Code's words, read as Gemini CLI reads them.
+"""Replies to Qwen Code: Claude Code's keys, read as Gemini CLI reads them.
 
-After code 2 stdout is thrown away and stderr is the answer. To end the turn it takes for a refusal nearly everywhere.
+After code 2 stdout is discarded and stderr is the reply. Ending the turn counts as a denial nearly
+everywhere.
 """
 
-from hookonce.agents.replies._answer import answer, object_in
+from hookonce.agents.replies._answer import json_reply, parse_object
 from hookonce.agents.replies.shaped import (
     BLOCK,
-    CONTEXT,
+    CONTEXT_PATH,
     CONTINUE,
     PERMISSION,
-    REQUEST,
-    REQUEST_INPUT,
-    Shape,
-    understood,
-    written,
+    PERMISSION_REQUEST,
+    REQUEST_INPUT_PATH,
+    ReplySchema,
+    parse_fields,
+    build_fields,
 )
 from hookonce.model import Decision, Object, Reply
 from hookonce.texts import load
 
 _PERMISSION = PERMISSION._replace(words={"deny": "deny", "ask": "ask"})
-_EITHER = BLOCK._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
+_TOP_DECISION = BLOCK._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
 _BLOCK = BLOCK._replace(words={"block": "deny", "deny": "deny"}, needs=True)
-_LOOSE = Shape(proceed=None, named=False, strict=False)
-_BLOCKS, _TELLS = _LOOSE._replace(ways=(_BLOCK, CONTINUE)), _LOOSE._replace(context=CONTEXT)
-_SHAPES = {
-    "PreToolUse": _LOOSE._replace(ways=(_PERMISSION, _EITHER, CONTINUE)),
-    "PermissionRequest": _LOOSE._replace(ways=(REQUEST,), input=REQUEST_INPUT),
-    "PostToolUse": _TELLS._replace(ways=(CONTINUE,)),
-    "PostToolUseFailure": _TELLS,
-    "PostToolBatch": _BLOCKS,
-    "UserPromptSubmit": _TELLS._replace(ways=(_BLOCK,), proceed=("continue",)),
-    "UserPromptExpansion": _BLOCKS,
-    "SessionStart": _TELLS,
-    "Stop": _BLOCKS,
-    "SubagentStop": _BLOCKS,
-    "PreCompact": _TELLS,
-    "TodoCreated": _BLOCKS,
-    "TodoCompleted": _BLOCKS,
+_LENIENT_SCHEMA = ReplySchema(proceed=None, requires_event_name=False, strict=False)
+_BLOCK_SCHEMA, _CONTEXT_SCHEMA = _LENIENT_SCHEMA._replace(ways=(_BLOCK, CONTINUE)), _LENIENT_SCHEMA._replace(context=CONTEXT_PATH)
+_SCHEMAS = {
+    "PreToolUse": _LENIENT_SCHEMA._replace(ways=(_PERMISSION, _TOP_DECISION, CONTINUE)),
+    "PermissionRequest": _LENIENT_SCHEMA._replace(ways=(PERMISSION_REQUEST,), input=REQUEST_INPUT_PATH),
+    "PostToolUse": _CONTEXT_SCHEMA._replace(ways=(CONTINUE,)),
+    "PostToolUseFailure": _CONTEXT_SCHEMA,
+    "PostToolBatch": _BLOCK_SCHEMA,
+    "UserPromptSubmit": _CONTEXT_SCHEMA._replace(ways=(_BLOCK,), proceed=("continue",)),
+    "UserPromptExpansion": _BLOCK_SCHEMA,
+    "SessionStart": _CONTEXT_SCHEMA,
+    "Stop": _BLOCK_SCHEMA,
+    "SubagentStop": _BLOCK_SCHEMA,
+    "PreCompact": _CONTEXT_SCHEMA,
+    "TodoCreated": _BLOCK_SCHEMA,
+    "TodoCompleted": _BLOCK_SCHEMA,
 }
-_HEARD = frozenset({"UserPromptSubmit", "SessionStart"})  # plain text is told to the model
+_PLAIN_TEXT_EVENTS = frozenset({"UserPromptSubmit", "SessionStart"})  # plain text is told to the model
 
 
-def reply(native: str, decision: Decision, given: Object | None) -> Reply:
-    """The decision as Qwen Code honours it; a refused call is refused twice, for another hook's half may be lost."""
-    fields = written(_SHAPES.get(native, _LOOSE), native, decision, given)
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision; a denied call is denied in two fields, because another hook's reply may override one."""
+    fields = build_fields(_SCHEMAS.get(native, _LENIENT_SCHEMA), native, decision, native_input)
     if native == "PreToolUse" and decision.outcome == "deny":
         fields = {"decision": "deny", "reason": decision.reason} | fields
-    return answer(fields)
+    return json_reply(fields)
 
 
-def read_reply(native: str, said: Reply) -> Decision | None:
-    """What Qwen Code makes of a hook's answer; None where it goes on as if there were none."""
-    refused = said.code == 2  # noqa: PLR2004  the code that refuses
-    text = said.stderr.strip() if refused else said.stdout.strip() or said.stderr.strip()
-    if not text or said.code < 0:
-        return None if said.code else Decision()
-    found = object_in(text)
-    if found is not None:
-        return understood(_SHAPES.get(native, _LOOSE), native, found)
-    if refused:
-        return Decision(outcome="deny", reason=text) if _is_asked(native) else None
-    return None if said.code or _is_json(text) else _plain(native, said.stdout.strip())
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a hook's reply as Qwen Code does; None where Qwen Code goes on as if the hook had failed."""
+    is_denial = hook_reply.code == 2  # noqa: PLR2004  the code that refuses
+    text = hook_reply.stderr.strip() if is_denial else hook_reply.stdout.strip() or hook_reply.stderr.strip()
+    if not text or hook_reply.code < 0:
+        return None if hook_reply.code else Decision()
+    fields = parse_object(text)
+    if fields is not None:
+        return parse_fields(_SCHEMAS.get(native, _LENIENT_SCHEMA), native, fields)
+    if is_denial:
+        return Decision(outcome="deny", reason=text) if _is_deniable(native) else None
+    return None if hook_reply.code or _is_json(text) else _parse_plain_text(native, hook_reply.stdout.strip())
 
 
-def _is_asked(native: str) -> bool:
-    """Whether a refusal by code counts: nobody looks for one where only the turn can be ended."""
-    return bool({_EITHER.outcome, REQUEST.outcome} & {way.outcome for way in _SHAPES.get(native, _LOOSE).ways})
+def _is_deniable(native: str) -> bool:
+    """Whether exit code 2 denies: not where only the turn can be ended."""
+    return bool({_TOP_DECISION.outcome, PERMISSION_REQUEST.outcome} & {field.outcome for field in _SCHEMAS.get(native, _LENIENT_SCHEMA).outcomes})
 
 
 def _is_json(text: str) -> bool:
-    """JSON that is no object is no answer, and no text either."""
+    """JSON that is no object is neither a reply nor plain text."""
     try:
         load(text)
     except (ValueError, RecursionError):
@@ -77,5 +78,5 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _plain(native: str, text: str) -> Decision:
-    return Decision(context=text or None) if native in _HEARD else Decision()
+def _parse_plain_text(native: str, text: str) -> Decision:
+    return Decision(context=text or None) if native in _PLAIN_TEXT_EVENTS else Decision()

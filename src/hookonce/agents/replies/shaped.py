@@ -1,89 +1,89 @@
-"""The answer that Claude Code coined and others took over: common fields on top, an event's own below them.
+"""Reply schema of the `hookSpecificOutput` protocol that Claude Code coined and other agents took over.
 
-An agent has a table with a `Shape` for each of its events. `written(shape, event, decision, given)` is the object to
-answer with; `understood(shape, event, found)` is what an object that a hook has answered means, or None where the
-agent would refuse it. Exit codes, plain text and unknown keys are read differently everywhere, and are left to the
-agent's own file.
+An agent has a table with a `ReplySchema` for each of its events. `build_fields(schema, event, decision,
+native_input)` is the object to reply with; `parse_fields(schema, event, fields)` is the decision that an
+object means, or None where the agent would reject it. Exit codes, plain text and unknown keys differ
+everywhere and are left to the agent's package.
 
-A place is the path of keys to a value, and a shape has a place for each thing that can be said at its event; what has
-none there is not written, and not read either. `ways` are the ways to say an outcome: the first that has a word for it
-is written, and the first whose word means something counts. A way that `needs` a reason is given one where a decision
-has none. `named` is whether the event's own part must bear the event's name. `strict` is whether one value of a wrong
-kind, or one unknown word, spoils the whole answer; else it is as if it were not there.
+A key path leads to a value; a schema has a path for each thing that can be said at its event, and what has
+none is neither written nor read. `outcomes` are the fields that can carry an outcome: the first that has a
+word for it is written, and the first whose word means something counts. A field that `requires_reason` gets a
+default one. `requires_event_name`: the nested object must name the event. `strict`: one value of a wrong
+type, or one unknown word, invalidates the whole reply; otherwise that value is ignored.
 """
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from hookonce.agents.replies._answer import UNSAID
+from hookonce.agents.replies._answer import DEFAULT_REASON
 from hookonce.model import Decision, Object, Outcome
 
-Place = tuple[str, ...]
-OWN = "hookSpecificOutput"
-NAME: Place = (OWN, "hookEventName")
+KeyPath = tuple[str, ...]
+HOOK_OUTPUT_KEY = "hookSpecificOutput"
+EVENT_NAME_PATH: KeyPath = (HOOK_OUTPUT_KEY, "hookEventName")
 
 
-class Way(NamedTuple):
-    """One way to say an outcome: where it stands, where its reason, and what the words for it mean."""
+class OutcomeField(NamedTuple):
+    """Field that carries an outcome: its key path, the path of its reason, and the meaning of its words."""
 
-    outcome: Place
-    reason: Place
+    outcome: KeyPath
+    reason: KeyPath
     words: Mapping[str | bool, Outcome | None]
-    needs: bool = False
+    requires_reason: bool = False
 
 
-PERMISSION = Way(
-    (OWN, "permissionDecision"),
-    (OWN, "permissionDecisionReason"),
+PERMISSION = OutcomeField(
+    (HOOK_OUTPUT_KEY, "permissionDecision"),
+    (HOOK_OUTPUT_KEY, "permissionDecisionReason"),
     {"allow": "allow", "deny": "deny", "ask": "ask"},
 )
-REQUEST = Way((OWN, "decision", "behavior"), (OWN, "decision", "message"), {"allow": "allow", "deny": "deny"})
-BLOCK = Way(("decision",), ("reason",), {"block": "deny", "approve": None})
+PERMISSION_REQUEST = OutcomeField((HOOK_OUTPUT_KEY, "decision", "behavior"), (HOOK_OUTPUT_KEY, "decision", "message"), {"allow": "allow", "deny": "deny"})
+BLOCK = OutcomeField(("decision",), ("reason",), {"block": "deny", "approve": None})
 # To end the turn is the only way to refuse at some events; a shape with this way has no place to `proceed`.
-CONTINUE = Way(("continue",), ("stopReason",), {False: "deny", True: None})
-CONTEXT: Place = (OWN, "additionalContext")
-INPUT: Place = (OWN, "updatedInput")
-REQUEST_INPUT: Place = (OWN, "decision", "updatedInput")
+CONTINUE = OutcomeField(("continue",), ("stopReason",), {False: "deny", True: None})
+CONTEXT_PATH: KeyPath = (HOOK_OUTPUT_KEY, "additionalContext")
+INPUT_PATH: KeyPath = (HOOK_OUTPUT_KEY, "updatedInput")
+REQUEST_INPUT_PATH: KeyPath = (HOOK_OUTPUT_KEY, "decision", "updatedInput")
 
 
-class Shape(NamedTuple):
-    """How one event says what; a place that is None does not exist there."""
+class ReplySchema(NamedTuple):
+    """Key paths of one event's reply; a path that is None does not exist there."""
 
-    ways: tuple[Way, ...] = ()
-    context: Place | None = None
-    input: Place | None = None
-    output: Place | None = None
-    proceed: Place | None = ("continue",)
-    end: Place = ("stopReason",)  # why the turn ends
-    message: Place | None = ("systemMessage",)
-    suppress: Place | None = ("suppressOutput",)
-    named: bool = True
+    outcomes: tuple[OutcomeField, ...] = ()
+    context: KeyPath | None = None
+    input: KeyPath | None = None
+    output: KeyPath | None = None
+    proceed: KeyPath | None = ("continue",)
+    stop_reason: KeyPath = ("stopReason",)  # why the turn ends
+    message: KeyPath | None = ("systemMessage",)
+    suppress: KeyPath | None = ("suppressOutput",)
+    requires_event_name: bool = True
     strict: bool = True
 
 
-def written(shape: Shape, event: str, decision: Decision, given: Object | None) -> Object:
-    """The object that says the decision; `given` is the new input in the agent's own words."""
-    made: Object = {}
+def build_fields(schema: ReplySchema, event: str, decision: Decision, native_input: Object | None) -> Object:
+    """Build the reply object of a decision; `native_input` is the new input in the agent's own names."""
+    fields: Object = {}
     if decision.proceed is False:
-        _put(made, shape.proceed, value=False)
-        _put(made, shape.end, decision.reason)
-    _decide(made, shape, decision)
-    _put(made, shape.input, given)
-    _put(made, shape.context, decision.context)
-    _put(made, shape.output, decision.updated_output)
-    _put(made, shape.message, decision.system_message)
-    _put(made, shape.suppress, decision.suppress_output or None)
-    if OWN in made:
-        made[OWN] = {NAME[-1]: event} | made[OWN]
-    return made
+        _put_value(fields, schema.proceed, value=False)
+        _put_value(fields, schema.stop_reason, decision.reason)
+    _put_outcome(fields, schema, decision)
+    _put_value(fields, schema.input, native_input)
+    _put_value(fields, schema.context, decision.context)
+    _put_value(fields, schema.output, decision.updated_output)
+    _put_value(fields, schema.message, decision.system_message)
+    _put_value(fields, schema.suppress, decision.suppress_output or None)
+    if HOOK_OUTPUT_KEY in fields:
+        fields[HOOK_OUTPUT_KEY] = {EVENT_NAME_PATH[-1]: event} | fields[HOOK_OUTPUT_KEY]
+    return fields
 
 
-def _decide(made: Object, shape: Shape, decision: Decision) -> None:
-    for way in shape.ways if decision.outcome else ():
-        for word, outcome in way.words.items():
+def _put_outcome(fields: Object, schema: ReplySchema, decision: Decision) -> None:
+    for field in schema.outcomes if decision.outcome else ():
+        for word, outcome in field.words.items():
             if outcome == decision.outcome:
-                _put(made, way.outcome, word)
-                _put(made, way.reason, UNSAID if way.needs and not _is_text(decision.reason) else decision.reason)
+                _put_value(fields, field.outcome, word)
+                _put_value(fields, field.reason, DEFAULT_REASON if field.requires_reason and not _is_text(decision.reason) else decision.reason)
                 return
 
 
@@ -91,58 +91,58 @@ def _is_text(reason: str | None) -> bool:
     return bool(reason and reason.strip())
 
 
-def _put(made: Object, place: Place | None, value: Any) -> None:
-    if place is None or value is None:
+def _put_value(fields: Object, path: KeyPath | None, value: Any) -> None:
+    if path is None or value is None:
         return
-    for key in place[:-1]:
-        made = made.setdefault(key, {})
-    made[place[-1]] = value
+    for key in path[:-1]:
+        fields = fields.setdefault(key, {})
+    fields[path[-1]] = value
 
 
-def understood(shape: Shape, event: str, found: Object) -> Decision | None:
-    """What the agent takes an object for; None where it would not take it at all."""
-    if (shape.named and found.get(OWN) is not None and at(found, NAME) != event) or not is_sound(shape, found):
+def parse_fields(schema: ReplySchema, event: str, fields: Object) -> Decision | None:
+    """Parse a reply object into a decision; None where the agent would reject the object."""
+    if (schema.requires_event_name and fields.get(HOOK_OUTPUT_KEY) is not None and value_at(fields, EVENT_NAME_PATH) != event) or not is_valid(schema, fields):
         return None
-    outcome, reason = _outcome(shape, found)
-    proceed = False if at(found, shape.proceed) is False else None
+    outcome, reason = _parse_outcome(schema, fields)
+    proceed = False if value_at(fields, schema.proceed) is False else None
     if reason is None and proceed is False:
-        reason = at(found, shape.end, str)
+        reason = value_at(fields, schema.stop_reason, str)
     return Decision(
         outcome=outcome,
-        reason=None if reason == UNSAID else reason or None,
-        context=at(found, shape.context, str) or None,
-        updated_input=at(found, shape.input, dict),
-        updated_output=at(found, shape.output),
+        reason=None if reason == DEFAULT_REASON else reason or None,
+        context=value_at(fields, schema.context, str) or None,
+        updated_input=value_at(fields, schema.input, dict),
+        updated_output=value_at(fields, schema.output),
         proceed=proceed,
-        system_message=at(found, shape.message, str) or None,
-        suppress_output=at(found, shape.suppress, bool) or None,
+        system_message=value_at(fields, schema.message, str) or None,
+        suppress_output=value_at(fields, schema.suppress, bool) or None,
     )
 
 
-def _outcome(shape: Shape, found: Object) -> tuple[Outcome | None, str | None]:
-    for way in shape.ways:
-        word = at(found, way.outcome)
-        if type(word) in {str, bool} and (outcome := way.words.get(word)) is not None:
-            return outcome, at(found, way.reason, str)
+def _parse_outcome(schema: ReplySchema, fields: Object) -> tuple[Outcome | None, str | None]:
+    for field in schema.outcomes:
+        word = value_at(fields, field.outcome)
+        if type(word) in {str, bool} and (outcome := field.words.get(word)) is not None:
+            return outcome, value_at(fields, field.reason, str)
     return None, None
 
 
-def is_sound(shape: Shape, found: Object) -> bool:
-    """Whether everything that is read here is of its kind and each word known, where that matters."""
-    if not shape.strict:
+def is_valid(schema: ReplySchema, fields: Object) -> bool:
+    """Whether every value has its type and every word is known; always true for a schema that is not strict."""
+    if not schema.strict:
         return True
-    kinds: list[tuple[Place | None, type]] = [(way.reason, str) for way in shape.ways]
-    kinds += [(shape.context, str), (shape.input, dict), (shape.proceed, bool), (shape.end, str)]
-    kinds += [(shape.message, str), (shape.suppress, bool), ((OWN,), dict)]
-    words = [(at(found, way.outcome), way.words) for way in shape.ways]
-    return all(type(at(found, place)) in {kind, type(None)} for place, kind in kinds) and all(
-        word is None or (type(word) in {str, bool} and word in known) for word, known in words
+    kinds: list[tuple[KeyPath | None, type]] = [(field.reason, str) for field in schema.outcomes]
+    kinds += [(schema.context, str), (schema.input, dict), (schema.proceed, bool), (schema.stop_reason, str)]
+    kinds += [(schema.message, str), (schema.suppress, bool), ((HOOK_OUTPUT_KEY,), dict)]
+    words = [(value_at(fields, field.outcome), field.words) for field in schema.outcomes]
+    return all(type(value_at(fields, path)) in {kind, type(None)} for path, kind in kinds) and all(
+        word is None or (type(word) in {str, bool} and word in meanings) for word, meanings in words
     )
 
 
-def at(found: Object, place: Place | None, kind: type | None = None) -> Any:
-    """What stands at a place; None where it does not exist, or holds another kind of value than is wanted."""
-    value: Any = found if place else None
-    for key in place or ():
+def value_at(fields: Object, path: KeyPath | None, expected_type: type | None = None) -> Any:
+    """The value at a key path; None where it does not exist or has another type than expected."""
+    value: Any = fields if path else None
+    for key in path or ():
         value = value.get(key) if type(value) is dict else None
-    return value if kind is None or type(value) is kind else None
+    return value if expected_type is None or type(value) is expected_type else None

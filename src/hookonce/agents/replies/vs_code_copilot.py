@@ -1,65 +1,66 @@
-"""What Copilot in Visual Studio Code takes for an answer, by its source: Claude Code's words, each in its own place.
+"""Replies to Copilot in Visual Studio Code, by its source: Claude Code's keys, each in its own place.
 
-A Stop is refused in the event's own part and a SubagentStop at the top. A text under `stopReason` ends the turn even
-without `continue`. To refuse a prompt is to end the turn: every version knows that, and not every one a block there.
+A Stop is denied in the nested object and a SubagentStop at the top. A text under `stopReason` ends the turn
+even without `continue`. Denying a prompt means ending the turn: every version supports that, and not every
+one a block.
 """
 
 from typing import Any
 
-from hookonce.agents.replies._answer import answer, object_in
+from hookonce.agents.replies._answer import json_reply, parse_object
 from hookonce.agents.replies.shaped import (
     BLOCK,
-    CONTEXT,
+    CONTEXT_PATH,
     CONTINUE,
-    INPUT,
-    NAME,
-    OWN,
+    INPUT_PATH,
+    EVENT_NAME_PATH,
+    HOOK_OUTPUT_KEY,
     PERMISSION,
-    Shape,
-    Way,
-    at,
-    understood,
-    written,
+    ReplySchema,
+    OutcomeField,
+    value_at,
+    parse_fields,
+    build_fields,
 )
 from hookonce.model import Decision, Object, Reply
 
 _BLOCK = BLOCK._replace(needs=True)
-_NESTED = Way((OWN, "decision"), (OWN, "reason"), {"block": "deny"}, needs=True)
-_LOOSE = Shape(suppress=None, named=False, strict=False)
-_SHAPES = {
-    "PreToolUse": _LOOSE._replace(ways=(PERMISSION,), context=CONTEXT, input=INPUT),
-    "PostToolUse": _LOOSE._replace(ways=(_BLOCK,), context=CONTEXT),
-    "UserPromptSubmit": _LOOSE._replace(ways=(CONTINUE, _BLOCK), context=CONTEXT, proceed=None),
-    "Stop": _LOOSE._replace(ways=(_NESTED,)),
-    "SubagentStop": _LOOSE._replace(ways=(_BLOCK,)),
-    "SessionStart": _LOOSE._replace(context=CONTEXT),
-    "SubagentStart": _LOOSE._replace(context=CONTEXT),
+_NESTED_BLOCK = OutcomeField((HOOK_OUTPUT_KEY, "decision"), (HOOK_OUTPUT_KEY, "reason"), {"block": "deny"}, requires_reason=True)
+_LENIENT_SCHEMA = ReplySchema(suppress=None, requires_event_name=False, strict=False)
+_SCHEMAS = {
+    "PreToolUse": _LENIENT_SCHEMA._replace(ways=(PERMISSION,), context=CONTEXT_PATH, input=INPUT_PATH),
+    "PostToolUse": _LENIENT_SCHEMA._replace(ways=(_BLOCK,), context=CONTEXT_PATH),
+    "UserPromptSubmit": _LENIENT_SCHEMA._replace(ways=(CONTINUE, _BLOCK), context=CONTEXT_PATH, proceed=None),
+    "Stop": _LENIENT_SCHEMA._replace(ways=(_NESTED_BLOCK,)),
+    "SubagentStop": _LENIENT_SCHEMA._replace(ways=(_BLOCK,)),
+    "SessionStart": _LENIENT_SCHEMA._replace(context=CONTEXT_PATH),
+    "SubagentStart": _LENIENT_SCHEMA._replace(context=CONTEXT_PATH),
 }
 
 
-def reply(native: str, decision: Decision, given: Object | None) -> Reply:
-    """The decision in the place where this event has it."""
-    return answer(written(_SHAPES.get(native, _LOOSE), native, decision, given))
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision in the place where this event has it."""
+    return json_reply(build_fields(_SCHEMAS.get(native, _LENIENT_SCHEMA), native, decision, native_input))
 
 
-def read_reply(native: str, said: Reply) -> Decision | None:
-    """What the editor makes of a hook's answer; None where it only warns of the hook."""
-    shape, told = _SHAPES.get(native, _LOOSE), said.stderr.strip()
-    if said.code == 2 and shape.ways:  # noqa: PLR2004  the code that refuses
-        return None if native.endswith("Stop") and not told else Decision(outcome="deny", reason=told or None)
-    if said.code != 0:
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a hook's reply as VS Code Copilot does; None where VS Code Copilot goes on as if the hook had failed."""
+    schema, stderr = _SCHEMAS.get(native, _LENIENT_SCHEMA), hook_reply.stderr.strip()
+    if hook_reply.code == 2 and schema.outcomes:  # noqa: PLR2004  the code that refuses
+        return None if native.endswith("Stop") and not stderr else Decision(outcome="deny", reason=stderr or None)
+    if hook_reply.code != 0:
         return None
-    if not said.stdout.strip():
+    if not hook_reply.stdout.strip():
         return Decision()
-    found = object_in(said.stdout)
-    if found is None or _is_other(found.get(NAME[-1]), native):
+    fields = parse_object(hook_reply.stdout)
+    if fields is None or _is_other_event(fields.get(EVENT_NAME_PATH[-1]), native):
         return None
-    if type(found.get("stopReason")) is str:
-        found = found | {"continue": False}
-    if _is_other(at(found, NAME), native):
-        found = {key: value for key, value in found.items() if key != OWN}
-    return understood(shape, native, found)
+    if type(fields.get("stopReason")) is str:
+        fields = fields | {"continue": False}
+    if _is_other_event(value_at(fields, EVENT_NAME_PATH), native):
+        fields = {key: value for key, value in fields.items() if key != HOOK_OUTPUT_KEY}
+    return parse_fields(schema, native, fields)
 
 
-def _is_other(name: Any, native: str) -> bool:
+def _is_other_event(name: Any, native: str) -> bool:
     return type(name) is str and name != native

@@ -5,9 +5,9 @@ Each reads a request (`read`), and writes a turn as one document (`whole`) or as
 
 from importlib import import_module
 
-from hookonce.lab.apis._api import Api
+from hookonce.lab.apis._api import ModelApi
 
-APIS: dict[str, str] = {
+API_MODULES: dict[str, str] = {
     "/messages": "anthropic",
     "/chat/completions": "chat",
     "/responses": "responses",
@@ -16,8 +16,8 @@ APIS: dict[str, str] = {
 }
 
 
-def api_of(path: str) -> Api | None:
-    """The API that is spoken at a path."""
-    name = next((module for ending, module in APIS.items() if path.endswith(ending)), None)
-    found: Api | None = import_module(f"hookonce.lab.apis.{name}").API if name else None
-    return found
+def find_api(path: str) -> ModelApi | None:
+    """Find the API of a request path."""
+    name = next((module for path_suffix, module in API_MODULES.items() if path.endswith(path_suffix)), None)
+    api: ModelApi | None = import_module(f"hookonce.lab.apis.{name}").API if name else None
+    return api

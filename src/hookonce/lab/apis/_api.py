@@ -1,36 +1,36 @@
-"""What an API is to the scripted model, and how texts stand in requests of all of them."""
+"""Model APIs that the scripted server speaks, one module each. This map is the only list of them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from msgspec import Struct
 
-from hookonce.lab.talk import Talk, Turn
+from hookonce.lab.talk import Conversation, ModelTurn
 from hookonce.model import Object
 
-Piece = tuple[str | None, Object | str]  # the event's name if it has one, and its data
+StreamEvent = tuple[str | None, Object | str]  # the event's name if it has one, and its data
 
 
-class Api(Struct, frozen=True, kw_only=True):
-    """How an API is read and written."""
+class ModelApi(Struct, frozen=True, kw_only=True):
+    """Codec of one model API: parse a request, build a response, a stream or an error."""
 
     name: str
-    read: Callable[[Object, str], Talk]
-    whole: Callable[[Turn, Talk], Object]
-    pieces: Callable[[Turn, Talk], Iterator[Piece]]
-    error: Callable[[int, str], Object]
+    read_request: Callable[[Object, str], Conversation]
+    build_response: Callable[[ModelTurn, Conversation], Object]
+    build_stream: Callable[[ModelTurn, Conversation], Iterator[StreamEvent]]
+    build_error: Callable[[int, str], Object]
 
 
-def texts(content: Any) -> str:
-    """All text of a message's content, which is a text or a list of parts, some of which hold parts again."""
+def join_texts(content: Any) -> str:
+    """Join all text of a message's content, which is a text or nested parts."""
     if type(content) is str:
         return content
     if type(content) is dict:
-        return texts(content.get("text") or content.get("content") or content.get("output") or "")
-    return "\n".join(filter(None, map(texts, content))) if type(content) is list else ""
+        return join_texts(content.get("text") or content.get("content") or content.get("output") or "")
+    return "\n".join(filter(None, map(join_texts, content))) if type(content) is list else ""
 
 
-def properties(schema: Any) -> tuple[str, ...]:
-    """The names of a tool's arguments."""
-    found = schema.get("properties") if type(schema) is dict else None
-    return tuple(found) if type(found) is dict else ()
+def argument_names(schema: Any) -> tuple[str, ...]:
+    """Argument names of a tool's JSON schema."""
+    arguments = schema.get("properties") if type(schema) is dict else None
+    return tuple(arguments) if type(arguments) is dict else ()

@@ -1,9 +1,9 @@
-"""Anthropic Messages."""
+"""Anthropic Messages API."""
 
 from collections.abc import Iterator
 
-from hookonce.lab.apis._api import Api, Piece, properties, texts
-from hookonce.lab.talk import Offer, Said, Talk, Turn, call_id
+from hookonce.lab.apis._api import ModelApi, StreamEvent, argument_names, join_texts
+from hookonce.lab.talk import ToolOffer, ChatMessage, Conversation, ModelTurn, build_call_id
 from hookonce.model import Object
 from hookonce.texts import dump
 
@@ -15,39 +15,39 @@ _USAGE = {
 }
 
 
-def read(body: Object, _path: str) -> Talk:
+def read_request(body: Object, _path: str) -> Conversation:
     """The conversation of a request."""
-    said = [Said("system", texts(body.get("system")))]
+    messages = [ChatMessage("system", join_texts(body.get("system")))]
     for message in body.get("messages") or []:
-        said += _said(message)
-    return Talk(
-        said=said,
-        tools={one["name"]: Offer(properties=properties(one.get("input_schema"))) for one in body.get("tools") or []},
+        messages += _parse_message(message)
+    return Conversation(
+        messages=messages,
+        tools={tool["name"]: ToolOffer(properties=argument_names(tool.get("input_schema"))) for tool in body.get("tools") or []},
         model=str(body.get("model")),
         streams=body.get("stream") is True,
     )
 
 
-def _said(message: Object) -> list[Said]:
+def _parse_message(message: Object) -> list[ChatMessage]:
     """One message; what tools have answered comes in the user's name."""
     content = message.get("content")
     if message.get("role") != "user" or type(content) is not list:
-        return [Said(message["role"], texts(content))]
-    return [Said("tool" if part.get("type") == "tool_result" else "user", texts(part)) for part in content]
+        return [ChatMessage(message["role"], join_texts(content))]
+    return [ChatMessage("tool" if part.get("type") == "tool_result" else "user", join_texts(part)) for part in content]
 
 
-def whole(turn: Turn, talk: Talk) -> Object:
+def build_response(turn: ModelTurn, conversation: Conversation) -> Object:
     """A turn as one message."""
     blocks: list[Object] = [{"type": "text", "text": turn.text}]
     blocks += [
-        {"type": "tool_use", "id": call_id(turn, index, "toolu"), "name": call.name, "input": call.input}
+        {"type": "tool_use", "id": build_call_id(turn, index, "toolu"), "name": call.name, "input": call.input}
         for index, call in enumerate(turn.calls)
     ]
     return {
         "id": f"msg_{turn.scenario}_{turn.number}",
         "type": "message",
         "role": "assistant",
-        "model": talk.model,
+        "model": conversation.model,
         "content": blocks,
         "stop_reason": "tool_use" if turn.calls else "end_turn",
         "stop_sequence": None,
@@ -55,35 +55,35 @@ def whole(turn: Turn, talk: Talk) -> Object:
     }
 
 
-def pieces(turn: Turn, talk: Talk) -> Iterator[Piece]:
+def build_stream(turn: ModelTurn, conversation: Conversation) -> Iterator[StreamEvent]:
     """A turn as a stream."""
-    message = whole(turn, talk)
-    yield _named("message_start", message={**message, "content": [], "stop_reason": None})
+    message = build_response(turn, conversation)
+    yield _stream_event("message_start", message={**message, "content": [], "stop_reason": None})
     for index, block in enumerate(message["content"]):
-        yield from _block(index, block)
+        yield from _block_events(index, block)
     ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    yield _named("message_delta", delta=ending, usage={"output_tokens": _USAGE["output_tokens"]})
-    yield _named("message_stop")
+    yield _stream_event("message_delta", delta=ending, usage={"output_tokens": _USAGE["output_tokens"]})
+    yield _stream_event("message_stop")
 
 
-def _block(index: int, block: Object) -> Iterator[Piece]:
+def _block_events(index: int, block: Object) -> Iterator[StreamEvent]:
     if block["type"] == "text":
-        begun, told = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+        start_block, delta = {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
     else:
-        begun = {**block, "input": {}}
-        told = {"type": "input_json_delta", "partial_json": dump(block["input"]).decode()}
-    yield _named("content_block_start", index=index, content_block=begun)
-    yield _named("content_block_delta", index=index, delta=told)
-    yield _named("content_block_stop", index=index)
+        start_block = {**block, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": dump(block["input"]).decode()}
+    yield _stream_event("content_block_start", index=index, content_block=start_block)
+    yield _stream_event("content_block_delta", index=index, delta=delta)
+    yield _stream_event("content_block_stop", index=index)
 
 
-def _named(name: str, **more: object) -> Piece:
-    return name, {"type": name, **more}
+def _stream_event(name: str, **fields: object) -> StreamEvent:
+    return name, {"type": name, **fields}
 
 
-def error(_code: int, message: str) -> Object:
+def build_error(_code: int, message: str) -> Object:
     """A refusal of the API itself."""
     return {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
 
 
-API = Api(name="Anthropic Messages", read=read, whole=whole, pieces=pieces, error=error)
+API = ModelApi(name="Anthropic Messages", read_request=read_request, build_response=build_response, build_stream=build_stream, build_error=build_error)

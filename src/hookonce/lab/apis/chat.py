@@ -1,10 +1,10 @@
-"""OpenAI chat completions."""
+"""OpenAI chat completions API."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from hookonce.lab.apis._api import Api, Piece, properties, texts
-from hookonce.lab.talk import Offer, Said, Talk, Turn, call_id
+from hookonce.lab.apis._api import ModelApi, StreamEvent, argument_names, join_texts
+from hookonce.lab.talk import ToolOffer, ChatMessage, Conversation, ModelTurn, build_call_id
 from hookonce.model import Object
 from hookonce.texts import dump
 
@@ -12,26 +12,26 @@ _USAGE = {"prompt_tokens": 5000, "completion_tokens": 10, "total_tokens": 5010} 
 _ROLES: dict[Any, Any] = {"developer": "system", "function": "tool"}
 
 
-def read(body: Object, _path: str) -> Talk:
+def read_request(body: Object, _path: str) -> Conversation:
     """The conversation of a request."""
-    tools = [one["function"] for one in body.get("tools") or [] if type(one.get("function")) is dict]
-    return Talk(
-        said=[
-            Said(_ROLES.get(one.get("role"), one.get("role")), texts(one.get("content")))
-            for one in body.get("messages") or []
+    tools = [item["function"] for item in body.get("tools") or [] if type(item.get("function")) is dict]
+    return Conversation(
+        messages=[
+            ChatMessage(_ROLES.get(item.get("role"), item.get("role")), join_texts(item.get("content")))
+            for item in body.get("messages") or []
         ],
-        tools={one["name"]: Offer(properties=properties(one.get("parameters"))) for one in tools},
+        tools={item["name"]: ToolOffer(properties=argument_names(item.get("parameters"))) for item in tools},
         model=str(body.get("model")),
         streams=body.get("stream") is True,
         wants_json=(body.get("response_format") or {}).get("type") in {"json_object", "json_schema"},
     )
 
 
-def whole(turn: Turn, talk: Talk) -> Object:
+def build_response(turn: ModelTurn, conversation: Conversation) -> Object:
     """A turn as one completion."""
     calls = [
         {
-            "id": call_id(turn, index, "call"),
+            "id": build_call_id(turn, index, "call"),
             "type": "function",
             "function": {"name": call.name, "arguments": dump(call.input).decode()},
         }
@@ -39,16 +39,16 @@ def whole(turn: Turn, talk: Talk) -> Object:
     ]
     message = {"role": "assistant", "content": turn.text} | ({"tool_calls": calls} if calls else {})
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
-    return _base(turn, talk) | {"object": "chat.completion", "choices": [choice], "usage": _USAGE}
+    return _base_object(turn, conversation) | {"object": "chat.completion", "choices": [choice], "usage": _USAGE}
 
 
-def pieces(turn: Turn, talk: Talk) -> Iterator[Piece]:
+def build_stream(turn: ModelTurn, conversation: Conversation) -> Iterator[StreamEvent]:
     """A turn as a stream."""
-    (choice,) = whole(turn, talk)["choices"]
+    (choice,) = build_response(turn, conversation)["choices"]
     message = choice["message"]
-    base = _base(turn, talk) | {"object": "chat.completion.chunk"}
+    base = _base_object(turn, conversation) | {"object": "chat.completion.chunk"}
     deltas: list[Object] = [{"role": "assistant", "content": message["content"]}]
-    deltas += [{"tool_calls": [{"index": at, **call}]} for at, call in enumerate(message.get("tool_calls", ()))]
+    deltas += [{"tool_calls": [{"index": index, **call}]} for index, call in enumerate(message.get("tool_calls", ()))]
     for delta in deltas:
         yield None, base | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     yield None, base | {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}
@@ -56,13 +56,13 @@ def pieces(turn: Turn, talk: Talk) -> Iterator[Piece]:
     yield None, "[DONE]"
 
 
-def _base(turn: Turn, talk: Talk) -> Object:
-    return {"id": f"chatcmpl-{turn.scenario}-{turn.number}", "created": 1_700_000_000, "model": talk.model}
+def _base_object(turn: ModelTurn, conversation: Conversation) -> Object:
+    return {"id": f"chatcmpl-{turn.scenario}-{turn.number}", "created": 1_700_000_000, "model": conversation.model}
 
 
-def error(code: int, message: str) -> Object:
+def build_error(code: int, message: str) -> Object:
     """A refusal of the API itself."""
     return {"error": {"message": message, "type": "invalid_request_error", "code": str(code)}}
 
 
-API = Api(name="OpenAI chat completions", read=read, whole=whole, pieces=pieces, error=error)
+API = ModelApi(name="OpenAI chat completions", read_request=read_request, build_response=build_response, build_stream=build_stream, build_error=build_error)

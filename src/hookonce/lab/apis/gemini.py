@@ -1,58 +1,58 @@
-"""Gemini generateContent."""
+"""Gemini generateContent API."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from hookonce.lab.apis._api import Api, Piece, properties
-from hookonce.lab.talk import Offer, Said, Talk, Turn
+from hookonce.lab.apis._api import ModelApi, StreamEvent, argument_names
+from hookonce.lab.talk import ToolOffer, ChatMessage, Conversation, ModelTurn
 from hookonce.model import Object
 from hookonce.texts import dump
 
 _USAGE = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
-_JSON = ("responseJsonSchema", "responseSchema")
+_SCHEMA_KEYS = ("responseJsonSchema", "responseSchema")
 
 
-def read(body: Object, path: str) -> Talk:
+def read_request(body: Object, path: str) -> Conversation:
     """The conversation of a request."""
     model, _, verb = path.rpartition("/")[2].partition(":")
     settings = body.get("generationConfig") or {}
-    declared = [one for group in body.get("tools") or [] for one in group.get("functionDeclarations") or []]
-    said = [Said("system", _text(body.get("systemInstruction") or {}))]
+    declarations = [declaration for group in body.get("tools") or [] for declaration in group.get("functionDeclarations") or []]
+    messages = [ChatMessage("system", _content_text(body.get("systemInstruction") or {}))]
     for content in body.get("contents") or []:
-        said += _said(content)
-    return Talk(
-        said=said,
-        tools={one["name"]: Offer(properties=_arguments(one)) for one in declared},
+        messages += _parse_content(content)
+    return Conversation(
+        messages=messages,
+        tools={declaration["name"]: ToolOffer(properties=_declared_arguments(declaration)) for declaration in declarations},
         model=model,
         streams=verb == "streamGenerateContent",
-        wants_json=settings.get("responseMimeType") == "application/json" or any(key in settings for key in _JSON),
+        wants_json=settings.get("responseMimeType") == "application/json" or any(key in settings for key in _SCHEMA_KEYS),
     )
 
 
-def _arguments(declared: Object) -> tuple[str, ...]:
-    return properties(declared.get("parametersJsonSchema") or declared.get("parameters"))
+def _declared_arguments(declaration: Object) -> tuple[str, ...]:
+    return argument_names(declaration.get("parametersJsonSchema") or declaration.get("parameters"))
 
 
-def _text(content: Any) -> str:
+def _content_text(content: Any) -> str:
     if type(content) is str:
         return content
     return "\n".join(part.get("text", "") for part in content.get("parts") or [])
 
 
-def _said(content: Object) -> list[Said]:
+def _parse_content(content: Object) -> list[ChatMessage]:
     """One content; what tools have answered comes in the user's name."""
     if content.get("role") == "model":
-        return [Said("assistant", _text(content))]
-    found = [part for part in content.get("parts") or [] if type(part) is dict]
+        return [ChatMessage("assistant", _content_text(content))]
+    parts = [part for part in content.get("parts") or [] if type(part) is dict]
     return [
-        Said("tool", dump(part["functionResponse"]).decode())
+        ChatMessage("tool", dump(part["functionResponse"]).decode())
         if "functionResponse" in part
-        else Said("user", part.get("text", ""))
-        for part in found
+        else ChatMessage("user", part.get("text", ""))
+        for part in parts
     ]
 
 
-def whole(turn: Turn, _talk: Talk) -> Object:
+def build_response(turn: ModelTurn, _conversation: Conversation) -> Object:
     """A turn as one answer."""
     parts: list[Object] = [{"text": turn.text}] if turn.text or not turn.calls else []
     parts += [{"functionCall": {"name": call.name, "args": call.input}} for call in turn.calls]
@@ -60,14 +60,14 @@ def whole(turn: Turn, _talk: Talk) -> Object:
     return {"candidates": [candidate], "usageMetadata": _USAGE, "modelVersion": "scripted"}
 
 
-def pieces(turn: Turn, talk: Talk) -> Iterator[Piece]:
+def build_stream(turn: ModelTurn, conversation: Conversation) -> Iterator[StreamEvent]:
     """A turn as a stream, of one piece."""
-    yield None, whole(turn, talk)
+    yield None, build_response(turn, conversation)
 
 
-def error(code: int, message: str) -> Object:
+def build_error(code: int, message: str) -> Object:
     """A refusal of the API itself."""
     return {"error": {"code": code, "message": message, "status": "INVALID_ARGUMENT"}}
 
 
-API = Api(name="Gemini generateContent", read=read, whole=whole, pieces=pieces, error=error)
+API = ModelApi(name="Gemini generateContent", read_request=read_request, build_response=build_response, build_stream=build_stream, build_error=build_error)

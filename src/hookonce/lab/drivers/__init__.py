@@ -7,7 +7,7 @@ from hookonce.canon.names import AGENT_ALIASES
 from hookonce.errors import UnknownName
 from hookonce.lab.driver import Driver
 
-DRIVERS: dict[str, str] = {
+DRIVER_MODULES: dict[str, str] = {
     "claude-code": "claude_code",
     "codex": "codex",
     "gemini-cli": "gemini_cli",
@@ -20,10 +20,10 @@ DRIVERS: dict[str, str] = {
 
 
 @cache
-def load(name: str) -> Driver:
-    """The driver of that agent; its file is read on the first call."""
-    module = DRIVERS.get(AGENT_ALIASES.get(name, name))
+def load_driver(name: str) -> Driver:
+    """Load the driver of an agent; its module is imported on the first call."""
+    module = DRIVER_MODULES.get(AGENT_ALIASES.get(name, name))
     if module is None:
-        raise UnknownName(f"the lab cannot run {name!r}; it can run {', '.join(DRIVERS)}")
+        raise UnknownName(f"the lab cannot run {name!r}; it can run {', '.join(DRIVER_MODULES)}")
     driver: Driver = import_module(f"hookonce.lab.drivers.{module}").DRIVER
     return driver

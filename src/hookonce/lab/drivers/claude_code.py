@@ -1,58 +1,57 @@
-"""Claude Code in the lab: print mode, a fake key, tools allowed by name."""
+"""Claude Code driver: print mode, a fake key, tools allowed by name."""
 
-from hookonce.lab.driver import Driver, Stand, Trip
-from hookonce.lab.mark import mark
-from hookonce.lab.scenarios import SERVER
+from hookonce.lab.driver import Driver, RunEnv, ExtraRun
+from hookonce.lab.mark import scenario_marker
+from hookonce.lab.scenarios import MCP_SERVER
 from hookonce.texts import dump
 
-_TOOLS = f"Bash,Write,Edit,Read,WebFetch,Agent,Task,mcp__{SERVER}__echo"
+_ALLOWED_TOOLS = f"Bash,Write,Edit,Read,WebFetch,Agent,Task,mcp__{MCP_SERVER}__echo"
 _INTERACTIVE = "comes only where a person sits at a terminal"
-_COMMAND = ".claude/commands/lab.md"  # a command of the project, which stands for a prompt
+_COMMAND_FILE = ".claude/commands/lab.md"  # a command of the project, which stands for a prompt
 
 
-def _prepare(stand: Stand) -> None:
-    servers = {SERVER: {"type": "stdio", "command": stand.mcp[0], "args": stand.mcp[1:]}}
-    stand.home.joinpath("mcp.json").write_bytes(dump({"mcpServers": servers}))
-    stand.home.joinpath(".claude").mkdir()
-    stand.home.joinpath(".claude/settings.json").write_bytes(dump({"skipWebFetchPreflight": True}))
+def _write_settings(env: RunEnv) -> None:
+    servers = {MCP_SERVER: {"type": "stdio", "command": env.mcp[0], "args": env.mcp[1:]}}
+    env.home.joinpath("mcp.json").write_bytes(dump({"mcpServers": servers}))
+    env.home.joinpath(".claude").mkdir()
+    env.home.joinpath(".claude/settings.json").write_bytes(dump({"skipWebFetchPreflight": True}))
 
 
-def _words(stand: Stand) -> list[str]:
-    return [*_asking(stand), "--allowedTools", _TOOLS]
+def _command(env: RunEnv) -> list[str]:
+    return [*_command_without_tools(env), "--allowedTools", _ALLOWED_TOOLS]
 
 
-def _asking(stand: Stand, prompt: str | None = None) -> list[str]:
-    """The call without any tool allowed."""
-    words = [str(stand.program), "-p", prompt or stand.prompt, "--model", "claude-sonnet-4-5"]
-    return [*words, "--output-format", "json", "--mcp-config", str(stand.home / "mcp.json")]
+def _command_without_tools(env: RunEnv, prompt: str | None = None) -> list[str]:
+    arguments = [str(env.program), "-p", prompt or env.prompt, "--model", "claude-sonnet-4-5"]
+    return [*arguments, "--output-format", "json", "--mcp-config", str(env.home / "mcp.json")]
 
 
-def _first_time(stand: Stand) -> list[str]:
-    return [*_words(stand), "--init"]
+def _init_command(env: RunEnv) -> list[str]:
+    return [*_command(env), "--init"]
 
 
-def _other_model(stand: Stand) -> list[str]:
-    return _asking(stand, "/model claude-haiku-4-5")
+def _model_switch_command(env: RunEnv) -> list[str]:
+    return _command_without_tools(env, "/model claude-haiku-4-5")
 
 
-def _by_command(stand: Stand) -> list[str]:
-    return [*_asking(stand, "/lab"), "--allowedTools", _TOOLS]
+def _slash_command(env: RunEnv) -> list[str]:
+    return [*_command_without_tools(env, "/lab"), "--allowedTools", _ALLOWED_TOOLS]
 
 
-def _environment(stand: Stand) -> dict[str, str]:
-    off = ("DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING")
-    quiet = dict.fromkeys((*off, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "IS_SANDBOX"), "1")
-    return quiet | {"ANTHROPIC_BASE_URL": stand.url, "ANTHROPIC_API_KEY": "no-key"}
+def _environment(env: RunEnv) -> dict[str, str]:
+    switches = ("DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING")
+    variables = dict.fromkeys((*switches, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "IS_SANDBOX"), "1")
+    return variables | {"ANTHROPIC_BASE_URL": env.url, "ANTHROPIC_API_KEY": "no-key"}
 
 
 DRIVER = Driver(
     agent="claude-code",
     version="2.1.325",
     program="@anthropic-ai/claude-code-{platform}/claude",
-    prepare=_prepare,
-    words=_words,
+    prepare=_write_settings,
+    command=_command,
     environment=_environment,
-    more={
+    extra_arguments={
         "shell": {"description": "a command of the lab"},
         "agent": {"subagent_type": "general-purpose", "run_in_background": False},
     },
@@ -60,16 +59,16 @@ DRIVER = Driver(
         "fires:Notification": _INTERACTIVE,
         "fires:PermissionDenied": "comes only from its own classifier of commands",
     },
-    trips=(
-        Trip(scenario="error"),
-        Trip(scenario="walk"),
-        Trip(scenario="refuse-shell", words=_asking),
-        Trip(scenario="talk", words=_first_time, files={"CLAUDE.md": "Be short.\n"}),
-        Trip(scenario="talk", words=_by_command, files={_COMMAND: mark("talk", "claude-code", "{dir}")}),
-        Trip(scenario="tasks"),
-        Trip(scenario="talk", words=_other_model),
+    extra_runs=(
+        ExtraRun(scenario="error"),
+        ExtraRun(scenario="walk"),
+        ExtraRun(scenario="refuse-shell", command=_command_without_tools),
+        ExtraRun(scenario="talk", command=_init_command, files={"CLAUDE.md": "Be short.\n"}),
+        ExtraRun(scenario="talk", command=_slash_command, files={_COMMAND_FILE: scenario_marker("talk", "claude-code", "{dir}")}),
+        ExtraRun(scenario="tasks"),
+        ExtraRun(scenario="talk", command=_model_switch_command),
     ),
-    expects=frozenset(
+    expected_events=frozenset(
         {
             "CwdChanged",
             "InstructionsLoaded",
@@ -83,5 +82,5 @@ DRIVER = Driver(
             "UserPromptExpansion",
         }
     ),
-    comes_and_goes=frozenset({"FileChanged", "MessageDisplay", "PostModelSwitch", "StopFailure"}),
+    unsteady_events=frozenset({"FileChanged", "MessageDisplay", "PostModelSwitch", "StopFailure"}),
 )

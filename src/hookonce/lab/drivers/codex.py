@@ -1,10 +1,10 @@
-"""Codex in the lab: `codex exec` with a provider of ours; hooks are trusted as `install --trust` does it."""
+"""Codex driver: `codex exec` with a local provider; hooks are trusted by `install --trust`."""
 
 from shlex import quote
 
-from hookonce.lab.driver import Driver, Stand, Trip
-from hookonce.lab.scenarios import SERVER
-from hookonce.lab.talk import Call, Talk
+from hookonce.lab.driver import Driver, RunEnv, ExtraRun
+from hookonce.lab.scenarios import MCP_SERVER
+from hookonce.lab.talk import ModelToolCall, Conversation
 from hookonce.model import Object
 from hookonce.texts import dump
 
@@ -30,65 +30,65 @@ stream_max_retries = 0
 command = {program}
 args = {arguments}
 """
-_NEVER = "comes when a person interrupts a turn"
-_APP = "comes only when a long conversation is shortened, or a program asks its app server for that"
+_INTERRUPT_NOTE = "comes when a person interrupts a turn"
+_COMPACT_NOTE = "comes only when a long conversation is shortened, or a program asks its app server for that"
 
 
-def _prepare(stand: Stand) -> None:
-    folder = stand.home / ".codex"
+def _write_settings(env: RunEnv) -> None:
+    folder = env.home / ".codex"
     folder.mkdir()
-    told = {"url": f"{stand.url}/v1", "program": stand.mcp[0], "arguments": stand.mcp[1:]}
-    made = _SETTINGS.format(server=SERVER, **{name: dump(value).decode() for name, value in told.items()})
-    (folder / "config.toml").write_text(made, encoding="utf-8")
+    values = {"url": f"{env.url}/v1", "program": env.mcp[0], "arguments": env.mcp[1:]}
+    settings = _SETTINGS.format(server=MCP_SERVER, **{name: dump(value).decode() for name, value in values.items()})
+    (folder / "config.toml").write_text(settings, encoding="utf-8")
 
 
-def _words(stand: Stand) -> list[str]:
-    return [str(stand.program), "exec", "--json", "--skip-git-repo-check", stand.prompt]
+def _command(env: RunEnv) -> list[str]:
+    return [str(env.program), "exec", "--json", "--skip-git-repo-check", env.prompt]
 
 
-def _sandboxed(stand: Stand) -> list[str]:
+def _sandbox_command(env: RunEnv) -> list[str]:
     """Where tools of MCP servers need an approval that nobody can give, unless a hook does."""
-    return [*_words(stand)[:-1], "-c", 'sandbox_mode="workspace-write"', stand.prompt]
+    return [*_command(env)[:-1], "-c", 'sandbox_mode="workspace-write"', env.prompt]
 
 
-def _environment(stand: Stand) -> dict[str, str]:
-    return {"LAB_KEY": "no-key", "CODEX_HOME": str(stand.home / ".codex")}
+def _environment(env: RunEnv) -> dict[str, str]:
+    return {"LAB_KEY": "no-key", "CODEX_HOME": str(env.home / ".codex")}
 
 
-def _shell(given: Object, talk: Talk) -> Call:
-    if "exec_command" in talk.tools:
-        return Call("exec_command", {"cmd": given["command"]})
-    if "shell_command" in talk.tools:
-        return Call("shell_command", {"command": given["command"]})
-    return Call("shell", {"command": ["sh", "-c", given["command"]]})
+def _shell_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
+    if "exec_command" in conversation.tools:
+        return ModelToolCall("exec_command", {"cmd": arguments["command"]})
+    if "shell_command" in conversation.tools:
+        return ModelToolCall("shell_command", {"command": arguments["command"]})
+    return ModelToolCall("shell", {"command": ["sh", "-c", arguments["command"]]})
 
 
-def _read(given: Object, talk: Talk) -> Call:
+def _read_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
     """There is no tool for reading: models do it with a command."""
-    return _shell({"command": f"cat {quote(given['path'])}"}, talk)
+    return _shell_call({"command": f"cat {quote(arguments['path'])}"}, conversation)
 
 
-def _write(given: Object, talk: Talk) -> Call:
-    lines = "".join(f"+{line}\n" for line in given["content"].splitlines())
-    return _patch(f"*** Add File: {given['path']}\n{lines}", talk)
+def _write_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
+    lines = "".join(f"+{line}\n" for line in arguments["content"].splitlines())
+    return _patch_call(f"*** Add File: {arguments['path']}\n{lines}", conversation)
 
 
-def _edit(given: Object, talk: Talk) -> Call:
-    return _patch(f"*** Update File: {given['path']}\n@@\n-{given['old_text']}\n+{given['new_text']}\n", talk)
+def _edit_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
+    return _patch_call(f"*** Update File: {arguments['path']}\n@@\n-{arguments['old_text']}\n+{arguments['new_text']}\n", conversation)
 
 
-def _patch(body: str, talk: Talk) -> Call:
+def _patch_call(body: str, conversation: Conversation) -> ModelToolCall:
     text = f"*** Begin Patch\n{body}*** End Patch\n"
-    offer = talk.tools.get("apply_patch")
-    return Call("apply_patch", {"input": text} if offer is not None and not offer.free else text)
+    offer = conversation.tools.get("apply_patch")
+    return ModelToolCall("apply_patch", {"input": text} if offer is not None and not offer.takes_text else text)
 
 
-def _agent(given: Object, _talk: Talk) -> Call:
-    return Call("spawn_agent", {"message": given["prompt"]}, "multi_agent_v1")
+def _agent_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
+    return ModelToolCall("spawn_agent", {"message": arguments["prompt"]}, "multi_agent_v1")
 
 
-def _mcp(given: Object, _talk: Talk) -> Call:
-    return Call("echo", given, f"mcp__{SERVER}")
+def _mcp_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
+    return ModelToolCall("echo", arguments, f"mcp__{MCP_SERVER}")
 
 
 DRIVER = Driver(
@@ -96,20 +96,20 @@ DRIVER = Driver(
     version="0.166.0",
     program="@openai/codex-{platform}/vendor/*/bin/codex",
     install=("--trust",),
-    prepare=_prepare,
-    words=_words,
+    prepare=_write_settings,
+    command=_command,
     environment=_environment,
-    calls={
-        "shell": _shell,
-        "file_read": _read,
-        "file_write": _write,
-        "file_edit": _edit,
-        "agent": _agent,
-        "mcp": _mcp,
+    tool_calls={
+        "shell": _shell_call,
+        "file_read": _read_call,
+        "file_write": _write_call,
+        "file_edit": _edit_call,
+        "agent": _agent_call,
+        "mcp": _mcp_call,
     },
-    unreachable={"fires:Interrupt": _NEVER, "fires:PreCompact": _APP, "fires:PostCompact": _APP},
-    trips=(Trip(scenario="refuse-mcp", words=_sandboxed),),
-    expects=frozenset(
+    unreachable={"fires:Interrupt": _INTERRUPT_NOTE, "fires:PreCompact": _COMPACT_NOTE, "fires:PostCompact": _COMPACT_NOTE},
+    extra_runs=(ExtraRun(scenario="refuse-mcp", command=_sandbox_command),),
+    expected_events=frozenset(
         {
             "PermissionRequest",
         }

@@ -1,36 +1,35 @@
-"""Copilot CLI in the lab: one prompt, offline, a model provider of ours, tools allowed by name."""
+"""Copilot CLI driver: one prompt, offline, a local provider, tools allowed by name."""
 
-from hookonce.lab.driver import Driver, Stand, Trip
-from hookonce.lab.scenarios import SERVER
+from hookonce.lab.driver import Driver, RunEnv, ExtraRun
+from hookonce.lab.scenarios import MCP_SERVER
 from hookonce.texts import dump
 
-_ALLOWED = ("shell", "write", SERVER)  # reads and sub-agents are never asked about
+_ALLOWED_TOOLS = ("shell", "write", MCP_SERVER)  # reads and sub-agents are never asked about
 
 
-def _prepare(stand: Stand) -> None:
-    servers = {SERVER: {"type": "local", "command": stand.mcp[0], "args": stand.mcp[1:], "tools": ["*"]}}
-    stand.home.joinpath(".copilot").mkdir()
-    stand.home.joinpath(".copilot/mcp-config.json").write_bytes(dump({"mcpServers": servers}))
+def _write_settings(env: RunEnv) -> None:
+    servers = {MCP_SERVER: {"type": "local", "command": env.mcp[0], "args": env.mcp[1:], "tools": ["*"]}}
+    env.home.joinpath(".copilot").mkdir()
+    env.home.joinpath(".copilot/mcp-config.json").write_bytes(dump({"mcpServers": servers}))
 
 
-def _words(stand: Stand) -> list[str]:
-    return [*_asking(stand), *(word for name in _ALLOWED for word in ("--allow-tool", name))]
+def _command(env: RunEnv) -> list[str]:
+    return [*_command_without_tools(env), *(word for name in _ALLOWED_TOOLS for word in ("--allow-tool", name))]
 
 
-def _asking(stand: Stand) -> list[str]:
-    """The call without any tool allowed."""
-    return [str(stand.program), "-p", stand.prompt, "--no-auto-update"]
+def _command_without_tools(env: RunEnv) -> list[str]:
+    return [str(env.program), "-p", env.prompt, "--no-auto-update"]
 
 
-def _environment(stand: Stand) -> dict[str, str]:
+def _environment(env: RunEnv) -> dict[str, str]:
     return {
-        "COPILOT_PROVIDER_BASE_URL": f"{stand.url}/v1",
+        "COPILOT_PROVIDER_BASE_URL": f"{env.url}/v1",
         "COPILOT_PROVIDER_API_KEY": "no-key",
         "COPILOT_PROVIDER_TYPE": "openai",
         "COPILOT_MODEL": "scripted",
         "COPILOT_OFFLINE": "true",
         "COPILOT_AUTO_UPDATE": "false",
-        "XDG_CACHE_HOME": str(stand.cache),  # the program unpacks itself there
+        "XDG_CACHE_HOME": str(env.cache),  # the program unpacks itself there
     }
 
 
@@ -38,15 +37,15 @@ DRIVER = Driver(
     agent="copilot-cli",
     version="1.0.102",
     program="@github/copilot-{platform}/copilot",
-    prepare=_prepare,
-    words=_words,
+    prepare=_write_settings,
+    command=_command,
     environment=_environment,
-    more={
+    extra_arguments={
         "shell": {"description": "a command of the lab"},
         "agent": {"agent_type": "general-purpose", "name": "lab"},
     },
-    trips=(Trip(scenario="error"), Trip(scenario="missing"), Trip(scenario="refuse-shell", words=_asking)),
-    expects=frozenset(
+    extra_runs=(ExtraRun(scenario="error"), ExtraRun(scenario="missing"), ExtraRun(scenario="refuse-shell", command=_command_without_tools)),
+    expected_events=frozenset(
         {
             "errorOccurred",
             "notification",

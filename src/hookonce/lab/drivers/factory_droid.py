@@ -1,40 +1,40 @@
-"""Factory Droid in the lab: `droid exec` in its airgap, a model of ours among its custom ones, autonomy high."""
+"""Factory Droid driver: `droid exec` in its airgap, a custom model, autonomy high."""
 
-from hookonce.lab.driver import Driver, Stand
-from hookonce.lab.scenarios import SERVER
+from hookonce.lab.driver import Driver, RunEnv
+from hookonce.lab.scenarios import MCP_SERVER
 from hookonce.texts import dump
 
 _MODEL = "scripted"
 
 
-def _prepare(stand: Stand) -> None:
+def _write_settings(env: RunEnv) -> None:
     model = {
         "model": _MODEL,
         "displayName": _MODEL,
-        "baseUrl": f"{stand.url}/v1",
+        "baseUrl": f"{env.url}/v1",
         "apiKey": "no-key",
         "provider": "generic-chat-completion-api",
         "maxOutputTokens": 4096,
     }
     # Else its server is told to the model in some runs, and in others it comes too late for that.
     settings = {"customModels": [model], "blockOnMcpLoad": True}
-    server = {"type": "stdio", "command": stand.mcp[0], "args": stand.mcp[1:]}
-    stand.home.joinpath(".factory").mkdir()
-    stand.home.joinpath(".factory/settings.json").write_bytes(dump(settings))
-    stand.home.joinpath(".factory/mcp.json").write_bytes(dump({"mcpServers": {SERVER: server}}))
+    server = {"type": "stdio", "command": env.mcp[0], "args": env.mcp[1:]}
+    env.home.joinpath(".factory").mkdir()
+    env.home.joinpath(".factory/settings.json").write_bytes(dump(settings))
+    env.home.joinpath(".factory/mcp.json").write_bytes(dump({"mcpServers": {MCP_SERVER: server}}))
 
 
-def _words(stand: Stand) -> list[str]:
-    return [str(stand.program), "exec", "--auto", "high", "--model", f"custom:{_MODEL}", stand.prompt]
+def _command(env: RunEnv) -> list[str]:
+    return [str(env.program), "exec", "--auto", "high", "--model", f"custom:{_MODEL}", env.prompt]
 
 
-def _environment(stand: Stand) -> dict[str, str]:
+def _environment(env: RunEnv) -> dict[str, str]:
     """Sub-agents are started as `droid`, so that has to be found."""
     return {
-        "PATH": f"{stand.program.parent}:/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"{env.program.parent}:/usr/local/bin:/usr/bin:/bin",
         "FACTORY_AIRGAP_ENABLED": "true",
-        "FACTORY_API_BASE_URL": stand.url,
-        "FACTORY_TELEMETRY_INGEST_BASE_URL": f"{stand.url}/telemetry",
+        "FACTORY_API_BASE_URL": env.url,
+        "FACTORY_TELEMETRY_INGEST_BASE_URL": f"{env.url}/telemetry",
         "FACTORY_DROID_AUTO_UPDATE_ENABLED": "false",
         "FACTORY_DISABLE_KEYRING": "true",
     }
@@ -44,10 +44,10 @@ DRIVER = Driver(
     agent="factory-droid",
     version="0.215.0",
     program="@factory/cli-{platform}/bin/droid",
-    prepare=_prepare,
-    words=_words,
+    prepare=_write_settings,
+    command=_command,
     environment=_environment,
-    more={
+    extra_arguments={
         "shell": {"riskLevelReason": "a command of the lab", "riskLevel": "low"},
         "agent": {"subagent_type": "worker"},
     },

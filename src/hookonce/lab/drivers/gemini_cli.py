@@ -1,32 +1,32 @@
-"""Gemini CLI in the lab: one prompt, every tool approved, the folder trusted as its user would."""
+"""Gemini CLI driver: one prompt, every tool approved, the folder trusted in its settings."""
 
-from hookonce.lab.driver import Driver, Stand
-from hookonce.lab.scenarios import SERVER
+from hookonce.lab.driver import Driver, RunEnv
+from hookonce.lab.scenarios import MCP_SERVER
 from hookonce.texts import dump
 
 
-def _prepare(stand: Stand) -> None:
+def _write_settings(env: RunEnv) -> None:
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
-        "mcpServers": {SERVER: {"command": stand.mcp[0], "args": stand.mcp[1:], "trust": True}},
+        "mcpServers": {MCP_SERVER: {"command": env.mcp[0], "args": env.mcp[1:], "trust": True}},
     }
-    stand.home.joinpath(".gemini").mkdir()
-    stand.home.joinpath(".gemini/settings.json").write_bytes(dump(settings))
-    stand.home.joinpath(".gemini/trustedFolders.json").write_bytes(dump({str(stand.project): "TRUST_FOLDER"}))
+    env.home.joinpath(".gemini").mkdir()
+    env.home.joinpath(".gemini/settings.json").write_bytes(dump(settings))
+    env.home.joinpath(".gemini/trustedFolders.json").write_bytes(dump({str(env.project): "TRUST_FOLDER"}))
 
 
-def _words(stand: Stand) -> list[str]:
-    started = [str(stand.node), str(stand.program)] if stand.node else [str(stand.program)]
-    return [*started, "-m", "gemini-2.5-flash", "-p", stand.prompt, "-o", "json", "--approval-mode", "yolo"]
+def _command(env: RunEnv) -> list[str]:
+    program = [str(env.node), str(env.program)] if env.node else [str(env.program)]
+    return [*program, "-m", "gemini-2.5-flash", "-p", env.prompt, "-o", "json", "--approval-mode", "yolo"]
 
 
-def _environment(stand: Stand) -> dict[str, str]:
+def _environment(env: RunEnv) -> dict[str, str]:
     return {
         "GEMINI_API_KEY": "no-key",
-        "GOOGLE_GEMINI_BASE_URL": stand.url,
+        "GOOGLE_GEMINI_BASE_URL": env.url,
         "GEMINI_CLI_NO_RELAUNCH": "true",
     }
 
@@ -35,11 +35,11 @@ DRIVER = Driver(
     agent="gemini-cli",
     version="0.61.0",
     program="@google/gemini-cli/bundle/gemini.js",
-    node=20,
-    prepare=_prepare,
-    words=_words,
+    min_node_version=20,
+    prepare=_write_settings,
+    command=_command,
     environment=_environment,
-    more={
+    extra_arguments={
         "shell": {"description": "a command of the lab"},
         "file_edit": {"instruction": "an edit of the lab"},
         "agent": {"agent_name": "generalist"},

@@ -1,18 +1,18 @@
-"""Qwen Code in the lab: one prompt to an OpenAI endpoint of ours, every tool approved."""
+"""Qwen Code driver: one prompt to a local OpenAI endpoint, every tool approved."""
 
-from hookonce.lab.driver import Driver, Stand, Trip
-from hookonce.lab.mark import mark
-from hookonce.lab.scenarios import SERVER
-from hookonce.lab.talk import Call, Talk
+from hookonce.lab.driver import Driver, RunEnv, ExtraRun
+from hookonce.lab.mark import scenario_marker
+from hookonce.lab.scenarios import MCP_SERVER
+from hookonce.lab.talk import ModelToolCall, Conversation
 from hookonce.model import Object
 from hookonce.texts import dump
 
 # 0.15.10 knows no exceptions from a proxy: it would look for the model where nobody listens.
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
-_COMMAND = ".qwen/commands/lab.md"  # a command of the project, which stands for a prompt
+_COMMAND_FILE = ".qwen/commands/lab.md"  # a command of the project, which stands for a prompt
 
 
-def _prepare(stand: Stand) -> None:
+def _write_settings(env: RunEnv) -> None:
     settings = {
         "security": {"auth": {"selectedType": "openai"}},
         "general": {"enableAutoUpdate": False},
@@ -20,49 +20,48 @@ def _prepare(stand: Stand) -> None:
         "telemetry": {"enabled": False},
         "memory": {"enableManagedAutoMemory": False, "enableManagedAutoDream": False},
         "model": {"name": "scripted"},
-        "mcpServers": {SERVER: {"command": stand.mcp[0], "args": stand.mcp[1:]}},
+        "mcpServers": {MCP_SERVER: {"command": env.mcp[0], "args": env.mcp[1:]}},
     }
-    stand.home.joinpath(".qwen").mkdir()
-    stand.home.joinpath(".qwen/settings.json").write_bytes(dump(settings))
+    env.home.joinpath(".qwen").mkdir()
+    env.home.joinpath(".qwen/settings.json").write_bytes(dump(settings))
 
 
-def _words(stand: Stand) -> list[str]:
-    return _asking(stand, stand.prompt)
+def _command(env: RunEnv) -> list[str]:
+    return _prompt_command(env, env.prompt)
 
 
-def _by_command(stand: Stand) -> list[str]:
-    return _asking(stand, "/lab")
+def _slash_command(env: RunEnv) -> list[str]:
+    return _prompt_command(env, "/lab")
 
 
-def _asking(stand: Stand, prompt: str) -> list[str]:
-    started = [str(stand.node), str(stand.program)] if stand.node else [str(stand.program)]
-    return [*started, "-p", prompt, "-o", "json", "--approval-mode", "yolo"]
+def _prompt_command(env: RunEnv, prompt: str) -> list[str]:
+    program = [str(env.node), str(env.program)] if env.node else [str(env.program)]
+    return [*program, "-p", prompt, "-o", "json", "--approval-mode", "yolo"]
 
 
-def _environment(stand: Stand) -> dict[str, str]:
+def _environment(env: RunEnv) -> dict[str, str]:
     return dict.fromkeys(_PROXIES, "") | {
         "OPENAI_API_KEY": "no-key",
-        "OPENAI_BASE_URL": f"{stand.url}/v1",
+        "OPENAI_BASE_URL": f"{env.url}/v1",
         "OPENAI_MODEL": "scripted",
         "QWEN_CODE_NO_RELAUNCH": "true",
-        "NODE_COMPILE_CACHE": str(stand.cache / "compiled"),
+        "NODE_COMPILE_CACHE": str(env.cache / "compiled"),
     }
 
 
-def _begun(given: Object, _talk: Talk) -> Call:
-    return _list(str(given["subject"]), "in_progress")
+def _task_create_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
+    return _todo_call(str(arguments["subject"]), "in_progress")
 
 
-def _done(_given: Object, _talk: Talk) -> Call:
-    return _list("A task", "completed")
+def _task_update_call(_arguments: Object, _conversation: Conversation) -> ModelToolCall:
+    return _todo_call("A task", "completed")
 
 
-def _list(subject: str, status: str) -> Call:
-    """There is one list of tasks, which is always told whole."""
-    return Call("todo_write", {"todos": [{"id": "1", "content": subject, "status": status}]})
+def _todo_call(subject: str, status: str) -> ModelToolCall:
+    return ModelToolCall("todo_write", {"todos": [{"id": "1", "content": subject, "status": status}]})
 
 
-def _set(**settings: Object) -> dict[str, str]:
+def _settings_file(**settings: Object) -> dict[str, str]:
     return {".qwen/settings.json": dump(settings).decode()}
 
 
@@ -70,22 +69,22 @@ DRIVER = Driver(
     agent="qwen-code",
     version="0.24.4",
     program="@qwen-code/qwen-code/cli.js",
-    node=22,
-    prepare=_prepare,
-    words=_words,
+    min_node_version=22,
+    prepare=_write_settings,
+    command=_command,
     environment=_environment,
-    calls={"TaskCreate": _begun, "TaskUpdate": _done},
-    more={
+    tool_calls={"TaskCreate": _task_create_call, "TaskUpdate": _task_update_call},
+    extra_arguments={
         "shell": {"is_background": False},
         "agent": {"subagent_type": "general-purpose", "run_in_background": False},
     },
-    trips=(
-        Trip(scenario="talk", words=_by_command, files={_COMMAND: mark("talk", "qwen-code", "{dir}")}),
-        Trip(scenario="tasks", files=_set(tools={"todoWrite": {"enabled": True}})),
-        Trip(scenario="walk", files=_set(model={"maxToolCallsPerTurn": 1})),
-        Trip(scenario="walk", files=_set(context={"autoCompactThreshold": 0.01})),
+    extra_runs=(
+        ExtraRun(scenario="talk", command=_slash_command, files={_COMMAND_FILE: scenario_marker("talk", "qwen-code", "{dir}")}),
+        ExtraRun(scenario="tasks", files=_settings_file(tools={"todoWrite": {"enabled": True}})),
+        ExtraRun(scenario="walk", files=_settings_file(model={"maxToolCallsPerTurn": 1})),
+        ExtraRun(scenario="walk", files=_settings_file(context={"autoCompactThreshold": 0.01})),
     ),
-    expects=frozenset(
+    expected_events=frozenset(
         {
             "InstructionsLoaded",
             "Notification",

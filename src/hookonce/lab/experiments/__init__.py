@@ -1,1 +1,1 @@
-"""The experiments, one file each: what is claimed, which runs try it, and what of a run decides (lab/experiment)."""
+"""Experiments: claims that are tried together, one module each, and the only list of them in running order."""

@@ -1,26 +1,26 @@
-"""Where nobody can be asked, a call that a hook wants a person to look at is not made."""
+"""Experiment `asked`: an ask decision prevents the call where nobody can be asked."""
 
-from hookonce.lab.claim import Claim, contradicted, judged
-from hookonce.lab.run import ending, has_asked, is_whole, summary
-from hookonce.lab.stage import Stage
+from hookonce.lab.claim import Claim, contradicted_claim, judge_claim
+from hookonce.lab.run import describe_end, is_hook_asked, is_complete, summarize_run
+from hookonce.lab.stage import Bench
 from hookonce.model import Object
 
-_NAME = "ask"
+_CLAIM = "ask"
 
 
-def claims(_stage: Stage) -> list[str]:
+def claim_names(_bench: Bench) -> list[str]:
     """One claim."""
-    return [_NAME]
+    return [_CLAIM]
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """One command that somebody should look at."""
-    said = {"decision": "ask", "reason": "the lab wants a person to look"}
-    rules: list[Object] = [{"event": "before_tool_execute", "say": said}]
-    seen = stage.play("refuse-shell", rules=rules, hooks=stage.everywhere)
-    if "shell.txt" in seen.files:
-        return [contradicted(_NAME, "the command ran though nobody was asked")]
-    if not has_asked(seen, "shell.txt"):
-        return [contradicted(_NAME, f"the hook was never asked ({summary(seen)})")]
-    whole = is_whole(seen, fragile=stage.driver.fragile)
-    return [judged(_NAME, f"the command did not run; {ending(seen)}", holds=whole)]
+    answer = {"decision": "ask", "reason": "the lab wants a person to look"}
+    rules: list[Object] = [{"event": "before_tool_execute", "say": answer}]
+    agent_run = bench.play("refuse-shell", rules=rules, hooks=bench.hooks_for_all_events)
+    if "shell.txt" in agent_run.files:
+        return [contradicted_claim(_CLAIM, "the command ran though nobody was asked")]
+    if not is_hook_asked(agent_run, "shell.txt"):
+        return [contradicted_claim(_CLAIM, f"the hook was never asked ({summarize_run(agent_run)})")]
+    ran_to_end = is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
+    return [judge_claim(_CLAIM, f"the command did not run; {describe_end(agent_run)}", holds=ran_to_end)]

@@ -1,15 +1,15 @@
-"""A refusal holds: nothing happens, whatever the tool; where the agent goes on, the model learns why."""
+"""Experiment `denied`: a deny prevents every kind of tool call, and the model learns the reason."""
 
 from collections.abc import Callable
 
-from hookonce.lab.claim import Claim, contradicted, held, unreachable
-from hookonce.lab.run import Run, has_asked, is_whole, summary, was_told
-from hookonce.lab.scenarios import SCENARIOS, SECRET, STEPS
-from hookonce.lab.stage import Stage
+from hookonce.lab.claim import Claim, contradicted_claim, held_claim, unreachable_claim
+from hookonce.lab.run import AgentRun, is_hook_asked, is_complete, summarize_run, is_text_sent
+from hookonce.lab.scenarios import SCENARIOS, FILE_SECRET, DENIABLE_STEPS
+from hookonce.lab.stage import Bench
 from hookonce.model import Object
 
 # By what a call is known in a hook's input, and what shows that it was made after all.
-_KNOWN = {
+_INPUT_MARKERS = {
     "shell": "shell.txt",
     "write": "written.txt",
     "edit": "gamma",
@@ -17,58 +17,58 @@ _KNOWN = {
     "mcp": "hello",
     "agent": "scenario=sub",
 }
-_UNCHANGED = SCENARIOS["refuse"].files["edited.txt"]
-_DONE: dict[str, tuple[str, str, Callable[[Run], bool]]] = {
+_ORIGINAL_TEXT = SCENARIOS["refuse"].files["edited.txt"]
+_EFFECTS: dict[str, tuple[str, str, Callable[[AgentRun], bool]]] = {
     "shell": ("the command ran", "the command did not run", lambda run: "shell.txt" in run.files),
     "write": ("the file was written", "no file was written", lambda run: "written.txt" in run.files),
-    "edit": ("the file was changed", "the file is as it was", lambda run: run.files.get("edited.txt") != _UNCHANGED),
+    "edit": ("the file was changed", "the file is as it was", lambda run: run.files.get("edited.txt") != _ORIGINAL_TEXT),
     "read": (
         "the model was sent what the file says",
         "the model never saw the file",
-        lambda run: was_told(run, SECRET),
+        lambda run: is_text_sent(run, FILE_SECRET),
     ),
-    "mcp": ("the server was called", "the server was not called", lambda run: bool(run.called)),
+    "mcp": ("the server was called", "the server was not called", lambda run: bool(run.mcp_calls)),
     "agent": ("the sub-agent worked", "no sub-agent worked", lambda run: "sub.txt" in run.files),
 }
 
 
-def claims(_stage: Stage) -> list[str]:
+def claim_names(_bench: Bench) -> list[str]:
     """One for each kind of call."""
-    return [f"deny:{word}" for word in STEPS]
+    return [f"deny:{step_name}" for step_name in DENIABLE_STEPS]
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """All of them in one run, or each in its own if a refusal ends a run."""
-    words = [word for word in STEPS if word not in stage.driver.lacks]
-    lacking = [unreachable(f"deny:{word}", why) for word, why in stage.driver.lacks.items()]
-    if stage.driver.fragile:
-        return lacking + [_judged(word, _play(stage, f"refuse-{word}"), fragile=True) for word in words]
-    seen = _play(stage, "refuse")
-    return lacking + [_judged(word, seen, fragile=False) for word in words]
+    step_names = [step_name for step_name in DENIABLE_STEPS if step_name not in bench.driver.missing_steps]
+    missing_claims = [unreachable_claim(f"deny:{step_name}", why) for step_name, why in bench.driver.missing_steps.items()]
+    if bench.driver.ends_on_refusal:
+        return missing_claims + [_judge_step(step_name, _play_refusals(bench, f"refuse-{step_name}"), ends_on_refusal=True) for step_name in step_names]
+    agent_run = _play_refusals(bench, "refuse")
+    return missing_claims + [_judge_step(step_name, agent_run, ends_on_refusal=False) for step_name in step_names]
 
 
-def _play(stage: Stage, scenario: str) -> Run:
-    return stage.play(scenario, rules=[rule(word) for word in STEPS], hooks=stage.everywhere)
+def _play_refusals(bench: Bench, scenario: str) -> AgentRun:
+    return bench.play(scenario, rules=[deny_rule(step_name) for step_name in DENIABLE_STEPS], hooks=bench.hooks_for_all_events)
 
 
-def rule(word: str) -> Object:
+def deny_rule(step_name: str) -> Object:
     """The rule that refuses one kind of call."""
-    said = {"decision": "deny", "reason": _reason(word)}
-    return {"event": "before_tool_execute", "holds": _KNOWN[word], "say": said}
+    answer = {"decision": "deny", "reason": _reason(step_name)}
+    return {"event": "before_tool_execute", "holds": _INPUT_MARKERS[step_name], "say": answer}
 
 
-def _reason(word: str) -> str:
-    return f"the lab refuses to {word}"
+def _reason(step_name: str) -> str:
+    return f"the lab refuses to {step_name}"
 
 
-def _judged(word: str, seen: Run, *, fragile: bool) -> Claim:
-    name, (what, not_so, is_done) = f"deny:{word}", _DONE[word]
-    asked = has_asked(seen, _KNOWN[word])
-    if is_done(seen):
-        return contradicted(name, f"{what}, though the hook {'refused' if asked else 'was never asked'}")
-    if not asked:
-        return contradicted(name, f"the hook was never asked ({summary(seen)})")
-    told = was_told(seen, _reason(word))
-    if not is_whole(seen, fragile=fragile) or not (told or fragile):
-        return contradicted(name, f"{not_so}, but the agent did not go on with the reason ({summary(seen)})")
-    return held(name, f"{not_so}, and " + ("the model was told why" if told else "the run was over"))
+def _judge_step(step_name: str, agent_run: AgentRun, *, ends_on_refusal: bool) -> Claim:
+    name, (effect, no_effect, has_effect) = f"deny:{step_name}", _EFFECTS[step_name]
+    was_asked = is_hook_asked(agent_run, _INPUT_MARKERS[step_name])
+    if has_effect(agent_run):
+        return contradicted_claim(name, f"{effect}, though the hook {'refused' if was_asked else 'was never asked'}")
+    if not was_asked:
+        return contradicted_claim(name, f"the hook was never asked ({summarize_run(agent_run)})")
+    is_reason_sent = is_text_sent(agent_run, _reason(step_name))
+    if not is_complete(agent_run, ends_on_refusal=ends_on_refusal) or not (is_reason_sent or ends_on_refusal):
+        return contradicted_claim(name, f"{no_effect}, but the agent did not go on with the reason ({summarize_run(agent_run)})")
+    return held_claim(name, f"{no_effect}, and " + ("the model was told why" if is_reason_sent else "the run was over"))

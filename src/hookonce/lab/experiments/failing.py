@@ -1,69 +1,69 @@
-"""A hook that crashes, is late, talks nonsense or loses its daemon: the call goes on, or not, as the manifest says."""
+"""Experiment `failing`: fail mode of hooks that crash, are late, print garbage or lose their daemon."""
 
 from collections.abc import Callable
 from pathlib import Path
 
-from hookonce.journeys.made_home import Home
-from hookonce.journeys.places import Place
-from hookonce.lab.claim import Claim, contradicted, judged
-from hookonce.lab.run import Run, has_asked, is_whole, summary
-from hookonce.lab.stage import Stage
+from hookonce.journeys.made_home import SandboxHome
+from hookonce.journeys.places import ConfigRoots
+from hookonce.lab.claim import Claim, contradicted_claim, judge_claim
+from hookonce.lab.run import AgentRun, is_hook_asked, is_complete, summarize_run
+from hookonce.lab.stage import Bench
 from hookonce.model import Object
 
-_TOLD = {"crash": "crashed", "late": "was late", "garbage": "talked nonsense"}
-_WAYS = tuple(_TOLD)
+_FAILURE_TEXTS = {"crash": "crashed", "late": "was late", "garbage": "talked nonsense"}
+_FAILURES = tuple(_FAILURE_TEXTS)
 _MODES = ("closed", "open")
-_DEATH = "daemon-death"
+_DEATH_CLAIM = "daemon-death"
 
 
-def claims(_stage: Stage) -> list[str]:
+def claim_names(_bench: Bench) -> list[str]:
     """One for each way to fail and each mode, and one for the daemon."""
-    return [f"{mode}:{way}" for mode in _MODES for way in _WAYS] + [_DEATH]
+    return [f"{mode}:{failure}" for mode in _MODES for failure in _FAILURES] + [_DEATH_CLAIM]
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """Failing hooks of both modes, in one run each; refusals that end a run in runs of their own."""
-    closed = {way: _play(stage, "closed", f"fail-{way}") for way in _WAYS} if stage.driver.fragile else {}
-    whole = None if closed else _play(stage, "closed", "fail")
-    passing = _play(stage, "open", "fail")
-    fragile = stage.driver.fragile
-    found = [_judged(way, "closed", closed.get(way) or whole or passing, fragile=fragile) for way in _WAYS]
-    return [*found, *(_judged(way, "open", passing, fragile=fragile) for way in _WAYS), _death(stage)]
+    closed_runs = {failure: _play_failures(bench, "closed", f"fail-{failure}") for failure in _FAILURES} if bench.driver.ends_on_refusal else {}
+    closed_run = None if closed_runs else _play_failures(bench, "closed", "fail")
+    open_run = _play_failures(bench, "open", "fail")
+    ends_on_refusal = bench.driver.ends_on_refusal
+    closed_claims = [_judge_failure(failure, "closed", closed_runs.get(failure) or closed_run or open_run, ends_on_refusal=ends_on_refusal) for failure in _FAILURES]
+    return [*closed_claims, *(_judge_failure(failure, "open", open_run, ends_on_refusal=ends_on_refusal) for failure in _FAILURES), _try_daemon_death(bench)]
 
 
-def _play(stage: Stage, mode: str, scenario: str) -> Run:
-    rules: list[Object] = [{"holds": way, "do": way} for way in _WAYS]
-    return stage.play(scenario, rules=rules, hooks=_hooks(stage, mode))
+def _play_failures(bench: Bench, mode: str, scenario: str) -> AgentRun:
+    rules: list[Object] = [{"holds": failure, "do": failure} for failure in _FAILURES]
+    return bench.play(scenario, rules=rules, hooks=_failing_hooks(bench, mode))
 
 
-def _hooks(stage: Stage, mode: str) -> Callable[[Path], list[Object]]:
-    more: Object = {"event": "before_tool_execute", "blocking": True, "on_failure": mode, "timeout": 1.5}
-    return lambda folder: [stage.hook(folder, **more)]
+def _failing_hooks(bench: Bench, mode: str) -> Callable[[Path], list[Object]]:
+    fields: Object = {"event": "before_tool_execute", "blocking": True, "on_failure": mode, "timeout": 1.5}
+    return lambda folder: [bench.build_hook(folder, **fields)]
 
 
-def _judged(way: str, mode: str, seen: Run, *, fragile: bool) -> Claim:
-    name, ran = f"{mode}:{way}", f"{way}.txt" in seen.files
-    if not has_asked(seen, way):
-        return contradicted(name, f"the hook was never asked ({summary(seen)})")
-    evidence = f"the call was {'made' if ran else 'not made'}: the hook {_TOLD[way]}"
-    if not is_whole(seen, fragile=fragile and mode == "closed"):
-        return contradicted(name, f"{evidence}, but the agent did not go on ({summary(seen)})")
-    return judged(name, evidence, holds=ran == (mode == "open"))
+def _judge_failure(failure: str, mode: str, agent_run: AgentRun, *, ends_on_refusal: bool) -> Claim:
+    name, ran = f"{mode}:{failure}", f"{failure}.txt" in agent_run.files
+    if not is_hook_asked(agent_run, failure):
+        return contradicted_claim(name, f"the hook was never asked ({summarize_run(agent_run)})")
+    evidence = f"the call was {'made' if ran else 'not made'}: the hook {_FAILURE_TEXTS[failure]}"
+    if not is_complete(agent_run, ends_on_refusal=ends_on_refusal and mode == "closed"):
+        return contradicted_claim(name, f"{evidence}, but the agent did not go on ({summarize_run(agent_run)})")
+    return judge_claim(name, evidence, holds=ran == (mode == "open"))
 
 
-def _wake(home: Home, _place: Place) -> None:
-    home.wake()
+def _wake_daemon(home: SandboxHome, _locations: ConfigRoots) -> None:
+    home.start_daemon()
 
 
-def _death(stage: Stage) -> Claim:
+def _try_daemon_death(bench: Bench) -> Claim:
     """The daemon is killed while the hook runs: its refusal, or the closed mode, and the next call is answered."""
-    said = {"decision": "deny", "reason": "the lab refuses"}
-    rules: list[Object] = [{"holds": "death", "do": "death", "say": said}]
-    seen = stage.play("fail-death", rules=rules, hooks=_hooks(stage, "closed"), amend=_wake)
-    if not any(seen.killed):
-        return contradicted(_DEATH, f"no daemon was there to be ended ({summary(seen)})")
-    whole = is_whole(seen, fragile=stage.driver.fragile)
-    after = whole and ("after.txt" in seen.files or stage.driver.fragile)
-    evidence = f"killed with its socket left behind; the call was {'' if 'death.txt' in seen.files else 'not '}made"
-    ending = "" if stage.driver.fragile else f", the next one was {'' if after else 'not '}answered"
-    return judged(_DEATH, evidence + ending, holds="death.txt" not in seen.files and after)
+    answer = {"decision": "deny", "reason": "the lab refuses"}
+    rules: list[Object] = [{"holds": "death", "do": "death", "say": answer}]
+    agent_run = bench.play("fail-death", rules=rules, hooks=_failing_hooks(bench, "closed"), change_home=_wake_daemon)
+    if not any(agent_run.killed_pids):
+        return contradicted_claim(_DEATH_CLAIM, f"no daemon was there to be ended ({summarize_run(agent_run)})")
+    ran_to_end = is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
+    is_next_answered = ran_to_end and ("after.txt" in agent_run.files or bench.driver.ends_on_refusal)
+    evidence = f"killed with its socket left behind; the call was {'' if 'death.txt' in agent_run.files else 'not '}made"
+    ending = "" if bench.driver.ends_on_refusal else f", the next one was {'' if is_next_answered else 'not '}answered"
+    return judge_claim(_DEATH_CLAIM, evidence + ending, holds="death.txt" not in agent_run.files and is_next_answered)

@@ -1,13 +1,13 @@
-"""Every event that install asks for comes, and what a hook says there for the model reaches it."""
+"""Experiment `fires`: every installed event fires, and a hook's context reaches the model."""
 
-from hookonce.agents import kind_of, natives, point_of
-from hookonce.lab.claim import Claim, contradicted, held, untried
-from hookonce.lab.run import Run, summary, was_told
-from hookonce.lab.stage import Stage
+from hookonce.agents import canonical_event_of, config_events, point_of
+from hookonce.lab.claim import Claim, contradicted_claim, held_claim, untried_claim
+from hookonce.lab.run import AgentRun, summarize_run, is_text_sent
+from hookonce.lab.stage import Bench
 from hookonce.model import Object
 
 # What happens in the tour, so that an agent that has an event for it has to call it.
-_HAPPENS = frozenset(
+_TOUR_TYPES = frozenset(
     {
         "session_start",
         "session_end",
@@ -19,69 +19,69 @@ _HAPPENS = frozenset(
         "subagent_stop",
     }
 )
-_TOLD = ("session_start", "before_prompt", "before_tool_execute", "after_tool_execute", "subagent_start")
+_CONTEXT_TYPES = ("session_start", "before_prompt", "before_tool_execute", "after_tool_execute", "subagent_start")
 
 
-def claims(stage: Stage) -> list[str]:
+def claim_names(bench: Bench) -> list[str]:
     """One for each event, and for each place where the model can be told something."""
-    return [f"fires:{native}" for native in _default(stage)] + [f"context:{native}" for native in _telling(stage)]
+    return [f"fires:{native}" for native in _default_events(bench)] + [f"context:{native}" for native in _context_events(bench)]
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """The tour, with a hook everywhere that says something of its own at every kind of event; and further trips."""
-    rules: list[Object] = [{"event": kind, "say": {"context": _word(kind)}} for kind in _TOLD]
-    seen = stage.play("tour", rules=rules, hooks=stage.everywhere)
-    came = _came(stage, seen)
-    for trip in stage.driver.trips:
-        other = stage.play(trip.scenario, rules=list(trip.rules), hooks=stage.everywhere, trip=trip)
-        came = {native: came[native] or where for native, where in _came(stage, other).items()}
-    fired = [_fired(stage, native, came, seen) for native in _default(stage)]
-    return fired + [_told(stage, native, came, seen) for native in _telling(stage)]
+    rules: list[Object] = [{"event": kind, "say": {"context": _context_marker(kind)}} for kind in _CONTEXT_TYPES]
+    tour_run = bench.play("tour", rules=rules, hooks=bench.hooks_for_all_events)
+    scenarios_by_event = _scenarios_by_event(bench, tour_run)
+    for extra_run in bench.driver.extra_runs:
+        further_run = bench.play(extra_run.scenario, rules=list(extra_run.rules), hooks=bench.hooks_for_all_events, extra_run=extra_run)
+        scenarios_by_event = {native: scenarios_by_event[native] or scenario for native, scenario in _scenarios_by_event(bench, further_run).items()}
+    event_claims = [_judge_event(bench, native, scenarios_by_event, tour_run) for native in _default_events(bench)]
+    return event_claims + [_judge_context(bench, native, scenarios_by_event, tour_run) for native in _context_events(bench)]
 
 
-def _default(stage: Stage) -> list[str]:
-    return [one for one in natives(stage.agent) if point_of(stage.agent, one).install == "default"]
+def _default_events(bench: Bench) -> list[str]:
+    return [native for native in config_events(bench.agent) if point_of(bench.agent, native).install == "default"]
 
 
-def _telling(stage: Stage) -> list[str]:
-    known = [native for native in _default(stage) if "context" in point_of(stage.agent, native).can]
-    return [native for native in known if kind_of(stage.agent, native) in _TOLD]
+def _context_events(bench: Bench) -> list[str]:
+    candidates = [native for native in _default_events(bench) if "context" in point_of(bench.agent, native).capabilities]
+    return [native for native in candidates if canonical_event_of(bench.agent, native) in _CONTEXT_TYPES]
 
 
-def _word(kind: str) -> str:
+def _context_marker(kind: str) -> str:
     return f"lab-context-of-{kind.replace('_', '-')}"
 
 
-def _came(stage: Stage, seen: Run) -> dict[str, str]:
+def _scenarios_by_event(bench: Bench, agent_run: AgentRun) -> dict[str, str]:
     """In which scenario each of the agent's own events has come; nothing for those that have not."""
-    heard = {_native(stage, one.event) for one in seen.heard}
-    return {native: seen.scenario if native in heard else "" for native in _default(stage)}
+    natives_in_run = {_native_name(bench, hook_event.event) for hook_event in agent_run.hook_events}
+    return {native: agent_run.scenario if native in natives_in_run else "" for native in _default_events(bench)}
 
 
-def _native(stage: Stage, event: Object) -> str | None:
+def _native_name(bench: Bench, event: Object) -> str | None:
     """The agent's own name of an event; where several are the same to us, the payload says which."""
-    names = [native for native in _default(stage) if kind_of(stage.agent, native) == event["type"]]
+    names = [native for native in _default_events(bench) if canonical_event_of(bench.agent, native) == event["type"]]
     payload = event.get("native")
-    said = [value for value in payload.values() if value in names] if type(payload) is dict else []
-    return next(iter(said or names), None)
+    payload_names = [value for value in payload.values() if value in names] if type(payload) is dict else []
+    return next(iter(payload_names or names), None)
 
 
-def _fired(stage: Stage, native: str, came: dict[str, str], seen: Run) -> Claim:
+def _judge_event(bench: Bench, native: str, scenarios_by_event: dict[str, str], agent_run: AgentRun) -> Claim:
     name = f"fires:{native}"
-    if native in stage.driver.comes_and_goes:
-        return untried(name, "comes in some runs only")
-    if came[native]:
-        return held(name, f"came in the scenario {came[native]}")
-    expected = native in stage.driver.expects and stage.found.version == stage.driver.version
-    if kind_of(stage.agent, native) in _HAPPENS or expected:
-        return contradicted(name, f"never came in any run ({summary(seen)})")
-    return untried(name, "no scenario of the lab brings it about")
+    if native in bench.driver.unsteady_events:
+        return untried_claim(name, "comes in some runs only")
+    if scenarios_by_event[native]:
+        return held_claim(name, f"came in the scenario {scenarios_by_event[native]}")
+    is_expected = native in bench.driver.expected_events and bench.program.version == bench.driver.version
+    if canonical_event_of(bench.agent, native) in _TOUR_TYPES or is_expected:
+        return contradicted_claim(name, f"never came in any run ({summarize_run(agent_run)})")
+    return untried_claim(name, "no scenario of the lab brings it about")
 
 
-def _told(stage: Stage, native: str, came: dict[str, str], seen: Run) -> Claim:
-    name, word = f"context:{native}", _word(kind_of(stage.agent, native))
-    if was_told(seen, word):
-        return held(name, "the model was sent what the hook said")
-    if came[native]:
-        return contradicted(name, "the model was never sent what the hook said")
-    return untried(name, "the event did not come")
+def _judge_context(bench: Bench, native: str, scenarios_by_event: dict[str, str], agent_run: AgentRun) -> Claim:
+    name, marker = f"context:{native}", _context_marker(canonical_event_of(bench.agent, native))
+    if is_text_sent(agent_run, marker):
+        return held_claim(name, "the model was sent what the hook said")
+    if scenarios_by_event[native]:
+        return contradicted_claim(name, "the model was never sent what the hook said")
+    return untried_claim(name, "the event did not come")

@@ -1,68 +1,68 @@
-"""The user's own installation as it stands: its entries are called, a slow hook's refusal holds, doctor is content."""
+"""Experiment `here`: the user's own installation fires, its deny holds, and doctor finds nothing."""
 
 import os
 
 from hookonce.config import paths
 from hookonce.errors import HookonceError
 from hookonce.journeys import ledger
-from hookonce.journeys.doctor import examine
-from hookonce.journeys.made_home import Home
-from hookonce.journeys.own import own_house
-from hookonce.journeys.places import Place, here, written
-from hookonce.journeys.survey import standing
-from hookonce.lab.claim import Claim, contradicted, judged
-from hookonce.lab.run import Run, ending, has_asked, is_whole, of_kind, summary
-from hookonce.lab.stage import Stage
-from hookonce.lab.transplant import SCOPE, transplant
+from hookonce.journeys.doctor import check_agent
+from hookonce.journeys.made_home import SandboxHome
+from hookonce.journeys.own import check_installation
+from hookonce.journeys.places import ConfigRoots, current_roots, target_file
+from hookonce.journeys.survey import install_status
+from hookonce.lab.claim import Claim, contradicted_claim, judge_claim
+from hookonce.lab.run import AgentRun, describe_end, is_hook_asked, is_complete, events_of_type, summarize_run
+from hookonce.lab.stage import Bench
+from hookonce.lab.transplant import SCOPE, copy_user_config
 from hookonce.model import Object
-from hookonce.service.calling import orphaned
+from hookonce.service.calling import describe_orphan
 
 # Where they are set, an agent does not read the files that we know of.
-_MOVES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME", "OPENCODE_CONFIG_DIR")
-NAMES = _FIRES, _DENY, _DOCTOR = "here:fires", "here:deny", "here:doctor"
+_CONFIG_DIR_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME", "OPENCODE_CONFIG_DIR")
+CLAIM_NAMES = _FIRES_CLAIM, _DENY_CLAIM, _DOCTOR_CLAIM = "here:fires", "here:deny", "here:doctor"
 
 
-def claims(stage: Stage) -> list[str]:
+def claim_names(bench: Bench) -> list[str]:
     """Three, where hookonce is or was installed for this agent."""
-    place = here()
-    path = written(stage.agent, SCOPE, place)
-    scopes = standing(stage.agent, place, str(paths.client())).scopes
-    stands = any(one.scope == SCOPE and one.state != "absent" for one in scopes)
-    return list(NAMES) if stands or (path is not None and ledger.knows(path)) else []
+    locations = current_roots()
+    path = target_file(bench.agent, SCOPE, locations)
+    scopes = install_status(bench.agent, locations, str(paths.client_path())).scopes
+    is_installed = any(scope_status.scope == SCOPE and scope_status.state != "absent" for scope_status in scopes)
+    return list(CLAIM_NAMES) if is_installed or (path is not None and ledger.has_entry(path)) else []
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """A command that a hook refuses after a second, with the user's own entries."""
-    place, client = here(), str(paths.client())
-    wrong = _wrong(stage, place, client)
-    why = f"; doctor: {wrong[0]}" if wrong else ""
-    doctor = judged(_DOCTOR, "; ".join(wrong) or "nothing is wrong", holds=not wrong)
+    locations, client = current_roots(), str(paths.client_path())
+    problems = _find_problems(bench, locations, client)
+    doctor_note = f"; doctor: {problems[0]}" if problems else ""
+    doctor_claim = judge_claim(_DOCTOR_CLAIM, "; ".join(problems) or "nothing is wrong", holds=not problems)
     try:
-        seen = _play(stage, place, client)
+        agent_run = _play_refusal(bench, locations, client)
     except (HookonceError, OSError) as problem:
-        told = f"it cannot be tried: {problem}{why}"
-        return [contradicted(_FIRES, told), contradicted(_DENY, told), doctor]
-    came, ran = bool(of_kind(seen, "before_tool_execute")), "shell.txt" in seen.files
-    fires = "the hook was asked" if came else f"the hook was never asked{why or f' ({summary(seen)})'}"
-    denies = f"the command ran{why}" if ran else f"the command did not run; {ending(seen)}"
-    whole = has_asked(seen, "shell.txt") and not ran and is_whole(seen, fragile=stage.driver.fragile)
-    return [judged(_FIRES, fires, holds=came), judged(_DENY, denies, holds=whole), doctor]
+        evidence = f"it cannot be tried: {problem}{doctor_note}"
+        return [contradicted_claim(_FIRES_CLAIM, evidence), contradicted_claim(_DENY_CLAIM, evidence), doctor_claim]
+    was_asked, has_run = bool(events_of_type(agent_run, "before_tool_execute")), "shell.txt" in agent_run.files
+    fires_evidence = "the hook was asked" if was_asked else f"the hook was never asked{doctor_note or f' ({summarize_run(agent_run)})'}"
+    deny_evidence = f"the command ran{doctor_note}" if has_run else f"the command did not run; {describe_end(agent_run)}"
+    holds = is_hook_asked(agent_run, "shell.txt") and not has_run and is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
+    return [judge_claim(_FIRES_CLAIM, fires_evidence, holds=was_asked), judge_claim(_DENY_CLAIM, deny_evidence, holds=holds), doctor_claim]
 
 
-def _play(stage: Stage, place: Place, client: str) -> Run:
-    said = {"decision": "deny", "reason": "the lab refuses"}
-    rules: list[Object] = [{"event": "before_tool_execute", "do": "slow", "say": said}]
+def _play_refusal(bench: Bench, locations: ConfigRoots, client: str) -> AgentRun:
+    answer = {"decision": "deny", "reason": "the lab refuses"}
+    rules: list[Object] = [{"event": "before_tool_execute", "do": "slow", "say": answer}]
 
-    def amend(_home: Home, lab: Place) -> None:
-        transplant(stage.agent, place, lab, client)
+    def copy_config(_home: SandboxHome, lab_locations: ConfigRoots) -> None:
+        copy_user_config(bench.agent, locations, lab_locations, client)
 
-    return stage.play("refuse-shell", rules=rules, hooks=stage.everywhere, amend=amend)
+    return bench.play("refuse-shell", rules=rules, hooks=bench.hooks_for_all_events, change_home=copy_config)
 
 
-def _wrong(stage: Stage, place: Place, client: str) -> list[str]:
+def _find_problems(bench: Bench, locations: ConfigRoots, client: str) -> list[str]:
     """What doctor says of this agent and of our own house; hooks of others are not our business here."""
-    found = [one for one in [*own_house(), *examine(stage.agent, place, client)] if one.kind != "unvouched"]
-    found.sort(key=lambda one: one.kind == "drift")  # which says least
-    left = orphaned()
-    elsewhere = [f"{name} is set: the agent reads its settings there" for name in _MOVES if name in os.environ]
-    return [*elsewhere, *(one.message for one in found), *([] if left is None else [left])]
+    findings = [finding for finding in [*check_installation(), *check_agent(bench.agent, locations, client)] if finding.kind != "unvouched"]
+    findings.sort(key=lambda finding: finding.kind == "drift")  # which says least
+    orphan_message = describe_orphan()
+    variable_notes = [f"{name} is set: the agent reads its settings there" for name in _CONFIG_DIR_VARIABLES if name in os.environ]
+    return [*variable_notes, *(finding.message for finding in findings), *([] if orphan_message is None else [orphan_message])]

@@ -1,30 +1,30 @@
-"""A refused prompt never reaches the model."""
+"""Experiment `prompt`: a denied prompt never reaches the model."""
 
-from hookonce.agents import native_of, point_of
-from hookonce.lab.claim import Claim, contradicted, judged, unreachable
-from hookonce.lab.run import ending, of_kind, summary, was_told
-from hookonce.lab.stage import Stage
+from hookonce.agents import config_event_of, point_of
+from hookonce.lab.claim import Claim, contradicted_claim, judge_claim, unreachable_claim
+from hookonce.lab.run import describe_end, events_of_type, summarize_run, is_text_sent
+from hookonce.lab.stage import Bench
 from hookonce.model import Object
 
-_NAME = "prompt"
+_CLAIM = "prompt"
 
 
-def claims(_stage: Stage) -> list[str]:
+def claim_names(_bench: Bench) -> list[str]:
     """One claim."""
-    return [_NAME]
+    return [_CLAIM]
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """A prompt that is refused."""
-    native = native_of(stage.agent, "before_prompt")
-    if native is None or "prevent" not in point_of(stage.agent, native).can:
-        return [unreachable(_NAME, "the agent lets no hook refuse a prompt")]
-    said = {"decision": "deny", "reason": "the lab refuses the prompt"}
-    rules: list[Object] = [{"event": "before_prompt", "say": said}]
-    seen = stage.play("talk", rules=rules, hooks=stage.everywhere)
-    if was_told(seen, "scenario=talk"):
-        return [contradicted(_NAME, "the model was sent the prompt")]
-    if not of_kind(seen, "before_prompt"):
-        return [contradicted(_NAME, f"the hook was never asked ({summary(seen)})")]
-    ended = seen.code is not None and seen.code >= 0  # with which code, agents do not agree on
-    return [judged(_NAME, f"the model was sent nothing; {ending(seen)}", holds=ended)]
+    native = config_event_of(bench.agent, "before_prompt")
+    if native is None or "prevent" not in point_of(bench.agent, native).capabilities:
+        return [unreachable_claim(_CLAIM, "the agent lets no hook refuse a prompt")]
+    answer = {"decision": "deny", "reason": "the lab refuses the prompt"}
+    rules: list[Object] = [{"event": "before_prompt", "say": answer}]
+    agent_run = bench.play("talk", rules=rules, hooks=bench.hooks_for_all_events)
+    if is_text_sent(agent_run, "scenario=talk"):
+        return [contradicted_claim(_CLAIM, "the model was sent the prompt")]
+    if not events_of_type(agent_run, "before_prompt"):
+        return [contradicted_claim(_CLAIM, f"the hook was never asked ({summarize_run(agent_run)})")]
+    has_ended = agent_run.code is not None and agent_run.code >= 0  # with which code, agents do not agree on
+    return [judge_claim(_CLAIM, f"the model was sent nothing; {describe_end(agent_run)}", holds=has_ended)]

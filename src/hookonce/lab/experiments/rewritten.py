@@ -1,37 +1,37 @@
-"""A hook's new input is what runs; where an agent cannot take one, nothing does."""
+"""Experiment `rewritten`: a hook's new tool input is what runs; where an agent cannot take one, nothing does."""
 
-from hookonce.agents import native_of, point_of
-from hookonce.lab.claim import Claim, contradicted, held, judged
-from hookonce.lab.run import has_asked, is_whole, summary
-from hookonce.lab.stage import Stage
+from hookonce.agents import config_event_of, point_of
+from hookonce.lab.claim import Claim, contradicted_claim, held_claim, judge_claim
+from hookonce.lab.run import is_hook_asked, is_complete, summarize_run
+from hookonce.lab.stage import Bench
 from hookonce.model import Object
 
-_NAME = "rewrite"
-_NEW = {"command": "echo new > rewritten.txt"}
+_CLAIM = "rewrite"
+_NEW_INPUT = {"command": "echo new > rewritten.txt"}
 
 
-def claims(_stage: Stage) -> list[str]:
+def claim_names(_bench: Bench) -> list[str]:
     """One claim."""
-    return [_NAME]
+    return [_CLAIM]
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """One command, and another in its place."""
-    rules: list[Object] = [{"event": "before_tool_execute", "tool": "shell", "change": _NEW}]
-    seen = stage.play("refuse-shell", rules=rules, hooks=stage.everywhere)
-    if not has_asked(seen, "shell.txt"):
-        return [contradicted(_NAME, f"the hook was never asked ({summary(seen)})")]
-    if "shell.txt" in seen.files:
-        return [contradicted(_NAME, "the old command ran")]
-    whole = is_whole(seen, fragile=stage.driver.fragile)
-    if "rewritten.txt" in seen.files:
-        return [judged(_NAME, "the new command ran, and not the old one", holds=_can(stage) and whole)]
+    rules: list[Object] = [{"event": "before_tool_execute", "tool": "shell", "change": _NEW_INPUT}]
+    agent_run = bench.play("refuse-shell", rules=rules, hooks=bench.hooks_for_all_events)
+    if not is_hook_asked(agent_run, "shell.txt"):
+        return [contradicted_claim(_CLAIM, f"the hook was never asked ({summarize_run(agent_run)})")]
+    if "shell.txt" in agent_run.files:
+        return [contradicted_claim(_CLAIM, "the old command ran")]
+    ran_to_end = is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
+    if "rewritten.txt" in agent_run.files:
+        return [judge_claim(_CLAIM, "the new command ran, and not the old one", holds=_can_rewrite(bench) and ran_to_end)]
     evidence = "neither the old nor the new command ran"
-    if _can(stage) or not whole:
-        return [contradicted(_NAME, f"{evidence} ({summary(seen)})")]
-    return [held(_NAME, f"the agent cannot take new input, so {evidence}")]
+    if _can_rewrite(bench) or not ran_to_end:
+        return [contradicted_claim(_CLAIM, f"{evidence} ({summarize_run(agent_run)})")]
+    return [held_claim(_CLAIM, f"the agent cannot take new input, so {evidence}")]
 
 
-def _can(stage: Stage) -> bool:
-    native = native_of(stage.agent, "before_tool_execute")
-    return native is not None and "rewrite" in point_of(stage.agent, native).can
+def _can_rewrite(bench: Bench) -> bool:
+    native = config_event_of(bench.agent, "before_tool_execute")
+    return native is not None and "rewrite" in point_of(bench.agent, native).capabilities

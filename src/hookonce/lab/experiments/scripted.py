@@ -1,40 +1,40 @@
-"""A script that somebody wrote for Claude Code stops `rm -rf` here too, unchanged."""
+"""Experiment `scripted`: a hook script written for Claude Code stops `rm -rf` on every agent, unchanged."""
 
 import shlex
 import sys
 from pathlib import Path
 
 from hookonce.lab import no_removal
-from hookonce.lab.claim import Claim, contradicted, held
-from hookonce.lab.run import is_whole, summary, talks, was_told
-from hookonce.lab.stage import Stage
+from hookonce.lab.claim import Claim, contradicted_claim, held_claim
+from hookonce.lab.run import is_complete, summarize_run, find_conversations, is_text_sent
+from hookonce.lab.stage import Bench
 from hookonce.model import Object
 
-_NAME = "claude-script"
-_ASKED = 2  # requests after which the model has asked for the removal
+_CLAIM = "claude-script"
+_MIN_REQUESTS = 2  # requests after which the model has asked for the removal
 
 
-def claims(_stage: Stage) -> list[str]:
+def claim_names(_bench: Bench) -> list[str]:
     """One claim."""
-    return [_NAME]
+    return [_CLAIM]
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """A harmless command, and one that removes a folder."""
-    seen = stage.play("remove", hooks=lambda _folder: [_hook()])
-    kept, harmless = "victim/kept.txt" in seen.files, "before.txt" in seen.files
-    if not kept:
-        return [contradicted(_NAME, "the folder is gone")]
-    if not harmless:
-        return [contradicted(_NAME, f"the harmless command did not run either ({summary(seen)})")]
-    told, fragile = was_told(seen, no_removal.REASON), stage.driver.fragile
-    if len(talks(seen)) < _ASKED or not is_whole(seen, fragile=fragile) or not (told or fragile):
-        return [contradicted(_NAME, f"the folder is still there, but not for the script's reason ({summary(seen)})")]
-    why = "the model was told why" if told else "the run was over"
-    return [held(_NAME, f"the folder is still there, and {why}; the harmless command ran")]
+    agent_run = bench.play("remove", hooks=lambda _folder: [_manifest_hook()])
+    is_folder_there, has_harmless_run = "victim/kept.txt" in agent_run.files, "before.txt" in agent_run.files
+    if not is_folder_there:
+        return [contradicted_claim(_CLAIM, "the folder is gone")]
+    if not has_harmless_run:
+        return [contradicted_claim(_CLAIM, f"the harmless command did not run either ({summarize_run(agent_run)})")]
+    is_reason_sent, ends_on_refusal = is_text_sent(agent_run, no_removal.REASON), bench.driver.ends_on_refusal
+    if len(find_conversations(agent_run)) < _MIN_REQUESTS or not is_complete(agent_run, ends_on_refusal=ends_on_refusal) or not (is_reason_sent or ends_on_refusal):
+        return [contradicted_claim(_CLAIM, f"the folder is still there, but not for the script's reason ({summarize_run(agent_run)})")]
+    reason_note = "the model was told why" if is_reason_sent else "the run was over"
+    return [held_claim(_CLAIM, f"the folder is still there, and {reason_note}; the harmless command ran")]
 
 
-def _hook() -> Object:
-    words = [sys.executable, "-I", "-S", str(Path(no_removal.__file__).resolve())]
-    handler = {"type": "command", "command": shlex.join(words), "timeout": 10}
+def _manifest_hook() -> Object:
+    command = [sys.executable, "-I", "-S", str(Path(no_removal.__file__).resolve())]
+    handler = {"type": "command", "command": shlex.join(command), "timeout": 10}
     return {"event": "before_tool_execute", "blocking": True, "dialect": "claude-code", "handler": handler}

@@ -1,29 +1,29 @@
-"""An agent that a hook keeps from stopping goes on, with the reason; and is let go in the end."""
+"""Experiment `stops`: a hook keeps an agent from stopping, with the reason, up to the limit."""
 
-from hookonce.agents import native_of, point_of
-from hookonce.lab.claim import Claim, judged, unreachable
-from hookonce.lab.run import ending, of_kind, was_told
-from hookonce.lab.stage import Stage
+from hookonce.agents import config_event_of, point_of
+from hookonce.lab.claim import Claim, judge_claim, unreachable_claim
+from hookonce.lab.run import describe_end, events_of_type, is_text_sent
+from hookonce.lab.stage import Bench
 from hookonce.model import Object
-from hookonce.runtime.stops import MOST
+from hookonce.runtime.stops import MAX_REFUSALS
 
-_NAME = "stop"
+_CLAIM = "stop"
 _REASON = "the lab wants one more turn"
 
 
-def claims(_stage: Stage) -> list[str]:
+def claim_names(_bench: Bench) -> list[str]:
     """One claim."""
-    return [_NAME]
+    return [_CLAIM]
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """A hook that never lets it stop."""
-    native = native_of(stage.agent, "agent_stop")
-    if native is None or "retry" not in point_of(stage.agent, native).can:
-        return [unreachable(_NAME, "the agent lets no hook keep it from stopping")]
+    native = config_event_of(bench.agent, "agent_stop")
+    if native is None or "retry" not in point_of(bench.agent, native).capabilities:
+        return [unreachable_claim(_CLAIM, "the agent lets no hook keep it from stopping")]
     rules: list[Object] = [{"event": "agent_stop", "say": {"decision": "deny", "reason": _REASON}}]
-    seen = stage.play("talk", rules=rules, hooks=stage.everywhere)
-    count = len(of_kind(seen, "agent_stop"))
-    told = "with" if was_told(seen, _REASON) else "without"
-    evidence = f"asked {count} times, went on {told} the reason; {ending(seen)}"
-    return [judged(_NAME, evidence, holds=count == MOST + 1 and told == "with" and seen.code == 0)]
+    agent_run = bench.play("talk", rules=rules, hooks=bench.hooks_for_all_events)
+    count = len(events_of_type(agent_run, "agent_stop"))
+    reason_word = "with" if is_text_sent(agent_run, _REASON) else "without"
+    evidence = f"asked {count} times, went on {reason_word} the reason; {describe_end(agent_run)}"
+    return [judge_claim(_CLAIM, evidence, holds=count == MAX_REFUSALS + 1 and reason_word == "with" and agent_run.code == 0)]

@@ -1,72 +1,70 @@
-"""With hookonce installed and no hooks an agent does the same as without it: files, exit code, what the model gets."""
+"""Experiment `transparent`: with hookonce and no hooks, files, exit code and model requests are the same."""
 
 import re
 from collections import Counter
 from itertools import zip_longest
 
-from hookonce.lab.claim import Claim, judged
-from hookonce.lab.run import Run, is_whole, summary, talks, was_told
-from hookonce.lab.scenarios import SECRET
-from hookonce.lab.stage import Stage
+from hookonce.lab.claim import Claim, judge_claim
+from hookonce.lab.run import AgentRun, is_complete, summarize_run, find_conversations, is_text_sent
+from hookonce.lab.scenarios import FILE_SECRET
+from hookonce.lab.stage import Bench
 
-_NAME = "transparent"
-_SHOWN = 160  # characters of a line
-_VARIES = re.compile(
+_CLAIM = "transparent"
+_LINE_CHARS = 160  # characters of a line
+_VARIABLE_PARTS = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|/[\w./-]*hookonce-lab-[\w]+|\b[0-9a-f]{6,}\b|\d+(?:\.\d+)?"
 )  # folders, ids, times, sizes
 
 
-def claims(_stage: Stage) -> list[str]:
+def claim_names(_bench: Bench) -> list[str]:
     """One claim."""
-    return [_NAME]
+    return [_CLAIM]
 
 
-def run(stage: Stage) -> list[Claim]:
+def run_experiment(bench: Bench) -> list[Claim]:
     """The same errand twice, without hookonce and with it."""
-    stage.play("talk", bare=True)  # what an agent does once only, it does here
-    without = stage.play("errand", bare=True)
-    within = stage.play("errand")
-    stage.timed(without, within)
-    problem = _difference(without, within)
-    count = len(talks(within))
-    alike = f"{len(within.files)} files, exit code {within.code} and {count} requests are the same without it"
-    return [judged(_NAME, problem or alike, holds=problem is None)]
+    bench.play("talk", bare=True)  # what an agent does once only, it does here
+    bare_run = bench.play("errand", bare=True)
+    hooked_run = bench.play("errand")
+    bench.add_timing(bare_run, hooked_run)
+    difference = _find_difference(bare_run, hooked_run)
+    count = len(find_conversations(hooked_run))
+    same_text = f"{len(hooked_run.files)} files, exit code {hooked_run.code} and {count} requests are the same without it"
+    return [judge_claim(_CLAIM, difference or same_text, holds=difference is None)]
 
 
-def _difference(without: Run, within: Run) -> str | None:
-    if not _is_done(without):
-        return f"the agent cannot do the errand even without hookonce: {summary(without)}"
-    if without.code != within.code:
-        return f"the exit code is {within.code}, and {without.code} without it: {summary(within)}"
-    if without.files != within.files:
-        changed = {
-            name for name in {*without.files, *within.files} if without.files.get(name) != within.files.get(name)
+def _find_difference(bare_run: AgentRun, hooked_run: AgentRun) -> str | None:
+    if not _is_errand_complete(bare_run):
+        return f"the agent cannot do the errand even without hookonce: {summarize_run(bare_run)}"
+    if bare_run.code != hooked_run.code:
+        return f"the exit code is {hooked_run.code}, and {bare_run.code} without it: {summarize_run(hooked_run)}"
+    if bare_run.files != hooked_run.files:
+        changed_files = {
+            name for name in {*bare_run.files, *hooked_run.files} if bare_run.files.get(name) != hooked_run.files.get(name)
         }
-        return f"other files: {', '.join(sorted(changed))}"
-    one, other = _sent(without), _sent(within)
-    if one == other:
+        return f"other files: {', '.join(sorted(changed_files))}"
+    bare_requests, hooked_requests = _normalized_requests(bare_run), _normalized_requests(hooked_run)
+    if bare_requests == hooked_requests:
         return None
-    return f"the model is sent something else: {_first(sorted(one - other), sorted(other - one))}"
+    return f"the model is sent something else: {_first_difference(sorted(bare_requests - hooked_requests), sorted(hooked_requests - bare_requests))}"
 
 
-def _first(without: list[str], within: list[str]) -> str:
-    """The first line in which the first of them differ."""
-    if not without or not within:
-        return f"{len(without)} requests only without hookonce, {len(within)} only with it"
-    lines = zip_longest(without[0].splitlines(), within[0].splitlines(), fillvalue="")
+def _first_difference(bare_requests: list[str], hooked_requests: list[str]) -> str:
+    if not bare_requests or not hooked_requests:
+        return f"{len(bare_requests)} requests only without hookonce, {len(hooked_requests)} only with it"
+    lines = zip_longest(bare_requests[0].splitlines(), hooked_requests[0].splitlines(), fillvalue="")
     old, new = next((pair for pair in lines if pair[0] != pair[1]), ("", ""))
-    return f"{new[:_SHOWN]!r} instead of {old[:_SHOWN]!r}"
+    return f"{new[:_LINE_CHARS]!r} instead of {old[:_LINE_CHARS]!r}"
 
 
-def _is_done(run: Run) -> bool:
+def _is_errand_complete(agent_run: AgentRun) -> bool:
     """Whether everything of the errand has happened, so that there is something to compare."""
-    made = "shell.txt" in run.files and "written.txt" in run.files and "gamma" in run.files.get("edited.txt", "")
-    return is_whole(run) and made and was_told(run, SECRET) and bool(run.called)
+    files_exist = "shell.txt" in agent_run.files and "written.txt" in agent_run.files and "gamma" in agent_run.files.get("edited.txt", "")
+    return is_complete(agent_run) and files_exist and is_text_sent(agent_run, FILE_SECRET) and bool(agent_run.mcp_calls)
 
 
-def _sent(run: Run) -> Counter[str]:
-    """What the model was sent, but for what differs from run to run anyway."""
+def _normalized_requests(agent_run: AgentRun) -> Counter[str]:
     return Counter(
-        _VARIES.sub("#", "\n".join([*sorted(talk.tools), *(f"{said.role}: {said.text}" for said in talk.said)]))
-        for talk in talks(run)
+        _VARIABLE_PARTS.sub("#", "\n".join([*sorted(conversation.tools), *(f"{message.role}: {message.text}" for message in conversation.messages)]))
+        for conversation in find_conversations(agent_run)
     )
