@@ -20,7 +20,7 @@ class Hook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002  hatchling's signature
         """Make the client before files are gathered; an editable install finds it in the source tree."""
-        folder = Path(self.root, "src", "hookonce", "client")
+        folder = Path(self.root, "src", "hookonce", "client", "native")
         if _make(folder):
             machine = sysconfig.get_platform().replace("-", "_").replace(".", "_")
             build_data.update(pure_python=False, tag=f"py3-none-{machine}")

@@ -13,14 +13,14 @@ from tempfile import TemporaryDirectory
 from time import monotonic, perf_counter
 
 from hookonce import agents
-from hookonce.handlers.errand import Operation, OperationResult
+from hookonce.base.event_loop import EventLoop
+from hookonce.base.jsontext import dump
+from hookonce.diagnose.trial import sample_event
+from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.function import build_function_operation, load_function
-from hookonce.handlers.nurseries import WorkerPool
-from hookonce.handlers.process import CommandOperation, ProcessContext
-from hookonce.journeys.trial import sample_event
+from hookonce.handlers.operation import Operation, OperationResult
+from hookonce.handlers.workers.pool import WorkerPool
 from hookonce.model import Handler
-from hookonce.runtime.loop import EventLoop
-from hookonce.texts import dump
 
 GUARD = Path(__file__).parents[1] / "examples" / "hooks" / "guard.py"
 PAUSE = 0.01  # seconds between two calls: agents do not call in a row

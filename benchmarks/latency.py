@@ -15,9 +15,9 @@ from msgspec.json import format as pretty
 from msgspec.structs import replace
 from peers import peers
 
-from hookonce.cli.bench import print_report
-from hookonce.journeys.bench import QUICK_PLAN, BenchPlan, run_bench
-from hookonce.journeys.bench_report import SkippedCase
+from hookonce.cli.lab.bench import print_report
+from hookonce.lab.bench.rounds import QUICK_PLAN, BenchPlan, run_bench
+from hookonce.lab.latency import SkippedCase
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results.json"

@@ -16,8 +16,8 @@ from time import perf_counter
 
 from msgspec.json import decode, encode
 
-from hookonce.modules.client import invoke
-from hookonce.modules.stdio import StdioLink
+from hookonce.modules.host.client import invoke
+from hookonce.modules.host.stdio import StdioLink
 
 ARGS = {"path": "src/main.py", "line": 12, "text": "hello"}
 LINE = encode({"op": "echo", "args": ARGS, "id": 1}) + b"\n"

@@ -16,8 +16,8 @@ from msgspec.json import Encoder
 
 from hookonce import agents, formats
 from hookonce.agents import decode
-from hookonce.journeys.lines import StreamLine
-from hookonce.journeys.translate import TranslationPlan, Translation
+from hookonce.base.json_stream import StreamLine
+from hookonce.translation.pipeline import Translation, TranslationPlan
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("HOOKONCE_SHARED", ROOT.parent / "shared")) / "captures"

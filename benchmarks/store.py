@@ -24,7 +24,7 @@ from msgspec.json import decode, encode
 from store_report import START, Look, Size, numbers
 from store_rows import length, name_of, told
 
-from hookonce.journeys.record import Recorder
+from hookonce.sessions.recorder import Recorder
 from hookonce.store import database
 from hookonce.store.entry import StoreEntry
 from hookonce.store.writer import Writer, read_chain_head

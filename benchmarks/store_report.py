@@ -9,8 +9,8 @@ from msgspec.json import decode, encode
 from msgspec.json import format as pretty
 
 from hookonce import __version__
-from hookonce.journeys.bench import machine_label
-from hookonce.journeys.bench_report import BenchRatio
+from hookonce.lab.bench.rounds import machine_label
+from hookonce.lab.latency import BenchRatio
 
 RESULTS = Path(__file__).resolve().parent / "record.json"
 START = "events sql 'SELECT 1'"  # the floor of every look: a command that starts, opens the record and ends

@@ -11,12 +11,12 @@ from random import Random
 
 from msgspec.structs import replace
 
-from hookonce import ids, times
-from hookonce.guard.likeness import add_fingerprint
-from hookonce.journeys.demo import list_recordings, read_session
+from hookonce.base import ids, times
+from hookonce.demo.replay import list_recordings, read_session
 from hookonce.model import Decision, Event, HookRun, Stored, Tool, Usage
 from hookonce.store.entry import StoreEntry, build_entry
-from hookonce.store.redact import redact
+from hookonce.store.privacy.redact import redact
+from hookonce.vocabulary.call_fingerprint import add_fingerprint
 
 DAYS, PROJECTS, FILES = 365, 10_000, 40
 MODELS = {"codex": ("gpt-5", "gpt-5.6-sol"), "gemini-cli": ("gemini-2.5-pro", "gemini-2.5-flash")}

@@ -6,25 +6,25 @@ from certificates_page import anchor
 from page import MADE, code, plain, table
 
 from hookonce import agents
-from hookonce.agents.proven import CertificateSummary
-from hookonce.canon.arguments import ARGUMENTS
-from hookonce.canon.events import CANONICAL_EVENTS
-from hookonce.cli._matrix import (
+from hookonce.agents.certificates import CertificateSummary
+from hookonce.cli.setup.agents import (
     EVENT_COLUMNS,
     OVERVIEW_COLUMNS,
     UNSUPPORTED_NOTE,
     ability_rows,
-    event_cells,
-    overview_cells,
-    failure_rows,
-    install_notes,
     config_rows,
+    event_cells,
+    failure_rows,
     format_powers,
     format_proof,
-    format_word,
     format_seconds,
+    format_word,
+    install_notes,
+    overview_cells,
 )
-from hookonce.journeys.matrix import PointRow, AgentSheet, build_sheet
+from hookonce.inspect.agent_matrix import AgentSheet, PointRow, build_sheet
+from hookonce.vocabulary.events import CANONICAL_EVENTS
+from hookonce.vocabulary.tools import ARGUMENTS
 
 INTRODUCTION = """\
 What each coding agent lets a hook see and do, made from the same tables that do the work. Every agent has a page of its

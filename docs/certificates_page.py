@@ -6,11 +6,16 @@ from pathlib import Path
 from page import MADE, code, plain, table
 
 from hookonce import agents
-from hookonce.journeys.matrix import build_sheet
-from hookonce.lab.certificate import Certificate, count_states
-from hookonce.lab.claim import ClaimState
-from hookonce.lab.kept import load_certificates, newest_by_agent
-from hookonce.lab.shown import claim_group, proven_events
+from hookonce.inspect.agent_matrix import build_sheet
+from hookonce.lab.prove.certificate import (
+    Certificate,
+    ClaimState,
+    claim_group,
+    count_states,
+    load_certificates,
+    newest_by_agent,
+    proven_events,
+)
 
 FOLDER = Path(__file__).resolve().parent / "certificates"
 INTRODUCTION = """\

@@ -18,26 +18,23 @@ from proven_table import PLACE, module, proven
 
 from hookonce import formats
 from hookonce.__main__ import build_parser
-from hookonce.canon.arguments import ARGUMENTS
-from hookonce.canon.events import CANONICAL_EVENTS
-from hookonce.canon.tools import AGENT_HOOKS_ACTIONS
 from hookonce.cli import COMMANDS
 from hookonce.cli.lab import VERBS as LAB
 from hookonce.cli.module import VERBS as MODULE
-from hookonce.journeys.bench_report import BenchReport
-from hookonce.journeys.check import CheckReport
-from hookonce.journeys.cost import CostReport
-from hookonce.journeys.dialect import HookInput
-from hookonce.journeys.identify import Identification
-from hookonce.journeys.matrix import AgentSheet
-from hookonce.journeys.sessions import SessionRow
-from hookonce.journeys.stats import Stats
-from hookonce.journeys.timeline import Timeline
-from hookonce.lab.certificate import Certificate
+from hookonce.diagnose.document_check import CheckReport
+from hookonce.dispatch.dialect import HookInput
+from hookonce.dispatch.identification import Identification
+from hookonce.inspect.agent_matrix import AgentSheet
+from hookonce.inspect.sessions import SessionRow, Timeline
+from hookonce.inspect.stats import CostReport, Stats
+from hookonce.lab.latency import BenchReport
+from hookonce.lab.prove.certificate import Certificate
 from hookonce.manifest.schema import build_schema as manifest_schema
 from hookonce.model import Record
-from hookonce.modules.descriptor_rules import descriptor_schema as descriptor_schema
-from hookonce.store.audit import Audit
+from hookonce.modules.protocol.descriptor import descriptor_schema as descriptor_schema
+from hookonce.store.integrity.audit import Audit
+from hookonce.vocabulary.events import CANONICAL_EVENTS
+from hookonce.vocabulary.tools import AGENT_HOOKS_ACTIONS, ARGUMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGED = ROOT / "src" / "hookonce" / "schemas"

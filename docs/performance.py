@@ -7,8 +7,8 @@ from msgspec.json import decode
 from page import MADE, plain, table
 from record_numbers import section
 
-from hookonce.cli.bench import format_bytes
-from hookonce.journeys.bench_report import DIRECT, KB, BenchRatio, BenchReport, BenchRow
+from hookonce.cli.lab.bench import format_bytes
+from hookonce.lab.latency import DIRECT, KB, BenchRatio, BenchReport, BenchRow
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))

@@ -1,19 +1,18 @@
-"""src/hookonce/agents/proven.py: what the newest certificate of each agent has shown, as a table that is shipped."""
+"""src/hookonce/agents/certificates.py: what the newest certificate of each agent has shown, as a table that is shipped."""
 
 from collections.abc import Mapping
 
 from certificates_page import FOLDER
 from msgspec.json import encode
 
-from hookonce.agents.proven import CertificateSummary
-from hookonce.lab.kept import load_certificates, newest_by_agent
-from hookonce.lab.shown import proven_events
+from hookonce.agents.certificates import CertificateSummary
+from hookonce.lab.prove.certificate import load_certificates, newest_by_agent, proven_events
 
-PLACE = "src/hookonce/agents/proven.py"
+PLACE = "src/hookonce/agents/certificates.py"
 HEAD = '''\
 """What certificates have shown of each agent: its newest version alone. Made by `make docs` from docs/certificates."""
 
-from hookonce.agents._shown import Shown
+from hookonce.agents.certificate_summary import Shown
 
 __all__ = ["PROVEN", "Shown"]
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hookonce.runtime.folder import runtime_dir_name, shared_locations, fallback_location
+from hookonce.base.runtime_dir import fallback_location, runtime_dir_name, shared_locations
 
 os.environ["HOOKONCE_COLD"] = "1"  # a test that wants a daemon says so, and ends it
 

@@ -4,14 +4,14 @@ TYPE_CHECKING = False  # importing `typing` for this one name would cost more th
 if TYPE_CHECKING:
     from hookonce import agents, formats, sdk
     from hookonce.agents import decode, encode
+    from hookonce.dispatch.identification import identify
     from hookonce.errors import HookonceError
-    from hookonce.journeys.identify import identify
-    from hookonce.journeys.translate import translate
     from hookonce.model import Decision, Event, Record, Tool
     from hookonce.sdk.answers import allow, ask, context, deny, rewrite
     from hookonce.sdk.emitter import Emitter
     from hookonce.sdk.functions import hook
-    from hookonce.store.redact import redact
+    from hookonce.store.privacy.redact import redact
+    from hookonce.translation.pipeline import translate
 
 __version__ = "0.1.0"
 
@@ -44,9 +44,9 @@ _HOMES = {
     "sdk": "hookonce.sdk",
     "decode": "hookonce.agents",
     "encode": "hookonce.agents",
-    "identify": "hookonce.journeys.identify",
-    "redact": "hookonce.store.redact",
-    "translate": "hookonce.journeys.translate",
+    "identify": "hookonce.dispatch.identification",
+    "redact": "hookonce.store.privacy.redact",
+    "translate": "hookonce.translation.pipeline",
     "HookonceError": "hookonce.errors",
     "Emitter": "hookonce.sdk.emitter",
     "hook": "hookonce.sdk.functions",

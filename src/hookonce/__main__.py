@@ -36,7 +36,9 @@ class _CommandParser(ArgumentParser):
     def _assign_extras(self, options: Namespace, extras: list[str]) -> None:
         last = next(reversed(self._get_positional_actions()), None)
         current = getattr(options, last.dest, None) if last is not None else None
-        accepts_more = last is not None and (last.nargs in {"*", "+"} or (last.nargs == "?" and current == last.default))
+        accepts_more = last is not None and (
+            last.nargs in {"*", "+"} or (last.nargs == "?" and current == last.default)
+        )
         if last is None or not accepts_more or any(word[0:1] == "-" and word != "-" for word in extras):
             self.error(f"unrecognized arguments: {' '.join(extras)}")
         if last.nargs == "?" and extras[1:]:
@@ -56,7 +58,7 @@ class _VersionAction(Action):
     """`--version`: our version and the kind of client in the package."""
 
     def __call__(self, parser: ArgumentParser, *_: object) -> NoReturn:
-        from hookonce.journeys.client import client_kind
+        from hookonce.client.installed import client_kind
 
         print(f"hookonce {__version__} ({client_kind()} client)")
         parser.exit()
@@ -100,7 +102,7 @@ def _discard_output() -> None:
 def _run_command(words: list[str]) -> int:
     command = next((word for word in words if not word.startswith("-")), None)
     if command is not None and command not in COMMANDS and command == words[0]:
-        from hookonce.cli._named import unknown_name_error
+        from hookonce.cli._ui.names import unknown_name_error
 
         raise unknown_name_error("command", command, COMMANDS, "hookonce --help lists them")
     parser, module = build_parser(command if command in COMMANDS else None)
@@ -120,11 +122,11 @@ def _refresh_client(*, dry_run: bool, is_doctor: bool) -> None:
 
     Only of a client that somebody has changed a word is said, unless the command itself tells of it.
     """
-    from hookonce.config import paths
+    from hookonce.base import paths
 
     with suppress(Exception):
         if paths.client_path().exists():  # most of what a refresh costs is reading its code
-            from hookonce.journeys.client import refresh_client
+            from hookonce.client.installed import refresh_client
 
             if (problem := refresh_client(dry_run=dry_run)) is not None and not is_doctor:
                 print(f"hookonce: {problem}", file=sys.stderr)
@@ -148,7 +150,7 @@ def build_parser(command_name: str | None) -> tuple[ArgumentParser, ModuleType |
             name, help=text, description=text, formatter_class=RawDescriptionHelpFormatter, argument_default=SUPPRESS
         )
         if name == command_name:
-            module = import_module(f"hookonce.cli.{MODULES.get(name, name)}")
+            module = import_module(f"hookonce.cli.{MODULES[name]}")
             command.argument_default = None
             module.configure(command)
     return parser, module
@@ -170,9 +172,9 @@ def _report_exception(problem: Exception, words: list[str]) -> int:
 
 def _report_internal_error(problem: BaseException, words: list[str]) -> int:
     """Our own fault: the trace goes to the log, its place to the user."""
-    from hookonce.config.paths import log_path
-    from hookonce.store.log import format_trace
-    from hookonce.times import now
+    from hookonce.base.paths import log_path
+    from hookonce.base.times import now
+    from hookonce.secrets.log import format_trace
 
     log_file = log_path()
     try:

@@ -15,28 +15,27 @@ from typing import Any
 from msgspec import Struct
 
 from hookonce import agents
-from hookonce.agents import encode, canonical_event_of, config_event_of, config_events
-from hookonce.canon.events import EVENTS
-from hookonce.canon.merge import merge_decisions
-from hookonce.canon.spelling import suggest_name
+from hookonce.agents import canonical_event_of, config_event_of, config_events, encode
+from hookonce.base.jsontext import dump
+from hookonce.base.jsontext import load as parse
+from hookonce.diagnose.trial import command_line_of
+from hookonce.diagnose.trial import sample_event as made_up
+from hookonce.dispatch.dedup import CallDecision
+from hookonce.dispatch.pipeline import CallArguments, CallRequest, build_response, parse_request
+from hookonce.dispatch.run import CallerContext, run_hooks
+from hookonce.dispatch.select import SelectedHook, select_from_manifest
 from hookonce.errors import UsageError
-from hookonce.handlers.errand import Operation, OperationResult, run_to_completion
-from hookonce.handlers.process import CommandOperation
-from hookonce.journeys.chosen import SelectedHook, select_from_manifest
-from hookonce.journeys.respond import CallRequest, CallArguments, build_response, parse_request
-from hookonce.journeys.runs import CallerContext, run_hooks
-from hookonce.journeys.trial import command_line_of
-from hookonce.journeys.trial import sample_event as made_up
+from hookonce.handlers.command import CommandOperation
+from hookonce.handlers.operation import Operation, OperationResult, run_to_completion
 from hookonce.manifest.discover import ManifestSource
-from hookonce.manifest.load import load_manifest, build_manifest
-from hookonce.manifest.problems import find_problems
+from hookonce.manifest.load import build_manifest, find_problems, load_manifest
 from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, HookRun, Manifest, Object, Reply
-from hookonce.runtime.twice import CallDecision
 from hookonce.sdk.answers import encode_decision
 from hookonce.sdk.functions import run_functions
 from hookonce.sdk.script import parse_event
-from hookonce.texts import dump
-from hookonce.texts import load as parse
+from hookonce.vocabulary.decisions import merge_decisions
+from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.names import suggest_name
 
 __all__ = ["Outcome", "Sample", "run", "sample", "samples"]
 
@@ -147,7 +146,9 @@ def run(  # noqa: PLR0913  one name for each thing that a test may choose
         return results[-1]
 
     caller = CallerContext(environment=os.environ | (env or {}), cwd=str(Path.cwd()), waits_for_background=True)
-    hook_results = run_hooks(_select_hooks(hook, request.event), request.event, caller, monotonic() + timeout, run_operation)
+    hook_results = run_hooks(
+        _select_hooks(hook, request.event), request.event, caller, monotonic() + timeout, run_operation
+    )
     if errors:
         raise errors[0]
     call_decision = CallDecision(
@@ -185,10 +186,17 @@ def samples() -> Iterator[Sample]:
         for event_type in dict.fromkeys(config_events(agent_table).values()):
             if agent_table.encodes and event_type in EVENTS and config_event_of(agent_table, event_type) is not None:
                 payload = sample(agent_table.name, event_type)
-                yield Sample(agent=agent_table.name, event=config_event_of(agent_table, event_type) or "", type=event_type, payload=payload)
+                yield Sample(
+                    agent=agent_table.name,
+                    event=config_event_of(agent_table, event_type) or "",
+                    type=event_type,
+                    payload=payload,
+                )
 
 
-def _build_request(agent_table: Agent, event: str, payload: Object | None, subject: tuple[str, Object | None, str | None]) -> CallRequest:
+def _build_request(
+    agent_table: Agent, event: str, payload: Object | None, subject: tuple[str, Object | None, str | None]
+) -> CallRequest:
     native = event if event in config_events(agent_table) else config_event_of(agent_table, event)
     document = payload if payload is not None else encode(agent_table, _build_event(agent_table, event, subject))
     return parse_request(CallArguments(agent=agent_table.name, event=native or event), dump(document), {})
@@ -197,9 +205,13 @@ def _build_request(agent_table: Agent, event: str, payload: Object | None, subje
 def _build_event(agent_table: Agent, event: str, subject: tuple[str, Object | None, str | None]) -> Event:
     event_type = canonical_event_of(agent_table, event) if event in config_events(agent_table) else event
     if config_event_of(agent_table, event_type) is None:
-        raise UsageError(f"{agent_table.title} has no event {event}{suggest_name(event, [*config_events(agent_table), *config_events(agent_table).values()])}")
+        raise UsageError(
+            f"{agent_table.title} has no event {event}{suggest_name(event, [*config_events(agent_table), *config_events(agent_table).values()])}"
+        )
     tool, tool_input, prompt = subject
-    return made_up(agent_table, event_type, tool, tool_input if tool_input is not None else _DEFAULT_INPUTS.get(tool, {}), prompt)
+    return made_up(
+        agent_table, event_type, tool, tool_input if tool_input is not None else _DEFAULT_INPUTS.get(tool, {}), prompt
+    )
 
 
 def _is_function(hook: Any) -> bool:
@@ -209,12 +221,16 @@ def _is_function(hook: Any) -> bool:
 def _call_function(function: Callable[..., Any], operation: Operation) -> OperationResult:
     """Call a function here; what it raises is for the test to see."""
     stdin = operation.payload if isinstance(operation, CommandOperation) else b""
-    return OperationResult(code=0, stdout=encode_decision(run_functions([function], parse_event(parse(stdin.decode())))))
+    return OperationResult(
+        code=0, stdout=encode_decision(run_functions([function], parse_event(parse(stdin.decode()))))
+    )
 
 
 def _select_hooks(hook: Any, event: Event) -> list[SelectedHook]:
     if isinstance(hook, (dict, Manifest)):
-        return select_from_manifest(_load_manifest(hook), ManifestSource(scope="user", path=Path.cwd() / "hooks.json"), event)
+        return select_from_manifest(
+            _load_manifest(hook), ManifestSource(scope="user", path=Path.cwd() / "hooks.json"), event
+        )
     if isinstance(hook, (str, Path)) and str(hook).endswith(_MANIFEST_SUFFIXES) and Path(hook).is_file():
         path = Path(hook).absolute()
         return select_from_manifest(load_manifest(path.read_bytes()), ManifestSource(scope="user", path=path), event)

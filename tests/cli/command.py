@@ -9,7 +9,7 @@ from importlib.resources import files
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tests.cli import nursery
+from tests.cli import prefork
 from tests.shared import ROOT
 
 FRESH = "HOOKONCE_EXHAUSTIVE" in os.environ  # an interpreter for each command
@@ -55,7 +55,7 @@ def environment(**more):
 def run(*words, given=b"", cwd=None, **more):
     """Run hookonce with these words and bytes on standard input, here or somewhere else."""
     if not (FRESH or any(name.startswith(("PYTHON", "LC_", "LANG")) for name in more)):
-        code, out, err = nursery.run([*map(str, words)], given, cwd, environment(**more))
+        code, out, err = prefork.run([*map(str, words)], given, cwd, environment(**more))
         return Ran(code, out.decode(), err.decode())
     done = subprocess.run(
         [sys.executable, "-m", "hookonce", *map(str, words)],

@@ -3,7 +3,7 @@
 import pytest
 
 from hookonce import agents
-from hookonce.journeys.matrix import build_sheet
+from hookonce.inspect.agent_matrix import build_sheet
 from tests.shared import ROOT
 
 FOLDER = ROOT / "docs" / "agents"

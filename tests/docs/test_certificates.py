@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from hookonce.agents.proven import CERTIFICATES
-from hookonce.formats._schema import load_schema
-from hookonce.lab.found import AgentProgram
-from hookonce.lab.kept import load_certificates, newest_by_agent
-from hookonce.lab.prove import claim_names_of
-from hookonce.lab.shown import proven_events
-from tests.lab.certified import DENIALS, certificate
+from hookonce.agents.certificates import CERTIFICATES
+from hookonce.formats.schema import load_schema
+from hookonce.lab.fetch.programs import AgentProgram
+from hookonce.lab.prove.certificate import load_certificates, newest_by_agent, proven_events
+from hookonce.lab.prove.prover import claim_names_of
+from tests.lab.prove.sample_certificates import DENIALS, certificate
 from tests.shared import ROOT
 
 FOLDER = ROOT / "docs" / "certificates"
@@ -29,9 +28,9 @@ from msgspec.json import decode
 from agents_pages import pages
 from certificates_page import page
 from proven_table import module
-from hookonce.lab.certificate import Certificate
-from hookonce.lab.kept import newest
-from hookonce.lab.shown import shown
+from hookonce.lab.prove.certificate import Certificate
+from hookonce.lab.prove.certificate import newest
+from hookonce.lab.prove.certificate import shown
 made = decode(sys.stdin.buffer.read(), type=list[Certificate])
 proven = {name: shown(one) for name, one in newest(made).items()}
 print(json.dumps({"certificates": "\\n".join(page(made)), "module": module(proven)} | pages(proven)))

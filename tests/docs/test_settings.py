@@ -3,9 +3,9 @@
 import re
 import tomllib
 
-from hookonce.cli.cost import _EXAMPLES
-from hookonce.config import settings
-from hookonce.store import prices
+from hookonce.base import settings
+from hookonce.cli.observe.cost import _EXAMPLES
+from hookonce.store.usage import prices
 from tests.manifest.projects import house, put
 from tests.shared import ROOT
 

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hookonce import agents
-from hookonce.agents import config_of, encode, config_event_of
-from hookonce.config import paths
-from hookonce.journeys import failmode, on
-from hookonce.journeys.trial import sample_event
+from hookonce.agents import config_event_of, config_of, encode
+from hookonce.base import paths
+from hookonce.diagnose.trial import sample_event
+from hookonce.dispatch import dispatcher, fail_mode
 from hookonce.model import Decision, Reply
 
 KIND = "before_tool_execute"
 MODES = ("open", "closed")
-WHY = failmode.FAIL_CLOSED_REASON
+WHY = fail_mode.FAIL_CLOSED_REASON
 HOOK = {"event": KIND, "blocking": True, "handler": {"type": "command", "command": "true"}}
 
 
@@ -28,7 +28,7 @@ class Case(NamedTuple):
     def answer(self, words=None, raw=None):
         """What it comes to, with other words or another payload."""
         told = self.words if words is None else words
-        return on.answer_call(told, self.raw if raw is None else raw, self.env)
+        return dispatcher.answer_call(told, self.raw if raw is None else raw, self.env)
 
     @property
     def agent(self):
@@ -65,7 +65,7 @@ def settle(home, mode, command="true", **more):
     manifest.write_text(json.dumps({"spec": "hooks/1.0", "hooks": [hook]}), encoding="utf-8")
     paths.client_path().parent.mkdir(parents=True, exist_ok=True)
     paths.client_path().touch()
-    failmode.refresh_fail_mode()
+    fail_mode.refresh_fail_mode()
     return manifest
 
 

@@ -7,12 +7,12 @@ from errno import ENOSPC, EROFS
 import pytest
 
 from hookonce import agents
-from hookonce.config import paths
-from hookonce.journeys import failmode, on, respond
+from hookonce.base import paths, runtime_dir
+from hookonce.base.runtime_dir import NoRuntimeDirError
+from hookonce.dispatch import dedup, dispatcher, fail_mode, pipeline
 from hookonce.model import Reply
-from hookonce.runtime import calls, folder
-from hookonce.runtime.folder import NoRuntimeDirError
-from hookonce.store import log, spool
+from hookonce.secrets import log
+from hookonce.store.spool import files
 from tests.e2e.fault_cases import KIND, MODES, case, promised, replaced_by_folder, settle
 
 
@@ -100,7 +100,7 @@ def expected(one, mode, *, named):
     """Whoever is not named is known by the payload, as far as that tells; to somebody unknown there is nothing to say."""
     if named:
         return promised(one, mode)
-    found = on.identify(json.loads(one.raw), one.env)
+    found = dispatcher.identify(json.loads(one.raw), one.env)
     if found.kind != "agent":
         return Reply()
     return promised(case(found.name, "/"), mode if found.event else "open")
@@ -122,21 +122,21 @@ def in_the_walk(place, name, problem):
 
 FULL = OSError(ENOSPC, "No space left on device")
 SURROUNDINGS = {
-    "a bug in understanding": in_the_walk(on, "understand", KeyError("x")),
-    "a bug in choosing hooks": in_the_walk(respond, "choose", TypeError("x")),
-    "a bug in running hooks": in_the_walk(respond, "asking", AssertionError("x")),
-    "a bug in merging": in_the_walk(respond, "merged", ZeroDivisionError("x")),
-    "a bug in answering": in_the_walk(respond, "answered", IndexError("x")),
-    "a bug without words": in_the_walk(on, "respond", Exception()),
-    "no memory": in_the_walk(on, "respond", MemoryError()),
-    "no stack": in_the_walk(on, "respond", RecursionError()),
-    "an interrupt": in_the_walk(on, "respond", KeyboardInterrupt()),
-    "somebody who leaves": in_the_walk(on, "respond", SystemExit(3)),
-    "a table that cannot be imported": in_the_walk(on, "understand", ImportError("x")),
-    "hooks that start agents that start hooks": in_the_walk(on, "respond", respond.NestingTooDeepError("x")),
-    "no runtime directory": in_the_walk(folder, "folder", NoRuntimeDirError("x")),
-    "a full runtime directory": in_the_walk(calls, "create", FULL),
-    "a runtime directory that is gone": in_the_walk(calls, "at", FileNotFoundError("x")),
+    "a bug in understanding": in_the_walk(dispatcher, "understand", KeyError("x")),
+    "a bug in choosing hooks": in_the_walk(pipeline, "choose", TypeError("x")),
+    "a bug in running hooks": in_the_walk(pipeline, "asking", AssertionError("x")),
+    "a bug in merging": in_the_walk(pipeline, "merged", ZeroDivisionError("x")),
+    "a bug in answering": in_the_walk(pipeline, "answered", IndexError("x")),
+    "a bug without words": in_the_walk(dispatcher, "respond", Exception()),
+    "no memory": in_the_walk(dispatcher, "respond", MemoryError()),
+    "no stack": in_the_walk(dispatcher, "respond", RecursionError()),
+    "an interrupt": in_the_walk(dispatcher, "respond", KeyboardInterrupt()),
+    "somebody who leaves": in_the_walk(dispatcher, "respond", SystemExit(3)),
+    "a table that cannot be imported": in_the_walk(dispatcher, "understand", ImportError("x")),
+    "hooks that start agents that start hooks": in_the_walk(dispatcher, "respond", pipeline.NestingTooDeepError("x")),
+    "no runtime directory": in_the_walk(runtime_dir, "folder", NoRuntimeDirError("x")),
+    "a full runtime directory": in_the_walk(dedup, "create", FULL),
+    "a runtime directory that is gone": in_the_walk(dedup, "at", FileNotFoundError("x")),
     "a user's manifest that is broken": lambda _: manifest().write_text("{", encoding="utf-8"),
     "a user's manifest that is cut": lambda _: manifest().write_text(manifest().read_text()[:-9], encoding="utf-8"),
     "a user's manifest that is something else": lambda _: manifest().write_text('{"a": 1}', encoding="utf-8"),
@@ -172,7 +172,7 @@ def test_what_breaks_has_left_a_trace_for_its_user(home, fault, monkeypatch):
     SURROUNDINGS[fault](monkeypatch)
     case("claude-code", home).answer()
 
-    gaps = [gap for record in spool.load_records() for gap in record.gaps if gap.strategy in {"fail mode", "exclude"}]
+    gaps = [gap for record in files.load_records() for gap in record.gaps if gap.strategy in {"fail mode", "exclude"}]
     assert paths.log_path().exists() or gaps
 
 
@@ -190,22 +190,22 @@ def read_only(patch):
             raise OSError(EROFS, "Read-only file system")
         return real(path, flags, *rest, **more)
 
-    failmode.fail_mode_file().unlink()  # so that there is something to be written
+    fail_mode.fail_mode_file().unlink()  # so that there is something to be written
     patch.setattr(os, "open", refuse)
 
 
 HARMLESS = {
     "a data directory that cannot be written": read_only,
-    "a full disk under the records": in_the_walk(spool, "_add", FULL),
-    "records that cannot be made unreadable": in_the_walk(on, "stored", ValueError("x")),
-    "no place for records": lambda _: broken(spool.spool_dir()),
+    "a full disk under the records": in_the_walk(files, "_add", FULL),
+    "records that cannot be made unreadable": in_the_walk(dispatcher, "stored", ValueError("x")),
+    "no place for records": lambda _: broken(files.spool_dir()),
     "a log that cannot be written": lambda _: replaced_by_folder(paths.log_path()),
     "a log that fails otherwise": in_the_walk(log, "write", ValueError("x")),
-    "fail modes that are not there": lambda _: failmode.fail_mode_file().unlink(),
-    "fail modes that are garbage": lambda _: broken(failmode.fail_mode_file()),
-    "fail modes that cannot be read": lambda _: replaced_by_folder(failmode.fail_mode_file()),
-    "fail modes that cannot be written": in_the_walk(failmode, "replace_file", FULL),
-    "an answer that cannot be left for others": in_the_walk(calls, "put", FULL),
+    "fail modes that are not there": lambda _: fail_mode.fail_mode_file().unlink(),
+    "fail modes that are garbage": lambda _: broken(fail_mode.fail_mode_file()),
+    "fail modes that cannot be read": lambda _: replaced_by_folder(fail_mode.fail_mode_file()),
+    "fail modes that cannot be written": in_the_walk(fail_mode, "replace_file", FULL),
+    "an answer that cannot be left for others": in_the_walk(dedup, "put", FULL),
     "a home without our data": lambda patch: patch.setattr(paths, "data_dir", lambda: paths.home() / "none"),
     "a project's manifest that is broken": lambda _: planted(".hookonce/hooks.json", "{"),
     "a project's manifest that is a folder": lambda _: planted(".hookonce/hooks.json/x", "{"),
@@ -241,7 +241,7 @@ def test_a_record_that_is_lost_is_counted(home, monkeypatch):
     settle(home, "open")
     one = case("claude-code", home)
     one.answer()
-    assert 0 == spool.lost_record_count()
+    assert 0 == files.lost_record_count()
     with monkeypatch.context() as patch:
         HARMLESS["a full disk under the records"](patch)
         one.answer()
@@ -249,7 +249,7 @@ def test_a_record_that_is_lost_is_counted(home, monkeypatch):
         HARMLESS["records that cannot be made unreadable"](patch)
         one.answer()
 
-    assert 2 == spool.lost_record_count()
+    assert 2 == files.lost_record_count()
 
 
 def test_nothing_is_raised_and_nothing_is_said_where_not_even_a_home_is_known(home, monkeypatch):
@@ -310,13 +310,13 @@ def test_the_literal_refusals_are_those_that_agents_know(home):
     Some of them by hand, so that the table cannot be wrong together with the code.
     """
     settle(home, "closed")
-    claude = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": failmode.FAIL_CLOSED_REASON}
+    claude = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": fail_mode.FAIL_CLOSED_REASON}
     expected = {
         "claude-code": ({"hookSpecificOutput": claude}, "", 0),
         "codex": ({"hookSpecificOutput": claude}, "", 0),
-        "amp": ({"throw": failmode.FAIL_CLOSED_REASON}, "", 0),
-        "opencode": ({"throw": failmode.FAIL_CLOSED_REASON}, "", 0),
-        "windsurf": (None, failmode.FAIL_CLOSED_REASON, 2),
+        "amp": ({"throw": fail_mode.FAIL_CLOSED_REASON}, "", 0),
+        "opencode": ({"throw": fail_mode.FAIL_CLOSED_REASON}, "", 0),
+        "windsurf": (None, fail_mode.FAIL_CLOSED_REASON, 2),
     }
     for name, (document, stderr, code) in expected.items():
         reply = case(name, home).answer(raw=b"{")
@@ -329,23 +329,23 @@ def test_an_agent_that_may_not_stop_is_let_go_in_the_end(home, name, monkeypatch
     """
     A failure that lasts keeps an agent from stopping five times, and then no more.
     """
-    stop = next((native for native, kind in on.config_events(agents.load(name)).items() if kind == "agent_stop"), None)
-    if stop is None or "retry" not in on.point_of(agents.load(name), stop).capabilities:
+    stop = next((native for native, kind in dispatcher.config_events(agents.load(name)).items() if kind == "agent_stop"), None)
+    if stop is None or "retry" not in dispatcher.point_of(agents.load(name), stop).capabilities:
         pytest.skip("it cannot be kept from stopping")
     settle(home, "closed", event="agent_stop")
-    monkeypatch.setattr(on, "process_request", crash(KeyError("x")))
+    monkeypatch.setattr(dispatcher, "process_request", crash(KeyError("x")))
     payload = stopping(name, stop)
-    heard = [on.answer_call([name, stop], payload, {}) for _ in range(7)]
+    heard = [dispatcher.answer_call([name, stop], payload, {}) for _ in range(7)]
 
     quiet = promised(case(name, home), "open")
     assert [False] * 5 + [True] * 2 == [reply == quiet for reply in heard]
-    assert quiet == on.answer_call([name, stop], b"{", {})  # nobody knows whose stop that is, so nobody could count it
+    assert quiet == dispatcher.answer_call([name, stop], b"{", {})  # nobody knows whose stop that is, so nobody could count it
 
 
 def stopping(name, stop):
     agent = agents.load(name)
     from hookonce.agents import encode
-    from hookonce.journeys.trial import sample_event
+    from hookonce.diagnose.trial import sample_event
 
     return json.dumps(encode(agent, sample_event(agent, "agent_stop", "shell", {}))).encode()
 
@@ -354,14 +354,14 @@ def test_a_closed_hook_counts_from_every_trusted_scope(home, monkeypatch):
     """
     Of the organisation and the system too; of a project once a person has agreed to it.
     """
-    from hookonce.config import settings
+    from hookonce.base import settings
 
     monkeypatch.setattr(settings, "SYSTEM", home / "etc")
     monkeypatch.setattr(settings, "OWNER", os.getuid())
     one = case("claude-code", home)
     inside = json.dumps(json.loads(one.raw) | {"cwd": str(home / "project")}).encode()
     text = json.dumps({"spec": "hooks/1.0", "hooks": [closed_hook()]})
-    monkeypatch.setattr(on, "process_request", crash(KeyError("x")))
+    monkeypatch.setattr(dispatcher, "process_request", crash(KeyError("x")))
 
     assert promised(one, "open") == one.answer(raw=inside)
     for place in ("etc", "etc/org"):
@@ -382,20 +382,20 @@ def closed_hook():
 
 
 def trust(project):
-    from hookonce.journeys import trusting
+    from hookonce.trust import consent
 
-    trusting.trust_proposals(project, trusting.list_proposals(project))
+    consent.trust_proposals(project, consent.list_proposals(project))
 
 
 def test_an_agent_that_is_paused_hears_nothing_whatever_breaks(home, monkeypatch):
     """
     The kill switch is above the fail mode.
     """
-    from hookonce.journeys import pause
+    from hookonce.dispatch import pause
 
     settle(home, "closed")
     pause.pause(60)
-    monkeypatch.setattr(on, "process_request", crash(KeyError("x")))
+    monkeypatch.setattr(dispatcher, "process_request", crash(KeyError("x")))
     for raw in (case("cursor", home).raw, b"{", b""):
         assert promised(case("cursor", home), "open") == case("cursor", home).answer(raw=raw)
 
@@ -407,7 +407,7 @@ def test_the_call_that_tries_us_out_asks_nobody_and_leaves_nothing(home):
     settle(home, "closed", command=f"touch {home}/ran")
     for name in agents.AGENTS:
         one = case(name, home)
-        assert promised(one, "open") == one.answer(raw=on.TRIAL_PAYLOAD)
+        assert promised(one, "open") == one.answer(raw=dispatcher.TRIAL_PAYLOAD)
 
-    assert [] == list(spool.load_records())
+    assert [] == list(files.load_records())
     assert not (home / "ran").exists()

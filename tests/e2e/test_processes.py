@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from hookonce import agents, cold, ids
+from hookonce import agents
 from hookonce.agents import canonical_event_of, config_events
-from hookonce.config import paths
-from hookonce.handlers.watchdog import fork
-from hookonce.journeys import client as installed
-from hookonce.journeys import failmode, on
-from hookonce.journeys.client import install_client, refresh_client
-from hookonce.runtime.folder import runtime_file
-from hookonce.store import spool
+from hookonce.base import ids, paths
+from hookonce.base.runtime_dir import runtime_file
+from hookonce.client import installed, oneshot
+from hookonce.client.installed import install_client, refresh_client
+from hookonce.dispatch import dispatcher, fail_mode
+from hookonce.handlers.supervise.watchdog import fork
+from hookonce.store.spool import files
 from tests.cli.command import run as command
 from tests.e2e.fault_cases import KIND, MODES, case, promised, settle
 from tests.handlers.processes import eventually, running, word
@@ -153,9 +153,9 @@ def test_without_python_and_without_usable_fail_modes_it_is_silence(home, client
     A file that is not there means open, and so does one that nobody can read.
     """
     client.with_name("interpreter").unlink()
-    failmode.fail_mode_file().unlink()
+    fail_mode.fail_mode_file().unlink()
     if broken is not None:
-        failmode.fail_mode_file().write_bytes(broken)
+        fail_mode.fail_mode_file().write_bytes(broken)
     for name in ("claude-code", "cursor"):
         one = case(name, home)
         assert bytes_of(promised(one, "open")) == call(client, one)
@@ -168,7 +168,7 @@ def test_the_shell_knows_the_silence_of_every_agent(home, client):
     client.with_name("interpreter").unlink()
     for name in [*agents.AGENTS, *agents.AGENT_ALIASES]:
         ran = subprocess.run([client, name, "x"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        quiet = failmode.open_reply(agents.load(name))
+        quiet = fail_mode.open_reply(agents.load(name))
         assert bytes_of(quiet) == (ran.stdout, ran.stderr, ran.returncode), name
 
 
@@ -181,16 +181,16 @@ def test_every_refusal_that_was_made_beforehand_is_the_one_that_python_would_giv
     manifest = {"spec": "hooks/1.0", "hooks": [hook for hook in hooks if not hook["event"].startswith("vendor.")]}
     (paths.config_dir() / "hooks.json").parent.mkdir(parents=True)
     (paths.config_dir() / "hooks.json").write_text(json.dumps(manifest), encoding="utf-8")
-    failmode.refresh_fail_mode()
+    fail_mode.refresh_fail_mode()
     printer = """while IFS='|' read -r a e c o r; do printf '%s\\036%s\\036%s\\036%b\\036%b\\035' "$a" "$e" "$c" "$o" "$r"; done"""
-    ran = subprocess.run(["sh", "-c", printer], input=failmode.fail_mode_file().read_bytes(), capture_output=True, check=True)
+    ran = subprocess.run(["sh", "-c", printer], input=fail_mode.fail_mode_file().read_bytes(), capture_output=True, check=True)
     rows = [row.split(b"\x1e") for row in ran.stdout.split(b"\x1d")[1:-1]]
 
     assert len(rows) > 60
     for name, native, code, stdout, stderr in rows:
         agent = agents.load(name.decode())
         assert canonical_event_of(agent, native.decode()) in kinds
-        expected = bytes_of(failmode.closed_reply(agent, native.decode()))
+        expected = bytes_of(fail_mode.closed_reply(agent, native.decode()))
         assert expected == (stdout, stderr, int(code)), (name, native)
 
 
@@ -392,7 +392,7 @@ def test_a_call_whose_agent_is_gone_before_it_began_runs_nothing(home):
         os.dup2(read, 0)
         os.write(write, case("claude-code", home).raw)
         os.close(write)
-        os._exit(cold.main(case("claude-code", home).words, caller=1))
+        os._exit(oneshot.main(case("claude-code", home).words, caller=1))
 
     assert 1 == os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     assert not (home / "ran").exists()
@@ -404,9 +404,9 @@ def test_our_own_delay_is_a_failure_too(home, monkeypatch):
     """
     settle(home, "closed")
     one = case("claude-code", home)
-    monkeypatch.setattr(on, "process_request", lambda *_: time.sleep(10))
+    monkeypatch.setattr(dispatcher, "process_request", lambda *_: time.sleep(10))
     begin = time.monotonic()
-    with cold.DeadlineGuard(time.monotonic() + 0.2, None):
+    with oneshot.DeadlineGuard(time.monotonic() + 0.2, None):
         assert promised(one, "closed") == one.answer()
     assert time.monotonic() - begin < 1
 
@@ -416,8 +416,8 @@ def test_a_decision_that_was_made_is_told_however_long_its_record_takes(home, mo
     The deadline comes while the record is being written; the hook has refused, and that is the answer.
     """
     one = refusing(home)
-    monkeypatch.setattr(on, "redact_record", lambda *_: time.sleep(10))
-    with cold.DeadlineGuard(time.monotonic() + 0.5, None):
+    monkeypatch.setattr(dispatcher, "redact_record", lambda *_: time.sleep(10))
+    with oneshot.DeadlineGuard(time.monotonic() + 0.5, None):
         assert "deny" in one.answer().stdout
 
 
@@ -534,17 +534,17 @@ def test_at_the_end_of_a_session_the_record_comes_first_and_hooks_run_on_alone(h
     agent = agents.load(name)
     native = next(native for native, kind in config_events(agent).items() if kind == "session_end")
     seen = []
-    monkeypatch.setattr(on, "process_request", spying(on.process_request, seen))
+    monkeypatch.setattr(dispatcher, "process_request", spying(dispatcher.process_request, seen))
     begin = time.monotonic()
     payload = {"session_id": "s", "sessionId": "s", "hook_event_name": native, "cwd": str(home)}
-    reply = on.answer_call([name, native], json.dumps(payload).encode(), dict(os.environ))
+    reply = dispatcher.answer_call([name, native], json.dumps(payload).encode(), dict(os.environ))
 
     assert time.monotonic() - begin < 0.5
-    assert failmode.open_reply(agent) == reply
+    assert fail_mode.open_reply(agent) == reply
     assert [["session_end"]] == seen
     assert eventually((home / "done").exists)
     assert "session_end" == json.loads((home / "ran").read_text(encoding="utf-8"))["type"]
-    (record,) = spool.load_records()
+    (record,) = files.load_records()
     assert [("session_end", 0)] == [(run.hook, run.exit) for run in record.runs]
 
 
@@ -552,7 +552,7 @@ def spying(respond, seen):
     """The walk, and what was recorded before it began."""
 
     def look(*words):
-        seen.append([record.event.type for record in spool.load_records()])
+        seen.append([record.event.type for record in files.load_records()])
         return respond(*words)
 
     return look
@@ -564,9 +564,9 @@ def test_a_second_end_with_nothing_to_say_is_no_error(home):
     """
     settle(home, "closed")
 
-    assert failmode.open_reply(agents.load("factory-droid")) == on.answer_call(["factory-droid", "SessionEnd"], b"", {})
+    assert fail_mode.open_reply(agents.load("factory-droid")) == dispatcher.answer_call(["factory-droid", "SessionEnd"], b"", {})
     assert not paths.log_path().exists()
-    assert ["session_end"] == [record.event.type for record in spool.load_records()]
+    assert ["session_end"] == [record.event.type for record in files.load_records()]
 
 
 # One call, one run
@@ -581,7 +581,7 @@ def test_twenty_processes_with_one_id_run_the_hook_once_and_answer_alike(home):
     children = []
     for number in range(20):
         if not (pid := fork()):
-            reply = on.answer_call(one.words, one.raw, {}, call_id)
+            reply = dispatcher.answer_call(one.words, one.raw, {}, call_id)
             (home / f"answer-{number}").write_text(reply.stdout, encoding="utf-8")
             os._exit(reply.code)
         children.append(pid)
@@ -590,7 +590,7 @@ def test_twenty_processes_with_one_id_run_the_hook_once_and_answer_alike(home):
     assert "x\n" == (home / "runs").read_text(encoding="ascii")
     answers = {(home / f"answer-{number}").read_text(encoding="utf-8") for number in range(20)}
     assert ["deny"] == [json.loads(text)["hookSpecificOutput"]["permissionDecision"] for text in answers]
-    assert 1 == len(list(spool.load_records()))
+    assert 1 == len(list(files.load_records()))
 
 
 def test_whoever_runs_the_hook_and_is_killed_leaves_the_others_with_the_fail_mode(home):
@@ -600,14 +600,14 @@ def test_whoever_runs_the_hook_and_is_killed_leaves_the_others_with_the_fail_mod
     settle(home, "closed", command=f"echo x >>{home}/runs; sleep 60")
     one, call_id = case("claude-code", home), ids.new_id()
     if not (pid := fork()):
-        on.answer_call(one.words, one.raw, {}, call_id)
+        dispatcher.answer_call(one.words, one.raw, {}, call_id)
         os._exit(0)
     assert eventually((home / "runs").exists)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     begin = time.monotonic()
 
-    assert promised(one, "closed") == on.answer_call([*one.words, "--timeout", "0.8"], one.raw, {}, call_id)
+    assert promised(one, "closed") == dispatcher.answer_call([*one.words, "--timeout", "0.8"], one.raw, {}, call_id)
     assert time.monotonic() - begin < 0.8
     assert "x\n" == (home / "runs").read_text(encoding="ascii")
 
@@ -618,7 +618,7 @@ def test_the_answer_is_written_down_before_it_leaves_and_gone_after_it_has_left(
     """
     settle(home, "open", command=f"cat {runtime_file('calls', 'x').parent}/* >{home}/begun; echo no >&2; exit 2")
     one = case("claude-code", home)
-    reply = on.answer_call(one.words, one.raw, {}, "an-id")
+    reply = dispatcher.answer_call(one.words, one.raw, {}, "an-id")
     left = runtime_file("calls", "an-id")
     assert {"done": False, "reply": None, "pid": os.getpid()} == json.loads((home / "begun").read_text(encoding="utf-8"))
     assert {"done": True, "reply": {"stdout": reply.stdout}, "pid": 0} == json.loads(left.read_bytes())
@@ -644,7 +644,7 @@ def test_installing_tries_the_command_out_without_a_trace_and_writes_the_fail_mo
 
     assert (0, "") == (ran.code, ran.err)
     assert not (home / "ran").exists()
-    assert [] == list(spool.load_records())
+    assert [] == list(files.load_records())
     assert not paths.log_path().exists()
     paths.client_path().with_name("interpreter").unlink()
     one = case("claude-code", home)
@@ -679,11 +679,11 @@ def test_fail_modes_follow_the_manifest_from_call_to_call(home, client):
     """
     one = case("claude-code", home)
     manifest = settle(home, "closed")
-    closed = failmode.fail_mode_file().read_bytes()
+    closed = fail_mode.fail_mode_file().read_bytes()
     manifest.write_text("{", encoding="utf-8")
     one.answer()
-    assert closed.splitlines()[1:] == failmode.fail_mode_file().read_bytes().splitlines()[1:] != []
+    assert closed.splitlines()[1:] == fail_mode.fail_mode_file().read_bytes().splitlines()[1:] != []
     settle(home, "open")
     one.answer()
 
-    assert [] == failmode.fail_mode_file().read_bytes().splitlines()[1:]
+    assert [] == fail_mode.fail_mode_file().read_bytes().splitlines()[1:]

@@ -6,11 +6,11 @@ from msgspec import to_builtins
 
 from hookonce import agents, formats
 from hookonce.agents import decode
-from hookonce.ids import StreamIds
-from hookonce.journeys.lines import StreamLine
-from hookonce.journeys.translate import LineFault, TranslationPlan, Translation
+from hookonce.base.ids import StreamIds
+from hookonce.base.json_stream import StreamLine
 from hookonce.model import Record
-from tests.agents.test_goldens import FILES, agent_of
+from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan
+from tests.agents.test_decode_goldens import FILES, agent_of
 from tests.shared import captures
 
 EXACT = ("openhook", "agent-hooks", "amplifier", "cloudevents", "otel")

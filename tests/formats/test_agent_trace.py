@@ -9,10 +9,10 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from hookonce import formats
-from hookonce.formats._rest import EXTENSION_KEY
+from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.formats.agent_trace import FORMAT
 from hookonce.model import Digest, Event, Record, Result, Tool
-from hookonce.store.redact import redact
+from hookonce.store.privacy.redact import redact
 from tests.shared import ROOT
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "src/hookonce/schemas/agent-trace.json").read_text(encoding="utf-8")))

@@ -9,11 +9,11 @@ from jsonschema import Draft202012Validator
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hookonce import ids
-from hookonce.canon.events import EVENTS
+from hookonce.base import ids
 from hookonce.errors import DocumentError
 from hookonce.formats.cloudevents import DATASCHEMA, FORMAT
 from hookonce.model import Decision, Event, HookRun, Record, Risk, Tool, User
+from hookonce.vocabulary.events import EVENTS
 from tests.formats.material import walk
 from tests.shared import ROOT, seed_text
 

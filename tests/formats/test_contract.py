@@ -7,10 +7,10 @@ from msgspec import to_builtins
 from msgspec.structs import asdict, replace
 
 from hookonce import formats
+from hookonce.diagnose.document_check import DOCUMENT_CHECKS
 from hookonce.errors import DocumentError
-from hookonce.journeys.check import DOCUMENT_CHECKS
 from hookonce.model import Decision, Record, Risk, User
-from hookonce.store.redact import redact
+from hookonce.store.privacy.redact import redact
 from tests.formats.material import EXACT, documents, records, walk
 from tests.shared import seed_text
 

@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from hookonce.formats._rest import EXTENSION_KEY
+from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.formats.ocsf import FORMAT, VERSION
 from hookonce.model import Decision, Event, HookRun, Record, Result, Risk, Subagent, Tool, Usage, User
 from tests.shared import ROOT

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from hookonce.base.event_loop import EventLoop
 from hookonce.errors import HookonceError
-from hookonce.handlers import http_call, watchdog
-from hookonce.handlers.errand import run_to_completion
+from hookonce.handlers import http_client
 from hookonce.handlers.http import build_http_operation
-from hookonce.handlers.http_call import ServerAddress
+from hookonce.handlers.http_client import ServerAddress
+from hookonce.handlers.operation import run_to_completion
+from hookonce.handlers.supervise import watchdog
 from hookonce.model import Handler
-from hookonce.runtime.loop import EventLoop
 from tests.handlers.processes import eventually
 from tests.handlers.servers import DENY, MEGABYTE, WAYS, answer, context_of, server
 
@@ -183,10 +184,10 @@ def test_plain_http_asks_no_name_server(monkeypatch):
     """
     The name of this machine is no question for others, so no answer of theirs can lead elsewhere.
     """
-    monkeypatch.setattr(http_call.socket, "getaddrinfo", lambda *_, **__: pytest.fail("somebody was asked"))
+    monkeypatch.setattr(http_client.socket, "getaddrinfo", lambda *_, **__: pytest.fail("somebody was asked"))
 
-    assert ["127.0.0.1", "::1"] == http_call._resolve_host(ServerAddress("http", "localhost", 80))
-    assert ["127.0.0.9"] == http_call._resolve_host(ServerAddress("http", "127.0.0.9", 80))
+    assert ["127.0.0.1", "::1"] == http_client._resolve_host(ServerAddress("http", "localhost", 80))
+    assert ["127.0.0.9"] == http_client._resolve_host(ServerAddress("http", "127.0.0.9", 80))
 
 
 def test_proxies_of_the_environment_are_not_asked(there, monkeypatch):
@@ -219,7 +220,7 @@ def test_a_server_that_proves_who_it_is_is_heard(tmp_path, monkeypatch):
     context, certificate = context_of(tmp_path)
     usual = ssl.create_default_context
     monkeypatch.setattr(ssl, "create_default_context", lambda: usual(cafile=str(certificate)))
-    monkeypatch.setattr(http_call, "_resolve_host", lambda _: ["127.0.0.1"])
+    monkeypatch.setattr(http_client, "_resolve_host", lambda _: ["127.0.0.1"])
     with server(WAYS, context) as one:
         assert DENY == json.loads(post(one.url("/deny", "localhost")).stdout)
         assert "certificate is not trusted" in post(one.url("/deny", "another.example")).failure
@@ -242,7 +243,7 @@ def test_a_name_server_and_a_handshake_that_hang_are_cut_off(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"https://127.0.0.1:{deaf.getsockname()[1]}/"
         assert "timeout" == post(url, timeout=0.3).failure
-        monkeypatch.setattr(http_call.socket, "getaddrinfo", lambda *_, **__: time.sleep(LONG))
+        monkeypatch.setattr(http_client.socket, "getaddrinfo", lambda *_, **__: time.sleep(LONG))
         assert "timeout" == post(url, timeout=0.3).failure
 
 

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 from msgspec.structs import replace
 
-from hookonce.handlers.process import OperationResult
+from hookonce.dispatch.dialect import parse_hif_output
+from hookonce.handlers.command import OperationResult
 from hookonce.handlers.verdict import Rights, verdict
-from hookonce.journeys.dialect import parse_hif_output
 from hookonce.model import Decision, Handler, Hook
 
 # blocking, on_failure; blocking: false with closed is no manifest

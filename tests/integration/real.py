@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from hookonce.errors import HookonceError
-from hookonce.lab.fetch import fetch_agents
-from hookonce.lab.found import find_program
-from tests.house.tree import committed_files
+from hookonce.lab.fetch.fetcher import fetch_agents
+from hookonce.lab.fetch.programs import find_program
+from tests.architecture.tree import committed_files
 from tests.shared import ROOT
 
 

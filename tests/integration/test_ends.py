@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.journeys.made_home import SandboxHome
+from hookonce.base.jsontext import dump, load
+from hookonce.demo.sandbox_home import SandboxHome
 from hookonce.lab import drivers
-from hookonce.lab.model import ModelServer
-from hookonce.lab.stage import Bench, _run_folder
-from hookonce.service.vigil import reports_session_end
-from hookonce.texts import dump, load
+from hookonce.lab.fakes.model_server import ModelServer
+from hookonce.lab.prove.bench import Bench, _run_folder
+from hookonce.sessions.reaper import reports_session_end
 from tests.handlers.processes import eventually
 from tests.integration.real import agent
 

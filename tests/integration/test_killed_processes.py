@@ -13,14 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.journeys.looking import ingest_spool
-from hookonce.runtime import asking
-from hookonce.store import audit, reader, spool
+from hookonce.client import daemon_endpoints
+from hookonce.inspect.store_access import ingest_spool
+from hookonce.store import database
+from hookonce.store.integrity import audit
+from hookonce.store.spool import files
+from tests.daemon.http_client import Poster
+from tests.daemon.installed_home import TOOL, command, payload, refused
 from tests.handlers.processes import eventually
 from tests.integration.killing import wrap
 from tests.integration.test_killed_store import are_right, sums
-from tests.service.house import TOOL, command, payload, refused
-from tests.service.posts import Poster
 
 pytestmark = pytest.mark.integration
 ROUNDS = int(os.environ.get("HOOKONCE_KILL_ROUNDS", "40"))
@@ -68,9 +70,9 @@ def looked(home):
         trouble = []
         ingest_spool(trouble.append)
         assert [] == trouble
-        assert [] == list(spool.spool_dir().glob("*.damaged"))
-        assert 0 == spool.lost_record_count()
-        with closing(reader.open_reader()) as connection:
+        assert [] == list(files.spool_dir().glob("*.damaged"))
+        assert 0 == files.lost_record_count()
+        with closing(database.open_reader()) as connection:
             found = audit.verify(connection)
             assert found.ok, [one.what for one in found.flaws]
             own = "SELECT session FROM events WHERE type IN ('before_tool_execute', 'after_tool_execute')"
@@ -191,7 +193,7 @@ def _dies(told, victim, number):
     for _ in range(2):
         told.hear(*told.ask())
     with home.inside():
-        asking.query_status(asking.FLUSH, 1)
+        daemon_endpoints.query_status(daemon_endpoints.FLUSH, 1)
     return known != home.daemons()
 
 

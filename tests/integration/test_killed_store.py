@@ -10,16 +10,19 @@ from time import monotonic
 import pytest
 from msgspec.structs import replace
 
-from hookonce.config import paths
-from hookonce.journeys.looking import ingest_spool
-from hookonce.journeys.record import Recorder
+from hookonce.base import paths
+from hookonce.base.event_loop import EventLoop
+from hookonce.daemon import store_writer as keeping
+from hookonce.inspect.store_access import ingest_spool
 from hookonce.model import Decision, Gap, HookRun, Stored
-from hookonce.runtime.loop import EventLoop
-from hookonce.service import keeper as keeping
-from hookonce.store import audit, checkpoint, database, erasure, reader, retention, schema, spool
+from hookonce.sessions.recorder import Recorder
+from hookonce.store import database, schema
 from hookonce.store.entry import build_entry
-from hookonce.store.journal import SpoolJournal
-from hookonce.store.rebuild import rebuild_summaries
+from hookonce.store.integrity import audit, checkpoint
+from hookonce.store.maintenance import erasure, retention
+from hookonce.store.maintenance.rebuild import rebuild_summaries
+from hookonce.store.spool import files
+from hookonce.store.spool.journal import SpoolJournal
 from hookonce.store.writer import Writer
 from tests.integration.killing import lived
 from tests.store.rows import stored
@@ -79,12 +82,12 @@ def killed(house, work, check):
 
 def looked():
     """The record as the next command sees it; the chain has to hold, and the sums to be those of the rows."""
-    for file in spool.spool_dir().glob("*.jsonl"):
+    for file in files.spool_dir().glob("*.jsonl"):
         os.utime(file, (1, 1))  # nobody is about to say more
     trouble = []
     ingest_spool(trouble.append)
     assert [] == trouble
-    with closing(reader.open_reader()) as connection:
+    with closing(database.open_reader()) as connection:
         found = audit.verify(connection)
         assert found.ok, [one.what for one in found.flaws]
         rows = connection.execute("SELECT id, type, body, erased FROM events ORDER BY seq").fetchall()
@@ -101,7 +104,7 @@ def looked():
 
 def sums():
     """Every summary, row by row; times were added in another order perhaps."""
-    with closing(reader.open_reader()) as connection:
+    with closing(database.open_reader()) as connection:
         found = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in sorted(audit.DERIVED_TABLES)}  # noqa: S608
     return {
         name: [tuple(round(one, 6) if type(one) is float else one for one in row) for row in rows]
@@ -177,7 +180,7 @@ def test_fold(house):
     """
     found = records(4)
     for one in found[:2]:
-        spool.append(one)
+        files.append(one)
     journal = SpoolJournal()
     for one in found[1:]:  # one is there twice
         journal.append(one)
@@ -193,7 +196,7 @@ def test_fold(house):
         if unharmed is not None:
             assert unharmed["ids"] == now["ids"]
         assert are_right(now)
-        assert [] == list(spool.spool_dir().glob("*.jsonl"))
+        assert [] == list(files.spool_dir().glob("*.jsonl"))
 
     assert killed(house, work, check) > 0
 
@@ -206,15 +209,15 @@ def test_cold(house):
 
     def work(tell):
         for one in found:
-            spool.append(Stored(event=one.event, gaps=[_LATER], level="minimal"))
+            files.append(Stored(event=one.event, gaps=[_LATER], level="minimal"))
             tell(one.event.id)
-            spool.append(one)
+            files.append(one)
 
     def check(_, now, unharmed):
         assert len(set(now["ids"])) == len(now["ids"])
         assert unharmed is None or set(now["kinds"].values()) <= set(unharmed["kinds"].values())
         assert are_right(now)
-        assert [] == list(spool.spool_dir().glob("*.damaged"))
+        assert [] == list(files.spool_dir().glob("*.damaged"))
 
     assert killed(house, work, check) > 0
 

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from hookonce.lab.found import cache_folder
+from hookonce.lab.fetch.programs import cache_folder
 from tests.cli.command import environment, run
 from tests.integration.real import agent
 

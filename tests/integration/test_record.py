@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from hookonce.lab import drivers
-from hookonce.lab.stage import Bench
+from hookonce.lab.prove.bench import Bench
 from tests.cli.command import run
 from tests.integration.real import agent
 
@@ -64,7 +64,7 @@ def recorded(tmp_path_factory):
 
 def counted(name, number):
     """Input and output tokens that the scripted model has told for so many answers."""
-    told = import_module(f"hookonce.lab.apis.{APIS[name]}")._USAGE
+    told = import_module(f"hookonce.lab.fakes.apis.{APIS[name]}")._USAGE
     pairs = (("input_tokens", "output_tokens"), ("promptTokenCount", "candidatesTokenCount"))
     given, made = next((told[given], told[made]) for given, made in pairs if given in told)
     return number * given, number * made

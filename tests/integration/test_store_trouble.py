@@ -11,15 +11,18 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from hookonce.journeys.looking import ingest_spool
-from hookonce.service.start import lock_path
-from hookonce.store import aside, audit, database, reader, spool
+from hookonce.daemon.lifecycle import lock_path
+from hookonce.inspect.store_access import ingest_spool
+from hookonce.store import database
 from hookonce.store.entry import build_entry
+from hookonce.store.integrity import audit
+from hookonce.store.maintenance import quarantine
+from hookonce.store.spool import files
 from hookonce.store.writer import Writer
 from tests.cli.command import run
+from tests.daemon.installed_home import SILENT, TOOL, command, payload, refused
 from tests.handlers.processes import eventually
 from tests.integration.test_killed_processes import unread
-from tests.service.house import SILENT, TOOL, command, payload, refused
 from tests.store.rows import stored
 
 pytestmark = pytest.mark.integration
@@ -54,7 +57,7 @@ def told(home, *prefixes):
     settle(home)
     with home.inside():
         ingest_spool(lambda _: None)
-        with closing(reader.open_reader()) as connection:
+        with closing(database.open_reader()) as connection:
             rows = connection.execute(
                 "SELECT coalesce(session, id), count(*) FROM events WHERE type LIKE '%_tool_execute' GROUP BY 1"
             ).fetchall()
@@ -68,7 +71,7 @@ def settle(home):
 
 
 def is_sound(home):
-    with home.inside(), closing(reader.open_reader()) as connection:
+    with home.inside(), closing(database.open_reader()) as connection:
         found = audit.verify(connection)
     assert found.ok, [one.what for one in found.flaws]
     return True
@@ -113,7 +116,7 @@ def test_a_full_disk(home):
         calls += are_right(home, "full", 6)
         calls += are_right(home, "cold", 2, env=home.cold_env)
         with home.inside():
-            lost = spool.lost_record_count()
+            lost = files.lost_record_count()
             status = cli(home, "status")
         (data / "filler").unlink()
         home.kill()
@@ -121,7 +124,7 @@ def test_a_full_disk(home):
         calls += are_right(home, "after")
         found = told(home, "before", "full", "cold", "after")
         with home.inside():
-            lost = max(lost, spool.lost_record_count())
+            lost = max(lost, files.lost_record_count())
         assert is_sound(home)
         assert calls <= found + lost, (calls, found, lost)
         assert lost == 0 or f"{lost} record" in status.out + cli(home, "status").out
@@ -142,11 +145,11 @@ def test_a_home_that_cannot_be_written(home):
         subprocess.run(["mount", "-o", "remount,ro,bind", home.home], check=True)
         calls = are_right(home, "cold", 2, env=home.cold_env)
         with home.inside():
-            assert calls == spool.lost_record_count()
+            assert calls == files.lost_record_count()
         calls += are_right(home, "warm", 2)
         home.kill()
         with home.inside():
-            assert calls == spool.lost_record_count()
+            assert calls == files.lost_record_count()
         seen = cli(home, "status")
         events = cli(home, "events")
     assert f"{calls} records could not be written" in seen.out
@@ -200,12 +203,12 @@ def test_a_damaged_page(busy):
         assert "internal error" not in ran.err
 
     with busy.inside():
-        made = aside.quarantine_database("a test")
+        made = quarantine.quarantine_database("a test")
     assert made.taken > 250
     assert eventually(lambda: busy.status()["store"]["problem"] is None, _LONG)
     assert calls == told(busy, "damaged", "cold")
     assert is_sound(busy)
-    told_of = cli(busy, "events", "--type", aside.QUARANTINE_EVENT, "--json").out
+    told_of = cli(busy, "events", "--type", quarantine.QUARANTINE_EVENT, "--json").out
     assert f"{made.taken} of {made.rows} records were taken over" in told_of
     assert "damaged" not in cli(busy, "doctor").out
     assert calls == told(busy, "damaged", "cold")
@@ -236,7 +239,7 @@ def test_no_database_at_all(busy):
     assert "Next: hookonce doctor" in cli(busy, "events").err
     assert "hookonce audit set-aside" in cli(busy, "doctor").out
     with busy.inside():
-        assert 0 == aside.quarantine_database("a test").taken
+        assert 0 == quarantine.quarantine_database("a test").taken
     assert eventually(lambda: busy.status()["store"]["problem"] is None, _LONG)
     assert calls == told(busy, "nothing")
     assert is_sound(busy)
@@ -261,7 +264,7 @@ def test_a_log_that_was_cut(busy, left):
     calls = are_right(busy, "cut", 2)
     assert calls == told(busy, "cut")
     ran = cli(busy, "audit", "verify")
-    with busy.inside(), closing(reader.open_reader()) as connection:
+    with busy.inside(), closing(database.open_reader()) as connection:
         rows = connection.execute("SELECT count(*) FROM events WHERE session = 'before'").fetchone()[0]
     assert rows == 350 or (ran.code == 1 and "was cut off" in ran.out), (rows, ran.out)
 
@@ -307,7 +310,7 @@ def test_a_clock_that_is_set_back_a_day(home):
         os.utime(file, (ahead, ahead))
     with home.inside():
         ingest_spool(lambda _: None)
-        assert [] == [file for file in spool.spool_dir().glob("*.jsonl") if file.stat().st_size]
+        assert [] == [file for file in files.spool_dir().glob("*.jsonl") if file.stat().st_size]
     calls += are_right(home, "tomorrow-then", 2)
     assert calls == told(home, "tomorrow")
     assert is_sound(home)

@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 from msgspec import to_builtins
 
-from hookonce.canon.arguments import ARGUMENTS, DATA_FIELDS
-from tests.guard.material import DIGITS, HEX, LOWER, PUBLISHED, UPPER, some
+from hookonce.vocabulary.tools import ARGUMENTS, DATA_FIELDS
+from tests.secrets.material import DIGITS, HEX, LOWER, PUBLISHED, UPPER, some
 
 _NAME = "Qcanaryq"
 _NUMBERED = re.compile(rb"(?i)" + _NAME.encode() + rb"(\d{9})")

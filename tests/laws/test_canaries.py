@@ -10,25 +10,24 @@ import os
 import pytest
 from msgspec.structs import replace
 
-from hookonce import agents, ids
-from hookonce.canon.events import CANONICAL_EVENTS
-from hookonce.config import paths
+from hookonce import agents
+from hookonce.base import ids, paths, runtime_dir
+from hookonce.base.jsontext import dump
+from hookonce.dispatch import context, dedup, dispatcher
+from hookonce.dispatch.pipeline import CallArguments, parse_request
 from hookonce.errors import PayloadError
-from hookonce.guard.secrets import truncate_text, mask_secrets
-from hookonce.handlers.process import OperationResult
-from hookonce.handlers.walk import run_blocking
-from hookonce.journeys import ground, on
-from hookonce.journeys.record import Recorder
-from hookonce.journeys.respond import CallArguments, parse_request
+from hookonce.handlers.command import OperationResult
+from hookonce.handlers.operation import run_blocking
 from hookonce.model import SCHEMA, Event, Record, Tool
-from hookonce.runtime import calls, folder
-from hookonce.store.journal import SpoolJournal
-from hookonce.store.redact import LEVELS, redact
+from hookonce.secrets.detect import mask_secrets, truncate_text
+from hookonce.sessions.recorder import Recorder
+from hookonce.store.privacy.redact import LEVELS, redact
+from hookonce.store.spool.journal import SpoolJournal
 from hookonce.store.writer import Writer
-from hookonce.texts import dump
-from tests.guard.material import PUBLISHED
-from tests.journeys.asking import goldens, recorded
+from hookonce.vocabulary.events import CANONICAL_EVENTS
+from tests.dispatch.pipeline_cases import goldens, recorded
 from tests.laws.planting import WRITINGS, Canaries, coded, numbers, odd, secret, strings
+from tests.secrets.material import PUBLISHED
 
 WANTED = int(os.environ.get("HOOKONCE_CANARIES", "600"))
 PAYLOADS = [*goldens(), *recorded()]
@@ -92,8 +91,8 @@ def _crash(said):
 def call(agent, native, raw, hooks, where):
     """One call, from its words to its answer."""
     name = ids.new_id()
-    run_blocking(on.handle_call([agent, native, "--via", f"{agent}/user"], raw, where, name), hooks)
-    calls.remove_claim(name)
+    run_blocking(dispatcher.handle_call([agent, native, "--via", f"{agent}/user"], raw, where, name), hooks)
+    dedup.remove_claim(name)
 
 
 class Grounds:
@@ -108,7 +107,7 @@ class Grounds:
 
     def next(self):
         """The next one."""
-        found = ground.oneshot_context(ENV)
+        found = context.oneshot_context(ENV)
         return replace(found, spool=self._journal) if next(self._turns) % 2 else found
 
 
@@ -122,7 +121,7 @@ def fold():
 def written(home):
     """Every file that hookonce has written, by its place, but for those that the test wrote; and its runtime directory."""
     mine = {paths.config_dir() / name for name in ("hooks.json", "config.toml")}
-    for root in (home, folder.find_runtime_dir()):
+    for root in (home, runtime_dir.find_runtime_dir()):
         for file in sorted(root.rglob("*")):
             if file.is_file() and file not in mine:
                 yield file.relative_to(root), file.read_bytes()
@@ -235,12 +234,12 @@ def test_what_is_under_way_goes_when_it_is_over(home):
     settle("minimal")
     canaries, hooks = Canaries(), Hooks(reasons=True)
     for agent, native, raw, _ in plant(canaries, 600, canaries.planted_in):
-        call(agent, native, raw, hooks, ground.oneshot_context(ENV))
-    place = folder.find_runtime_dir()
+        call(agent, native, raw, hooks, context.oneshot_context(ENV))
+    place = runtime_dir.find_runtime_dir()
     before = [file for file in place.rglob("*") if file.is_file() and numbers(file.read_bytes())]
     for file in place.rglob("*"):
         os.utime(file, (0, 0))
-    folder.remove_stale_files()
+    runtime_dir.remove_stale_files()
 
     assert {"doors", "questions"} == {file.parent.name for file in before}
     assert {0o700} == {file.parent.stat().st_mode & 0o777 for file in before}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hookonce import agents
 from hookonce.agents import decode, normalize
 from hookonce.errors import PayloadError
-from tests.agents.test_goldens import FILES, agent_of
+from tests.agents.test_decode_goldens import FILES, agent_of
 from tests.cases import cases
 from tests.laws.strategies import json_values, payloads
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import example, given
 from jsonschema import Draft202012Validator
 
-from hookonce.manifest.fields import HANDLER_FIELDS, HOOK_FIELDS, REQUIRED_FIELDS
-from hookonce.manifest.problems import find_problems
-from hookonce.manifest.schema import REGISTRY_EDITION, build_schema
+from hookonce.manifest.load import find_problems
+from hookonce.manifest.schema import HANDLER_FIELDS, HOOK_FIELDS, REGISTRY_EDITION, REQUIRED_FIELDS, build_schema
 from tests.manifest.manifests import mutated, valid
 from tests.shared import ROOT, vector
 

@@ -2,10 +2,10 @@
 
 from hypothesis import strategies as st
 
-from hookonce.canon.arguments import ARGUMENTS
-from hookonce.canon.capabilities import CAPABILITIES
-from hookonce.canon.events import EVENTS
-from hookonce.manifest.fields import PLATFORMS
+from hookonce.manifest.schema import PLATFORMS
+from hookonce.vocabulary.decisions import CAPABILITIES
+from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.tools import ARGUMENTS
 from tests.laws.strategies import json_values
 
 words = st.text("abcxyz_ $'\"é", max_size=6)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.config import settings
-from hookonce.journeys.on import answer_call
-from hookonce.journeys.trusting import trust_proposals, list_proposals
-from hookonce.store.spool import load_records
+from hookonce.base import settings
+from hookonce.dispatch.dispatcher import answer_call
+from hookonce.store.spool.files import load_records
+from hookonce.trust.consent import list_proposals, trust_proposals
 
 
 def house(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.canon.capabilities import CAPABILITIES
 from hookonce.manifest.degrade import capabilities_of, degrade, strategy_of
 from hookonce.model import Handler, Hook, Manifest
+from hookonce.vocabulary.decisions import CAPABILITIES
 
 COMMAND = Handler(type="command", command="./check.sh")
 EVERYTHING = frozenset(CAPABILITIES)

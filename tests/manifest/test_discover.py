@@ -6,13 +6,13 @@ from time import monotonic
 
 import pytest
 
-from hookonce.config import paths, settings
+from hookonce.base import paths, settings
+from hookonce.dispatch.select import select_hooks
 from hookonce.errors import HookonceError
-from hookonce.journeys.chosen import select_hooks
 from hookonce.manifest.discover import find_project, find_sources
-from hookonce.manifest.observers import load_openhook_file
+from hookonce.manifest.load import load_openhook_file
+from tests.dispatch.event_factory import event
 from tests.manifest.projects import Project, command, house, manifest, notes, put
-from tests.runtime.events import event
 
 
 @pytest.fixture

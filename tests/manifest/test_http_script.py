@@ -15,7 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookonce.manifest.degrade import degrade
-from hookonce.manifest.http_script import build_http_command, explain_url_fault, parse_http_command, to_command_handler, to_http_handler
+from hookonce.manifest.http_script import (
+    build_http_command,
+    explain_url_fault,
+    parse_http_command,
+    to_command_handler,
+    to_http_handler,
+)
 from hookonce.model import Handler, Hook, Manifest
 
 needs_curl = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")

@@ -6,10 +6,9 @@ import pytest
 import yaml
 from hypothesis import given
 
-from hookonce.manifest.load import ManifestError, dump_manifest, load_manifest, build_manifest
-from hookonce.manifest.matcher import MatchSubject, matches
-from hookonce.manifest.problems import find_problems
-from hookonce.texts import dump as as_json
+from hookonce.base.jsontext import dump as as_json
+from hookonce.manifest.load import ManifestError, build_manifest, dump_manifest, find_problems, load_manifest
+from hookonce.manifest.match import MatchSubject, matches
 from tests.laws.strategies import json_values
 from tests.manifest.manifests import mutated, valid
 from tests.shared import vector

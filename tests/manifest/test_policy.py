@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.journeys.chosen import select_hooks
+from hookonce.dispatch.select import select_hooks
 from hookonce.manifest.discover import SCOPES
 from hookonce.manifest.load import parse_hook
-from hookonce.manifest.policy import Policy, load_policies, find_policy_problems, find_refusal, find_policy_warnings
+from hookonce.manifest.policy import Policy, find_policy_problems, find_policy_warnings, find_refusal, load_policies
+from tests.dispatch.event_factory import event
 from tests.manifest.projects import Project, command, house, manifest, notes, put
-from tests.runtime.events import event
 
 FOLDERS = {"project": "p/.hookonce", "user": "home/.config/hookonce", "organisation": "etc/org", "system": "etc"}
 RULES = ["allow", "deny", "managed_only"]

@@ -10,9 +10,9 @@ from pathlib import Path
 from time import monotonic
 from urllib.parse import urlsplit
 
-from hookonce.modules.http import HttpLink
-from hookonce.modules.process import ModuleProcess
-from hookonce.modules.stdio import StdioLink
+from hookonce.modules.host.http import HttpLink
+from hookonce.modules.host.process import ModuleProcess
+from hookonce.modules.host.stdio import StdioLink
 from tests.modules import subject
 from tests.shared import ROOT
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.journeys.check import check_documents
-from hookonce.journeys.lines import StreamLine
-from hookonce.modules.client import connect, describe, health, invoke
-from hookonce.modules.descriptor import load_descriptor
-from hookonce.modules.http import HttpLink
-from hookonce.modules.protocol import Request
+from hookonce.base.json_stream import StreamLine
+from hookonce.diagnose.document_check import check_documents
+from hookonce.modules.host.client import connect, describe, health, invoke
+from hookonce.modules.host.http import HttpLink
+from hookonce.modules.protocol.descriptor import load_descriptor
+from hookonce.modules.protocol.messages import Request
 from tests.shared import ROOT
 
 EXAMPLES = ROOT / "examples" / "modules"

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from hookonce import Emitter
+from hookonce.base.json_stream import StreamLine
+from hookonce.diagnose.document_check import check_documents
+from hookonce.diagnose.project_check import check_folder
 from hookonce.errors import HookonceError
-from hookonce.journeys.check import check_documents
-from hookonce.journeys.folder import check_folder
-from hookonce.journeys.lines import StreamLine
-from hookonce.store.spool import load_records
+from hookonce.store.spool.files import load_records
 from tests.manifest.projects import Project, house, put
 from tests.shared import ROOT
 
@@ -118,7 +118,7 @@ def test_our_own_failure_is_no_decision(home, tmp_path, monkeypatch):
     """
     agent = Emitter("my-agent", cwd=tmp_path)
     monkeypatch.setattr("hookonce.sdk.emitter.respond", lambda *_: 1 / 0)
-    monkeypatch.setattr("hookonce.journeys.on.stored", lambda *_: 1 / 0)
+    monkeypatch.setattr("hookonce.dispatch.dispatcher.stored", lambda *_: 1 / 0)
 
     assert not agent.tool("shell", {"command": "ls"}).denied
     assert "ZeroDivisionError" in agent.gaps[0].note

@@ -5,11 +5,11 @@ import pytest
 from hookonce import agents, allow, ask, context, decode, deny, hook, rewrite
 from hookonce.errors import HookonceError
 from hookonce.model import Decision
-from hookonce.sdk.answers import parse_answer, encode_decision
+from hookonce.sdk.answers import encode_decision, parse_answer
 from hookonce.sdk.event import HookEvent
 from hookonce.sdk.functions import run_functions
 from hookonce.testing import samples
-from tests.journeys.asking import goldens
+from tests.dispatch.pipeline_cases import goldens
 
 CLAUDE = {"session_id": "s1", "cwd": "/w", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "git push"}}
 

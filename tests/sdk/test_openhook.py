@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from hookonce.diagnose.document_check import DOCUMENT_CHECKS
 from hookonce.errors import DocumentError, HookonceError
-from hookonce.journeys.check import DOCUMENT_CHECKS
 from hookonce.sdk import openhook
 from hookonce.sdk.openhook import OpenHookEvent, ValidationError, parse_stdin
-from tests.formats.openhook_material import DOCUMENTS, END, TYPES
+from tests.formats.openhook.material import DOCUMENTS, END, TYPES
 from tests.laws.strategies import json_values
 from tests.seeds.blocks import only
 from tests.shared import ROOT, vector

@@ -8,11 +8,11 @@ import sys
 import pytest
 
 from hookonce import agents
-from hookonce.journeys.trial import sample_event
+from hookonce.base.jsontext import dump
+from hookonce.diagnose.trial import sample_event
 from hookonce.sdk.functions import load_module
 from hookonce.sdk.script import build_reply
-from hookonce.texts import dump
-from tests.journeys.asking import shell_calls
+from tests.dispatch.pipeline_cases import shell_calls
 from tests.shared import ROOT
 
 GUARD = ROOT / "examples" / "hooks" / "guard.py"

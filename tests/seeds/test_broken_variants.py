@@ -5,10 +5,10 @@ from copy import deepcopy
 
 import pytest
 
+from hookonce.base.json_stream import StreamLine
+from hookonce.diagnose.document_check import check_documents
 from hookonce.errors import DocumentError
 from hookonce.formats import load
-from hookonce.journeys.check import check_documents
-from hookonce.journeys.lines import StreamLine
 from tests.cases import cases
 from tests.seeds.blocks import only
 from tests.shared import vector

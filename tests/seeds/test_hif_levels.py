@@ -11,19 +11,18 @@ import yaml
 
 from hookonce import agents
 from hookonce.agents import config_event_of, point_of
-from hookonce.canon.arguments import ARGUMENTS
-from hookonce.canon.capabilities import CAPABILITIES
-from hookonce.canon.events import CANONICAL_EVENTS
-from hookonce.canon.weaken import weaken
-from hookonce.journeys import on
-from hookonce.journeys.convert import convert
-from hookonce.journeys.identify import payload_event
-from hookonce.journeys.translate import translate
-from hookonce.journeys.trial import sample_event
+from hookonce.convert.conversion import convert
+from hookonce.diagnose.trial import sample_event
+from hookonce.dispatch import dispatcher
+from hookonce.dispatch.identification import payload_event
 from hookonce.manifest import load
 from hookonce.manifest.degrade import capabilities_of, strategy_of
 from hookonce.model import Decision
-from tests.journeys.asking import PLAIN, goldens
+from hookonce.translation.pipeline import translate
+from hookonce.vocabulary.decisions import CAPABILITIES, weaken
+from hookonce.vocabulary.events import CANONICAL_EVENTS
+from hookonce.vocabulary.tools import ARGUMENTS
+from tests.dispatch.pipeline_cases import PLAIN, goldens
 from tests.shared import seed_text
 
 CHECK = {"type": "command", "command": "./check.sh"}
@@ -92,7 +91,7 @@ def answered(home, agent, call, *hooks, ending="true"):
     for note in (home / "seen").iterdir():
         note.unlink()
     native, payload, _ = call
-    reply = on.answer_call([agent.name, native], json.dumps(payload).encode(), PLAIN)
+    reply = dispatcher.answer_call([agent.name, native], json.dumps(payload).encode(), PLAIN)
     return agent.read_reply(native, reply) or Decision()
 
 

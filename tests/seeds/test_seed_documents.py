@@ -9,10 +9,10 @@ from jsonschema import Draft202012Validator, FormatChecker
 from msgspec import to_builtins
 
 from hookonce import formats
-from hookonce.journeys.check import DOCUMENT_CHECKS, check_documents
-from hookonce.journeys.identify import identify
-from hookonce.journeys.lines import StreamLine
-from hookonce.store.redact import redact
+from hookonce.base.json_stream import StreamLine
+from hookonce.diagnose.document_check import DOCUMENT_CHECKS, check_documents
+from hookonce.dispatch.identification import identify
+from hookonce.store.privacy.redact import redact
 from tests.formats.material import EXACT, documents, records, walk
 from tests.seeds.blocks import blocks, only, spelled_out
 from tests.shared import seed_text, vector

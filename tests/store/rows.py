@@ -3,10 +3,11 @@
 import sqlite3
 from contextlib import closing
 
-from hookonce import ids
+from hookonce.base import ids
 from hookonce.model import Decision, Event, Stored, Tool
-from hookonce.store import audit, checkpoint, database, head
+from hookonce.store import database
 from hookonce.store.entry import build_entry
+from hookonce.store.integrity import audit, checkpoint, head_file
 from hookonce.store.writer import read_chain_head
 
 
@@ -23,7 +24,7 @@ def append(writer, count, **more):
     """Keep some, and return their ids."""
     entries = [build_entry(stored(number, **more)) for number in range(count)]
     writer.append(entries)
-    head.write_head(read_chain_head(writer.connection), None, writer.connection)
+    head_file.write_head(read_chain_head(writer.connection), None, writer.connection)
     return [one.record.event.id for one in entries]
 
 

@@ -6,15 +6,15 @@ import sqlite3
 
 import pytest
 
-from hookonce.config import paths, settings
-from hookonce.journeys.record import Recorder
-from hookonce.journeys.stored import note_session_log
+from hookonce.base import paths, settings
 from hookonce.model import Record, Tool
+from hookonce.sessions.recorder import Recorder
+from hookonce.sessions.stored_records import note_session_log
 from hookonce.store import agent_hooks_log as logs
 from hookonce.store import agent_hooks_sessions as sessions
 from hookonce.store.entry import build_entry
+from hookonce.store.privacy.redact import redact
 from hookonce.store.query import RecordFilter, find_records
-from hookonce.store.redact import redact
 from hookonce.store.writer import Writer
 from tests.store.rows import stored
 

@@ -5,11 +5,11 @@ from threading import Thread
 
 import pytest
 
-from hookonce.ids import new_id
-from hookonce.journeys.kernel import record_event
-from hookonce.journeys.looking import open_store
+from hookonce.base.ids import new_id
+from hookonce.inspect.store_access import open_store
+from hookonce.modules.kernel.user_kernel import record_event
 from hookonce.store import kernel_log
-from hookonce.store.erasure import erase_records
+from hookonce.store.maintenance.erasure import erase_records
 from hookonce.store.writer import Writer
 
 

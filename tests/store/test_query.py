@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hookonce import ids, times
+from hookonce.base import ids, times
 from hookonce.errors import HookonceError
 from hookonce.model import Decision, Event, Stored, Tool
-from hookonce.store import database, reader
+from hookonce.store import database
 from hookonce.store.entry import build_entry
-from hookonce.store.erasure import erase_records
-from hookonce.store.query import RecordFilter, time_bound, find_records, select_rows, resolve_session
-from hookonce.store.sql import run_sql
+from hookonce.store.maintenance.erasure import erase_records
+from hookonce.store.query import RecordFilter, find_records, resolve_session, run_sql, select_rows, time_bound
 from hookonce.store.writer import Writer
 
 
@@ -46,12 +45,12 @@ def keep(*found):
 def numbers(found, **wanted):
     """Which of the records are meant, by their place."""
     places = {one.event.id: number for number, one in enumerate(found)}
-    with closing(reader.open_reader()) as connection:
+    with closing(database.open_reader()) as connection:
         return [places[one.event.id] for one in find_records(connection, RecordFilter(**wanted))]
 
 
 def asked(statement, **more):
-    with closing(reader.open_reader()) as connection:
+    with closing(database.open_reader()) as connection:
         names, found = run_sql(connection, statement, **more)
         return names, list(found)
 
@@ -124,7 +123,7 @@ def test_a_session_and_the_newest_are_found_through_an_index():
     Nobody reads a million rows to show fifty.
     """
     keep(*KEPT)
-    with closing(reader.open_reader()) as connection:
+    with closing(database.open_reader()) as connection:
         plans = []
         connection.set_trace_callback(plans.append)
         list(select_rows(connection, RecordFilter(session="s1")))
@@ -140,7 +139,7 @@ def test_a_session_and_the_newest_are_found_through_an_index():
 def test_the_beginning_of_a_session_is_enough_if_only_one_has_it():
     keep(record(session="abc-1"), record(session="abd-2"), record(session="abd-2-more"), record(session="x*y", agent="cline"))
 
-    with closing(reader.open_reader()) as connection:
+    with closing(database.open_reader()) as connection:
         assert ["abc-1", "abd-2", "x*y"] == [resolve_session(connection, text) for text in ("abc", "abd-2", "x*")]
         with pytest.raises(HookonceError, match="several sessions begin with 'ab'"):
             resolve_session(connection, "ab")
@@ -168,7 +167,7 @@ def test_what_is_no_database_is_named():
     database.database_file().write_bytes(b"no database at all, but long enough to look at" * 100)
 
     with pytest.raises(HookonceError, match="cannot be read as a record of events"):
-        reader.open_reader()
+        database.open_reader()
 
 
 def test_a_newer_database_is_left_alone():
@@ -177,7 +176,7 @@ def test_a_newer_database_is_left_alone():
         connection.execute("PRAGMA user_version = 99")
 
     with pytest.raises(HookonceError, match="newer hookonce"):
-        reader.open_reader()
+        database.open_reader()
 
 
 def test_a_record_in_a_folder_that_cannot_be_written_is_read(monkeypatch):
@@ -268,5 +267,5 @@ def test_erased_records_tell_nothing():
         erase_records(writer, [found[1].event.id])
 
     assert [0] == numbers(found)
-    with closing(reader.open_reader()) as connection:
+    with closing(database.open_reader()) as connection:
         assert [False, True] == [row.is_erased for row in select_rows(connection, RecordFilter())]

@@ -9,18 +9,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hookonce import ids
-from hookonce.derive import spending
-from hookonce.derive.further import is_redundant
-from hookonce.derive.spending import Spending
+from hookonce.base import ids
 from hookonce.model import Decision, Event, HookRun, Origin, Stored, Tool, Usage
-from hookonce.store import database, reader, retention, steps
+from hookonce.sessions.derive import token_usage
+from hookonce.sessions.derive.derived_record import is_redundant
+from hookonce.sessions.derive.token_usage import Spending
+from hookonce.store import database
 from hookonce.store.entry import build_entry
-from hookonce.store.erasure import erase_records
-from hookonce.store.rebuild import rebuild_summaries
-from hookonce.store.rollup import duration_bucket, bucket_upper_ms
-from hookonce.store.tally import RollupFilter, load_event_counts, load_hook_costs, percentile, load_spend
-from hookonce.store.told import TOKEN_COLUMNS
+from hookonce.store.maintenance import retention
+from hookonce.store.maintenance.erasure import erase_records
+from hookonce.store.maintenance.rebuild import rebuild_summaries
+from hookonce.store.rollup import (
+    RollupFilter,
+    bucket_upper_ms,
+    duration_bucket,
+    load_event_counts,
+    load_hook_costs,
+    load_spend,
+    percentile,
+)
+from hookonce.store.usage import tokens as usage_tokens
+from hookonce.store.usage.tokens import TOKEN_COLUMNS
 from hookonce.store.writer import Writer
 
 
@@ -111,8 +120,8 @@ def totals(records):
     for _, found in groupby(sorted(records, key=whose), key=whose):  # their order stays
         state = Spending()
         for one in found:
-            state = state if is_redundant(one.event) else spending.update_spending(state, one.event)
-        used = spending.total_usage(state)
+            state = state if is_redundant(one.event) else token_usage.update_spending(state, one.event)
+        used = token_usage.total_usage(state)
         sums = [known + (getattr(used, name, 0) or 0) for known, name in zip(sums, TOKEN_COLUMNS, strict=True)]
     return sums
 
@@ -201,7 +210,7 @@ def test_a_number_that_no_database_holds_is_no_reason_to_lose_a_record():
 
 @given(st.integers(0, 10**6))
 def test_a_step_is_the_last_that_is_exceeded(tokens):
-    assert max([0, *(one for one in steps.INPUT_TIERS if one < tokens)]) == steps.find_input_tier(tokens)
+    assert max([0, *(one for one in usage_tokens.INPUT_TIERS if one < tokens)]) == usage_tokens.find_input_tier(tokens)
 
 
 def test_wrong_summaries_are_put_right_and_progress_is_told():
@@ -314,5 +323,5 @@ def test_summaries_know_whole_days(span, days):
     with Writer() as writer:
         writer.append([build_entry(example(number, day)) for number, day in enumerate(DAYS)])
 
-    with closing(reader.open_reader(database.database_file())) as connection:
+    with closing(database.open_reader(database.database_file())) as connection:
         assert days == sorted(load_event_counts(connection, RollupFilter(**span))["day"])

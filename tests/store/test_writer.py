@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from hookonce import ids
-from hookonce.config import paths
+from hookonce.base import ids, paths
 from hookonce.model import Decision, Event, Gap, HookRun, Result, Stored, Tool, Usage
-from hookonce.store import audit, chain, checkpoint, database, fold, head, rollup, spool
+from hookonce.store import database, rollup
 from hookonce.store.entry import build_entry, decode_entry
-from hookonce.store.journal import SpoolJournal
-from hookonce.store.kept import latest_records, find_record
+from hookonce.store.integrity import audit, chain, checkpoint, head_file
 from hookonce.store.query import RecordFilter, find_records
+from hookonce.store.spool import files, ingest
+from hookonce.store.spool.journal import SpoolJournal
+from hookonce.store.spool.overlay import find_record, latest_records
 from hookonce.store.writer import Writer, read_chain_head
 from tests.shared import ROOT
 
@@ -87,7 +88,7 @@ def test_rows_are_linked_whoever_writes_them():
         assert chain.hash_row(seq, before, chain.digest_body(body)) == row
         before = row
     assert list(range(1, 26)) == [row[0] for row in rows]
-    assert head.read_head() == read_chain_head(database.connect_reader())
+    assert head_file.read_head() == read_chain_head(database.connect_reader())
 
 
 def test_a_batch_that_fails_leaves_nothing(monkeypatch):
@@ -238,43 +239,43 @@ def note(one):
 def test_files_of_others_become_rows_and_go():
     found = [record(number) for number in range(4)]
     for one in found:
-        spool.append(one)
+        files.append(one)
     with Writer() as writer:
-        assert fold.IngestResult(4, 0) == fold.ingest_spool(writer.append)
-        assert fold.IngestResult(0, 0) == fold.ingest_spool(writer.append)
+        assert ingest.IngestResult(4, 0) == ingest.ingest_spool(writer.append)
+        assert ingest.IngestResult(0, 0) == ingest.ingest_spool(writer.append)
 
-    assert [] == list(spool.spool_dir().iterdir())
+    assert [] == list(files.spool_dir().iterdir())
     assert {one.event.id for one in found} == {one.event.id for one in kept()}
     assert found[0] == find_record(found[0].event.id)
 
 
 def test_a_call_of_which_more_will_be_known_is_waited_for():
     one = record()
-    spool.append(note(one))
+    files.append(note(one))
     with Writer() as writer:
-        assert 0 == fold.ingest_spool(writer.append).new_records
-        spool.append(one)
-        assert 1 == fold.ingest_spool(writer.append).new_records
+        assert 0 == ingest.ingest_spool(writer.append).new_records
+        files.append(one)
+        assert 1 == ingest.ingest_spool(writer.append).new_records
 
     assert [[]] == [found.gaps for found in kept()]
 
 
 def test_a_call_of_which_nobody_said_more_is_kept_as_it_is():
     one = record()
-    spool.append(note(one))
-    path = next(spool.spool_dir().iterdir())
+    files.append(note(one))
+    path = next(files.spool_dir().iterdir())
     os.utime(path, (1, 1))
     with Writer() as writer:
-        assert 1 == fold.ingest_spool(writer.append).new_records
+        assert 1 == ingest.ingest_spool(writer.append).new_records
 
 
 def test_a_journal_is_left_alone_while_somebody_writes_it():
     journal, one = SpoolJournal(), record()
     journal.append(one)
     with Writer() as writer:
-        assert 0 == fold.ingest_spool(writer.append).new_records
+        assert 0 == ingest.ingest_spool(writer.append).new_records
         journal.close()
-        assert 1 == fold.ingest_spool(writer.append).new_records
+        assert 1 == ingest.ingest_spool(writer.append).new_records
 
 
 def test_what_was_taken_back_is_not_kept():
@@ -284,31 +285,31 @@ def test_what_was_taken_back_is_not_kept():
     journal.forget(one.event.id)
     journal.close()
     with Writer() as writer:
-        fold.ingest_spool(writer.append)
+        ingest.ingest_spool(writer.append)
 
     assert [other] == kept()
 
 
 def test_lines_that_are_not_what_was_written_are_put_aside():
     one = record()
-    spool.append(one)
-    path = next(spool.spool_dir().iterdir())
+    files.append(one)
+    path = next(files.spool_dir().iterdir())
     path.write_bytes(path.read_bytes().replace(b"codex", b"cline"))
     with Writer() as writer:
-        assert fold.IngestResult(0, 1) == fold.ingest_spool(writer.append)
+        assert ingest.IngestResult(0, 1) == ingest.ingest_spool(writer.append)
 
-    assert [path.with_suffix(".damaged")] == list(spool.spool_dir().iterdir())
+    assert [path.with_suffix(".damaged")] == list(files.spool_dir().iterdir())
 
 
 def test_a_store_that_cannot_be_written_keeps_the_spool(monkeypatch):
     one = record()
-    spool.append(one)
+    files.append(one)
     with Writer() as writer:
         monkeypatch.setattr(writer, "append", lambda _: (_ for _ in ()).throw(sqlite3.OperationalError("disk full")))
         with pytest.raises(sqlite3.OperationalError):
-            fold.ingest_spool(writer.append)
+            ingest.ingest_spool(writer.append)
 
-    assert [one] == list(spool.load_records())
+    assert [one] == list(files.load_records())
     assert [one] == list(latest_records())
 
 

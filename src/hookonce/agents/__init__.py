@@ -3,36 +3,36 @@
 from functools import cache
 from importlib import import_module
 
-from hookonce.agents._base import decode, normalize
-from hookonce.agents._encode import encode, native_event
-from hookonce.agents._rewrite import translate_rewrite, rewrite_input
-from hookonce.agents._tool import TOOL_END_EVENTS, native_arguments
-from hookonce.agents.configs.entry import config_of, placement_of
-from hookonce.agents.configs.picked import canonicalize_matcher, explain_narrowing
-from hookonce.agents.configs.point import canonical_event_of, config_event_of, config_events, point_of
-from hookonce.canon.names import AGENT_ALIASES
+from hookonce.agents._config.entry import config_of, placement_of
+from hookonce.agents._config.matchers.canonical import canonicalize_matcher, explain_narrowing
+from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, point_of
+from hookonce.agents._decode.decoder import decode, normalize
+from hookonce.agents._decode.encoder import encode, native_event
+from hookonce.agents._decode.input_rewrite import rewrite_input, translate_rewrite
+from hookonce.agents._decode.tool_calls import TOOL_END_EVENTS, native_arguments
 from hookonce.errors import UnknownName
 from hookonce.model import Agent
+from hookonce.vocabulary.names import AGENT_ALIASES
 
 __all__ = [
     "AGENTS",
     "TOOL_END_EVENTS",
+    "canonical_event_of",
     "canonicalize_matcher",
+    "config_event_of",
+    "config_events",
     "config_of",
     "decode",
     "encode",
-    "canonical_event_of",
-    "load",
     "explain_narrowing",
+    "load",
     "native_arguments",
     "native_event",
-    "config_event_of",
-    "config_events",
     "normalize",
     "placement_of",
     "point_of",
-    "translate_rewrite",
     "rewrite_input",
+    "translate_rewrite",
 ]
 
 AGENTS: dict[str, str] = {
@@ -61,5 +61,5 @@ def load(name: str) -> Agent:
     module = AGENTS.get(AGENT_ALIASES.get(name, name))
     if module is None:
         raise UnknownName(f"no agent is called {name!r}; `hookonce agents` lists them")
-    agent: Agent = import_module(f"hookonce.agents.{module}").AGENT
+    agent: Agent = import_module(f"hookonce.agents.{module}.agent").AGENT
     return agent

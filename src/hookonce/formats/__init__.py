@@ -7,14 +7,14 @@ from hookonce.errors import UnknownName
 from hookonce.model import Format
 
 FORMATS: dict[str, str] = {
-    "agent-hooks": "agent_hooks",
+    "agent-hooks": "agent_hooks.envelope",
     "agent-trace": "agent_trace",
-    "amplifier": "amplifier",
+    "amplifier": "amplifier.envelope",
     "canonical": "canonical",
     "cloudevents": "cloudevents",
     "ocsf": "ocsf",
-    "openhook": "openhook",
-    "otel": "otel",
+    "openhook": "openhook.envelope",
+    "otel": "otel.log_records",
 }
 
 

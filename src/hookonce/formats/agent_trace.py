@@ -6,15 +6,13 @@ Its own schema wants two numbers in `version`, its text and examples three; the 
 from collections.abc import Iterator
 from typing import Any
 
-from hookonce import ids, times
-from hookonce.canon.events import FILE_OPERATIONS
-from hookonce.formats._files import build_file_events
-from hookonce.formats._model import qualify_model
-from hookonce.formats._place import to_uri
-from hookonce.formats._read import drop_none
-from hookonce.formats._rest import EXTENSION_KEY, is_repeat
-from hookonce.formats._text import hash_and_length
+from hookonce.base import ids, times
+from hookonce.base.file_uris import to_uri
+from hookonce.formats._shared.fields import drop_none, hash_and_length, qualify_model
+from hookonce.formats._shared.rest import EXTENSION_KEY, is_repeat
 from hookonce.model import Event, Format, Gap, Object, Problem, Record
+from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.file_writes import build_file_events
 
 VERSION = "0.1.0"
 _FILE_EVENT_TYPES = frozenset({"file_changed", *(kind for kind, _, _ in FILE_OPERATIONS)})

@@ -8,12 +8,12 @@ from urllib.parse import quote
 from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
-from hookonce.canon.events import EVENTS
-from hookonce.formats._place import decode_uri_part
-from hookonce.formats._read import require_time, read_field, require_field
-from hookonce.formats._rest import complete_from_rest, is_repeat, remaining_fields, plain_event, rest_of
+from hookonce.base.file_uris import decode_uri_part
+from hookonce.base.times import EPOCH_TEXT, has_zone
+from hookonce.formats._shared.fields import read_field, require_field, require_time
+from hookonce.formats._shared.rest import complete_from_rest, is_repeat, plain_event, remaining_fields, rest_of
 from hookonce.model import Decision, Event, Format, Gap, HookRun, Object, Problem, Record, Risk, User
-from hookonce.times import EPOCH_TEXT, has_zone
+from hookonce.vocabulary.events import EVENTS
 
 DATASCHEMA = "https://hookonce.dev/schemas/cloudevents-data.json"
 TYPE_PREFIX = "dev.hookonce."
@@ -161,7 +161,9 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
     if type(kind) is str and kind.startswith(TYPE_PREFIX) and _canonical_type(kind) is None:
         doubts.append(("$.type", f"{kind} is no type of hookonce"))
     notes = [
-        (f"$.{key}", "an attribute's name should have at most 20 characters") for key in doc if len(key) > _MAX_ATTRIBUTE_CHARS
+        (f"$.{key}", "an attribute's name should have at most 20 characters")
+        for key in doc
+        if len(key) > _MAX_ATTRIBUTE_CHARS
     ]
     if type(kind) is str and "." not in kind:
         notes.append(("$.type", "a type should begin with a domain name in reverse"))

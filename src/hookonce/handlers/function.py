@@ -17,14 +17,14 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookonce.base.event_loop import EventLoop
+from hookonce.base.regular_files import read_regular_file
 from hookonce.errors import HookonceError
-from hookonce.handlers import nurseries
-from hookonce.handlers.errand import OperationHandle, OperationResult
-from hookonce.handlers.function_wire import WorkerRequest
-from hookonce.handlers.process import CommandOperation, ProcessContext
-from hookonce.manifest.contents import read_regular_file
+from hookonce.handlers.command import CommandOperation, ProcessContext
+from hookonce.handlers.operation import OperationHandle, OperationResult
+from hookonce.handlers.workers import pool as workers_pool
+from hookonce.handlers.workers.protocol import WorkerRequest
 from hookonce.model import Handler
-from hookonce.runtime.loop import EventLoop
 
 _MAX_FILE_BYTES = 1 << 24  # bytes of a file
 _PACKAGES = ("hookonce", "msgspec", "re2")
@@ -56,17 +56,21 @@ class FunctionOperation(CommandOperation, frozen=True):
 
     def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
         """Use a ready worker where there is one; workers have our own privileges, and no fewer."""
-        pool, process_context = nurseries.pool_of(loop), self.process_context
+        pool, process_context = workers_pool.pool_of(loop), self.process_context
         if pool is not None and not process_context.drops_privileges:
             env = {os.fsencode(name): os.fsencode(value) for name, value in process_context.env.items()}
-            request = WorkerRequest(self.function.name or None, env, process_context.cwd, process_context.umask, self.payload)
+            request = WorkerRequest(
+                self.function.name or None, env, process_context.cwd, process_context.umask, self.payload
+            )
             client = pool.find_client(self.function.file, self.function.digest, self.function.server_command)
             if client is not None:
                 return client.call(request, timeout, lambda result: on_result(_require_answer(result)))
         return super().begin(loop, timeout, lambda result: on_result(_require_answer(result)))
 
 
-def build_function_operation(function: FunctionRef, payload: bytes, process_context: ProcessContext) -> FunctionOperation:
+def build_function_operation(
+    function: FunctionRef, payload: bytes, process_context: ProcessContext
+) -> FunctionOperation:
     """Build the operation that calls a function with a payload."""
     return FunctionOperation(function.command, payload, process_context, 0, function)
 

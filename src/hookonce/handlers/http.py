@@ -9,17 +9,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import __version__
+from hookonce.base.event_loop import EventLoop
 from hookonce.errors import HookonceError
-from hookonce.handlers.aside import ForkedChild
-from hookonce.handlers.errand import NullOperationHandle, OperationHandle, OperationResult
-from hookonce.handlers.http_call import ServerAddress, HttpRequest, call_server
+from hookonce.handlers.http_client import HttpRequest, ServerAddress, call_server
+from hookonce.handlers.operation import NullOperationHandle, OperationHandle, OperationResult
+from hookonce.handlers.supervise.forked import ForkedChild
 from hookonce.manifest.http_script import explain_handler_fault, split_header_value
 from hookonce.model import Handler
-from hookonce.runtime.loop import EventLoop
 
 _DEFAULT_PORTS = {"https": 443, "http": 80}
-_RESERVED_HEADERS = frozenset({"host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer"})
-_DEFAULT_HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": f"hookonce/{__version__}"}
+_RESERVED_HEADERS = frozenset(
+    {"host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer"}
+)
+_DEFAULT_HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "application/json",
+    "User-Agent": f"hookonce/{__version__}",
+}
 
 
 class HttpOperation(Struct, frozen=True, kw_only=True):
@@ -42,7 +48,12 @@ class HttpOperation(Struct, frozen=True, kw_only=True):
             on_result(replace(_parse_output(output), duration=monotonic() - started_at))
 
         try:
-            return ForkedChild(loop, lambda: call_server(self.request, deadline, expects_answer=self.expects_answer), timeout, handle_output)
+            return ForkedChild(
+                loop,
+                lambda: call_server(self.request, deadline, expects_answer=self.expects_answer),
+                timeout,
+                handle_output,
+            )
         except OSError as problem:
             failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
             loop.call_at(0, lambda: on_result(failure))
@@ -56,16 +67,23 @@ def _parse_output(output: bytes | None) -> OperationResult:
     failure, separator, body = output.partition(b"\n")
     if not separator:
         return OperationResult(failure="the call ended without a word")
-    return OperationResult(failure=failure.decode(errors="replace")) if failure else OperationResult(code=0, stdout=body)
+    return (
+        OperationResult(failure=failure.decode(errors="replace")) if failure else OperationResult(code=0, stdout=body)
+    )
 
 
-def build_http_operation(handler: Handler, body: bytes, environment: Mapping[str, str], *, expects_answer: bool = True) -> HttpOperation:
+def build_http_operation(
+    handler: Handler, body: bytes, environment: Mapping[str, str], *, expects_answer: bool = True
+) -> HttpOperation:
     """Build the operation of a handler; an error that says why it must not be sent."""
     fault = explain_handler_fault(handler)
     if fault is not None:
         raise HookonceError(f"{handler.url} is not called: {fault}")
     headers = {name: _expand_header(name, text, handler, environment) for name, text in handler.headers.items()}
-    return HttpOperation(request=build_http_request(handler.url or "", headers, body, handler.method or "POST"), expects_answer=expects_answer)
+    return HttpOperation(
+        request=build_http_request(handler.url or "", headers, body, handler.method or "POST"),
+        expects_answer=expects_answer,
+    )
 
 
 def build_http_request(url: str, headers: Mapping[str, str], body: bytes, method: str = "POST") -> HttpRequest:
@@ -75,7 +93,9 @@ def build_http_request(url: str, headers: Mapping[str, str], body: bytes, method
         raise HookonceError(f"the header {forbidden[0]} cannot be set")
     defaults = {name: text for name, text in _DEFAULT_HEADERS.items() if name.lower() not in names}
     address, target = parse_url(url)
-    return HttpRequest(address=address, method=method.upper(), target=target, headers=defaults | dict(headers), body=body)
+    return HttpRequest(
+        address=address, method=method.upper(), target=target, headers=defaults | dict(headers), body=body
+    )
 
 
 def parse_url(url: str) -> tuple[ServerAddress, str]:

@@ -9,12 +9,12 @@ from time import monotonic
 from msgspec import Struct
 from msgspec.json import encode
 
-from hookonce.handlers.errand import NullOperationHandle, OperationHandle, OperationResult
-from hookonce.handlers.module_talk import ModuleChannel
+from hookonce.base.event_loop import EventLoop
+from hookonce.base.jsontext import dump
+from hookonce.handlers.module_channel import ModuleChannel
+from hookonce.handlers.operation import NullOperationHandle, OperationHandle, OperationResult
 from hookonce.model import Object
-from hookonce.modules.descriptor import Descriptor, descriptor_document
-from hookonce.runtime.loop import EventLoop
-from hookonce.texts import dump
+from hookonce.modules.protocol.descriptor import Descriptor, descriptor_document
 
 ON_EVENT = "on_event"
 _IDLE_TIMEOUT_S = 600.0  # seconds without an event

@@ -2,10 +2,11 @@
 
 from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.handlers.errand import OperationResult
-from hookonce.model import Decision, Gap, Hook
+from hookonce.handlers.operation import OperationResult
+from hookonce.model import Decision, Gap, Hook, Usage
 
 BLOCK = 2  # the exit code that refuses
 NONE = Decision()
@@ -26,7 +27,9 @@ class Rights(NamedTuple):
     strict: bool = False
 
 
-def verdict(hook: Hook, result: OperationResult, answer: Decision | None, rights: Rights, *, has_own_exit_codes: bool = False) -> Verdict:
+def verdict(
+    hook: Hook, result: OperationResult, answer: Decision | None, rights: Rights, *, has_own_exit_codes: bool = False
+) -> Verdict:
     """The verdict of one run; `answer` is the decision in the hook's dialect, None if the output is no answer.
 
     `has_own_exit_codes`: the dialect is an agent's, whose own reading of exit codes is in `answer` already.
@@ -68,7 +71,9 @@ def _judge_block(hook: Hook, hook_name: str, result: OperationResult, answer: De
     if not hook.blocking:
         return Verdict(NONE, "exit code 2 of a hook that may not block")
     reason = result.stderr.decode(errors="replace").strip() or answer.reason or f"refused by the hook {hook_name}"
-    return Verdict(replace(answer, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=hook_name))
+    return Verdict(
+        replace(answer, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=hook_name)
+    )
 
 
 def _judge_failure(hook: Hook, hook_name: str, result: OperationResult) -> Verdict:
@@ -80,3 +85,14 @@ def _judge_failure(hook: Hook, hook_name: str, result: OperationResult) -> Verdi
 
 def _deny(hook_name: str, reason: str) -> Decision:
     return Decision(outcome="deny", reason=reason, by=hook_name)
+
+
+class HandlerResult(Struct, frozen=True, kw_only=True):
+    """Result of a handler: the operation's result, the decision (None if there is no answer), and the model's usage."""
+
+    result: OperationResult
+    decision: Decision | None
+    model: str | None = None
+    usage: Usage | None = None
+    cost_micros: int | None = None
+    gaps: list[Gap] = []

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from hookonce.canon.capabilities import CAPABILITIES, OUTPUT_CAPABILITIES
 from hookonce.manifest.http_script import to_command_handler
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
+from hookonce.vocabulary.decisions import CAPABILITIES, OUTPUT_CAPABILITIES
 
 _FUNCTION, _MODULE = "function", "module"
 # A guard needs nothing but a shell: it says why on stderr and refuses.
@@ -122,7 +122,9 @@ def _strictest(strategies: Iterable[Strategy]) -> Strategy:
 
 def _apply_strategy(hook: Hook, missing: list[str], strategy: Strategy) -> Hook | None:
     if strategy == "block":
-        return build_guard(hook, next(capability for capability in missing if strategy_of(hook, capability) == strategy))
+        return build_guard(
+            hook, next(capability for capability in missing if strategy_of(hook, capability) == strategy)
+        )
     return None if strategy == "exclude" else _drop_unsupported(hook, missing)
 
 

@@ -6,14 +6,18 @@ runs there is what somebody has agreed to, as it is now.
 """
 
 from functools import lru_cache
+from hashlib import sha256
 from os.path import exists, isfile
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
-from hookonce.config import paths, settings
-from hookonce.manifest.contents import read_regular_file
+from hookonce.base import paths, settings
+from hookonce.base.regular_files import read_regular_file
+from hookonce.errors import HookonceError
+from hookonce.manifest.load import load_manifest
+from hookonce.model import Manifest
 
 Scope = Literal["project", "user", "organisation", "system"]
 SCOPES: tuple[Scope, ...] = ("project", "user", "organisation", "system")
@@ -65,7 +69,9 @@ def _read_source(path: Path, scope: Scope) -> list[ManifestSource]:
         reason = problem.strerror if isinstance(problem, OSError) else problem
         return [ManifestSource(scope=scope, path=path, problem=f"cannot be read: {reason}")]
     if not has_safe_owner(path, scope):
-        return [ManifestSource(scope=scope, path=path, problem="can be written by others than root, and does not count")]
+        return [
+            ManifestSource(scope=scope, path=path, problem="can be written by others than root, and does not count")
+        ]
     return [ManifestSource(scope=scope, path=path, data=data)]
 
 
@@ -105,3 +111,29 @@ def _has_hooks(folder: str) -> bool:
         return True
     inside = f"{folder}/{PROJECT_FOLDER}"
     return exists(inside) and any(isfile(f"{inside}/{name}") for name in MANIFEST_NAMES)  # noqa: PTH110, PTH113
+
+
+_MAX_COPY_BYTES = 1 << 20  # bytes, as of a manifest
+
+
+def last_good_path(source: ManifestSource) -> Path:
+    """The path of the last good copy of a manifest."""
+    return paths.data_dir() / "good" / sha256(bytes(source.path)).hexdigest()[:32]
+
+
+def load_last_good(source: ManifestSource) -> Manifest | None:
+    """The last good version of a manifest; None for a project's, or if there is none."""
+    if source.scope == "project" or source.problem is not None:
+        return None
+    try:
+        return load_manifest(read_regular_file(last_good_path(source), _MAX_COPY_BYTES))
+    except (OSError, HookonceError):
+        return None
+
+
+def is_last_good(source: ManifestSource) -> bool:
+    """Whether the last good copy is what the file says now."""
+    try:
+        return read_regular_file(last_good_path(source), _MAX_COPY_BYTES) == source.data
+    except OSError:
+        return False

@@ -127,7 +127,9 @@ def parse_http_command(command: str) -> Handler | None:
         timeout = None if not limit else int(limit) if limit.isdecimal() else float(limit)
     except ValueError:
         return None
-    handler = Handler(type="http", url=url, method=method or None, timeout=timeout, headers=headers, allowed_env=allowed_env)
+    handler = Handler(
+        type="http", url=url, method=method or None, timeout=timeout, headers=headers, allowed_env=allowed_env
+    )
     return handler if build_http_command(handler) == command else None
 
 

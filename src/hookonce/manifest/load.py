@@ -1,13 +1,184 @@
-"""Reading and writing manifests: JSON or YAML, the seed's `hooks/1.0` and the newer text's `hooks/0.1`."""
+"""Loading, validation and dumping of manifests: JSON or YAML, `hooks/1.0` and `hooks/0.1`, and `.openhook.json`.
 
+Validation reports every problem at once, each with its JSON path, and apart from them what is only worth a
+warning. Hooks of an `.openhook.json` see events as OpenHook writes them, and decide nothing.
+"""
+
+from collections.abc import Iterator, Mapping
+from re import compile as pattern
 from typing import Any
 
 from msgspec.structs import asdict, fields
 
+from hookonce.base.jsontext import load
+from hookonce.base.jsontext import load as parse_json
 from hookonce.errors import HookonceError
-from hookonce.manifest.problems import find_problems
+from hookonce.manifest.http_script import explain_url_fault
+from hookonce.manifest.match import find_matcher_problems
+from hookonce.manifest.schema import (
+    HANDLER_FIELDS,
+    HOOK_FIELDS,
+    MAX_TIMEOUT_S,
+    REQUIRED_FIELDS,
+    SPEC_REGEX,
+    FieldSpec,
+    JsonKind,
+)
 from hookonce.model import Handler, Hook, Manifest, Object, Problem
-from hookonce.texts import load as parse_json
+from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.tools import ARGUMENTS
+
+SUPPORTED_SPECS = ("hooks/1.0", "hooks/0.1")
+_ANY_SPEC = pattern(r"hooks/[0-9]+\.[0-9]+")
+_READABLE_SPEC = pattern(SPEC_REGEX)
+
+_KIND_TYPES: dict[JsonKind, tuple[type, ...]] = {
+    "string": (str,),
+    "boolean": (bool,),
+    "number": (int, float),
+    "array": (list,),
+    "object": (dict,),
+}
+_KIND_NAMES: dict[JsonKind, str] = {
+    "string": "a string",
+    "boolean": "true or false",
+    "number": "a number",
+    "array": "a list",
+    "object": "an object",
+}
+NO_HOOKS_PROBLEM = ("$.hooks", "expected at least one hook")  # a problem for who reads it, but plain to who runs it
+
+
+def find_problems(document: Any) -> tuple[list[Problem], list[Problem]]:
+    """The problems that make a manifest unusable, and the warnings."""
+    if type(document) is not dict:
+        return [("$", "expected an object with spec and hooks")], []
+    problems = [*_spec_problems(document)]
+    warnings = [*_spec_warnings(document)]
+    hooks = document.get("hooks")
+    if type(hooks) is not list:
+        problems.append(("$.hooks", "is required" if hooks is None else "expected a list"))
+        return problems, warnings
+    if not hooks:
+        problems.append(NO_HOOKS_PROBLEM)
+    for index, hook in enumerate(hooks):
+        problems += _hook_problems(hook, f"$.hooks[{index}]")
+        warnings += _hook_warnings(hook, f"$.hooks[{index}]")
+    return problems, warnings
+
+
+def _spec_problems(document: Object) -> Iterator[Problem]:
+    spec = document.get("spec")
+    if spec is None:
+        yield "$.spec", "is required"
+    elif type(spec) is not str or _ANY_SPEC.fullmatch(spec) is None:
+        yield "$.spec", "expected hooks/1.0 or hooks/0.1"
+    elif _READABLE_SPEC.fullmatch(spec) is None:
+        yield "$.spec", f"{spec} is newer than what can be read: hooks/0.x and hooks/1.x"
+
+
+def _spec_warnings(document: Object) -> Iterator[Problem]:
+    spec = document.get("spec")
+    if type(spec) is str and _READABLE_SPEC.fullmatch(spec) and spec not in SUPPORTED_SPECS:
+        yield "$.spec", f"{spec} is not known; read as the nearest version"
+
+
+def _hook_problems(hook: Any, path: str) -> Iterator[Problem]:
+    if type(hook) is not dict:
+        yield path, "expected an object"
+        return
+    event = hook.get("event")
+    if type(event) is not str or not event:
+        yield f"{path}.event", "is required" if event is None else "expected the name of an event"
+    yield from _field_problems(hook, HOOK_FIELDS, path)
+    if hook.get("matcher") is not None:
+        yield from find_matcher_problems(hook["matcher"], f"{path}.matcher")
+    if hook.get("on_failure") == "closed" and hook.get("blocking") is not True:
+        yield f"{path}.on_failure", "closed is only for a hook with blocking: true"
+    yield from _handler_problems(hook.get("handler"), f"{path}.handler")
+    kind = _handler_type(hook.get("handler"))
+    if kind in _HANDLER_DIALECTS and hook.get("dialect") not in {None, "canonical"}:
+        yield f"{path}.dialect", f"a {kind} is given {_HANDLER_DIALECTS[kind]}, and no other dialect"
+
+
+_HANDLER_DIALECTS = {"function": "canonical events", "module": "Amplifier events"}
+
+
+def _handler_type(handler: Any) -> str:
+    kind = handler.get("type") if type(handler) is dict else None
+    return kind if type(kind) is str else ""
+
+
+def _handler_problems(handler: Any, path: str) -> Iterator[Problem]:
+    if type(handler) is not dict:
+        yield path, "is required" if handler is None else "expected an object"
+        return
+    kind = handler.get("type")
+    if type(kind) is not str or kind not in REQUIRED_FIELDS:
+        yield f"{path}.type", "is required" if kind is None else f"expected one of {', '.join(REQUIRED_FIELDS)}"
+    elif not handler.get(REQUIRED_FIELDS[kind]):
+        yield f"{path}.{REQUIRED_FIELDS[kind]}", f"is required for a handler of type {kind}"
+    yield from _field_problems(handler, HANDLER_FIELDS, path)
+    timeout: Any = handler.get("timeout")
+    if type(timeout) in (int, float) and not 0 <= timeout <= MAX_TIMEOUT_S:
+        yield f"{path}.timeout", f"expected seconds, 0 to {MAX_TIMEOUT_S}"
+
+
+def _field_problems(document: Object, fields: Mapping[str, FieldSpec], path: str) -> Iterator[Problem]:
+    for name, field in fields.items():
+        value, where = document.get(name), f"{path}.{name}"
+        if value is None:
+            continue
+        if type(value) not in _KIND_TYPES[field.kind]:
+            yield where, f"expected {_KIND_NAMES[field.kind]}"
+        elif field.entries is None:
+            yield from _choice_problems(value, field.choices, where)
+        else:
+            yield from _entry_problems(value, field, where)
+
+
+def _entry_problems(value: Any, field: FieldSpec, path: str) -> Iterator[Problem]:
+    """What is wrong inside a list or an object of which all entries are alike."""
+    items = value.items() if type(value) is dict else enumerate(value)
+    for name, entry in items:
+        where = f"{path}.{name}" if type(value) is dict else f"{path}[{name}]"
+        if field.keys:
+            yield from _choice_problems(name, field.keys, where)
+        if type(entry) not in _KIND_TYPES[field.entries or "string"]:
+            yield where, f"expected {_KIND_NAMES[field.entries or 'string']}"
+        else:
+            yield from _choice_problems(entry, field.choices, where)
+
+
+def _choice_problems(value: Any, choices: tuple[str, ...], path: str) -> Iterator[Problem]:
+    if choices and value not in choices:
+        yield path, f"expected one of {', '.join(choices)}"
+
+
+def _hook_warnings(hook: Any, path: str) -> Iterator[Problem]:
+    if type(hook) is not dict:
+        return
+    event = hook.get("event")
+    if type(event) is str and event and event not in EVENTS and not event.startswith("vendor."):
+        yield f"{path}.event", f"{event} is no canonical event; it is kept as it is"
+    matcher = hook.get("matcher")
+    for name in matcher if type(matcher) is list else [matcher]:
+        if type(name) is str and name not in ARGUMENTS:
+            yield f"{path}.matcher", f"{name} is no canonical tool; it is taken literally"
+    handler = hook.get("handler")
+    if type(handler) is not dict:
+        return
+    if hook.get("blocking") is True and _is_inline_command(handler.get("command")):
+        yield f"{path}.handler.command", "a blocking hook should be a script, which can be hashed and read"
+    url = handler.get("url")
+    if handler.get("type") == "http" and type(url) is str and (fault := explain_url_fault(url)) is not None:
+        yield f"{path}.handler.url", f"will not be called: {fault}"
+
+
+def _is_inline_command(command: Any) -> bool:
+    """A command is a script reference if its first word has a path in it."""
+    return type(command) is str and "/" not in command.split(" ", 1)[0] and "\\" not in command.split(" ", 1)[0]
+
 
 _DARWIN_NAMES = ("osx", "macos", "darwin")
 _HANDLER_ATTRIBUTES = {field.encode_name: field.name for field in fields(Handler) if field.name != "extra"}
@@ -66,16 +237,26 @@ def build_manifest(document: Object) -> Manifest:
 
 def parse_hook(document: Object) -> Hook:
     """One hook of such a document."""
-    attributes = {_HOOK_ATTRIBUTES[key]: value for key, value in document.items() if key in _HOOK_ATTRIBUTES and value is not None}
+    attributes = {
+        _HOOK_ATTRIBUTES[key]: value for key, value in document.items() if key in _HOOK_ATTRIBUTES and value is not None
+    }
     extra = {key: value for key, value in document.items() if key not in _HOOK_ATTRIBUTES and key != "handler"}
     return Hook(handler=_parse_handler(document["handler"]), extra=extra, **attributes)
 
 
 def _parse_handler(document: Object) -> Handler:
-    attributes = {_HANDLER_ATTRIBUTES[key]: value for key, value in document.items() if key in _HANDLER_ATTRIBUTES and value is not None}
+    attributes = {
+        _HANDLER_ATTRIBUTES[key]: value
+        for key, value in document.items()
+        if key in _HANDLER_ATTRIBUTES and value is not None
+    }
     if "platform" in attributes:
-        attributes["platform"] = {("darwin" if name in _DARWIN_NAMES else name): text for name, text in attributes["platform"].items()}
-    return Handler(extra={key: value for key, value in document.items() if key not in _HANDLER_ATTRIBUTES}, **attributes)
+        attributes["platform"] = {
+            ("darwin" if name in _DARWIN_NAMES else name): text for name, text in attributes["platform"].items()
+        }
+    return Handler(
+        extra={key: value for key, value in document.items() if key not in _HANDLER_ATTRIBUTES}, **attributes
+    )
 
 
 def dump_manifest(manifest: Manifest) -> Object:
@@ -103,3 +284,44 @@ def _dump_attributes(noun: Hook | Handler, names: dict[str, str]) -> Object:
 
 def _is_default(value: Any) -> bool:
     return value is None or value is False or (type(value) in (dict, list) and not value)
+
+
+EVERY_EVENT = "*"
+OPENHOOK_VERSIONS = ("0.1",)
+OPENHOOK_DIALECT = "openhook"
+
+
+class DiscoveryError(HookonceError):
+    """A discovery file of which nothing can be used."""
+
+
+def load_openhook_file(data: bytes) -> Manifest:
+    """The manifest of an `.openhook.json`, one hook for each event of an entry; what is no entry is left out."""
+    try:
+        document: Any = load(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as problem:
+        raise DiscoveryError(f"no JSON: {problem}") from None
+    entries = document.get("hooks") if type(document) is dict else None
+    if type(entries) is not list:
+        raise DiscoveryError("expected an object with openhook and hooks")
+    hooks = [hook for number, entry in enumerate(entries, 1) for hook in _parse_observer(entry, number)]
+    return Manifest(spec=f"openhook/{document.get('openhook')}", hooks=hooks)
+
+
+def _parse_observer(entry: Any, number: int) -> list[Hook]:
+    command = entry.get("command") if type(entry) is dict else None
+    events = entry.get("events", [EVERY_EVENT]) if type(entry) is dict else None
+    if type(command) is not str or not command or type(events) is not list:
+        return []
+    handler = Handler(type="command", command=command, background=entry.get("async") is True)
+    names = (
+        [EVERY_EVENT] if EVERY_EVENT in events else list(dict.fromkeys(name for name in events if type(name) is str))
+    )
+    return [Hook(event=name, name=f"observer {number}", handler=handler, dialect=OPENHOOK_DIALECT) for name in names]
+
+
+def openhook_types_of(kind: str) -> set[str]:
+    """The names that an event of a canonical kind may have in OpenHook: its own, and that of the files it wrote."""
+    row = EVENTS.get(kind)
+    types = {row.openhook} if row is not None and row.openhook else set()
+    return types | ({"file.write"} if kind == "after_tool_execute" else set())

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from hookonce.config import paths, settings
-from hookonce.manifest.contents import read_regular_file
+from hookonce.base import paths, settings
+from hookonce.base.jsontext import load
+from hookonce.base.regular_files import read_regular_file
 from hookonce.manifest.degrade import capabilities_of
 from hookonce.manifest.discover import PROJECT_FOLDER, SCOPES, Scope, has_safe_owner
 from hookonce.model import Hook, Problem
-from hookonce.texts import load
 
 POLICY_FILE = "policy.json"
 _MANAGED_SCOPES = frozenset({"organisation", "system"})
@@ -77,7 +77,9 @@ def find_policy_problems(document: Any) -> list[Problem]:
     if type(document) is not dict:
         return [("$", "expected an object")]
     problems = [
-        (f"$.{name}", "expected true or false") for name in _SWITCH_FIELDS if type(document.get(name, False)) is not bool
+        (f"$.{name}", "expected true or false")
+        for name in _SWITCH_FIELDS
+        if type(document.get(name, False)) is not bool
     ]
     for field in _RULE_FIELDS:
         rules = document.get(field, {})
@@ -86,7 +88,9 @@ def find_policy_problems(document: Any) -> list[Problem]:
             continue
         message = f"expected one of {', '.join(_RESTRICTIONS)}"
         problems += [
-            (f"$.{field}.{name}", message) for name, word in rules.items() if type(word) is not str or word not in _RESTRICTIONS
+            (f"$.{field}.{name}", message)
+            for name, word in rules.items()
+            if type(word) is not str or word not in _RESTRICTIONS
         ]
     return problems
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from hookonce.canon.merge import merge_decisions
+from hookonce.base.jsontext import dump
 from hookonce.model import Decision, Object
-from hookonce.texts import dump
+from hookonce.vocabulary.decisions import merge_decisions
 
 Answer = Decision | Iterable[Decision] | None
 _KEYS = {

@@ -1,8 +1,9 @@
-"""For makers of agents: tell what your agent does, and let hooks have their say.
+"""Emitter for makers of agents: emits events, runs the hooks on them, and returns their decision.
 
-Every event is written in an open format, goes to the hooks of the user, the organisation, the system and the project
-(`.hookonce/hooks.json`, and the observers of `.openhook.json`, once somebody has agreed to them with `hookonce
-trust`), and into the record. What they decide comes back: whether to go on, with what input, what to tell the model.
+Every event is written in an open format, goes to the hooks of the user, the organisation, the system and the
+project (`.hookonce/hooks.json`, and the observers of `.openhook.json`, once somebody has agreed to them with
+`hookonce trust`), and into the record. The decision says whether to go on, with what input, and what to tell the
+model.
 """
 
 import os
@@ -10,25 +11,125 @@ from pathlib import Path
 from re import fullmatch
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Protocol, Self, TextIO
 
-from hookonce import formats, ids, times
-from hookonce.canon.events import EVENTS
-from hookonce.canon.spelling import suggest_name
+from msgspec.structs import replace
+
+from hookonce import formats
+from hookonce.agents._config.points import point
+from hookonce.base import ids, times
+from hookonce.base.event_loop import EventLoop
+from hookonce.base.jsontext import dump
+from hookonce.dispatch import context, dispatcher, fail_mode
+from hookonce.dispatch.pipeline import CallArguments, CallRequest, process_request
 from hookonce.errors import UsageError
-from hookonce.handlers.errand import Operation, OperationResult
-from hookonce.handlers.nurseries import WorkerPool
-from hookonce.handlers.walk import run_blocking
-from hookonce.journeys import failmode, ground, on
-from hookonce.journeys.respond import CallRequest, CallArguments, process_request
+from hookonce.handlers.operation import Operation, OperationResult, run_blocking
+from hookonce.handlers.workers.pool import WorkerPool
 from hookonce.manifest.discover import find_project
-from hookonce.model import SCHEMA, Actor, Decision, Event, Gap, Object, Record, Tool, Usage
-from hookonce.runtime.loop import EventLoop
-from hookonce.sdk.maker import build_agent
-from hookonce.sdk.step import Step
-from hookonce.store import log as logs
-from hookonce.store.redact import LEVELS, Level, redact
-from hookonce.texts import dump
+from hookonce.model import (
+    SCHEMA,
+    Actor,
+    Agent,
+    Config,
+    Decision,
+    Event,
+    Gap,
+    Hook,
+    Object,
+    Point,
+    Record,
+    Result,
+    Tool,
+    Usage,
+    Wording,
+)
+from hookonce.secrets import log as logs
+from hookonce.store.privacy.redact import LEVELS, Level, redact
+from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.names import suggest_name
+
+
+class StepEmitter(Protocol):
+    """The part of an emitter that a step needs."""
+
+    def emit(self, type: str, *, data: Object | None = None, **fields: Any) -> Decision:  # noqa: A002  the event's word
+        """Emit an event; the decision of the hooks."""
+
+
+class Step:
+    """One tool call: `input` is what to do, which hooks may have changed; nothing is to be done if it was `denied`."""
+
+    def __init__(self, emitter: StepEmitter, tool: Tool) -> None:
+        """Ask about it."""
+        self._emitter, self._tool, self._started_at = emitter, tool, monotonic()
+        self.decision = emitter.emit("before_tool_execute", tool=tool)
+        self.input: Object = self.decision.updated_input or tool.input
+
+    @property
+    def denied(self) -> bool:
+        """Whether it must not be done."""
+        return self.decision.outcome == "deny"
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person has to say yes first."""
+        return self.decision.outcome == "ask"
+
+    @property
+    def reason(self) -> str:
+        """Why, for the model."""
+        return self.decision.reason or ""
+
+    def done(self, output: Any = None, *, exit_code: int | None = None) -> Decision:
+        """It is done, and this came of it."""
+        return self._emit_result("after_tool_execute", Result(ok=True, output=output, exit_code=exit_code))
+
+    def failed(self, error: str, *, exit_code: int | None = None) -> Decision:
+        """It has failed."""
+        return self._emit_result("tool_use_failure", Result(ok=False, error=error, exit_code=exit_code))
+
+    def _emit_result(self, event_type: str, result: Result) -> Decision:
+        timed_result = replace(result, duration_ms=round((monotonic() - self._started_at) * 1000))
+        return self._emitter.emit(event_type, tool=replace(self._tool, input=self.input, result=timed_result))
+
+
+_CAPABILITIES = {
+    "before_tool_execute": point("prevent rewrite context", ask="native"),
+    "permission_request": point("prevent", ask="native"),
+    "before_prompt": point("prevent rewrite context"),
+    "after_tool_execute": point("context"),
+    "tool_use_failure": point("context"),
+    "session_start": point("context"),
+    "agent_stop": point("retry"),
+    "subagent_stop": point("retry"),
+}
+
+
+def build_agent(name: str) -> Agent:
+    """Build the table of an agent that speaks canonical names and honours every capability."""
+    points: dict[str, Point] = {kind: _CAPABILITIES.get(kind, Point()) for kind in EVENTS}
+    config = Config(files={}, render=_render_config, parse=_parse_config, points=points)
+    kinds = {kind: kind for kind in EVENTS}
+    return Agent(
+        name=name,
+        title=name,
+        source="its maker",
+        checked="",
+        proof="documented",
+        vendor=name,
+        events=kinds,
+        tools={},
+        config=config,
+    )
+
+
+def _render_config(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
+    return {}, []
+
+
+def _parse_config(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+    return [], []
+
 
 _SOURCE_PATTERN = r"[a-z][a-z0-9-]*"
 _HOOKS_TIMEOUT_S = 60.0  # seconds for all hooks of an event
@@ -126,8 +227,8 @@ class Emitter:
         return self._dispatch(event)
 
     def _dispatch(self, event: Event) -> Decision:
-        on.refresh_client_files()
-        call_context = ground.oneshot_context(dict(os.environ))
+        dispatcher.refresh_client_files()
+        call_context = context.oneshot_context(dict(os.environ))
         request = CallRequest(agent=self._agent, native=event.type, event=event)
         call = CallArguments(agent=self.source, event=event.type, timeout=self.timeout)
         try:
@@ -136,7 +237,7 @@ class Emitter:
             record = _build_failure_record(event, problem)
         self.gaps = record.gaps
         self._write(record)
-        on.append_record(record, call_context)
+        dispatcher.append_record(record, call_context)
         return record.decision or Decision()
 
     def _run_operation(self, operation: Operation) -> OperationResult:
@@ -169,6 +270,6 @@ def _build_failure_record(event: Event, problem: Exception) -> Record:
     logs.write(f"hooks of {event.agent} {event.type}: {logs.format_trace(problem)}")
     note = f"{type(problem).__name__}: {logs.safe_message(problem)}"
     gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
-    fails_closed = failmode.is_closed(event.type, find_project(event.cwd or "/"))
-    decision = Decision(outcome="deny", reason=failmode.FAIL_CLOSED_REASON, by="hookonce") if fails_closed else None
+    fails_closed = fail_mode.is_closed(event.type, find_project(event.cwd or "/"))
+    decision = Decision(outcome="deny", reason=fail_mode.FAIL_CLOSED_REASON, by="hookonce") if fails_closed else None
     return Record(event=event, decision=decision, gaps=[gap])

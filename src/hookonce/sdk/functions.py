@@ -8,14 +8,14 @@ from typing import Any, TypeVar, overload
 
 from msgspec import Struct
 
-from hookonce.canon.events import EVENTS
-from hookonce.canon.merge import merge_decisions
-from hookonce.canon.spelling import suggest_name
 from hookonce.errors import HookonceError, UsageError
-from hookonce.manifest.matcher import MatchSubject, find_matcher_problems, matches
+from hookonce.manifest.match import MatchSubject, find_matcher_problems, matches
 from hookonce.model import Decision, Event
 from hookonce.sdk.answers import parse_answer
 from hookonce.sdk.event import HookEvent
+from hookonce.vocabulary.decisions import merge_decisions
+from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.names import suggest_name
 
 HookFunction = Callable[[HookEvent], Any]
 F = TypeVar("F", bound=HookFunction)
@@ -96,7 +96,11 @@ def select_functions(module: ModuleType, name: str | None, event: Event) -> list
             subject = f"{name} is a hook for {filter_of(function).event}"
             raise HookonceError(f"{subject}, and was asked about {event.type}")
         return [function]
-    candidates = {id(candidate): candidate for candidate in vars(module).values() if isinstance(getattr(candidate, _FILTER_ATTRIBUTE, None), HookFilter)}
+    candidates = {
+        id(candidate): candidate
+        for candidate in vars(module).values()
+        if isinstance(getattr(candidate, _FILTER_ATTRIBUTE, None), HookFilter)
+    }
     if not candidates:
         raise HookonceError(f"{module.__file__} has no function that is marked with @hook")
     return [candidate for candidate in candidates.values() if _matches_event(filter_of(candidate), event)]
@@ -114,7 +118,9 @@ def _matches_event(hook_filter: HookFilter, event: Event) -> bool:
 
 def run_functions(functions: Iterable[HookFunction], event: Event) -> Decision:
     """Call all functions in order and merge their answers; those that do not match the tool are skipped."""
-    return merge_decisions([_call_function(function, event) for function in functions if _matches_tool(filter_of(function), event)])
+    return merge_decisions(
+        [_call_function(function, event) for function in functions if _matches_tool(filter_of(function), event)]
+    )
 
 
 def _matches_tool(hook_filter: HookFilter, event: Event) -> bool:

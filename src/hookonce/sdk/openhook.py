@@ -15,11 +15,12 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from hookonce import formats, times
+from hookonce import formats
+from hookonce.base import times
+from hookonce.base.file_uris import from_uri, resolve_path, to_uri
 from hookonce.errors import DocumentError
-from hookonce.formats._place import from_uri, resolve_path, to_uri
-from hookonce.formats._read import drop_none
-from hookonce.formats._schema import validate_document
+from hookonce.formats._shared.fields import drop_none
+from hookonce.formats.schema import validate_document
 from hookonce.model import Json, Object, Problem
 
 VERSION = "0.1"

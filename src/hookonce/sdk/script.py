@@ -10,12 +10,12 @@ from typing import Any
 
 from msgspec import ValidationError, convert
 
+from hookonce.base.jsontext import load as parse
+from hookonce.client import stdin
 from hookonce.errors import HookonceError, PayloadError, UsageError
 from hookonce.model import Decision, Event, Object, Reply
-from hookonce.runtime import stdin
 from hookonce.sdk.answers import encode_decision
-from hookonce.sdk.functions import run_functions, load_module, select_functions
-from hookonce.texts import load as parse
+from hookonce.sdk.functions import load_module, run_functions, select_functions
 
 _USAGE_EXIT_CODE = 64
 _CANONICAL_SCHEMA_PREFIX = "hookonce/"
@@ -81,9 +81,9 @@ def _reply_to_agent(
 ) -> Reply:
     """Reply to an agent in its own form; a writer of event formats gets none."""
     from hookonce import formats
-    from hookonce.journeys.identify import identify
-    from hookonce.journeys.respond import CallArguments, build_response, parse_request
-    from hookonce.runtime.twice import CallDecision
+    from hookonce.dispatch.dedup import CallDecision
+    from hookonce.dispatch.identification import identify
+    from hookonce.dispatch.pipeline import CallArguments, build_response, parse_request
 
     identification = identify(payload, environment)
     if identification.kind == "format" and not argv:
@@ -97,13 +97,15 @@ def _reply_to_agent(
         hint = "name the agent and its event behind the program: python guard.py claude-code PreToolUse"
         raise UsageError(f"nothing says whose payload this is{candidates}; {hint}")
     _require_event(str(name or identification.name), event or identification.event, payload)
-    request = parse_request(CallArguments(agent=str(name or identification.name), event=event or identification.event), raw, environment)
+    request = parse_request(
+        CallArguments(agent=str(name or identification.name), event=event or identification.event), raw, environment
+    )
     return build_response(request, CallDecision(decision=_decide(module, request.event))).reply
 
 
 def _require_event(agent: str, event: str | None, payload: Object) -> None:
     from hookonce import agents
-    from hookonce.journeys.identify import payload_event as told_by
+    from hookonce.dispatch.identification import payload_event as told_by
 
     agent_table = agents.load(agent)
     if event is None and told_by(agent_table, payload) is None:

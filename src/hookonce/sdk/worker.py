@@ -14,10 +14,10 @@ def main(search_paths: str, file: str, digest: str, name: str = "") -> int:
     """Set the search paths, and run one call or a worker server."""
     sys.path[:0] = search_paths.split(os.pathsep)
     if name == _SERVER_FLAG:
-        from hookonce.sdk.nursery import WorkerServer
+        from hookonce.sdk.worker_server import WorkerServer
 
         return WorkerServer(file, digest).serve()
-    from hookonce.sdk.single import run_once
+    from hookonce.sdk.function_runner import run_once
 
     return run_once(file, digest, name or None)
 

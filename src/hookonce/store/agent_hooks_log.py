@@ -13,17 +13,19 @@ from functools import lru_cache
 from pathlib import Path
 from stat import S_ISREG
 
-from hookonce.config import paths, settings
-from hookonce.config.capture import AGENT_HOOKS_RULES_FILE, AGENT_HOOKS_LOG_VARIABLE
-from hookonce.formats import agent_hooks
+from hookonce.base import paths, settings
+from hookonce.base.jsontext import dump, load
+from hookonce.base.settings import AGENT_HOOKS_LOG_VARIABLE, AGENT_HOOKS_RULES_FILE
+from hookonce.formats.agent_hooks import envelope
 from hookonce.model import Json, Stored
+from hookonce.secrets import log
 from hookonce.store import agent_hooks_sessions as sessions
-from hookonce.store import log
-from hookonce.texts import dump, load
 
 _ANY_EVENT = "*"
 _OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_TAIL_BYTES = 1 << 20  # bytes at the end of a file, in which what was written and not kept stands, if somebody was killed
+_TAIL_BYTES = (
+    1 << 20
+)  # bytes at the end of a file, in which what was written and not kept stands, if somebody was killed
 
 RecordLines = tuple[str, bytes]  # the id of a record, and its lines
 
@@ -49,7 +51,7 @@ def append_records(records: Sequence[Stored]) -> int:
     def log_paths(record: Stored) -> Iterator[str]:
         log_path = sessions.log_of_session(record.event.agent, record.event.session) if is_env_allowed else None
         yield from [log_path] if log_path else []
-        yield from _rule_outputs(agent_hooks.event_type_of(record.event))
+        yield from _rule_outputs(envelope.event_type_of(record.event))
 
     return _append_to_logs(records, log_paths)
 
@@ -58,7 +60,7 @@ def _append_to_logs(records: Sequence[Stored], log_paths_of: Callable[[Stored], 
     batches: dict[str, list[RecordLines]] = {}
     for record in records:
         log_paths = set(log_paths_of(record))
-        lines = b"".join(dump(document) + b"\n" for document in agent_hooks.write(record)) if log_paths else b""
+        lines = b"".join(dump(document) + b"\n" for document in envelope.write(record)) if log_paths else b""
         for log_path in log_paths if lines else ():
             batches.setdefault(log_path, []).append((record.event.id, lines))
     return sum(_append_batch(log_path, batches[log_path]) for log_path in sorted(batches))
@@ -136,7 +138,12 @@ def _open_log(log_path: str) -> int:
 def _open_own_log(log_path: str) -> int:
     handle = os.open(log_path, _OPEN_FLAGS)
     stat = os.fstat(handle)
-    if S_ISREG(stat.st_mode) and stat.st_uid == os.getuid() and stat.st_nlink == 1 and _file_identity(handle, log_path) in _load_registry():
+    if (
+        S_ISREG(stat.st_mode)
+        and stat.st_uid == os.getuid()
+        and stat.st_nlink == 1
+        and _file_identity(handle, log_path) in _load_registry()
+    ):
         return handle
     os.close(handle)
     raise _ForeignFileError(None, "the file was there before us; remove it, or name another")

@@ -9,9 +9,9 @@ from fcntl import LOCK_EX, flock
 from functools import lru_cache
 from pathlib import Path
 
-from hookonce.config import paths
-from hookonce.store import keys
-from hookonce.texts import dump, load
+from hookonce.base import paths
+from hookonce.base.jsontext import dump, load
+from hookonce.store.integrity import keys
 
 _MAX_FILE_BYTES = 1 << 18  # bytes; of a longer list the newer half stays
 _SESSION_HASH_CHARS = 32  # characters by which a session is known; its name stands nowhere
@@ -52,7 +52,9 @@ def has_sessions() -> bool:
 
 
 def _session_hash(agent: str, session: str) -> str:
-    return hmac.digest(keys.load_digest_key(), f"{agent}\0{session}".encode(errors="replace"), "sha256").hex()[:_SESSION_HASH_CHARS]
+    return hmac.digest(keys.load_digest_key(), f"{agent}\0{session}".encode(errors="replace"), "sha256").hex()[
+        :_SESSION_HASH_CHARS
+    ]
 
 
 def _load_logs() -> dict[str, str]:

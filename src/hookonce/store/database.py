@@ -1,17 +1,22 @@
 """SQLite connections: path of the database, writers, read-only readers, and WAL checkpoints in a thread."""
 
 import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 from sqlite3 import Connection
+from threading import Thread
 from typing import Literal
 
-from hookonce.config import paths
-from hookonce.store.schema import migrate
+from hookonce.base import paths
+from hookonce.errors import HookonceError
+from hookonce.store.schema import VERSION, migrate
 
 Durability = Literal["normal", "full"]
 _LOCK_TIMEOUT_S = 10.0  # seconds that a writer waits for another
 _PAGE_BYTES = 8192  # bytes: of records as long as ours, more fit into such a page than into two half as large
-_WAL_AUTOCHECKPOINT_PAGES = 8000  # of the write-ahead log, until somebody who commits has to tidy up; the daemon does so before, aside
+_WAL_AUTOCHECKPOINT_PAGES = (
+    8000  # of the write-ahead log, until somebody who commits has to tidy up; the daemon does so before, aside
+)
 
 
 def database_file() -> Path:
@@ -19,7 +24,9 @@ def database_file() -> Path:
     return paths.data_dir() / "events.db"
 
 
-def connect_writer(path: Path | None = None, durability: Durability = "normal", lock_timeout_s: float = _LOCK_TIMEOUT_S) -> Connection:
+def connect_writer(
+    path: Path | None = None, durability: Durability = "normal", lock_timeout_s: float = _LOCK_TIMEOUT_S
+) -> Connection:
     """A connection for a writer; creates and migrates the database."""
     database_path = path or database_file()
     database_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -46,3 +53,94 @@ def connect_reader(path: Path | None = None) -> Connection:
     )
     connection.execute("PRAGMA query_only = ON")
     return connection
+
+
+def open_reader(path: Path | None = None) -> Connection:
+    """A read-only connection of the current schema version; HookonceError if the file is no such database."""
+    database_path = path or database_file()
+    try:
+        connection, version = _try_open(database_path)
+    except sqlite3.DatabaseError as problem:
+        raise HookonceError(
+            f"{database_path} cannot be read as a record of events: {problem}. Next: hookonce doctor"
+        ) from None
+    if 0 < version < VERSION:
+        connection.close()
+        connection = _migrate_and_open(database_path)
+    if version > VERSION:
+        connection.close()
+        raise HookonceError(f"the store was written by a newer hookonce (version {version}, we know {VERSION})")
+    if not version:  # somebody is about to make it
+        connection.close()
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        migrate(connection)
+    return connection
+
+
+def _try_open(database_path: Path) -> tuple[Connection, int]:
+    connection = connect_reader(database_path)
+    try:
+        return connection, _schema_version(connection)
+    except sqlite3.OperationalError:
+        connection.close()
+        if not _is_idle(database_path):
+            raise
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    idle_connection = sqlite3.connect(
+        f"{database_path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
+    )
+    return idle_connection, _schema_version(idle_connection)
+
+
+def _migrate_and_open(database_path: Path) -> Connection:
+    try:
+        connect_writer(database_path).close()
+    except (sqlite3.Error, OSError) as problem:
+        raise HookonceError(
+            f"{database_path} is of an older hookonce, and cannot be brought up to date: {problem}"
+        ) from None
+    return connect_reader(database_path)
+
+
+def _is_idle(database_path: Path) -> bool:
+    """Whether nobody writes: in a folder that we may not write to, only such a database can be opened."""
+    wal_file = database_path.with_name(f"{database_path.name}-wal")
+    return not wal_file.exists() or not wal_file.stat().st_size
+
+
+def _schema_version(connection: Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+_CHECKPOINT_INTERVAL_ROWS = 400  # rows
+
+
+class WalCheckpointer:
+    """Runs WAL checkpoints in a thread, one at a time, so that no commit has to."""
+
+    def __init__(self) -> None:
+        """No thread runs yet."""
+        self._rows = 0
+        self._thread: Thread | None = None
+
+    def count_rows(self, rows: int) -> None:
+        """Count rows that were written; starts a checkpoint after enough of them."""
+        self._rows += rows
+        if self._rows >= _CHECKPOINT_INTERVAL_ROWS and (self._thread is None or not self._thread.is_alive()):
+            self._rows = 0
+            self._thread = Thread(target=_checkpoint_wal, args=(database_file(),), name="tidy", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Wait for the thread."""
+        if self._thread is not None:
+            self._thread.join()
+
+
+def _checkpoint_wal(database_path: Path) -> None:
+    """Passive: writers go on; what cannot be done now is done the next time."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(database_path, timeout=0)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")

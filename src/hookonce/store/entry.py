@@ -5,9 +5,9 @@ from typing import cast
 from msgspec import DecodeError, Struct, ValidationError, convert
 from msgspec.json import decode
 
-from hookonce import times
+from hookonce.base import times
+from hookonce.base.jsontext import dump, load
 from hookonce.model import Stored
-from hookonce.texts import dump, load
 
 # id, times, type, agent, session, sub-agent, tool, outcome, model, place and path
 IndexColumns = tuple[
@@ -68,7 +68,7 @@ def index_columns(record: Stored) -> IndexColumns:
     )
     if "".join(filter(None, values)).isascii():
         return values
-    return cast("Columns", tuple(map(_escape_surrogates, values)))
+    return cast("IndexColumns", tuple(map(_escape_surrogates, values)))
 
 
 def _normalize_time(text: str) -> str:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from fcntl import LOCK_EX, flock
 from pathlib import Path
 
-from hookonce.config import paths
+from hookonce.base import paths
+from hookonce.base.jsontext import load
 from hookonce.model import Json
-from hookonce.texts import load
 
 _OPEN_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 

@@ -1,14 +1,17 @@
 """Queries: filters over records, session lookup, open sessions, and read-only SQL."""
 
+import sqlite3
 from collections.abc import Iterator
 from sqlite3 import Connection
+from time import monotonic
+from typing import Any
 
 from msgspec import Struct
 
+from hookonce.base.jsontext import dump
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
 from hookonce.store.entry import decode_entry
-from hookonce.texts import dump
 
 NO_VALUE = "none"  # looked for: what has no such thing
 _MAX_LISTED_SESSIONS = 3  # sessions that are listed where one was meant
@@ -89,7 +92,10 @@ def _build_conditions(record_filter: RecordFilter) -> Iterator[tuple[str, str | 
         yield "seq > ?", record_filter.after
     for name in _EXACT_COLUMNS:
         if (value := getattr(record_filter, name)) is not None:
-            yield (f"{name} IS NULL" if value == NO_VALUE else f"{name} GLOB ?" if "*" in value else f"{name} = ?"), value
+            yield (
+                (f"{name} IS NULL" if value == NO_VALUE else f"{name} GLOB ?" if "*" in value else f"{name} = ?"),
+                value,
+            )
     if record_filter.project is not None:
         yield "project GLOB ?", record_filter.project
     if record_filter.path is not None:
@@ -138,3 +144,77 @@ def session_agent(connection: Connection, session: str) -> str | None:
 def escape_glob(text: str) -> str:
     """A text escaped as a GLOB pattern."""
     return text.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")
+
+
+_READ_ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+_READ_PRAGMAS = {"table_info", "table_xinfo", "table_list", "index_list", "index_info", "user_version"}
+_FORBIDDEN_FUNCTIONS = {"load_extension", "writefile", "readfile", "edit", "fts3_tokenizer"}
+_CLOCK_CHECK_STEPS = 20_000  # of SQLite's machine, from one look at the clock to the next
+_MAX_VALUE_BYTES = 64 << 20  # bytes of one value
+
+
+def run_sql(
+    connection: Connection, statement: str, timeout_s: float = 30.0
+) -> tuple[list[str], Iterator[tuple[Any, ...]]]:
+    """Run a read-only statement: column names and rows; HookonceError if it writes or exceeds the time limit."""
+    deadline = monotonic() + timeout_s
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.set_authorizer(_authorize)
+    connection.set_progress_handler(lambda: monotonic() > deadline, _CLOCK_CHECK_STEPS)
+    try:
+        cursor = connection.execute(statement)
+    except (sqlite3.Error, sqlite3.Warning) as problem:
+        raise _translate_error(problem, timeout_s) from None
+    if cursor.description is None:
+        raise HookonceError("that is no question; a statement that begins with SELECT is one")
+    return [str(column[0]) for column in cursor.description], _iter_rows(cursor, timeout_s)
+
+
+def _iter_rows(cursor: sqlite3.Cursor, timeout_s: float) -> Iterator[tuple[Any, ...]]:
+    while True:
+        try:
+            row = cursor.fetchone()
+        except sqlite3.Error as problem:
+            raise _translate_error(problem, timeout_s) from None
+        if row is None:
+            return
+        yield row
+
+
+def _authorize(action: int, first: str | None, second: str | None, _where: str | None, _by: str | None) -> int:
+    if action == sqlite3.SQLITE_PRAGMA:
+        is_read = first in _READ_PRAGMAS and (first != "user_version" or second is None)
+        return sqlite3.SQLITE_OK if is_read else sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_FUNCTION and second in _FORBIDDEN_FUNCTIONS:
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK if action in _READ_ACTIONS else sqlite3.SQLITE_DENY
+
+
+def _translate_error(problem: Exception, timeout_s: float) -> HookonceError:
+    if "not authorized" in str(problem) or "prohibited" in str(problem):
+        return HookonceError("only questions are answered: SELECT, or PRAGMA table_info(events)")
+    if "interrupted" in str(problem):
+        return HookonceError(f"that took longer than {timeout_s:g} seconds; --timeout gives it more")
+    return HookonceError(f"SQLite says: {problem}")
+
+
+MAX_OPEN_SESSIONS = 300  # sessions that are looked at, those that were heard of last
+_SESSION_TAIL_ROWS = 16  # rows of each: with an end comes what follows from it
+_SELECT_NEWEST_SESSIONS = "SELECT agent, session, last FROM sessions ORDER BY last DESC LIMIT ?"
+_SELECT_LAST_TYPES = "SELECT type FROM events WHERE session = ? AND agent = ? ORDER BY time DESC, seq DESC LIMIT ?"
+
+
+def open_sessions(
+    connection: Connection, end_types: frozenset[str], begin_types: frozenset[str], limit: int = MAX_OPEN_SESSIONS
+) -> Iterator[tuple[str, str, str]]:
+    """Agent, name and last time of each recent session whose last rows hold no end, or work after it."""
+    for agent, session, last in connection.execute(_SELECT_NEWEST_SESSIONS, (limit,)).fetchall():
+        event_types = (row[0] for row in connection.execute(_SELECT_LAST_TYPES, (session, agent, _SESSION_TAIL_ROWS)))
+        if (
+            next(
+                (event_type for event_type in event_types if event_type in end_types or event_type in begin_types), None
+            )
+            not in end_types
+        ):
+            yield agent, session, last

@@ -1,14 +1,17 @@
 """Rollup tables: counts by day, hook and session, updated with each batch of records. Law: rollup = group-by."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import ceil, log
 from sqlite3 import Connection
 
+from msgspec import Struct
+
 from hookonce.model import HookRun, Stored
-from hookonce.store import told
 from hookonce.store.entry import IndexColumns
-from hookonce.store.told import UsageReports
+from hookonce.store.query import time_bound
+from hookonce.store.usage import tokens
+from hookonce.store.usage.tokens import TOKEN_COLUMNS, UsageReports
 
 _CALL_EVENT = "before_tool_execute"
 _BUCKET_GROWTH = 1.25  # from one bucket of times to the next, so that a percentile is at most a quarter off
@@ -43,17 +46,20 @@ def add_records(connection: Connection, rows: Iterable[tuple[IndexColumns, Store
         if counters is None:
             counters = sessions[agent, session] = _SessionCounters(time)
         _count_event(counters, time, event_type, outcome, project)
-        told.collect_report(counters.usage_reports, record.event, day, model or "", project or "")
+        tokens.collect_report(counters.usage_reports, record.event, day, model or "", project or "")
     connection.executemany(_UPSERT_COUNTS, [(*key, count) for key, count in counts.items()])
     connection.executemany(_UPSERT_HOOKS, [(*key, *row) for key, row in hooks.items()])
     connection.executemany(
-        _UPSERT_SESSIONS, [(*key, *_session_values(counters)) for key, counters in sessions.items() if key[1] is not None]
+        _UPSERT_SESSIONS,
+        [(*key, *_session_values(counters)) for key, counters in sessions.items() if key[1] is not None],
     )
     for (agent, session), counters in sessions.items():
-        told.add_session_usage(connection, agent, session or "", counters.usage_reports)
+        tokens.add_session_usage(connection, agent, session or "", counters.usage_reports)
 
 
-def _count_event(counters: _SessionCounters, time: str, event_type: str, outcome: str | None, project: str | None) -> None:
+def _count_event(
+    counters: _SessionCounters, time: str, event_type: str, outcome: str | None, project: str | None
+) -> None:
     counters.first, counters.last = min(counters.first, time), max(counters.last, time)
     counters.events += 1
     counters.calls += event_type == _CALL_EVENT
@@ -83,7 +89,9 @@ def bucket_upper_ms(number: int) -> float:
     return _MIN_BUCKET_MS * _BUCKET_GROWTH**number
 
 
-_UPSERT_COUNTS = "INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET events = events + excluded.events"
+_UPSERT_COUNTS = (
+    "INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET events = events + excluded.events"
+)
 _UPSERT_HOOKS = """INSERT INTO hooks VALUES (?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ?,
     CAST(? AS INTEGER))
     ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, failures = failures + excluded.failures,
@@ -92,3 +100,134 @@ _UPSERT_SESSIONS = """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last),
     events = events + excluded.events, calls = calls + excluded.calls, refusals = refusals + excluded.refusals,
     project = coalesce(project, excluded.project)"""
+
+
+COUNT_COLUMNS = ("agent", "type", "tool", "outcome", "day")
+_DATE_CHARS = 10  # characters
+
+
+class RollupFilter(Struct, frozen=True, kw_only=True):
+    """Filter of rollups: days `since` (inclusive) and `until` (exclusive), one agent or all."""
+
+    since: str | None = None
+    until: str | None = None
+    agent: str | None = None
+
+
+class HookCost(Struct, frozen=True, kw_only=True):
+    """Runs, failures and durations of a hook. A percentile is its bucket's upper bound, at most a quarter too high."""
+
+    hook: str
+    runs: int
+    failures: int
+    refusals: int
+    tokens: int
+    mean_ms: float
+    p50_ms: float
+    p95_ms: float
+
+
+class SpendRow(Struct, frozen=True):
+    """Tokens of calls in one input tier; `tokens` in the order of `TOKEN_COLUMNS`."""
+
+    day: str
+    agent: str
+    model: str
+    input_tier: int
+    project: str
+    tokens: tuple[int, ...]
+
+
+def load_event_counts(connection: Connection, span: RollupFilter) -> dict[str, dict[str, int]]:
+    """Number of events by agent, type, tool, outcome and day."""
+    where, values = _build_span_where(span)
+    event_counts: dict[str, dict[str, int]] = {column: {} for column in COUNT_COLUMNS}
+    for columns_group in (
+        COUNT_COLUMNS[:-1],
+        COUNT_COLUMNS[-1:],
+    ):  # days are many, and the rest of all of them together is not
+        columns = ", ".join(columns_group)
+        statement = f"SELECT {columns}, sum(events) FROM counts WHERE {where} GROUP BY {columns}"  # noqa: S608  our own words
+        for *names, events in connection.execute(statement, values):
+            for column, name in zip(columns_group, names, strict=True):
+                event_counts[column][name] = event_counts[column].get(name, 0) + events
+    return event_counts
+
+
+def load_hook_costs(connection: Connection, span: RollupFilter) -> list[HookCost]:
+    """Cost of each hook, the slowest first; not split by agent."""
+    where, values = _build_span_where(RollupFilter(since=span.since, until=span.until))
+    statement = f"""SELECT hook, bucket, sum(runs), sum(failures), sum(refusals), sum(ms), sum(tokens)
+        FROM hooks WHERE {where} GROUP BY hook, bucket ORDER BY hook, bucket"""  # noqa: S608  our own words
+    rows: dict[str, list[tuple[float, ...]]] = {}
+    for hook, *numbers in connection.execute(statement, values):
+        rows.setdefault(hook, []).append(tuple(numbers))
+    return [
+        cost
+        for _, cost in sorted(
+            (
+                (-sum(row[4] for row in bucket_rows), _build_hook_cost(hook, bucket_rows))
+                for hook, bucket_rows in rows.items()
+            ),
+            key=_cost_sort_key,
+        )
+    ]
+
+
+def _cost_sort_key(pair: tuple[float, HookCost]) -> tuple[float, str]:
+    return pair[0], pair[1].hook
+
+
+def _build_hook_cost(hook: str, rows: list[tuple[float, ...]]) -> HookCost:
+    runs, failures, refusals, ms, tokens = (sum(row[index] for row in rows) for index in range(1, 6))
+    run_counts = [(int(row[0]), int(row[1])) for row in rows]
+    return HookCost(
+        hook=hook,
+        runs=int(runs),
+        failures=int(failures),
+        refusals=int(refusals),
+        tokens=int(tokens),
+        mean_ms=round(ms / runs, 3),
+        p50_ms=round(percentile(run_counts, 0.5), 3),
+        p95_ms=round(percentile(run_counts, 0.95), 3),
+    )
+
+
+def percentile(run_counts: list[tuple[int, int]], fraction: float) -> float:
+    """Upper bound of the bucket in which that fraction of the runs has ended."""
+    target_runs = fraction * sum(count for _, count in run_counts)
+    run_total = 0
+    for bucket, count in run_counts:
+        run_total += count
+        if run_total >= target_runs:
+            return bucket_upper_ms(bucket)
+    return 0.0
+
+
+def load_spend(connection: Connection, span: RollupFilter, *, projects: bool) -> Iterator[SpendRow]:
+    """Tokens by day, agent, model and input tier, and by project if wanted; each call once."""
+    where, values = _build_span_where(span)
+    table, project_column = ("places", "project") if projects else ("spent", "''")
+    statement = (
+        f"SELECT day, agent, model, over, {project_column}, {', '.join(TOKEN_COLUMNS)} FROM {table} WHERE {where}"  # noqa: S608
+    )
+    for day, agent, model, input_tier, project, *sums in connection.execute(statement, values):
+        yield SpendRow(day, agent, model, input_tier, project, tuple(sums))
+
+
+def _build_span_where(span: RollupFilter) -> tuple[str, list[str]]:
+    parts, values = ["TRUE"], []
+    if span.since is not None:
+        parts.append("day >= ?")
+        values.append(time_bound(span.since)[:_DATE_CHARS])
+    if span.until is not None:  # a day that has begun by then is counted whole
+        parts.append("day < ?" if _is_midnight(span.until) else "day <= ?")
+        values.append(time_bound(span.until)[:_DATE_CHARS])
+    if span.agent is not None:
+        parts.append("agent = ?")
+        values.append(span.agent)
+    return " AND ".join(parts), values
+
+
+def _is_midnight(time: str) -> bool:
+    return time_bound(time)[_DATE_CHARS:] in {"", "T00:00:00"}

@@ -8,10 +8,11 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from hookonce.model import Stored
-from hookonce.store import chain, database, head, keys, rollup
+from hookonce.store import database, rollup
 from hookonce.store.database import Durability
 from hookonce.store.entry import IndexColumns, StoreEntry, index_columns
-from hookonce.store.head import ChainHead
+from hookonce.store.integrity import chain, head_file, keys
+from hookonce.store.integrity.head_file import ChainHead
 
 _INSERT_EVENT = """INSERT INTO events (seq, id, time, received, type, agent, session, subagent, tool, outcome, model, project,
     path, body, hash, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"""
@@ -30,7 +31,9 @@ class EntryDeriver(Protocol):
 class Writer:
     """A writer; several may be open, in several processes."""
 
-    def __init__(self, path: Path | None = None, durability: Durability = "normal", lock_timeout_s: float = 10.0) -> None:
+    def __init__(
+        self, path: Path | None = None, durability: Durability = "normal", lock_timeout_s: float = 10.0
+    ) -> None:
         """Open the database, or create it."""
         self.connection = database.connect_writer(path, durability, lock_timeout_s)
         self._head_path = (path or database.database_file()).with_name("head")
@@ -54,7 +57,9 @@ class Writer:
             chain_head = read_chain_head(self.connection)
             new_rows, chain_head = self._insert_rows(entries, chain_head, key, deriver)
             rollup.add_records(self.connection, new_rows)
-            self.connection.execute("UPDATE head SET seq = ?, hash = ?, count = ?", (chain_head.seq, chain_head.hash, chain_head.count))
+            self.connection.execute(
+                "UPDATE head SET seq = ?, hash = ?, count = ?", (chain_head.seq, chain_head.hash, chain_head.count)
+            )
             if write_extra is not None:
                 write_extra(self.connection)
             self.on_new_records([record for _, record in new_rows])
@@ -62,7 +67,7 @@ class Writer:
         except BaseException:
             self.connection.execute("ROLLBACK")
             raise
-        head.write_head(chain_head, self._head_path, self.connection)
+        head_file.write_head(chain_head, self._head_path, self.connection)
         return len(new_rows)
 
     def _insert_rows(

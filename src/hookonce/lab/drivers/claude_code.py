@@ -1,9 +1,8 @@
 """Claude Code driver: print mode, a fake key, tools allowed by name."""
 
-from hookonce.lab.driver import Driver, RunEnv, ExtraRun
-from hookonce.lab.mark import scenario_marker
-from hookonce.lab.scenarios import MCP_SERVER
-from hookonce.texts import dump
+from hookonce.base.jsontext import dump
+from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
+from hookonce.lab.fakes.scenarios import MCP_SERVER, scenario_marker
 
 _ALLOWED_TOOLS = f"Bash,Write,Edit,Read,WebFetch,Agent,Task,mcp__{MCP_SERVER}__echo"
 _INTERACTIVE = "comes only where a person sits at a terminal"
@@ -64,7 +63,11 @@ DRIVER = Driver(
         ExtraRun(scenario="walk"),
         ExtraRun(scenario="refuse-shell", command=_command_without_tools),
         ExtraRun(scenario="talk", command=_init_command, files={"CLAUDE.md": "Be short.\n"}),
-        ExtraRun(scenario="talk", command=_slash_command, files={_COMMAND_FILE: scenario_marker("talk", "claude-code", "{dir}")}),
+        ExtraRun(
+            scenario="talk",
+            command=_slash_command,
+            files={_COMMAND_FILE: scenario_marker("talk", "claude-code", "{dir}")},
+        ),
         ExtraRun(scenario="tasks"),
         ExtraRun(scenario="talk", command=_model_switch_command),
     ),

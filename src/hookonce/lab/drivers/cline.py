@@ -1,10 +1,10 @@
 """Cline driver: one prompt, a local provider, tools approved by its command line."""
 
-from hookonce.lab.driver import Driver, RunEnv, ExtraRun
-from hookonce.lab.scenarios import MCP_SERVER
-from hookonce.lab.talk import ModelToolCall, Conversation
+from hookonce.base.jsontext import dump
+from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
+from hookonce.lab.fakes.conversation import Conversation, ModelToolCall
+from hookonce.lab.fakes.scenarios import MCP_SERVER
 from hookonce.model import Object
-from hookonce.texts import dump
 
 _PROVIDER = "openai-compatible"
 _DENY_RULE: Object = {"event": "before_tool_execute", "say": {"decision": "deny", "reason": "the lab refuses"}}

@@ -2,11 +2,11 @@
 
 from shlex import quote
 
-from hookonce.lab.driver import Driver, RunEnv, ExtraRun
-from hookonce.lab.scenarios import MCP_SERVER
-from hookonce.lab.talk import ModelToolCall, Conversation
+from hookonce.base.jsontext import dump
+from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
+from hookonce.lab.fakes.conversation import Conversation, ModelToolCall
+from hookonce.lab.fakes.scenarios import MCP_SERVER
 from hookonce.model import Object
-from hookonce.texts import dump
 
 _SETTINGS = """\
 model = "gpt-5.5"
@@ -74,7 +74,9 @@ def _write_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
 
 
 def _edit_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
-    return _patch_call(f"*** Update File: {arguments['path']}\n@@\n-{arguments['old_text']}\n+{arguments['new_text']}\n", conversation)
+    return _patch_call(
+        f"*** Update File: {arguments['path']}\n@@\n-{arguments['old_text']}\n+{arguments['new_text']}\n", conversation
+    )
 
 
 def _patch_call(body: str, conversation: Conversation) -> ModelToolCall:
@@ -107,7 +109,11 @@ DRIVER = Driver(
         "agent": _agent_call,
         "mcp": _mcp_call,
     },
-    unreachable={"fires:Interrupt": _INTERRUPT_NOTE, "fires:PreCompact": _COMPACT_NOTE, "fires:PostCompact": _COMPACT_NOTE},
+    unreachable={
+        "fires:Interrupt": _INTERRUPT_NOTE,
+        "fires:PreCompact": _COMPACT_NOTE,
+        "fires:PostCompact": _COMPACT_NOTE,
+    },
     extra_runs=(ExtraRun(scenario="refuse-mcp", command=_sandbox_command),),
     expected_events=frozenset(
         {

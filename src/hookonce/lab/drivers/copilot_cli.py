@@ -1,8 +1,8 @@
 """Copilot CLI driver: one prompt, offline, a local provider, tools allowed by name."""
 
-from hookonce.lab.driver import Driver, RunEnv, ExtraRun
-from hookonce.lab.scenarios import MCP_SERVER
-from hookonce.texts import dump
+from hookonce.base.jsontext import dump
+from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
+from hookonce.lab.fakes.scenarios import MCP_SERVER
 
 _ALLOWED_TOOLS = ("shell", "write", MCP_SERVER)  # reads and sub-agents are never asked about
 
@@ -44,7 +44,11 @@ DRIVER = Driver(
         "shell": {"description": "a command of the lab"},
         "agent": {"agent_type": "general-purpose", "name": "lab"},
     },
-    extra_runs=(ExtraRun(scenario="error"), ExtraRun(scenario="missing"), ExtraRun(scenario="refuse-shell", command=_command_without_tools)),
+    extra_runs=(
+        ExtraRun(scenario="error"),
+        ExtraRun(scenario="missing"),
+        ExtraRun(scenario="refuse-shell", command=_command_without_tools),
+    ),
     expected_events=frozenset(
         {
             "errorOccurred",

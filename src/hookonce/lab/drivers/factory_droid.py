@@ -1,8 +1,8 @@
 """Factory Droid driver: `droid exec` in its airgap, a custom model, autonomy high."""
 
-from hookonce.lab.driver import Driver, RunEnv
-from hookonce.lab.scenarios import MCP_SERVER
-from hookonce.texts import dump
+from hookonce.base.jsontext import dump
+from hookonce.lab.drivers import Driver, RunEnv
+from hookonce.lab.fakes.scenarios import MCP_SERVER
 
 _MODEL = "scripted"
 

@@ -1,8 +1,8 @@
 """Gemini CLI driver: one prompt, every tool approved, the folder trusted in its settings."""
 
-from hookonce.lab.driver import Driver, RunEnv
-from hookonce.lab.scenarios import MCP_SERVER
-from hookonce.texts import dump
+from hookonce.base.jsontext import dump
+from hookonce.lab.drivers import Driver, RunEnv
+from hookonce.lab.fakes.scenarios import MCP_SERVER
 
 
 def _write_settings(env: RunEnv) -> None:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from hookonce.lab.driver import Driver, RunEnv, ExtraRun
-from hookonce.lab.scenarios import MCP_ECHO, MCP_SERVER
+from hookonce.base.jsontext import dump
+from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
+from hookonce.lab.fakes.scenarios import MCP_ECHO, MCP_SERVER
 from hookonce.model import Object
-from hookonce.texts import dump
 
 _DISABLED_FEATURES = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS", "SHARE")
 

@@ -1,11 +1,10 @@
 """Qwen Code driver: one prompt to a local OpenAI endpoint, every tool approved."""
 
-from hookonce.lab.driver import Driver, RunEnv, ExtraRun
-from hookonce.lab.mark import scenario_marker
-from hookonce.lab.scenarios import MCP_SERVER
-from hookonce.lab.talk import ModelToolCall, Conversation
+from hookonce.base.jsontext import dump
+from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
+from hookonce.lab.fakes.conversation import Conversation, ModelToolCall
+from hookonce.lab.fakes.scenarios import MCP_SERVER, scenario_marker
 from hookonce.model import Object
-from hookonce.texts import dump
 
 # 0.15.10 knows no exceptions from a proxy: it would look for the model where nobody listens.
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
@@ -79,7 +78,11 @@ DRIVER = Driver(
         "agent": {"subagent_type": "general-purpose", "run_in_background": False},
     },
     extra_runs=(
-        ExtraRun(scenario="talk", command=_slash_command, files={_COMMAND_FILE: scenario_marker("talk", "qwen-code", "{dir}")}),
+        ExtraRun(
+            scenario="talk",
+            command=_slash_command,
+            files={_COMMAND_FILE: scenario_marker("talk", "qwen-code", "{dir}")},
+        ),
         ExtraRun(scenario="tasks", files=_settings_file(tools={"todoWrite": {"enabled": True}})),
         ExtraRun(scenario="walk", files=_settings_file(model={"maxToolCallsPerTurn": 1})),
         ExtraRun(scenario="walk", files=_settings_file(context={"autoCompactThreshold": 0.01})),

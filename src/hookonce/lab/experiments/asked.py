@@ -1,8 +1,8 @@
 """Experiment `asked`: an ask decision prevents the call where nobody can be asked."""
 
-from hookonce.lab.claim import Claim, contradicted_claim, judge_claim
-from hookonce.lab.run import describe_end, is_hook_asked, is_complete, summarize_run
-from hookonce.lab.stage import Bench
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, contradicted_claim, judge_claim
+from hookonce.lab.prove.run import describe_end, is_complete, is_hook_asked, summarize_run
 from hookonce.model import Object
 
 _CLAIM = "ask"

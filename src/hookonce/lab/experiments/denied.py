@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from hookonce.lab.claim import Claim, contradicted_claim, held_claim, unreachable_claim
-from hookonce.lab.run import AgentRun, is_hook_asked, is_complete, summarize_run, is_text_sent
-from hookonce.lab.scenarios import SCENARIOS, FILE_SECRET, DENIABLE_STEPS
-from hookonce.lab.stage import Bench
+from hookonce.lab.fakes.scenarios import DENIABLE_STEPS, FILE_SECRET, SCENARIOS
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, contradicted_claim, held_claim, unreachable_claim
+from hookonce.lab.prove.run import AgentRun, is_complete, is_hook_asked, is_text_sent, summarize_run
 from hookonce.model import Object
 
 # By what a call is known in a hook's input, and what shows that it was made after all.
@@ -21,7 +21,11 @@ _ORIGINAL_TEXT = SCENARIOS["refuse"].files["edited.txt"]
 _EFFECTS: dict[str, tuple[str, str, Callable[[AgentRun], bool]]] = {
     "shell": ("the command ran", "the command did not run", lambda run: "shell.txt" in run.files),
     "write": ("the file was written", "no file was written", lambda run: "written.txt" in run.files),
-    "edit": ("the file was changed", "the file is as it was", lambda run: run.files.get("edited.txt") != _ORIGINAL_TEXT),
+    "edit": (
+        "the file was changed",
+        "the file is as it was",
+        lambda run: run.files.get("edited.txt") != _ORIGINAL_TEXT,
+    ),
     "read": (
         "the model was sent what the file says",
         "the model never saw the file",
@@ -40,15 +44,22 @@ def claim_names(_bench: Bench) -> list[str]:
 def run_experiment(bench: Bench) -> list[Claim]:
     """All of them in one run, or each in its own if a refusal ends a run."""
     step_names = [step_name for step_name in DENIABLE_STEPS if step_name not in bench.driver.missing_steps]
-    missing_claims = [unreachable_claim(f"deny:{step_name}", why) for step_name, why in bench.driver.missing_steps.items()]
+    missing_claims = [
+        unreachable_claim(f"deny:{step_name}", why) for step_name, why in bench.driver.missing_steps.items()
+    ]
     if bench.driver.ends_on_refusal:
-        return missing_claims + [_judge_step(step_name, _play_refusals(bench, f"refuse-{step_name}"), ends_on_refusal=True) for step_name in step_names]
+        return missing_claims + [
+            _judge_step(step_name, _play_refusals(bench, f"refuse-{step_name}"), ends_on_refusal=True)
+            for step_name in step_names
+        ]
     agent_run = _play_refusals(bench, "refuse")
     return missing_claims + [_judge_step(step_name, agent_run, ends_on_refusal=False) for step_name in step_names]
 
 
 def _play_refusals(bench: Bench, scenario: str) -> AgentRun:
-    return bench.play(scenario, rules=[deny_rule(step_name) for step_name in DENIABLE_STEPS], hooks=bench.hooks_for_all_events)
+    return bench.play(
+        scenario, rules=[deny_rule(step_name) for step_name in DENIABLE_STEPS], hooks=bench.hooks_for_all_events
+    )
 
 
 def deny_rule(step_name: str) -> Object:
@@ -70,5 +81,7 @@ def _judge_step(step_name: str, agent_run: AgentRun, *, ends_on_refusal: bool) -
         return contradicted_claim(name, f"the hook was never asked ({summarize_run(agent_run)})")
     is_reason_sent = is_text_sent(agent_run, _reason(step_name))
     if not is_complete(agent_run, ends_on_refusal=ends_on_refusal) or not (is_reason_sent or ends_on_refusal):
-        return contradicted_claim(name, f"{no_effect}, but the agent did not go on with the reason ({summarize_run(agent_run)})")
+        return contradicted_claim(
+            name, f"{no_effect}, but the agent did not go on with the reason ({summarize_run(agent_run)})"
+        )
     return held_claim(name, f"{no_effect}, and " + ("the model was told why" if is_reason_sent else "the run was over"))

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from hookonce.journeys.made_home import SandboxHome
-from hookonce.journeys.places import ConfigRoots
-from hookonce.lab.claim import Claim, contradicted_claim, judge_claim
-from hookonce.lab.run import AgentRun, is_hook_asked, is_complete, summarize_run
-from hookonce.lab.stage import Bench
+from hookonce.configure.locations import ConfigRoots
+from hookonce.demo.sandbox_home import SandboxHome
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, contradicted_claim, judge_claim
+from hookonce.lab.prove.run import AgentRun, is_complete, is_hook_asked, summarize_run
 from hookonce.model import Object
 
 _FAILURE_TEXTS = {"crash": "crashed", "late": "was late", "garbage": "talked nonsense"}
@@ -23,12 +23,25 @@ def claim_names(_bench: Bench) -> list[str]:
 
 def run_experiment(bench: Bench) -> list[Claim]:
     """Failing hooks of both modes, in one run each; refusals that end a run in runs of their own."""
-    closed_runs = {failure: _play_failures(bench, "closed", f"fail-{failure}") for failure in _FAILURES} if bench.driver.ends_on_refusal else {}
+    closed_runs = (
+        {failure: _play_failures(bench, "closed", f"fail-{failure}") for failure in _FAILURES}
+        if bench.driver.ends_on_refusal
+        else {}
+    )
     closed_run = None if closed_runs else _play_failures(bench, "closed", "fail")
     open_run = _play_failures(bench, "open", "fail")
     ends_on_refusal = bench.driver.ends_on_refusal
-    closed_claims = [_judge_failure(failure, "closed", closed_runs.get(failure) or closed_run or open_run, ends_on_refusal=ends_on_refusal) for failure in _FAILURES]
-    return [*closed_claims, *(_judge_failure(failure, "open", open_run, ends_on_refusal=ends_on_refusal) for failure in _FAILURES), _try_daemon_death(bench)]
+    closed_claims = [
+        _judge_failure(
+            failure, "closed", closed_runs.get(failure) or closed_run or open_run, ends_on_refusal=ends_on_refusal
+        )
+        for failure in _FAILURES
+    ]
+    return [
+        *closed_claims,
+        *(_judge_failure(failure, "open", open_run, ends_on_refusal=ends_on_refusal) for failure in _FAILURES),
+        _try_daemon_death(bench),
+    ]
 
 
 def _play_failures(bench: Bench, mode: str, scenario: str) -> AgentRun:
@@ -64,6 +77,8 @@ def _try_daemon_death(bench: Bench) -> Claim:
         return contradicted_claim(_DEATH_CLAIM, f"no daemon was there to be ended ({summarize_run(agent_run)})")
     ran_to_end = is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
     is_next_answered = ran_to_end and ("after.txt" in agent_run.files or bench.driver.ends_on_refusal)
-    evidence = f"killed with its socket left behind; the call was {'' if 'death.txt' in agent_run.files else 'not '}made"
+    evidence = (
+        f"killed with its socket left behind; the call was {'' if 'death.txt' in agent_run.files else 'not '}made"
+    )
     ending = "" if bench.driver.ends_on_refusal else f", the next one was {'' if is_next_answered else 'not '}answered"
     return judge_claim(_DEATH_CLAIM, evidence + ending, holds="death.txt" not in agent_run.files and is_next_answered)

@@ -1,9 +1,9 @@
 """Experiment `fires`: every installed event fires, and a hook's context reaches the model."""
 
 from hookonce.agents import canonical_event_of, config_events, point_of
-from hookonce.lab.claim import Claim, contradicted_claim, held_claim, untried_claim
-from hookonce.lab.run import AgentRun, summarize_run, is_text_sent
-from hookonce.lab.stage import Bench
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, contradicted_claim, held_claim, untried_claim
+from hookonce.lab.prove.run import AgentRun, is_text_sent, summarize_run
 from hookonce.model import Object
 
 # What happens in the tour, so that an agent that has an event for it has to call it.
@@ -24,7 +24,9 @@ _CONTEXT_TYPES = ("session_start", "before_prompt", "before_tool_execute", "afte
 
 def claim_names(bench: Bench) -> list[str]:
     """One for each event, and for each place where the model can be told something."""
-    return [f"fires:{native}" for native in _default_events(bench)] + [f"context:{native}" for native in _context_events(bench)]
+    return [f"fires:{native}" for native in _default_events(bench)] + [
+        f"context:{native}" for native in _context_events(bench)
+    ]
 
 
 def run_experiment(bench: Bench) -> list[Claim]:
@@ -33,10 +35,17 @@ def run_experiment(bench: Bench) -> list[Claim]:
     tour_run = bench.play("tour", rules=rules, hooks=bench.hooks_for_all_events)
     scenarios_by_event = _scenarios_by_event(bench, tour_run)
     for extra_run in bench.driver.extra_runs:
-        further_run = bench.play(extra_run.scenario, rules=list(extra_run.rules), hooks=bench.hooks_for_all_events, extra_run=extra_run)
-        scenarios_by_event = {native: scenarios_by_event[native] or scenario for native, scenario in _scenarios_by_event(bench, further_run).items()}
+        further_run = bench.play(
+            extra_run.scenario, rules=list(extra_run.rules), hooks=bench.hooks_for_all_events, extra_run=extra_run
+        )
+        scenarios_by_event = {
+            native: scenarios_by_event[native] or scenario
+            for native, scenario in _scenarios_by_event(bench, further_run).items()
+        }
     event_claims = [_judge_event(bench, native, scenarios_by_event, tour_run) for native in _default_events(bench)]
-    return event_claims + [_judge_context(bench, native, scenarios_by_event, tour_run) for native in _context_events(bench)]
+    return event_claims + [
+        _judge_context(bench, native, scenarios_by_event, tour_run) for native in _context_events(bench)
+    ]
 
 
 def _default_events(bench: Bench) -> list[str]:
@@ -44,7 +53,9 @@ def _default_events(bench: Bench) -> list[str]:
 
 
 def _context_events(bench: Bench) -> list[str]:
-    candidates = [native for native in _default_events(bench) if "context" in point_of(bench.agent, native).capabilities]
+    candidates = [
+        native for native in _default_events(bench) if "context" in point_of(bench.agent, native).capabilities
+    ]
     return [native for native in candidates if canonical_event_of(bench.agent, native) in _CONTEXT_TYPES]
 
 

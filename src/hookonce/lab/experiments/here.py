@@ -2,23 +2,30 @@
 
 import os
 
-from hookonce.config import paths
+from hookonce.base import paths
+from hookonce.configure import journal
+from hookonce.configure.locations import ConfigRoots, current_roots, target_file
+from hookonce.configure.status import install_status
+from hookonce.daemon.control import describe_orphan
+from hookonce.demo.sandbox_home import SandboxHome
+from hookonce.diagnose.agent_check import check_agent
+from hookonce.diagnose.self_check import check_installation
 from hookonce.errors import HookonceError
-from hookonce.journeys import ledger
-from hookonce.journeys.doctor import check_agent
-from hookonce.journeys.made_home import SandboxHome
-from hookonce.journeys.own import check_installation
-from hookonce.journeys.places import ConfigRoots, current_roots, target_file
-from hookonce.journeys.survey import install_status
-from hookonce.lab.claim import Claim, contradicted_claim, judge_claim
-from hookonce.lab.run import AgentRun, describe_end, is_hook_asked, is_complete, events_of_type, summarize_run
-from hookonce.lab.stage import Bench
-from hookonce.lab.transplant import SCOPE, copy_user_config
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, contradicted_claim, judge_claim
+from hookonce.lab.prove.config_copy import SCOPE, copy_user_config
+from hookonce.lab.prove.run import AgentRun, describe_end, events_of_type, is_complete, is_hook_asked, summarize_run
 from hookonce.model import Object
-from hookonce.service.calling import describe_orphan
 
 # Where they are set, an agent does not read the files that we know of.
-_CONFIG_DIR_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "QWEN_HOME", "OPENCODE_CONFIG_DIR")
+_CONFIG_DIR_VARIABLES = (
+    "CLAUDE_CONFIG_DIR",
+    "CODEX_HOME",
+    "GEMINI_CLI_HOME",
+    "COPILOT_HOME",
+    "QWEN_HOME",
+    "OPENCODE_CONFIG_DIR",
+)
 CLAIM_NAMES = _FIRES_CLAIM, _DENY_CLAIM, _DOCTOR_CLAIM = "here:fires", "here:deny", "here:doctor"
 
 
@@ -28,7 +35,7 @@ def claim_names(bench: Bench) -> list[str]:
     path = target_file(bench.agent, SCOPE, locations)
     scopes = install_status(bench.agent, locations, str(paths.client_path())).scopes
     is_installed = any(scope_status.scope == SCOPE and scope_status.state != "absent" for scope_status in scopes)
-    return list(CLAIM_NAMES) if is_installed or (path is not None and ledger.has_entry(path)) else []
+    return list(CLAIM_NAMES) if is_installed or (path is not None and journal.has_entry(path)) else []
 
 
 def run_experiment(bench: Bench) -> list[Claim]:
@@ -43,10 +50,24 @@ def run_experiment(bench: Bench) -> list[Claim]:
         evidence = f"it cannot be tried: {problem}{doctor_note}"
         return [contradicted_claim(_FIRES_CLAIM, evidence), contradicted_claim(_DENY_CLAIM, evidence), doctor_claim]
     was_asked, has_run = bool(events_of_type(agent_run, "before_tool_execute")), "shell.txt" in agent_run.files
-    fires_evidence = "the hook was asked" if was_asked else f"the hook was never asked{doctor_note or f' ({summarize_run(agent_run)})'}"
-    deny_evidence = f"the command ran{doctor_note}" if has_run else f"the command did not run; {describe_end(agent_run)}"
-    holds = is_hook_asked(agent_run, "shell.txt") and not has_run and is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
-    return [judge_claim(_FIRES_CLAIM, fires_evidence, holds=was_asked), judge_claim(_DENY_CLAIM, deny_evidence, holds=holds), doctor_claim]
+    fires_evidence = (
+        "the hook was asked"
+        if was_asked
+        else f"the hook was never asked{doctor_note or f' ({summarize_run(agent_run)})'}"
+    )
+    deny_evidence = (
+        f"the command ran{doctor_note}" if has_run else f"the command did not run; {describe_end(agent_run)}"
+    )
+    holds = (
+        is_hook_asked(agent_run, "shell.txt")
+        and not has_run
+        and is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
+    )
+    return [
+        judge_claim(_FIRES_CLAIM, fires_evidence, holds=was_asked),
+        judge_claim(_DENY_CLAIM, deny_evidence, holds=holds),
+        doctor_claim,
+    ]
 
 
 def _play_refusal(bench: Bench, locations: ConfigRoots, client: str) -> AgentRun:
@@ -61,8 +82,18 @@ def _play_refusal(bench: Bench, locations: ConfigRoots, client: str) -> AgentRun
 
 def _find_problems(bench: Bench, locations: ConfigRoots, client: str) -> list[str]:
     """What doctor says of this agent and of our own house; hooks of others are not our business here."""
-    findings = [finding for finding in [*check_installation(), *check_agent(bench.agent, locations, client)] if finding.kind != "unvouched"]
+    findings = [
+        finding
+        for finding in [*check_installation(), *check_agent(bench.agent, locations, client)]
+        if finding.kind != "unvouched"
+    ]
     findings.sort(key=lambda finding: finding.kind == "drift")  # which says least
     orphan_message = describe_orphan()
-    variable_notes = [f"{name} is set: the agent reads its settings there" for name in _CONFIG_DIR_VARIABLES if name in os.environ]
-    return [*variable_notes, *(finding.message for finding in findings), *([] if orphan_message is None else [orphan_message])]
+    variable_notes = [
+        f"{name} is set: the agent reads its settings there" for name in _CONFIG_DIR_VARIABLES if name in os.environ
+    ]
+    return [
+        *variable_notes,
+        *(finding.message for finding in findings),
+        *([] if orphan_message is None else [orphan_message]),
+    ]

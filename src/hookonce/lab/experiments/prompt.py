@@ -1,9 +1,9 @@
 """Experiment `prompt`: a denied prompt never reaches the model."""
 
 from hookonce.agents import config_event_of, point_of
-from hookonce.lab.claim import Claim, contradicted_claim, judge_claim, unreachable_claim
-from hookonce.lab.run import describe_end, events_of_type, summarize_run, is_text_sent
-from hookonce.lab.stage import Bench
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, contradicted_claim, judge_claim, unreachable_claim
+from hookonce.lab.prove.run import describe_end, events_of_type, is_text_sent, summarize_run
 from hookonce.model import Object
 
 _CLAIM = "prompt"

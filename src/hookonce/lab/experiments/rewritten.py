@@ -1,9 +1,9 @@
 """Experiment `rewritten`: a hook's new tool input is what runs; where an agent cannot take one, nothing does."""
 
 from hookonce.agents import config_event_of, point_of
-from hookonce.lab.claim import Claim, contradicted_claim, held_claim, judge_claim
-from hookonce.lab.run import is_hook_asked, is_complete, summarize_run
-from hookonce.lab.stage import Bench
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, contradicted_claim, held_claim, judge_claim
+from hookonce.lab.prove.run import is_complete, is_hook_asked, summarize_run
 from hookonce.model import Object
 
 _CLAIM = "rewrite"
@@ -25,7 +25,9 @@ def run_experiment(bench: Bench) -> list[Claim]:
         return [contradicted_claim(_CLAIM, "the old command ran")]
     ran_to_end = is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
     if "rewritten.txt" in agent_run.files:
-        return [judge_claim(_CLAIM, "the new command ran, and not the old one", holds=_can_rewrite(bench) and ran_to_end)]
+        return [
+            judge_claim(_CLAIM, "the new command ran, and not the old one", holds=_can_rewrite(bench) and ran_to_end)
+        ]
     evidence = "neither the old nor the new command ran"
     if _can_rewrite(bench) or not ran_to_end:
         return [contradicted_claim(_CLAIM, f"{evidence} ({summarize_run(agent_run)})")]

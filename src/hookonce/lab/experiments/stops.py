@@ -1,11 +1,11 @@
 """Experiment `stops`: a hook keeps an agent from stopping, with the reason, up to the limit."""
 
 from hookonce.agents import config_event_of, point_of
-from hookonce.lab.claim import Claim, judge_claim, unreachable_claim
-from hookonce.lab.run import describe_end, events_of_type, is_text_sent
-from hookonce.lab.stage import Bench
+from hookonce.dispatch.stop_limit import MAX_REFUSALS
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, judge_claim, unreachable_claim
+from hookonce.lab.prove.run import describe_end, events_of_type, is_text_sent
 from hookonce.model import Object
-from hookonce.runtime.stops import MAX_REFUSALS
 
 _CLAIM = "stop"
 _REASON = "the lab wants one more turn"
@@ -26,4 +26,6 @@ def run_experiment(bench: Bench) -> list[Claim]:
     count = len(events_of_type(agent_run, "agent_stop"))
     reason_word = "with" if is_text_sent(agent_run, _REASON) else "without"
     evidence = f"asked {count} times, went on {reason_word} the reason; {describe_end(agent_run)}"
-    return [judge_claim(_CLAIM, evidence, holds=count == MAX_REFUSALS + 1 and reason_word == "with" and agent_run.code == 0)]
+    return [
+        judge_claim(_CLAIM, evidence, holds=count == MAX_REFUSALS + 1 and reason_word == "with" and agent_run.code == 0)
+    ]

@@ -4,10 +4,10 @@ import re
 from collections import Counter
 from itertools import zip_longest
 
-from hookonce.lab.claim import Claim, judge_claim
-from hookonce.lab.run import AgentRun, is_complete, summarize_run, find_conversations, is_text_sent
-from hookonce.lab.scenarios import FILE_SECRET
-from hookonce.lab.stage import Bench
+from hookonce.lab.fakes.scenarios import FILE_SECRET
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, judge_claim
+from hookonce.lab.prove.run import AgentRun, find_conversations, is_complete, is_text_sent, summarize_run
 
 _CLAIM = "transparent"
 _LINE_CHARS = 160  # characters of a line
@@ -29,7 +29,9 @@ def run_experiment(bench: Bench) -> list[Claim]:
     bench.add_timing(bare_run, hooked_run)
     difference = _find_difference(bare_run, hooked_run)
     count = len(find_conversations(hooked_run))
-    same_text = f"{len(hooked_run.files)} files, exit code {hooked_run.code} and {count} requests are the same without it"
+    same_text = (
+        f"{len(hooked_run.files)} files, exit code {hooked_run.code} and {count} requests are the same without it"
+    )
     return [judge_claim(_CLAIM, difference or same_text, holds=difference is None)]
 
 
@@ -40,7 +42,9 @@ def _find_difference(bare_run: AgentRun, hooked_run: AgentRun) -> str | None:
         return f"the exit code is {hooked_run.code}, and {bare_run.code} without it: {summarize_run(hooked_run)}"
     if bare_run.files != hooked_run.files:
         changed_files = {
-            name for name in {*bare_run.files, *hooked_run.files} if bare_run.files.get(name) != hooked_run.files.get(name)
+            name
+            for name in {*bare_run.files, *hooked_run.files}
+            if bare_run.files.get(name) != hooked_run.files.get(name)
         }
         return f"other files: {', '.join(sorted(changed_files))}"
     bare_requests, hooked_requests = _normalized_requests(bare_run), _normalized_requests(hooked_run)
@@ -59,12 +63,21 @@ def _first_difference(bare_requests: list[str], hooked_requests: list[str]) -> s
 
 def _is_errand_complete(agent_run: AgentRun) -> bool:
     """Whether everything of the errand has happened, so that there is something to compare."""
-    files_exist = "shell.txt" in agent_run.files and "written.txt" in agent_run.files and "gamma" in agent_run.files.get("edited.txt", "")
+    files_exist = (
+        "shell.txt" in agent_run.files
+        and "written.txt" in agent_run.files
+        and "gamma" in agent_run.files.get("edited.txt", "")
+    )
     return is_complete(agent_run) and files_exist and is_text_sent(agent_run, FILE_SECRET) and bool(agent_run.mcp_calls)
 
 
 def _normalized_requests(agent_run: AgentRun) -> Counter[str]:
     return Counter(
-        _VARIABLE_PARTS.sub("#", "\n".join([*sorted(conversation.tools), *(f"{message.role}: {message.text}" for message in conversation.messages)]))
+        _VARIABLE_PARTS.sub(
+            "#",
+            "\n".join(
+                [*sorted(conversation.tools), *(f"{message.role}: {message.text}" for message in conversation.messages)]
+            ),
+        )
         for conversation in find_conversations(agent_run)
     )

@@ -1,0 +1,1 @@
+"""Tool matchers: canonical matchers written and read in each agent's own syntax."""

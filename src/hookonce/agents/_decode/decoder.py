@@ -1,0 +1,205 @@
+"""Decoder of native payloads into Events, by the agent's tables; exceptions stand in the agent's package.
+
+A payload is flattened to *facts* (slot → value) by the agent's `keys`, refined by the agent's own
+function where it has one, and built into an Event. Slots are the names on the right side of `keys`:
+event session turn cwd time model mode prompt version transcript parent_session user usage
+tool input output error call_id duration mcp_server subagent subagent_type subagent_parent.
+"""
+
+from typing import Any
+
+from hookonce.agents._decode.tool_calls import build_tool
+from hookonce.base import ids, times
+from hookonce.base.jsontext import dump
+from hookonce.errors import PayloadError
+from hookonce.model import SCHEMA, Actor, Agent, Event, Facts, Object, Subagent, TimeSource, Usage
+from hookonce.vocabulary.events import SYSTEM_EVENTS, USER_EVENTS
+
+_TEXT_SLOTS = frozenset({"turn", "cwd", "model", "prompt", "version", "parent_session"})
+_USER = Actor(type="user")
+_AI = Actor(type="ai_agent")
+_SYSTEM = Actor(type="system")
+
+
+def decode(
+    agent: Agent,
+    payload: Any,
+    event: str | None = None,
+    *,
+    id: str | None = None,  # noqa: A002  the noun's own field name
+    received: str | None = None,
+) -> Event:
+    """Decode a native payload into an Event. `event` is the caller's hint; the payload's own event name wins.
+
+    Without an `id` the event gets the one that `translate` gives the first such payload of a stream.
+    """
+    if type(payload) is not dict:
+        raise PayloadError(f"expected a JSON object, got {_json_type_name(payload)}")
+    facts, data = _extract_facts(agent, payload, event)
+    native = _resolve_event_name(agent, facts, data, event)
+    kind = facts.get("kind") or normalize(agent, native)
+    if agent.refine is not None:
+        facts["kind"] = kind
+        agent.refine(facts, data, payload)
+        kind = facts["kind"]
+    _move_mistyped_to_data(facts, data)
+    time, source = _event_time(facts, data, received)
+    tool = facts.get("tool")
+    if tool is None and "error" in facts:
+        data["error"] = facts["error"]
+    return Event(
+        id=ids.StreamIds().next(agent.name, dump(payload)) if id is None else id,
+        schema=SCHEMA,
+        type=kind,
+        agent=agent.name,
+        agent_version=facts.get("version"),
+        session=_session_id(agent, facts),
+        turn=facts.get("turn"),
+        subagent=_build_subagent(facts, kind, data),
+        parent_session=facts.get("parent_session"),
+        time=time,
+        time_source=source,
+        received=received,
+        cwd=facts.get("cwd"),
+        tool=None if tool is None else build_tool(agent, facts, kind),
+        prompt=facts.get("prompt"),
+        model=facts.get("model"),
+        usage=facts.get("usage") if isinstance(facts.get("usage"), Usage) else None,
+        mode=_canonical_mode(agent, facts, data),
+        actor=_actor_of(kind, facts),
+        data=data,
+        native=payload,
+    )
+
+
+def normalize(agent: Agent, native: str) -> str:
+    """The canonical name of a native event; an unknown one becomes `vendor.<agent>.<Native>`."""
+    kind = agent.events.get(native)
+    if kind is not None:
+        return kind
+    folded_names = _EVENTS_BY_FOLDED_NAME.get(agent.name)
+    if folded_names is None:
+        folded_names = _EVENTS_BY_FOLDED_NAME[agent.name] = {
+            _fold_name(name): canonical for name, canonical in reversed([*agent.events.items()])
+        }
+    return folded_names.get(_fold_name(native)) or f"vendor.{agent.name}.{native}"
+
+
+_EVENTS_BY_FOLDED_NAME: dict[
+    str, dict[str, str]
+] = {}  # agent → its events without case and joints, as other texts spell them
+
+
+def _fold_name(name: str) -> str:
+    return name.replace("_", "").replace("-", "").replace(" ", "").lower()
+
+
+def find_native_event(agent: Agent, kind: str) -> str | None:
+    """The agent's own name of a canonical event, if it has one; the first of several."""
+    vendor_prefix = f"vendor.{agent.name}."
+    if kind.startswith(vendor_prefix):
+        return kind[len(vendor_prefix) :]
+    return next((native for native, canonical in agent.events.items() if canonical == kind), None)
+
+
+def _extract_facts(agent: Agent, payload: Object, event: str | None) -> tuple[Facts, Object]:
+    flat = payload if agent.unwrap is None else agent.unwrap(payload, event)
+    facts: Facts = {}
+    data: Object = {}
+    slot_of, detail_of = agent.keys.get, agent.details.get
+    for key, value in flat.items():
+        if value is None:
+            continue
+        if slot := slot_of(key):
+            facts[slot] = value
+        elif name := detail_of(key):
+            data[name] = value
+    if transcript := facts.pop("transcript", None):
+        data["transcript_path"] = transcript
+    return facts, data
+
+
+def _resolve_event_name(agent: Agent, facts: Facts, data: Object, event_hint: str | None) -> str:
+    """The payload's own event name, else the hint; a contradiction is recorded as `called_through`."""
+    name = facts.get("event")
+    if name is None:
+        name = event_hint
+    elif (
+        event_hint
+        and name != event_hint
+        and type(name) is str
+        and normalize(agent, event_hint) != normalize(agent, name)
+    ):
+        data["called_through"] = event_hint
+    if type(name) is not str or not name:
+        key = next((key for key, slot in agent.keys.items() if slot == "event"), None)
+        if name is None or name == "":
+            raise PayloadError(f"the payload of {agent.title} names no event; say which one with --event")
+        raise PayloadError(f"expected a string, got {_json_type_name(name)}", f"$.{key}")
+    return name
+
+
+def _session_id(agent: Agent, facts: Facts) -> str | None:
+    session = facts.get("session")
+    if session is None or type(session) is str:
+        return session
+    key = next((key for key, slot in agent.keys.items() if slot == "session"), "session")
+    raise PayloadError(f"the session id must be a string, got {_json_type_name(session)}", f"$.{key}")
+
+
+def _move_mistyped_to_data(facts: Facts, data: Object) -> None:
+    """An optional value of a wrong type is no reason to refuse the event: it moves to `data` unchanged."""
+    slots = [
+        slot for slot, value in facts.items() if type(value) is not str and value is not None and slot in _TEXT_SLOTS
+    ]
+    for slot in slots:
+        data[slot] = facts.pop(slot)
+
+
+def _event_time(facts: Facts, data: Object, received: str | None) -> tuple[str, TimeSource]:
+    value = facts.get("time")
+    text: str | None = None
+    if type(value) is str:
+        text = value if times.has_zone(value) else None
+        if text is None and (moment := times.parse_time(value)):
+            text = times.format_time(moment)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        text = times.from_milliseconds(value)
+    if text is not None:
+        return text, "agent"
+    if value is not None:
+        data["time"] = value
+    return (received, "received") if received else (times.EPOCH_TEXT, "none")
+
+
+def _canonical_mode(agent: Agent, facts: Facts, data: Object) -> Any:
+    value = facts.get("mode")
+    if value is None:
+        return None
+    data["permission_mode"] = value
+    return agent.modes.get(value) if type(value) is str else None
+
+
+def _build_subagent(facts: Facts, kind: str, data: Object) -> Subagent | None:
+    """The sub-agent of the event; the main agent may have a type too, which goes to `data`."""
+    subagent_id, subagent_type, parent = facts.get("subagent"), facts.get("subagent_type"), facts.get("subagent_parent")
+    if subagent_id is None and parent is None and (subagent_type is None or not kind.startswith("subagent_")):
+        if subagent_type is not None:
+            data["agent_type"] = subagent_type
+        return None
+    return Subagent(id=_to_text(subagent_id), type=_to_text(subagent_type), parent=_to_text(parent))
+
+
+def _actor_of(kind: str, facts: Facts) -> Actor:
+    if kind in USER_EVENTS and "subagent" not in facts and facts.get("actor") != "ai_agent":
+        return _USER
+    return _SYSTEM if kind in SYSTEM_EVENTS else _AI
+
+
+def _to_text(value: Any) -> str | None:
+    return value if value is None or type(value) is str else str(value)
+
+
+def _json_type_name(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")

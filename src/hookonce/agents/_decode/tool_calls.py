@@ -1,0 +1,243 @@
+"""Tool calls: canonical names and arguments, results, batches, and patches in the `*** Begin Patch` form.
+
+Tables are read in both directions; a table's tool name that ends in a star is a prefix.
+"""
+
+from re import Pattern
+from typing import Any
+
+from msgspec import DecodeError
+from msgspec.json import decode as parse
+
+from hookonce.base.jsontext import dump
+from hookonce.errors import PayloadError
+from hookonce.model import Agent, Facts, Object, Result, Tool
+
+_EXIT_CODE_DIGITS_LIMIT = 12  # digits: no exit code has so many, and Python refuses to read thousands
+TOOL_END_EVENTS = frozenset({"after_tool_execute", "tool_use_failure"})
+
+
+def build_tool(agent: Agent, facts: Facts, kind: str) -> Tool:
+    """Build the Tool of the facts of a payload."""
+    native = facts["tool"]
+    if type(native) is not str:
+        key = next((key for key, slot in agent.keys.items() if slot == "tool"), "tool")
+        raise PayloadError("the tool name must be a string", f"$.{key}")
+    raw = facts.get("input")
+    name, server = resolve_tool_name(agent, native, facts)
+    raw_arguments = as_object(raw)
+    arguments = canonical_arguments(agent, native, name, raw_arguments)
+    shape = agent.shape_readers.get(native)
+    if shape is not None:
+        name, arguments = shape(name, arguments)
+    call = facts.get("call_id")
+    return Tool(
+        name=name,
+        native=native,
+        input=arguments,
+        native_input=raw,
+        result=build_result(agent, facts, name, kind) if kind in TOOL_END_EVENTS else None,
+        call_id=call if call is None or type(call) is str else str(call),
+        mcp_server=server,
+    )
+
+
+def resolve_tool_name(agent: Agent, native: str, facts: Facts) -> tuple[str, str | None]:
+    """The canonical tool name, and the MCP server if the tool belongs to one."""
+    canonical = agent.tools.get(native)
+    if canonical is not None and "mcp_server" not in facts:
+        return canonical, None
+    server_and_tool = None if agent.mcp is None else agent.mcp(native, facts)
+    if server_and_tool is None:
+        return canonical or canonical_tool_name(agent, native), None
+    server, tool = server_and_tool
+    return f"mcp:{server}/{tool}", None if server == "?" else server
+
+
+def canonical_tool_name(agent: Agent, native: str) -> str:
+    """The canonical name of a tool by its own name alone.
+
+    Some agents name a tool after what it works with: their tables end such a name in a star.
+    """
+    if (canonical := agent.tools.get(native)) is not None:
+        return canonical
+    prefix_rows = (row for row in agent.tools if row[-1] == "*" and native.startswith(row[:-1]))
+    return next((agent.tools[row] for row in prefix_rows), native)
+
+
+def canonical_arguments(agent: Agent, native: str, name: str, arguments: Object) -> Object:
+    """Arguments under their canonical names; an argument that no table knows keeps its name."""
+    if name.startswith("mcp:"):
+        return arguments
+    tables = agent.arguments
+    tool_table = tables.get(native) or tables.get(name)
+    shared_table = tables.get("*")
+    if tool_table is None:
+        if shared_table is None:
+            return arguments
+        return {shared_table.get(key, key): value for key, value in arguments.items()}
+    if shared_table is None:
+        return {tool_table.get(key, key): value for key, value in arguments.items()}
+    return {tool_table.get(key) or shared_table.get(key, key): value for key, value in arguments.items()}
+
+
+def native_tool(agent: Agent, tool: Tool, *, own: bool) -> tuple[str, Any]:
+    """The agent's own name and input of a tool call; `own` if the call came from this agent in the first place."""
+    if own:
+        return tool.native, tool.native_input
+    if tool.name.startswith("mcp:") and agent.mcp_name is not None:
+        server, _, name = tool.name[4:].partition("/")
+        if server == "?":
+            return tool.native, tool.input
+        return agent.mcp_name(server, name), tool.input
+    native = next(
+        (native_name for native_name, canonical in agent.tools.items() if canonical == tool.name), tool.native
+    )
+    return native, native_arguments(agent, native, tool.name, tool.input)
+
+
+def native_arguments(agent: Agent, native: str, name: str, arguments: Object) -> Object:
+    """Canonical arguments under the agent's own names."""
+    tables = [table for key in ("*", name, native) if (table := agent.arguments.get(key))]
+    native_names = {canonical_name: native_name for table in tables for native_name, canonical_name in table.items()}
+    return {native_names.get(key, key): value for key, value in arguments.items()}
+
+
+def as_object(raw: Any) -> Object:
+    """Tool input is an object, or the JSON text of one; anything else is kept under `input`."""
+    if raw is None:
+        return {}
+    if type(raw) is dict:
+        return raw
+    if type(raw) is str and raw[:1] == "{":
+        try:
+            inner = parse(raw)
+        except (DecodeError, RecursionError, UnicodeError):
+            inner = None
+        if type(inner) is dict:
+            return inner
+    return {"input": raw}
+
+
+def build_result(agent: Agent, facts: Facts, name: str, kind: str) -> Result:
+    """Build the Result by the agent's own function, else by `plain_result`; a failure event is never ok."""
+    result = plain_result(facts) if agent.result is None else agent.result(facts, name)
+    duration = facts.get("duration")
+    has_duration = type(duration) in (int, float)
+    if not has_duration and (kind != "tool_use_failure" or result.ok is False):
+        return result
+    return Result(
+        ok=False if kind == "tool_use_failure" else result.ok,
+        exit_code=result.exit_code,
+        error=result.error,
+        duration_ms=duration if has_duration else result.duration_ms,
+        output=result.output,
+    )
+
+
+def plain_result(facts: Facts) -> Result:
+    """Result that is a success unless there is an error; output unchanged."""
+    error = facts.get("error")
+    return Result(ok=error is None, error=as_text(error), output=facts.get("output"))
+
+
+def shell_result(facts: Facts, name: str, exit_pattern: Pattern[str], text: Any) -> Result:
+    """Result whose exit code is found in the output text, in the one form that the agent itself writes."""
+    error = facts.get("error")
+    code: int | None = None
+    if name == "shell":
+        for part in (text, error):
+            if (
+                type(part) is str
+                and (match := exit_pattern.search(part))
+                and len(match.group(1)) < _EXIT_CODE_DIGITS_LIMIT
+            ):
+                code = int(match.group(1))
+                break
+    ok = error is None if code is None else code == 0
+    return Result(ok=ok, exit_code=code, error=as_text(error), output=text)
+
+
+def as_text(value: Any) -> str | None:
+    """Text of a value that should be text: an object's message, else its JSON."""
+    if value is None or type(value) is str:
+        return value
+    if type(value) is dict and type(value.get("message")) is str:
+        message: str = value["message"]
+        return message
+    return dump(value).decode()
+
+
+def split_mcp_name(native: str, prefix: str, separator: str) -> tuple[str, str] | None:
+    """Server and tool of a joined name such as `mcp__server__tool`, split at the first separator."""
+    if not native.startswith(prefix):
+        return None
+    server, boundary, tool = native[len(prefix) :].partition(separator)
+    return (server, tool) if boundary and server and tool else None
+
+
+# canonical name of a call's field ↔ native name
+_BATCH_FIELDS = (("call_id", "tool_use_id"), ("status", "status"), ("output", "tool_response"))
+
+
+def decode_batch(agent: Agent, batch: Any) -> list[Any]:
+    """Decode each call of a batch: canonical name and arguments; a call of unknown shape stays unchanged."""
+    return [_decode_call(agent, call) for call in batch] if type(batch) is list else []
+
+
+def _decode_call(agent: Agent, call: Any) -> Any:
+    if type(call) is not dict or type(call.get("tool_name")) is not str:
+        return call
+    native = call["tool_name"]
+    name, _ = resolve_tool_name(agent, native, {})
+    arguments = canonical_arguments(agent, native, name, as_object(call.get("tool_input")))
+    if (shape := agent.shape_readers.get(native)) is not None:
+        name, arguments = shape(name, arguments)
+    outcome = {canon: call[key] for canon, key in _BATCH_FIELDS if call.get(key) is not None}
+    return {"name": name, "native": native, "input": arguments} | outcome
+
+
+def encode_batch(agent: Agent, batch: Any, *, own: bool) -> list[Any]:
+    """Encode the calls of a batch in the agent's own names; `own` if they came from this agent in the first place."""
+    return [_encode_call(agent, call, own=own) for call in batch] if type(batch) is list else []
+
+
+def _encode_call(agent: Agent, call: Any, *, own: bool) -> Any:
+    if type(call) is not dict or "native" not in call:
+        return call
+    native_input = native_arguments(agent, call["native"], call["name"], call["input"])
+    tool = Tool(name=call["name"], native=call["native"], input=call["input"], native_input=native_input)
+    native, arguments = native_tool(agent, tool, own=own)
+    outcome = {key: call[canon] for canon, key in _BATCH_FIELDS if canon in call}
+    return {"tool_name": native, "tool_input": arguments} | outcome
+
+
+_FILE_HEADERS = {"*** Add File: ": "create", "*** Update File: ": "update", "*** Delete File: ": "delete"}
+_MOVE_HEADER = "*** Move to: "
+
+
+def parse_patch_files(patch: str) -> list[Object]:
+    """Parse the patch headers: each file that the patch touches, with its operation."""
+    files: list[Object] = []
+    for line in patch.splitlines():
+        if line.startswith(_MOVE_HEADER) and files:
+            files[-1]["moved_to"] = line[len(_MOVE_HEADER) :].strip()
+        for header, operation in _FILE_HEADERS.items():
+            if line.startswith(header):
+                files.append({"path": line[len(header) :].strip(), "operation": operation})
+    return files
+
+
+def shape_patch(name: str, arguments: Object) -> tuple[str, Object]:
+    """Shape a patch call: file_write if every file is new, else file_edit; adds `files`, and `path` for one file."""
+    patch = arguments.get("patch")
+    if type(patch) is not str:
+        return name, arguments
+    files = parse_patch_files(patch)
+    if not files:
+        return name, arguments
+    patch_arguments = arguments | {"files": files}
+    if len(files) == 1:
+        patch_arguments["path"] = files[0]["path"]
+    is_new = all(file["operation"] == "create" for file in files)
+    return ("file_write" if is_new else "file_edit"), patch_arguments

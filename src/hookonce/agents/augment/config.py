@@ -1,0 +1,310 @@
+"""Augment (Auggie) config codec: groups as Claude Code has them, and a second set of events with flat lists.
+
+Auggie drops all hooks of a file for one event that it does not know, so none is ever written. It splits commands
+into words by itself and takes a shell only for what looks like shell syntax. Its matchers: a pattern fits all
+tools but those of MCP servers, one behind `mcp:` fits only these. So a matcher for both kinds is two patterns
+here, one line each, which stand in two groups of the file; that they belong together shows in the brackets
+around the second.
+"""
+
+import re
+import shlex
+from typing import Any
+
+from msgspec.structs import replace
+
+from hookonce.agents._config import groups as _grouped
+from hookonce.agents._config.entry import (
+    build_provider_data,
+    lost_gap,
+    misplaced_hook_gaps,
+    own_keys,
+    placement_of,
+    warning_gap,
+)
+from hookonce.agents._config.groups import TOOL_EVENTS
+from hookonce.agents._config.matchers.canonical import ANY_MCP_PATTERN, from_native, to_native
+from hookonce.agents._config.matchers.coverage import matches_every_tool
+from hookonce.agents._config.matchers.js_regex import (
+    McpPatterns,
+    escape_name,
+    is_js_regex,
+    parse_pattern,
+    render_patterns,
+    split_alternatives,
+)
+from hookonce.agents._config.matchers.reachability import fits_known_tools, reachability_gaps
+from hookonce.agents._config.points import config_event_of, config_events
+from hookonce.base import invocation
+from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
+
+# Where one of these stands in a command, the agent takes a shell.
+_SHELL_SYNTAX = re.compile(r"[|&;><$`]|\A~")
+# What needs a shell all the same: variables in front, words that are no programs, wildcards, brackets, several lines.
+_SHELL_KEYWORDS = r"\.|source|cd|exec|eval|exit|export|set|trap|umask|if|for|while|until|case|!|\[\["
+_NEEDS_SHELL = re.compile(rf"\A\s*(?:\w+=|(?:{_SHELL_KEYWORDS})(?:\s|\Z))|[*?()\n]")
+
+
+def wrap_in_shell(command: str | None) -> str | None:
+    """The command wrapped in `bash -c` if it needs a shell and would get none; our own client never does."""
+    if (
+        command is None
+        or _SHELL_SYNTAX.search(command)
+        or not _NEEDS_SHELL.search(command)
+        or invocation.parse_command(command)
+    ):
+        return command
+    return f"bash -c {_quote_command(command)}"
+
+
+def _quote_command(command: str) -> str:
+    """One word in quotes, of one kind where that can be: the agent may not know words made of two."""
+    if "'" in command and not re.search(r'["\\]', command):
+        return f'"{command}"'
+    return shlex.quote(command)
+
+
+def unwrap_shell(command: str) -> str:
+    """The command without the `bash -c` that `wrap_in_shell` put around it."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    return words[2] if len(words) == 3 and wrap_in_shell(words[2]) == command else command  # noqa: PLR2004  bash, -c, it
+
+
+def join_arguments(command: str | None, words: Any) -> str | None:
+    """A command and its separate arguments as one command line; None if they are no arguments."""
+    if command is None or type(words) is not list or not all(type(word) is str for word in words):
+        return None
+    return " ".join([command, *map(shlex.quote, words)])
+
+
+def strip_arguments(command: str | None, words: Any) -> str | None:
+    """The command without these arguments at its end; None if it does not end in them."""
+    tail = join_arguments("", words)
+    return None if command is None or tail is None or not command.endswith(tail) else command.removesuffix(tail)
+
+
+MCP_PREFIX = "mcp:"
+HALF_SEPARATOR = "\n"
+_NAME_REGEX = r"(?:\\.|[^\\()|])+"
+_MCP_TOOL_REGEX = re.compile(
+    rf"\.\*_(?P<server>{_NAME_REGEX})\$|\^(?P<tool>{_NAME_REGEX})\(\?:_(?P<of>{_NAME_REGEX})\)\$"
+)
+
+
+def _mcp_pattern(server: str, tool: str | None) -> str:
+    """An MCP tool's name ends in its server's; the brackets tell where, to whoever reads it again."""
+    name = escape_name(server)
+    return f"{MCP_PREFIX}.*_{name}$" if tool is None else f"{MCP_PREFIX}^{escape_name(tool)}(?:_{name})$"
+
+
+_MCP_PATTERNS = McpPatterns(every=f"{MCP_PREFIX}.*", tools=_mcp_pattern)
+
+
+def native_matcher(agent: Agent, matcher: Json) -> tuple[str | None, list[str]]:
+    """A matcher in Auggie's words, and what they cannot say; no words if nothing is left to be said."""
+    texts, losses = render_patterns(agent, matcher, _MCP_PATTERNS)
+    readable_texts = [text for text in texts if is_js_regex(text.removeprefix(MCP_PREFIX))]
+    losses += [f"{agent.title} could not read {text}" for text in texts if text not in readable_texts]
+    plain_pattern = "|".join(text for text in readable_texts if not text.startswith(MCP_PREFIX))
+    mcp_pattern = "|".join(text.removeprefix(MCP_PREFIX) for text in readable_texts if text.startswith(MCP_PREFIX))
+    if plain_pattern and mcp_pattern:
+        return f"{plain_pattern}{HALF_SEPARATOR}{MCP_PREFIX}(?:{mcp_pattern})", losses
+    return plain_pattern or (
+        f"{MCP_PREFIX}*" if mcp_pattern == ".*" else MCP_PREFIX + mcp_pattern if mcp_pattern else None
+    ), losses
+
+
+def canonical_matcher(agent: Agent, kind: str, text: str) -> Json:
+    """The canonical matcher of a native one."""
+    if kind not in TOOL_EVENTS:
+        return None
+    parts: list[Json] = []
+    for half in text.split(HALF_SEPARATOR):
+        half_matcher = (
+            _parse_mcp_half(half.removeprefix(MCP_PREFIX))
+            if half.startswith(MCP_PREFIX)
+            else parse_pattern(agent, half)
+        )
+        if half_matcher is None:
+            return None
+        parts += half_matcher if type(half_matcher) is list else [half_matcher]
+    return parts[0] if len(parts) == 1 else parts
+
+
+def _parse_mcp_half(text: str) -> Json:
+    """The MCP tools of a pattern: all of them, those that it names in our way, or else the pattern."""
+    pieces = split_alternatives(text[3:-1] if is_mcp_half(MCP_PREFIX + text) else text)
+    tools = [_parse_mcp_tool(piece) for piece in pieces]
+    return {"pattern": MCP_PREFIX + text} if None in tools else tools
+
+
+def _parse_mcp_tool(text: str) -> Object | None:
+    if text in {"*", ".*"}:
+        return {"pattern": ANY_MCP_PATTERN}
+    match = _MCP_TOOL_REGEX.fullmatch(text)
+    if match is None:
+        return None
+    server, tool, of = (text and re.sub(r"\\(.)", r"\1", text) for text in match.group("server", "tool", "of"))
+    return {"mcp": {"server": server} if server is not None else {"server": of, "tool": tool}}
+
+
+def is_plain_half(text: Json) -> bool:
+    """Whether a matcher can be the half for tools that are not of MCP servers."""
+    return type(text) is str and not text.startswith(MCP_PREFIX) and HALF_SEPARATOR not in text
+
+
+def is_mcp_half(text: Json) -> bool:
+    """Whether a matcher can be the half for MCP tools."""
+    return type(text) is str and text.startswith(f"{MCP_PREFIX}(?:") and text.endswith(")")
+
+
+# event with a flat list → the canonical matcher that it stands for, None where it is about no tool
+FLAT_EVENTS: dict[str, Json] = {
+    "beforeShellExecution": "shell",
+    "afterShellExecution": "shell",
+    "beforeReadFile": "file_read",
+    "afterFileEdit": ["file_write", "file_edit"],
+    "beforeMCPExecution": {"pattern": ANY_MCP_PATTERN},
+    "afterMCPExecution": {"pattern": ANY_MCP_PATTERN},
+    "stop": None,
+}
+_STRUCTURAL_KEYS = frozenset({"type", "command", "args", "timeout", "matcher", "hooks"})
+# What a door of ours wants to be told beyond the bare call: the prompt, and the server of an MCP tool.
+_METADATA_REQUEST = {"metadata": {"includeConversationData": True, "includeMCPMetadata": True}}
+
+
+def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
+    """The configuration of these hooks, and what it cannot say."""
+
+    def apply_shell(hook: Hook, native: str) -> str | None:
+        direct = "args" in own_keys(agent, hook) or placement_of(agent, hook).get("direct") is True
+        return wording(hook, native) if direct else wrap_in_shell(wording(hook, native))
+
+    gaps: list[Gap] = []
+    ready_hooks: list[tuple[int, Hook]] = []
+    for index, original in hooks:
+        hook, hook_gaps = _prepare_hook(agent, index, _sanitize_provider_data(agent, original), wording)
+        gaps += hook_gaps
+        ready_hooks += [] if any(gap.effect == "lost" for gap in hook_gaps) else [(index, hook)]
+    document, hook_gaps = _grouped.render(agent, ready_hooks, apply_shell)
+    return {
+        "hooks": {native: _split_groups(native, groups) for native, groups in document["hooks"].items()}
+    }, gaps + hook_gaps
+
+
+def _prepare_hook(agent: Agent, index: int, hook: Hook, wording: Wording) -> tuple[Hook, list[Gap]]:
+    placement = placement_of(agent, hook)
+    native = placement.get("event") or config_event_of(agent, hook.event)
+    if hook.handler.type != "command":
+        return hook, [lost_gap(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")]
+    if native is not None and config_events(agent).get(native) != hook.event:
+        return hook, [lost_gap(index, hook, "event", f"{agent.title} would drop all hooks for an event {native}")]
+    gaps: list[Gap] = []
+    if hook.on_failure == "closed":
+        gaps.append(warning_gap(agent, index, hook, "on_failure", f"{agent.title} goes on when a hook fails"))
+    tools = hook.event in TOOL_EVENTS
+    if tools and not matches_every_tool(hook.matcher) and "matcher" not in placement:
+        text, losses = ("", []) if native in FLAT_EVENTS else native_matcher(agent, hook.matcher)
+        if text is None:
+            return hook, [lost_gap(index, hook, "matcher", f"{agent.title} could not read a pattern for these tools")]
+        gaps += [] if native in FLAT_EVENTS else reachability_gaps(agent, index, hook, losses)
+        placement = placement | {"matcher": text}
+    keys, command = own_keys(agent, hook), hook.handler.command
+    if "args" in placement and wording(hook, native or "") == command:
+        keys, command = keys | {"args": placement["args"]}, strip_arguments(command, placement["args"])
+    handler, data = replace(hook.handler, command=command), build_provider_data(agent, keys, placement)
+    # Groups are written with the usual ways of matchers: to them it shall mean what it says.
+    matcher = from_native(agent, placement["matcher"]) if tools and "matcher" in placement else hook.matcher
+    return replace(hook, matcher=matcher, handler=handler, provider_data=data), gaps
+
+
+def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
+    """The hook with that of its data for Auggie which Auggie can read, and which still means the same."""
+    keys = {key: value for key, value in own_keys(agent, hook).items() if key not in _STRUCTURAL_KEYS}
+    placement = placement_of(agent, hook)
+    event, text, words, group = (placement.get(name) for name in ("event", "matcher", "args", "group"))
+    valid_placement: Object = {name: True for name in ("joined", "direct") if placement.get(name) is True}
+    call = invocation.parse_command(hook.handler.command or "")
+    if call is not None and call.via is not None:
+        valid_placement["group"] = _METADATA_REQUEST
+    elif type(group) is dict:
+        valid_placement["group"] = {key: value for key, value in group.items() if key not in _STRUCTURAL_KEYS}
+    if (
+        type(event) is str
+        and config_events(agent).get(event) == hook.event
+        and FLAT_EVENTS.get(event, hook.matcher) == hook.matcher
+    ):
+        valid_placement["event"] = event
+    if type(text) is str and canonical_matcher(agent, hook.event, text) == hook.matcher:
+        valid_placement["matcher"] = text
+    if strip_arguments(hook.handler.command, words) is not None:
+        valid_placement["args"] = words
+    return replace(hook, provider_data=build_provider_data(agent, keys, valid_placement))
+
+
+def _split_groups(native: str, groups: list[Object]) -> list[Object]:
+    """The groups of an event as Auggie has them: flat, or two for a matcher of two halves."""
+    if native in FLAT_EVENTS:
+        return [{key: entry[key] for key in entry if key != "type"} for group in groups for entry in group["hooks"]]
+    return [
+        group | ({"matcher": half} if "matcher" in group else {})
+        for group in groups
+        for half in group.get("matcher", "").split(HALF_SEPARATOR)
+    ]
+
+
+def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+    """The hooks of a configuration; what cannot be understood is a gap."""
+    events = document.get("hooks")
+    groups_by_event = (
+        {native: _merge_groups(native, groups) for native, groups in events.items()} if type(events) is dict else {}
+    )
+    hooks, gaps = _grouped.parse(agent, {"hooks": groups_by_event})
+    gaps += misplaced_hook_gaps(agent, document)
+    for hook in hooks:
+        if hook.handler.command is None:
+            where = f"$.hooks.{placement_of(agent, hook).get('event') or config_event_of(agent, hook.event)}"
+            note = f"{where} has an entry without a command"
+            gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=note))
+    return [_interpret_hook(agent, hook) for hook in hooks if hook.handler.command is not None], gaps
+
+
+def _merge_groups(native: str, groups: Json) -> Json:
+    """The groups of an event with two halves of one matcher together, and flat entries in groups of their own."""
+    items = groups if type(groups) is list else [groups]
+    if native in FLAT_EVENTS:
+        return [{"hooks": [entry]} for entry in items]
+    merged_groups: list[Json] = []
+    for group in items:
+        text = group.get("matcher") if type(group) is dict else None
+        first = merged_groups[-1].get("matcher") if merged_groups and type(merged_groups[-1]) is dict else None
+        if is_plain_half(first) and is_mcp_half(text) and merged_groups[-1] == group | {"matcher": first}:
+            merged_groups[-1] = group | {"matcher": f"{first}{HALF_SEPARATOR}{text}"}
+        else:
+            merged_groups.append(group)
+    return merged_groups
+
+
+def _interpret_hook(agent: Agent, hook: Hook) -> Hook:
+    """A hook as its group gave it, with Auggie's own ways with matchers, arguments and shells understood."""
+    keys, placement = own_keys(agent, hook), placement_of(agent, hook)
+    native = placement.get("event") or config_event_of(agent, hook.event) or ""
+    event = hook.event if native in config_events(agent) else f"vendor.{agent.name}.{native}"
+    text = placement.pop("matcher") if "matcher" in placement else to_native(agent, hook.matcher)
+    matcher = FLAT_EVENTS[native] if native in FLAT_EVENTS else text and canonical_matcher(agent, event, text)
+    exact = bool(matcher) and native_matcher(agent, matcher) == (text, []) and fits_known_tools(agent, matcher)
+    if text is not None and not exact:
+        placement["matcher"] = text
+    command = join_arguments(hook.handler.command, keys.get("args"))
+    if command is not None:
+        placement["args"] = keys.pop("args")
+    else:
+        command = unwrap_shell(hook.handler.command or "")
+        if command == hook.handler.command != wrap_in_shell(command):
+            placement["direct"] = True
+    handler = replace(hook.handler, command=command)
+    data = build_provider_data(agent, keys, placement)
+    return replace(hook, event=event, matcher=matcher or None, handler=handler, provider_data=data)

@@ -1,0 +1,221 @@
+"""Agent table, decoder and encoder of Claude Code."""
+
+from re import compile as pattern
+from typing import Any
+
+from hookonce.agents._config.entry import COMMAND_KEYS
+from hookonce.agents._config.points import point
+from hookonce.agents._decode import tool_calls
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS
+from hookonce.agents._decode.tool_calls import decode_batch
+from hookonce.agents.claude_code.config import parse, render
+from hookonce.agents.claude_code.reply import read_reply, reply
+from hookonce.model import Agent, Config, Event, Facts, Object, Result
+from hookonce.vocabulary.events import FILE_OPERATIONS
+
+_HUMAN_SOURCES = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
+_PROMPT_HANDLER_KEYS = {
+    "type": "type",
+    "prompt": "prompt",
+    "model": "model",
+    "timeout": "timeout",
+    "status_message": "statusMessage",
+}
+_EXIT_CODE_PATTERN = pattern(r"\AExit code (\d+)\b")
+_MACOS_SETTINGS = "/Library/Application Support/ClaudeCode/managed-settings"
+_TEXT_CAPABILITIES = "context message suppress"
+_WORKTREE_REASON = "the hook itself, and no longer Claude Code,"
+_EVENT_BY_CHANGE = {watched: kind for kind, _, watched in FILE_OPERATIONS}
+_CHANGE_BY_EVENT = {kind: watched for kind, _, watched in FILE_OPERATIONS}
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    """The payload's own server name is better than the one split off the tool name."""
+    server_and_tool = tool_calls.split_mcp_name(native, "mcp__", "__")
+    server = facts.get("mcp_server")
+    if server_and_tool and type(server) is dict and type(server.get("name")) is str:
+        return server["name"], server_and_tool[1]
+    return server_and_tool
+
+
+def _result(facts: Facts, name: str) -> Result:
+    """A failed command begins its error with the exit code; a successful one has no code but is 0."""
+    output: Any = facts.get("output")
+    if name == "shell" and type(output) is dict and type(output.get("stdout")) is str:
+        is_complete = not output.get("interrupted")
+        return Result(ok=is_complete, exit_code=0 if is_complete else None, output=output["stdout"])
+    return tool_calls.shell_result(facts, name, _EXIT_CODE_PATTERN, output)
+
+
+def _refine(facts: Facts, data: Object, payload: Object) -> None:
+    kind = facts["kind"]
+    if kind == "file_changed":
+        facts["kind"] = _EVENT_BY_CHANGE.get(str(payload.get("event")), kind)
+    elif kind == "tool_batch":
+        data["tool_calls"] = decode_batch(AGENT, payload.get("tool_calls"))
+    elif kind == "before_prompt" and payload.get("source", "user") not in _HUMAN_SOURCES:
+        facts["actor"] = "ai_agent"
+    elif kind == "after_tool_execute" and (file := _file_change(payload.get("tool_response"))):
+        data["files"] = [file]
+
+
+def _file_change(response: Any) -> Object | None:
+    if type(response) is not dict or type(response.get("structuredPatch")) is not list:
+        return None
+    operation = "create" if response.get("type") == "create" else "update"
+    file: Object = {"path": response.get("filePath"), "operation": operation}
+    hunks = [hunk for hunk in response["structuredPatch"] if type(hunk) is dict]
+    spans = [(hunk.get("newStart"), hunk.get("newLines")) for hunk in hunks]
+    valid_spans = [(first, count) for first, count in spans if type(first) is int and type(count) is int]
+    if valid_spans and len(valid_spans) == len(response["structuredPatch"]):
+        file |= {"start_line": min(valid_spans)[0], "end_line": max(first + count - 1 for first, count in valid_spans)}
+    elif operation == "create" and type(text := response.get("content")) is str and text:
+        file |= {"start_line": 1, "end_line": len(text.splitlines())}
+    return file if type(file["path"]) is str else None
+
+
+def _wrap(flat: Object, event: Event) -> Object:
+    """A hook for this agent expects a command's output as an object, and a file's fate as `event`."""
+    if event.type in _CHANGE_BY_EVENT:
+        flat["event"] = _CHANGE_BY_EVENT[event.type]
+    tool = event.tool
+    if tool is None or tool.result is None or event.type != "after_tool_execute":
+        return flat
+    if tool.name == "shell" and type(tool.result.output) is str:
+        was_interrupted = tool.result.exit_code is None
+        flat["tool_response"] = {"stdout": tool.result.output, "stderr": "", "interrupted": was_interrupted}
+    return flat
+
+
+AGENT = Agent(
+    name="claude-code",
+    title="Claude Code",
+    source="npm package 2.1.325 and its type declarations",
+    checked="2026-11-15",
+    proof="captured",
+    vendor="com.anthropic",
+    encodes=True,
+    events=EVENTS,
+    tools={
+        "Bash": "shell",
+        "PowerShell": "shell",
+        "Read": "file_read",
+        "Write": "file_write",
+        "Edit": "file_edit",
+        "MultiEdit": "file_edit",
+        "NotebookEdit": "file_edit",
+        "Grep": "search",
+        "Glob": "find",
+        "WebSearch": "web_search",
+        "WebFetch": "web_fetch",
+        "Agent": "agent",
+        "Task": "agent",
+    },
+    arguments={
+        "*": {"file_path": "path"},
+        "shell": {"run_in_background": "background"},
+        "file_edit": {"old_string": "old_text", "new_string": "new_text"},
+        "NotebookEdit": {"notebook_path": "path", "new_source": "new_text"},
+        "agent": {"subagent_type": "type"},
+    },
+    keys=KEYS,
+    details=DETAILS,
+    modes={
+        "default": "agent",
+        "acceptEdits": "agent",
+        "bypassPermissions": "agent",
+        "dontAsk": "agent",
+        "auto": "agent",
+        "plan": "plan",
+    },
+    env_markers=("CLAUDECODE",),
+    variables={"CLAUDE_PROJECT_DIR": "project", "CLAUDE_CODE_SESSION_ID": "session"},
+    home=".claude",
+    transcripts=(".claude/projects", ".jsonl", {"CLAUDE_CONFIG_DIR": "projects"}),
+    permission_modes=frozenset({"acceptEdits", "dontAsk"}),
+    quirks=(
+        "Hooks that match one event run in parallel; deny beats defer, ask and allow.",
+        "A hook that crashes or times out is ignored unless the entry says onFailure: block.",
+        "Tool output is an object per tool, a string in PostToolBatch, a list of parts for MCP.",
+        "PermissionRequest carries no call id.",
+        "A hook on WorktreeCreate or WorktreeRemove does the work in place of git.",
+        "No http hook runs on SessionStart or Setup; no prompt or agent there either, nor on SubagentStart.",
+        "SessionEnd has 1.5 seconds, or as long as the longest timeout of its hooks, up to a minute.",
+    ),
+    refine=_refine,
+    mcp=_mcp,
+    mcp_name="mcp__{}__{}".format,
+    result=_result,
+    wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
+    config=Config(
+        files={
+            "user": "~/.claude/settings.json",
+            "project": ".claude/settings.json",
+            "local": ".claude/settings.local.json",
+            "managed": "/etc/claude-code/managed-settings.json",
+        },
+        reads={
+            "managed": (
+                "/etc/claude-code/managed-settings.d/*.json",
+                f"{_MACOS_SETTINGS}.json",
+                f"{_MACOS_SETTINGS}.d/*.json",
+            )
+        },
+        render=render,
+        parse=parse,
+        events={native: kind for native, kind in EVENTS.items() if native != "ErrorOccurred"},
+        points={
+            # Told to end the turn here, it ends it after the tool has run.
+            "PreToolUse": point(f"prevent allow rewrite {_TEXT_CAPABILITIES}", ask="denies_headless"),
+            "PermissionRequest": point("prevent allow"),  # new input comes only with an allow
+            "PostToolUse": point(f"stop {_TEXT_CAPABILITIES}"),
+            "PostToolUseFailure": point(_TEXT_CAPABILITIES),
+            "PostToolBatch": point(f"prevent {_TEXT_CAPABILITIES}"),
+            "UserPromptSubmit": point(f"prevent stop {_TEXT_CAPABILITIES}"),
+            "UserPromptExpansion": point(f"prevent {_TEXT_CAPABILITIES}"),
+            "SessionStart": point(_TEXT_CAPABILITIES),
+            "SessionEnd": point(hard_timeout_s=60),
+            "Setup": point(_TEXT_CAPABILITIES),
+            "Stop": point(f"retry stop {_TEXT_CAPABILITIES}"),
+            "SubagentStart": point(_TEXT_CAPABILITIES),
+            "SubagentStop": point(f"retry stop {_TEXT_CAPABILITIES}"),
+            "PreCompact": point("prevent"),
+            "PreModelSwitch": point("prevent allow", ask="native"),
+            "PostModelSwitch": point("context", hard_timeout_s=5),
+            "Notification": point("context"),
+            "TaskCreated": point("prevent stop"),
+            "TaskCompleted": point("prevent stop"),
+            "TeammateIdle": point("retry stop"),
+            "ConfigChange": point("prevent"),
+            "Elicitation": point("prevent"),
+            "ElicitationResult": point("prevent"),
+            "WorktreeCreate": point("prevent", install="never", why=f"{_WORKTREE_REASON} makes the worktree"),
+            "WorktreeRemove": point(install="never", why=f"{_WORKTREE_REASON} removes the worktree"),
+        },
+        programs=("claude",),
+        capabilities=frozenset(
+            {"structured_output", "input_rewrite", "llm_evaluated", "http_handler", "async_execution"}
+        ),
+        matching="names joined by bars or commas, else a pattern, unanchored",
+        timeout=600,
+        handlers={
+            "command": {"type": "type"} | COMMAND_KEYS,
+            "http": {"type": "type", "url": "url", "headers": "headers", "allowed_env": "allowedEnvVars"}
+            | {"timeout": "timeout", "status_message": "statusMessage"},
+            "prompt": _PROMPT_HANDLER_KEYS,
+            "agent": _PROMPT_HANDLER_KEYS,
+        },
+        fail_closed_key=("onFailure", "block"),
+        excluded_tools=frozenset({"PowerShell", "MultiEdit", "Task"}),
+        switches=(
+            ("~/.claude/settings.json", ("disableAllHooks",), True),
+            (".claude/settings.json", ("disableAllHooks",), True),
+            (".claude/settings.local.json", ("disableAllHooks",), True),
+            ("/etc/claude-code/managed-settings.json", ("disableAllHooks",), True),
+            ("/etc/claude-code/managed-settings.json", ("allowManagedHooksOnly",), True),
+        ),
+        trust="Say once, in a terminal, that you trust the folder; until then no hook runs there, not even your own.",
+    ),
+)

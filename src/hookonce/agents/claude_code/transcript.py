@@ -1,0 +1,176 @@
+"""Transcript parser of Claude Code: `projects/FOLDER/SESSION.jsonl`, sub-agents in `SESSION/subagents/`.
+
+A sub-agent's file is `SESSION/subagents/agent-ID.jsonl`, with an `agent-ID.meta.json` beside it. A model's
+answer is spread over several lines, one for each block, all with its id and usage. A resumed session goes on
+in its file; a forked one begins with a copy of the old lines. Calls that make a summary are not listed, and
+only in the running totals. Seen with 2.1.325.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hookonce.agents.transcripts.accumulator import (
+    TranscriptAccumulator,
+    TranscriptReader,
+    as_count,
+    as_identifier,
+    as_object,
+    as_objects,
+    as_time,
+    sum_counts,
+)
+from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolCall, UsageTotal
+from hookonce.base.jsontext import load
+from hookonce.model import Object, Subagent, Usage
+
+_SYNTHETIC_MODEL = "<synthetic>"  # the model of lines that no model wrote
+_DURATION_KEYS = ("durationMs", "totalDurationMs")
+# fresh input, read from a cache, written to it, output, reasoning: of an answer, and of the running totals
+_USAGE_KEYS = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+    "thinking_tokens",
+)
+_TOTAL_KEYS = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens", "thinkingTokens")
+
+
+def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
+    accumulator.memory.session = as_identifier(document.get("sessionId")) or accumulator.memory.session
+    kind = document.get("type")
+    if kind == "assistant":
+        _parse_assistant(accumulator, document)
+    elif kind == "user":
+        _parse_user(accumulator, document)
+    elif kind == "system":
+        _parse_system(accumulator, document)
+    elif kind == "cost-state":
+        _parse_totals(accumulator, document)
+
+
+def _parse_system(accumulator: TranscriptAccumulator, document: Object) -> None:
+    if document.get("subtype") == "compact_boundary":
+        _parse_compaction(accumulator, document)
+    elif document.get("subtype") == "api_error":
+        accumulator.note_retries(as_count(document.get("retryAttempt")))
+
+
+def _parse_assistant(accumulator: TranscriptAccumulator, document: Object) -> None:
+    message, subagent = as_object(document.get("message")), _subagent_of(document)
+    message_id, time = as_identifier(message.get("id")), as_time(document.get("timestamp"))
+    if message_id is None:
+        return
+    base = accumulator.common_fields(subagent=subagent)
+    if document.get("isApiErrorMessage") is True:
+        accumulator.add_model_call(ModelCall(id=message_id, time=time, failed=True, **base))
+    elif message.get("model") != _SYNTHETIC_MODEL:
+        usage = as_object(message.get("usage"))
+        call = ModelCall(
+            id=message_id,
+            time=time,
+            model=as_identifier(message.get("model")),
+            usage=_parse_usage(usage),
+            hour_write_tokens=as_count(as_object(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")) or 0,
+            stop_reason=as_identifier(message.get("stop_reason")),
+            parent_call=accumulator.memory.parent_call if subagent else None,
+            **base,
+        )
+        accumulator.add_model_call(call, is_complete=call.stop_reason is not None)
+    for block in as_objects(message.get("content")):
+        tool_id, name = as_identifier(block.get("id")), as_identifier(block.get("name"))
+        if block.get("type") == "tool_use" and tool_id and name:
+            accumulator.open_tool_call(ToolCall(id=tool_id, name=name, model_call=message_id, started=time, **base))
+
+
+def _subagent_of(document: Object) -> Subagent | None:
+    """The sub-agent of a line; older versions have them in the session's own file, and name none."""
+    if document.get("isSidechain") is not True:
+        return None
+    return Subagent(id=as_identifier(document.get("agentId")), type=as_identifier(document.get("attributionAgent")))
+
+
+def _parse_usage(counters: Object) -> Usage | None:
+    flat = counters | {"thinking_tokens": as_object(counters.get("output_tokens_details")).get("thinking_tokens")}
+    return _build_usage([as_count(flat.get(name)) for name in _USAGE_KEYS])
+
+
+def _build_usage(counts: list[int | None]) -> Usage | None:
+    """Usage with all input summed: fresh, cache reads and cache writes are counted apart."""
+    fresh, cache_reads, cache_writes, output, thoughts = counts
+    total_input = sum_counts(fresh, cache_reads, cache_writes)
+    if total_input is None and output is None:
+        return None
+    return Usage(
+        input_tokens=total_input,
+        output_tokens=output,
+        cache_read_tokens=cache_reads,
+        cache_write_tokens=cache_writes,
+        reasoning_tokens=thoughts,
+        total_tokens=sum_counts(total_input, output),
+    )
+
+
+def _parse_user(accumulator: TranscriptAccumulator, document: Object) -> None:
+    if document.get("isSidechain") is not True:
+        accumulator.memory.turn = as_identifier(document.get("promptId")) or accumulator.memory.turn
+    result, time = as_object(document.get("toolUseResult")), as_time(document.get("timestamp"))
+    accumulator.note_model_input(time)
+    duration_ms = next((n for key in _DURATION_KEYS if (n := as_count(result.get(key))) is not None), None)
+    for block in as_objects(as_object(document.get("message")).get("content")):
+        call = as_identifier(block.get("tool_use_id"))
+        if block.get("type") != "tool_result" or call is None:
+            continue
+        if (agent := as_identifier(result.get("agentId"))) is not None:
+            kind = as_identifier(result.get("agentType"))
+            accumulator.add_spawn(SubagentSpawn(id=agent, session=accumulator.memory.session, type=kind, call=call))
+        accumulator.close_tool_call(call, time, ok=block.get("is_error") is not True, duration_ms=duration_ms)
+
+
+def _parse_compaction(accumulator: TranscriptAccumulator, document: Object) -> None:
+    metadata, compaction_id = as_object(document.get("compactMetadata")), as_identifier(document.get("uuid"))
+    if compaction_id is not None:
+        compaction = Compaction(
+            id=compaction_id,
+            time=as_time(document.get("timestamp")),
+            trigger=as_identifier(metadata.get("trigger")),
+            tokens_before=as_count(metadata.get("preTokens")),
+            tokens_after=as_count(metadata.get("postTokens")),
+            **accumulator.common_fields(subagent=_subagent_of(document)),
+        )
+        accumulator.add_compaction(compaction)
+
+
+def _parse_totals(accumulator: TranscriptAccumulator, document: Object) -> None:
+    """Running totals by model; a fork continues those of its origin."""
+    session = accumulator.memory.session
+    for name, counters in as_object(document.get("modelUsage")).items():
+        model, usage = (
+            as_identifier(name),
+            _build_usage([as_count(as_object(counters).get(key)) for key in _TOTAL_KEYS]),
+        )
+        if session is not None and model is not None and usage is not None:
+            accumulator.add_total(UsageTotal(id=f"{session}/{model}", session=session, model=model, usage=usage))
+
+
+def _find_subagent_files(path: Path, _spawns: Sequence[SubagentSpawn]) -> list[Path]:
+    return sorted(path.with_suffix("").joinpath("subagents").glob("**/agent-*.jsonl"))
+
+
+def _read_spawn(path: Path) -> SubagentSpawn | None:
+    """The `.meta.json` beside a sub-agent's file names the call that started it."""
+    subagent_id = as_identifier(path.stem.removeprefix("agent-"))
+    if subagent_id is None or not path.name.startswith("agent-"):
+        return None
+    try:
+        metadata = as_object(load(path.with_suffix(".meta.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return SubagentSpawn(
+        id=subagent_id, type=as_identifier(metadata.get("agentType")), call=as_identifier(metadata.get("toolUseId"))
+    )
+
+
+READER = TranscriptReader(
+    agent="claude-code", parse_line=_parse_line, find_subagent_files=_find_subagent_files, read_spawn=_read_spawn
+)

@@ -1,0 +1,191 @@
+"""Cline config codec: one generated shell script for each event, with the hook table in a comment, parsed back."""
+
+import re
+from importlib.resources import files as resources
+from math import ceil, isfinite
+from shlex import quote
+
+from hookonce.agents._config.entry import lost_gap, resolve_event, warning_gap
+from hookonce.agents._config.generated_code import (
+    CODE_HANDLER,
+    GENERATED_NOTICE,
+    build_code_hooks,
+    build_table_entry,
+    code_file_gap,
+    dump_embeddable_json,
+    matcher_gaps,
+    parse_table_entry,
+    restore_code_file,
+)
+from hookonce.agents._config.matchers.evaluate import WILDCARD
+from hookonce.agents._config.points import config_events, point_of
+from hookonce.base.jsontext import load
+from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
+
+_HEADER = f"#!/bin/sh\n# {GENERATED_NOTICE}\n# table: "
+# In this order: the editor's extension runs a script without an ending only, the command line any of them.
+_SUFFIXES = ("", ".sh", ".bash", ".zsh", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".py", ".ps1")
+_SHELL_SUFFIXES = ("", ".sh", ".bash", ".zsh")
+_DEFAULT_TIMEOUT_S = 30  # for a hook that names no time of its own
+_MAX_TIMEOUT_S = 86400
+_TOOL_NAME = re.compile(
+    rf"[\w-]+|[\w-]*(?:{re.escape(WILDCARD)}[\w-]*)+", re.ASCII
+)  # nothing else is ever a tool's name there
+_VARIABLE_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
+    """A script for each event that has hooks, and beside it the scripts of others."""
+    events: dict[str, list[tuple[int, Hook, Object]]] = {}
+    files: Object = {}
+    gaps: list[Gap] = []
+    for index, hook in hooks:
+        native, event_gaps = resolve_event(agent, index, hook)
+        gaps += event_gaps
+        if native is None:
+            continue
+        if hook.handler.type == CODE_HANDLER:
+            gaps += restore_code_file(agent, index, hook, files, _foreign_hooks)
+        elif (why := _explain_unfit(agent, hook, native)) is not None:
+            gaps.append(lost_gap(index, hook, "handler", why))
+        else:
+            events.setdefault(native, []).append((index, hook, build_table_entry(agent, hook, native, wording)))
+            gaps += matcher_gaps(agent, index, hook)
+    scripts: Object = {}
+    for native, rows in events.items():
+        name = _free_script_name(native, files)
+        gaps += [gap for index, hook, _ in rows for gap in _name_conflict_gaps(agent, native, name, index, hook)]
+        if name is not None:
+            scripts[name] = _render_script(agent, native, [entry for _, _, entry in rows])
+    return {"files": scripts | files}, gaps
+
+
+def _explain_unfit(agent: Agent, hook: Hook, native: str) -> str | None:
+    if hook.handler.command is None:
+        return "there is no command to run"
+    if native not in config_events(agent):
+        return f"{agent.title} runs no script for {native}"
+    words = [hook.handler.command, hook.handler.cwd or "", *hook.handler.env, *hook.handler.env.values()]
+    if any("\0" in word or not _is_valid_unicode(word) for word in words):
+        return "its command holds what no script can hold"
+    invalid_names = [name for name in hook.handler.env if _VARIABLE_NAME.fullmatch(name) is None]
+    return f"{invalid_names[0]} is no name of a variable" if invalid_names else None
+
+
+def _is_valid_unicode(word: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in word)
+
+
+def _free_script_name(native: str, files: Object) -> str | None:
+    lower_names = {name.lower() for name in files}
+    return next((native + ending for ending in _SHELL_SUFFIXES if (native + ending).lower() not in lower_names), None)
+
+
+def _name_conflict_gaps(agent: Agent, native: str, name: str | None, index: int, hook: Hook) -> list[Gap]:
+    if name is None:
+        return [lost_gap(index, hook, "file", f"all names for a script for {native} are taken")]
+    why = f"another script is called {native}, so that {name} runs on Cline's command line only"
+    return [] if name == native else [warning_gap(agent, index, hook, "file", why)]
+
+
+def _render_script(agent: Agent, native: str, entries: list[Object]) -> str:
+    code = resources("hookonce.agents.cline").joinpath("script.sh").read_text(encoding="utf-8")
+    return f"{_HEADER}{dump_embeddable_json({'hooks': entries})}\n{_render_switches(agent, native, entries)}{code}{_render_calls(entries)}"
+
+
+def _render_switches(agent: Agent, native: str, entries: list[Object]) -> str:
+    fails_closed = any(entry.get("on_failure") == "closed" for entry in entries)
+    has_limit = point_of(agent, native).hard_timeout_s is not None
+    return f"closed={'yes' if fails_closed else ''}\nwaited={'yes' if has_limit else ''}\n"
+
+
+def _render_calls(entries: list[Object]) -> str:
+    return "".join(map(_render_call, entries)) + '[ -z "$first" ] || cat "$work/first"\n'
+
+
+def _render_call(entry: Object) -> str:
+    handler = entry["handler"]
+    mode = "async" if handler.get("async") else _timeout_mode(entry)
+    words = [
+        mode,
+        _timeout_text(handler.get("timeout")),
+        _tool_expression(entry.get("tools")),
+        handler.get("cwd", "."),
+        handler["command"],
+    ]
+    variables = [f"{name}={value}" for name, value in handler.get("env", {}).items()]
+    return " ".join(["run", *map(quote, words + variables)]) + "\n"
+
+
+def _timeout_mode(entry: Object) -> str:
+    """What a hook that takes too long comes to, where it says so; only one that blocks can refuse."""
+    action = entry["handler"].get("timeout_action")
+    return "wait" if action is None else "block" if action == "block" and entry.get("blocking") else "warn"
+
+
+def _timeout_text(timeout: Json) -> str:
+    usable = type(timeout) in (int, float) and isfinite(timeout) and timeout > 0
+    return str(min(ceil(timeout), _MAX_TIMEOUT_S) if usable else _DEFAULT_TIMEOUT_S)
+
+
+def _tool_expression(tools: list[Json] | None) -> str:
+    """The names as an expression for grep; a blank is in no tool's name."""
+    if tools is None:
+        return ""
+    names = [name for name in tools if type(name) is str and _TOOL_NAME.fullmatch(name)]
+    return "|".join(name.replace(WILDCARD, "[A-Za-z0-9_-]*") for name in names) or " "
+
+
+def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+    """The hooks of scripts: those of a table of ours, and the scripts of others as they are."""
+    hooks: list[Hook] = []
+    gaps: list[Gap] = []
+    files = document.get("files")
+    for name, text in files.items() if type(files) is dict else ():
+        own_hooks = _parse_own_script(agent, name, text) if type(text) is str else None
+        if own_hooks is not None:
+            hooks += own_hooks
+        elif type(text) is str and (script_hooks := _foreign_hooks(agent, name, text)):
+            why = "was changed by hand" if text.startswith(_HEADER) else "is code"
+            gaps.append(code_file_gap(agent, name, script_hooks, why))
+            hooks += script_hooks
+        else:
+            note = f"{name} is no script for an event of {agent.title}"
+            gaps.append(Gap(where=f"$.files.{name}", strategy="kept out", effect="lost", note=note))
+    return hooks, gaps
+
+
+def _parse_own_script(agent: Agent, name: str, text: str) -> list[Hook] | None:
+    """The hooks of a script of ours; None for any other, and for one that no longer does what its table says."""
+    if not text.startswith(_HEADER):
+        return None
+    line, _, rest = text.removeprefix(_HEADER).partition("\n")
+    try:
+        table = load(line)
+    except (ValueError, RecursionError):
+        return None
+    entries = table.get("hooks") if type(table) is dict else None
+    if type(entries) is not list:
+        return None
+    hooks = [hook for entry in entries if (hook := parse_table_entry(agent, entry)) is not None]
+    if not hooks or len(hooks) < len(entries):
+        return None
+    native = _event_of_script(agent, name) or entries[0]["on"]
+    is_unchanged = all(entry["on"] == native for entry in entries) and rest.startswith(
+        _render_switches(agent, native, entries)
+    )
+    return hooks if is_unchanged and rest.endswith(f"\n{_render_calls(entries)}") else None
+
+
+def _event_of_script(agent: Agent, name: str) -> str | None:
+    events = {(native + ending).lower(): native for native in config_events(agent) for ending in _SUFFIXES}
+    return events.get(name.lower())
+
+
+def _foreign_hooks(agent: Agent, name: str, text: str) -> list[Hook]:
+    native = _event_of_script(agent, name)
+    return (
+        []
+        if native is None or _parse_own_script(agent, name, text) is not None
+        else build_code_hooks(agent, name, text, [native])
+    )

@@ -1,0 +1,81 @@
+"""Replies to Cline: a JSON object on stdout, whatever the exit code; denying a call ends the run."""
+
+from typing import Any
+
+from hookonce.agents._reply.answer import have_type, json_reply, parse_object
+from hookonce.model import Decision, Object, Reply
+
+_BEFORE_TOOL, _AFTER_TOOL, _PROMPT = "PreToolUse", "PostToolUse", "UserPromptSubmit"
+# Scripts and payloads name the events differently. At all others nobody waits for an answer.
+_EVENT_NAMES = {
+    _BEFORE_TOOL: _BEFORE_TOOL,
+    "tool_call": _BEFORE_TOOL,
+    _AFTER_TOOL: _AFTER_TOOL,
+    "tool_result": _AFTER_TOOL,
+    _PROMPT: _PROMPT,
+    "prompt_submit": _PROMPT,
+}
+_CONTROL_PREFIX = "HOOK_CONTROL\t"  # begins a line that is the answer, among others that are a log
+# Arguments that we show beside the lists they stand in; Cline looks at the lists.
+_LIST_ARGUMENTS = {"command": "commands", "path": "files", "pattern": "queries", "url": "requests"}
+
+
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision in the keys that both of Cline's programs know; its editor lacks `context` and new input."""
+    cancels = decision.outcome == "deny" or decision.proceed is False
+    fields = {
+        "cancel": True if cancels else None,
+        "errorMessage": decision.reason if cancels else None,
+        "contextModification": decision.context,
+        "overrideInput": None if native_input is None else _drop_stale_lists(native_input),
+    }
+    return json_reply(fields)
+
+
+def _drop_stale_lists(native_input: Object) -> Object:
+    """Drop each list that differs from the argument beside it, because that argument is what a hook changed."""
+    stale = {
+        list_name
+        for argument, list_name in _LIST_ARGUMENTS.items()
+        if argument in native_input
+        and list_name in native_input
+        and not _is_same_text(native_input, argument, list_name)
+    }
+    return {key: value for key, value in native_input.items() if key not in stale}
+
+
+def _is_same_text(native_input: Object, argument: str, list_name: str) -> bool:
+    entries: Any = native_input[list_name] if type(native_input[list_name]) is list else []
+    texts = [entry.get(argument) if type(entry) is dict else entry for entry in entries]
+    return bool("\n".join(map(str, texts)) == native_input[argument])
+
+
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a hook's reply as Cline does, which ignores exit codes; None for an invalid object."""
+    event = _EVENT_NAMES.get(native)
+    text = _extract_control_line(hook_reply.stdout).strip()
+    if event is None or not text:
+        return Decision()
+    fields = parse_object(text)
+    if fields is None or not have_type(fields, bool, "cancel"):
+        return None
+    if not have_type(fields, str, "errorMessage", "context", "contextModification"):
+        return None
+    return _build_decision(event, fields)
+
+
+def _extract_control_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.startswith(_CONTROL_PREFIX)]
+    return lines[-1].removeprefix(_CONTROL_PREFIX) if lines else text
+
+
+def _build_decision(event: str, fields: Object) -> Decision:
+    """A message that cancels nothing becomes context, if there is no other."""
+    cancels, message = fields.get("cancel") is True, fields.get("errorMessage") or None
+    context = fields.get("context") or fields.get("contextModification") or None
+    if cancels:
+        denial = Decision(proceed=False) if event == _AFTER_TOOL else Decision(outcome="deny")
+        return Decision(outcome=denial.outcome, proceed=denial.proceed, reason=message, context=context)
+    override = fields.get("overrideInput") if event == _BEFORE_TOOL else None
+    updated_input = override if override is None or type(override) is dict else {"input": override}
+    return Decision(context=context or message, updated_input=updated_input)

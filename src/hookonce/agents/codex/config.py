@@ -1,0 +1,261 @@
+"""Codex config codec, and the trust hashes of reviewed hooks: grouped hooks in JSON or TOML under a strict parser.
+
+A value of a wrong type, or a handler of a type that it does not know, makes Codex leave out the whole file
+without a word. So whatever a hook brings along is validated before it is written.
+
+Codex keeps which hooks its user has reviewed under `[hooks.state]` of the user's config.toml and runs nothing
+else: by the hook's key, a hash. The hash is over the hook as Codex understands it, with defaults filled in, so
+that the layout of the file does not matter; the key names its place in the file, so that the order does. Agrees
+with `hooks/list` of Codex 0.166.0.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from math import ceil
+from typing import Any
+
+from msgspec.structs import replace
+
+from hookonce.agents._config import groups as _grouped
+from hookonce.agents._config.entry import lost_gap, misplaced_hook_gaps, own_keys, warning_gap
+from hookonce.agents._config.groups import map_entries
+from hookonce.agents._config.matchers.aliases import canonicalize_words, misread_word_gaps, restore_native_words
+from hookonce.agents._decode.claude_vocabulary import EVENTS as FAMILY
+from hookonce.agents._decode.claude_vocabulary import pick
+from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
+
+EVENTS = pick(
+    FAMILY,
+    *("PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "SessionStart", "SessionEnd"),
+    *("Stop", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact"),
+) | {"Interrupt": "interrupt", "PreModelRequest": "before_model", "PostModelRequest": "after_model"}
+
+_SETTINGS = frozenset({"state", "managed_dir", "windows_managed_dir"})  # what TOML holds beside the events
+_OTHER_HANDLER_TYPES = frozenset({"mcp_tool", "prompt", "agent"})  # what Codex's parser knows beside commands
+# Further names that matchers may use for what Codex itself calls apply_patch and spawn_agent.
+_ALIASES: dict[str, list[Json]] = {
+    "Edit": ["file_write", "file_edit"],
+    "Write": ["file_write", "file_edit"],
+    "Agent": ["agent"],
+}
+_WINDOWS_KEY, _WINDOWS_KEY_ALIAS = "commandWindows", "command_windows"
+_VALUE_TYPES: dict[str, type] = {
+    "timeout": int,
+    "async": bool,
+    "statusMessage": str,
+    "additionalContextLimit": int,
+    _WINDOWS_KEY: str,
+    "server": str,
+    "tool": str,
+    "input": dict,
+}
+
+
+def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
+    """The configuration of these hooks, with nothing in it that would cost the whole file."""
+    accepted_hooks: list[tuple[int, Hook]] = []
+    gaps: list[Gap] = []
+    for index, hook in hooks:
+        why = _explain_refusal(agent, hook)
+        if why is not None:
+            gaps.append(lost_gap(index, hook, "handler", why))
+        else:
+            accepted_hooks.append(
+                (index, restore_native_words(agent, _fit_handler(agent, index, hook, gaps), _word_meaning))
+            )
+    document, group_gaps = _grouped.render(agent, accepted_hooks, wording)
+    return {"hooks": map_entries(document["hooks"], _drop_wrong_types)}, gaps + group_gaps + misread_word_gaps(
+        agent, accepted_hooks, _word_meaning
+    )
+
+
+def _explain_refusal(agent: Agent, hook: Hook) -> str | None:
+    """Why Codex would refuse a file with this handler in it; what has no entry at all is not asked."""
+    own = own_keys(agent, hook)
+    if hook.handler.type == "command":
+        return None if type(hook.handler.command) is str else "there is no command"
+    kind = hook.handler.type.removeprefix(f"{agent.name}:")
+    if not own or (kind in _OTHER_HANDLER_TYPES and own.get("type") == kind and _is_entry(kind, own)):
+        return None
+    return f"{agent.title} reads no file with a handler like this"
+
+
+def _is_entry(kind: str, own: Object) -> bool:
+    if kind != "mcp_tool":
+        return True
+    return type(own.get("server")) is str and type(own.get("tool")) is str and _is_toml(own.get("input", {}))
+
+
+def _is_toml(value: Any) -> bool:
+    """Whether TOML can say it: no null, and no number beyond 64 bits."""
+    if type(value) is dict:
+        return all(map(_is_toml, value.values()))
+    if type(value) is list:
+        return all(map(_is_toml, value))
+    return value is not None and (type(value) is not int or -(2**63) <= value < 2**63)
+
+
+def _fit_handler(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Hook:
+    handler = hook.handler
+    if handler.timeout is not None and (whole := ceil(handler.timeout)) != handler.timeout:
+        note = f"{agent.title} counts whole seconds: {handler.timeout:g} become {whole}"
+        gaps.append(warning_gap(agent, index, hook, "timeout", note))
+        handler = replace(handler, timeout=whole)
+    other_systems = [name for name, text in handler.platform.items() if name != "windows" and text != handler.command]
+    if other_systems:
+        note = f"{agent.title} has another command for Windows only, none for {' and '.join(other_systems)}"
+        gaps.append(warning_gap(agent, index, hook, "platform_commands", note))
+    windows = {name: text for name, text in handler.platform.items() if name == "windows"}
+    data = {
+        name: value
+        for name, value in hook.provider_data.get(agent.name, {}).items()
+        if name not in (_WINDOWS_KEY, _WINDOWS_KEY_ALIAS)
+    }
+    return replace(
+        hook, handler=replace(handler, platform=windows), provider_data=hook.provider_data | {agent.name: data}
+    )
+
+
+def _drop_wrong_types(entry: Object) -> Object:
+    """The entry without values of a wrong type; of the commands, the one for Windows under its one key."""
+    windows = entry.get(_WINDOWS_KEY)
+    if type(windows) is dict:
+        entry = entry | {_WINDOWS_KEY: windows.get("windows")}
+    return {key: value for key, value in entry.items() if key != _WINDOWS_KEY_ALIAS and _has_right_type(key, value)}
+
+
+def _has_right_type(key: str, value: Any) -> bool:
+    if value is None:
+        return key != "async"
+    if _VALUE_TYPES.get(key) is int:
+        return type(value) is int and value >= 0
+    return key not in _VALUE_TYPES or type(value) is _VALUE_TYPES[key]
+
+
+def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+    """The hooks of a hooks.json, of a config.toml or of a requirements.toml."""
+    table = document.get("hooks")
+    events = {key: value for key, value in table.items() if key not in _SETTINGS} if type(table) is dict else {}
+    hooks, gaps = _grouped.parse(agent, {"hooks": map_entries(events, _read_windows_command)})
+    gaps += misplaced_hook_gaps(agent, document)
+    if "notify" in document:
+        note = "the program under notify is told of a turn's end by its last argument, and is no hook"
+        gaps.append(Gap(where="$.notify", capability="event", strategy="kept out", effect="lost", note=note))
+    return [canonicalize_words(agent, hook, _word_meaning) for hook in hooks], gaps
+
+
+def _word_meaning(word: str) -> list[Json]:
+    return _ALIASES.get(word, [word])
+
+
+def _read_windows_command(entry: Object) -> Object:
+    text = entry.get(_WINDOWS_KEY, entry.get(_WINDOWS_KEY_ALIAS))
+    if type(text) not in (str, dict):
+        return entry
+    rest = {key: value for key, value in entry.items() if key not in (_WINDOWS_KEY, _WINDOWS_KEY_ALIAS)}
+    return rest | {_WINDOWS_KEY: {"windows": text}} if type(text) is str else rest
+
+
+_DEFAULT_TIMEOUT_S, _SHORT_DEFAULT_TIMEOUT_S, _SHORT_MAX_TIMEOUT_S = (
+    600,
+    1,
+    3,
+)  # seconds: by default, by default where time is short, and at most there
+_SHORT_EVENTS = frozenset({"SessionEnd", "Interrupt"})
+_EVENTS_WITHOUT_MATCHER = frozenset({"UserPromptSubmit", "Stop", "Interrupt", "PreModelRequest", "PostModelRequest"})
+_EVENTS_WITH_CONTEXT = frozenset({"PreToolUse", "PostToolUse", "SessionStart", "UserPromptSubmit", "SubagentStart"})
+_DEFAULT_CONTEXT_TOKENS = 2500  # tokens of context, if an entry says nothing else
+_NUMBER_KEY = "$serde_json::private::Number"  # how numbers in a tool's input come out of Codex's own library
+
+
+def trust_entries(
+    path: str, document: Object, is_selected: Callable[[str], bool] = bool, *, windows: bool = os.name == "nt"
+) -> dict[str, Object]:
+    """The table of each wanted command of a configuration file, by its key: it was reviewed as it is now.
+
+    `path` is the file as Codex names it: a link of that name is not followed, nor one to the home directory, but
+    a folder that CODEX_HOME names is. A document that Codex would refuse gives tables that it never looks at.
+    """
+    return {
+        f"{path}:{_event_label(event)}:{number}:{place}": {"trusted_hash": _trust_hash(event, group, handler)}
+        for event, number, place, group, entry in _iterate_entries(document)
+        if (handler := _normalize_handler(event, entry, windows=windows)) is not None
+        and (is_selected is bool or is_selected(str(entry.get("command"))))
+    }
+
+
+def _iterate_entries(document: Object) -> Iterator[tuple[str, int, int, Object, Object]]:
+    table = document.get("hooks")
+    for event, groups in table.items() if type(table) is dict else ():
+        for number, group in enumerate(groups if event in EVENTS and type(groups) is list else ()):
+            entries = group.get("hooks") if type(group) is dict else None
+            for place, entry in enumerate(entries if type(entries) is list else ()):
+                if type(entry) is dict:
+                    yield event, number, place, group, entry
+
+
+def _event_label(event: str) -> str:
+    return re.sub(r"\B([A-Z])", r"_\1", event).lower()
+
+
+def _normalize_handler(event: str, entry: Object, *, windows: bool) -> Object | None:
+    """The handler as it is hashed; None if Codex does not run it."""
+    fields: Object = {"type": entry.get("type"), "timeout": _timeout_s(event, entry.get("timeout"))}
+    if type(entry.get("statusMessage")) is str:
+        fields["statusMessage"] = entry["statusMessage"]
+    if fields["type"] == "command":
+        command = _command(entry, windows=windows)
+        limit = entry.get("additionalContextLimit")
+        context_limit = (
+            {"additionalContextLimit": limit}
+            if event in _EVENTS_WITH_CONTEXT and limit not in (None, _DEFAULT_CONTEXT_TOKENS)
+            else {}
+        )
+        return (
+            fields | {"command": command, "async": entry.get("async") is True} | context_limit
+            if command.strip()
+            else None
+        )
+    if fields["type"] == "mcp_tool" and event != "SessionEnd":
+        return fields | {"server": entry.get("server"), "tool": entry.get("tool"), "input": _tool_input(entry)}
+    return None
+
+
+def _command(entry: Object, *, windows: bool) -> str:
+    windows_command = entry.get("commandWindows", entry.get("command_windows"))
+    command = windows_command if windows and type(windows_command) is str else entry.get("command")
+    return command if type(command) is str else ""
+
+
+def _timeout_s(event: str, value: Any) -> int:
+    seconds = (
+        max(value, 1)
+        if type(value) is int
+        else _SHORT_DEFAULT_TIMEOUT_S
+        if event in _SHORT_EVENTS
+        else _DEFAULT_TIMEOUT_S
+    )
+    return min(seconds, _SHORT_MAX_TIMEOUT_S) if event in _SHORT_EVENTS else seconds
+
+
+def _tool_input(entry: Object) -> Any:
+    return _wrap_numbers(entry.get("input", {}))
+
+
+def _wrap_numbers(value: Any) -> Any:
+    if type(value) is dict:
+        return {key: _wrap_numbers(inner) for key, inner in value.items()}
+    if type(value) is list:
+        return [_wrap_numbers(inner) for inner in value]
+    return {_NUMBER_KEY: json.dumps(value)} if type(value) in (int, float) else value
+
+
+def _trust_hash(event: str, group: Object, handler: Object) -> str:
+    identity: Object = {"event_name": _event_label(event), "hooks": [handler]}
+    if event not in _EVENTS_WITHOUT_MATCHER and type(group.get("matcher")) is str:
+        identity["matcher"] = group["matcher"]
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{sha256(text.encode(errors='surrogatepass')).hexdigest()}"

@@ -1,0 +1,182 @@
+"""Transcript parser of Codex: `sessions/YEAR/MONTH/DAY/rollout-TIME-THREAD.jsonl`; sub-agents are threads.
+
+A sub-agent's thread has a file of its own. Each answer has a usage record since about 0.160; before there are
+only running totals after each answer, some of them twice. A forked thread may begin with lines of another
+one. Seen with 0.166.0.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from hookonce.agents.transcripts.accumulator import (
+    TranscriptAccumulator,
+    TranscriptReader,
+    as_count,
+    as_identifier,
+    as_object,
+    as_objects,
+    as_time,
+)
+from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolCall
+from hookonce.model import Object, Subagent, Usage
+
+_CALL_TYPES = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
+_OUTPUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
+_OK_BY_STATUS = {"completed": True, "failed": False, "declined": False}
+_USAGE_KEYS = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_read_tokens": "cached_input_tokens",
+    "cache_write_tokens": "cache_write_input_tokens",
+    "reasoning_tokens": "reasoning_output_tokens",
+    "total_tokens": "total_tokens",
+}
+
+
+def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
+    payload, time, kind = as_object(document.get("payload")), as_time(document.get("timestamp")), document.get("type")
+    if kind == "session_meta":
+        _parse_session_meta(accumulator, payload)
+    elif kind == "turn_context":
+        accumulator.memory.model = as_identifier(payload.get("model")) or accumulator.memory.model
+        accumulator.memory.turn = as_identifier(payload.get("turn_id")) or accumulator.memory.turn
+        accumulator.note_model_input(time)
+    elif kind == "token_usage_record":
+        _parse_usage_record(accumulator, payload, time)
+    elif kind == "compacted":
+        _parse_compaction(accumulator, payload, time)
+    elif kind == "response_item":
+        _parse_response_item(accumulator, payload, time)
+    elif kind == "event_msg":
+        _parse_event(accumulator, payload, time)
+
+
+def _parse_session_meta(accumulator: TranscriptAccumulator, payload: Object) -> None:
+    """The first such line is the file's own; others are copied from the thread that it was forked from."""
+    memory = accumulator.memory
+    if memory.session is not None:
+        return
+    thread = as_identifier(payload.get("id"))
+    memory.session = as_identifier(payload.get("session_id")) or thread
+    if payload.get("thread_source") == "subagent" or "subagent" in as_object(payload.get("source")):
+        memory.subagent = Subagent(
+            id=thread,
+            type=as_identifier(payload.get("agent_role")),
+            parent=as_identifier(payload.get("parent_thread_id")),
+        )
+
+
+def _thread_id(accumulator: TranscriptAccumulator) -> str | None:
+    subagent = accumulator.memory.subagent
+    return subagent.id if subagent else accumulator.memory.session
+
+
+def _parse_usage_record(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
+    response_id, usage = as_identifier(payload.get("response_id")), _parse_usage(as_object(payload.get("usage")))
+    accumulator.memory.one_by_one = True
+    if response_id is not None and as_identifier(payload.get("thread_id")) == _thread_id(accumulator):
+        turn = as_identifier(payload.get("turn_id")) or accumulator.memory.turn
+        model = accumulator.memory.model
+        accumulator.add_model_call(
+            ModelCall(id=response_id, time=time, model=model, usage=usage, **accumulator.common_fields(turn=turn))
+        )
+
+
+def _parse_usage(counters: Object) -> Usage | None:
+    counts = {ours: as_count(counters.get(theirs)) for ours, theirs in _USAGE_KEYS.items()}
+    return Usage(**counts) if counts["input_tokens"] is not None or counts["output_tokens"] is not None else None
+
+
+def _parse_event(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
+    kind = payload.get("type")
+    if kind == "token_count":
+        _parse_token_count(accumulator, as_object(payload.get("info")), time)
+    elif kind == "item_completed":
+        _parse_item_completed(accumulator, payload, time)
+    elif kind == "task_complete" and payload.get("error"):
+        turn = as_identifier(payload.get("turn_id")) or accumulator.memory.turn
+        base = accumulator.common_fields(turn=turn)
+        accumulator.add_model_call(
+            ModelCall(id=f"{turn}/error", time=time, model=accumulator.memory.model, failed=True, **base)
+        )
+
+
+def _parse_token_count(accumulator: TranscriptAccumulator, info: Object, time: str | None) -> None:
+    """Context size, which completes a pending compaction, and the running total, which changes with each call."""
+    memory, last = accumulator.memory, as_object(info.get("last_token_usage"))
+    context = as_count(last.get("total_tokens"))
+    if context is None:
+        return
+    if memory.compacting is not None:
+        accumulator.add_compaction(replace(memory.compacting, tokens_after=context))
+        memory.compacting = None
+    memory.context = context
+    total_tokens, usage = as_count(as_object(info.get("total_token_usage")).get("total_tokens")), _parse_usage(last)
+    is_call = total_tokens is not None and total_tokens != memory.counted and bool(last.get("input_tokens"))
+    memory.counted = total_tokens
+    if is_call and not memory.one_by_one:
+        call_id = f"{_thread_id(accumulator)}/{total_tokens}"
+        accumulator.add_model_call(
+            ModelCall(id=call_id, time=time, model=memory.model, usage=usage, **accumulator.common_fields()),
+            has_ask_time=False,
+        )
+
+
+def _parse_compaction(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
+    """Held until the next token count gives the remaining context; one that is still held has no such count."""
+    memory = accumulator.memory
+    if memory.compacting is not None:
+        accumulator.add_compaction(memory.compacting)
+    compaction_id = as_identifier(payload.get("window_id")) or f"{_thread_id(accumulator)}/{time}"
+    memory.compacting = Compaction(
+        id=compaction_id, time=time, tokens_before=memory.context, **accumulator.common_fields()
+    )
+
+
+def _parse_response_item(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
+    call, name = (
+        as_identifier(payload.get("call_id")),
+        as_identifier(payload.get("name")) or as_identifier(payload.get("type")),
+    )
+    if call is None or name is None:
+        return
+    if payload.get("type") in _CALL_TYPES:
+        namespace = as_identifier(payload.get("namespace"))
+        tool_name = f"{namespace}__{name}" if namespace and namespace.startswith("mcp__") else name
+        accumulator.open_tool_call(ToolCall(id=call, name=tool_name, started=time, **accumulator.common_fields()))
+    elif payload.get("type") in _OUTPUT_TYPES:
+        accumulator.note_model_input(time)
+        accumulator.close_tool_call(call, time, ok=None)
+
+
+def _parse_item_completed(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
+    """Status and duration of a tool call, which the line with its output lacks; or a prompt."""
+    item = as_object(payload.get("item"))
+    if item.get("type") == "UserMessage":
+        accumulator.note_model_input(time)
+    call, start_ms, end_ms = (
+        as_identifier(item.get("id")),
+        as_count(payload.get("started_at_ms")),
+        as_count(payload.get("completed_at_ms")),
+    )
+    if call is None:
+        return
+    duration_ms = end_ms - start_ms if start_ms is not None and end_ms is not None and end_ms >= start_ms else None
+    accumulator.update_tool_call(call, ok=_OK_BY_STATUS.get(str(item.get("status"))), duration_ms=duration_ms)
+    if item.get("tool") == "spawn_agent":
+        for receiver in as_objects(item.get("receiver_agents")):
+            if (thread := as_identifier(receiver.get("thread_id"))) is not None:
+                role = as_identifier(receiver.get("agent_role"))
+                accumulator.add_spawn(SubagentSpawn(id=thread, type=role, call=call, **accumulator.common_fields()))
+
+
+def _find_subagent_files(path: Path, spawns: Sequence[SubagentSpawn]) -> list[Path]:
+    """A thread's file lies under the day on which it began, which need not be that of its parent."""
+    names = {spawn.id for spawn in spawns if spawn.id.replace("-", "").isalnum()}
+    sessions = path.parents[3] if len(path.parents) > 3 else path.parent  # noqa: PLR2004  YEAR/MONTH/DAY
+    return sorted(file for name in names for file in sessions.glob(f"*/*/*/rollout-*-{name}.jsonl"))
+
+
+READER = TranscriptReader(agent="codex", parse_line=_parse_line, find_subagent_files=_find_subagent_files)

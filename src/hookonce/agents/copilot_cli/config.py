@@ -1,0 +1,354 @@
+"""Config codec of Copilot CLI and Copilot in VS Code: entries under their event, or in groups.
+
+An entry has a command for every system, for one shell or for one system; which keys count is in `EntryKeys`.
+"""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any, NamedTuple, get_args
+
+from msgspec.structs import replace
+
+from hookonce.agents._config.entry import (
+    ConfigEntry,
+    build_hook,
+    config_of,
+    lost_gap,
+    misplaced_hook_gaps,
+    no_tool_note,
+    placement_of,
+    read_entry,
+    resolve_event,
+    warning_gap,
+    write_entry,
+)
+from hookonce.agents._config.groups import TOOL_EVENTS
+from hookonce.agents._config.matchers.coverage import matches_every_tool
+from hookonce.agents._config.matchers.reachability import fits_known_tools, reachability_gaps
+from hookonce.agents._config.points import canonical_event_of
+from hookonce.agents.copilot_cli import matcher as _copilot_matcher
+from hookonce.model import Agent, Gap, HandlerType, Hook, Object, Wording
+
+# The keys of commands; the first of them that an entry has is the command wherever no other key says otherwise.
+_COMMAND_KEYS = ("command", "bash", "powershell", "linux", "osx", "windows")
+_ARGV_KEYS = frozenset({"exec", "args"})
+# Keys that decide what runs, or when: nobody's extra data may bring one in.
+RESERVED_KEYS = frozenset({"type", "matcher", "hooks", *_COMMAND_KEYS, *_ARGV_KEYS})
+
+
+class EntryKeys(NamedTuple):
+    """The entry keys that one of the two Copilots reads.
+
+    `systems` has the keys of a system's own command, the stronger first, and `timeouts` the two keys of the timeout
+    likewise; `overrides` is the column under which the table of handlers shows the former. `matcher_events` are the
+    events at which a matcher on tools counts, `head` is what every file begins with, and `allows_exec` tells whether
+    an entry may name a program and its arguments instead of a command for a shell.
+    """
+
+    systems: Mapping[str, tuple[str, str]]
+    timeouts: tuple[str, str]
+    overrides: str
+    matcher_events: frozenset[str] = frozenset()
+    head: Mapping[str, int] = {}
+    allows_exec: bool = False
+
+
+Commands = tuple[str | None, dict[str, str]]  # the command, and those of single systems
+
+
+def commands_of(entry_keys: EntryKeys, entry: Object) -> Commands:
+    """The command of an entry, and the commands of systems that run another one."""
+    texts = _command_texts(entry)
+    if not texts:
+        return (_join_argv(entry) if entry_keys.allows_exec else None), {}
+    command = next(iter(texts.values()))
+    system_commands = {
+        system: next((texts[key] for key in keys if key in texts), None) for system, keys in entry_keys.systems.items()
+    }
+    return command, {system: text for system, text in system_commands.items() if text not in (None, command)}
+
+
+def _command_texts(entry: Object) -> dict[str, str]:
+    return {key: entry[key] for key in _COMMAND_KEYS if type(entry.get(key)) is str and entry[key]}
+
+
+def _join_argv(entry: Object) -> str | None:
+    program, arguments = entry.get("exec"), entry.get("args", [])
+    if type(program) is not str or not program or type(arguments) is not list:
+        return None
+    return shlex.join([program, *arguments]) if all(type(word) is str for word in arguments) else None
+
+
+def effective_keys(entry_keys: EntryKeys, entry: Object) -> list[str]:
+    """The keys of an entry that decide what runs, without keys that a stronger one overrides."""
+    texts = _command_texts(entry)
+    if not texts:
+        return [key for key in ("exec", "args") if key in entry]
+    system_keys = (next((key for key in keys if key in texts), None) for keys in entry_keys.systems.values())
+    return list(dict.fromkeys(key for key in (next(iter(texts)), *system_keys) if key is not None))
+
+
+def single_system_key(entry_keys: EntryKeys, entry: Object) -> str | None:
+    """The key of the only command, if it is one for a single system."""
+    keys = effective_keys(entry_keys, entry)
+    return keys[0] if len(keys) == 1 and keys[0] in {"powershell", "windows", "linux", "osx"} else None
+
+
+def normalize_entry(entry_keys: EntryKeys, entry: Object) -> Object:
+    """The entry under the keys of the table of handlers: one command, its overrides, one timeout."""
+    command, overrides = commands_of(entry_keys, entry)
+    command_keys = {*effective_keys(entry_keys, entry), entry_keys.overrides}
+    rest = normalize_timeout_key(entry_keys, {key: value for key, value in entry.items() if key not in command_keys})
+    return rest | {"command": command} | ({entry_keys.overrides: overrides} if overrides else {})
+
+
+def spell_entry(entry_keys: EntryKeys, entry: Object, keys: Any) -> Object:
+    """A normalized entry under the agent's own keys, the hinted ones if they mean the same."""
+    key_hints = keys if type(keys) is list else None
+    command = entry["command"]
+    commands = command, {name: text for name, text in entry.get(entry_keys.overrides, {}).items() if text != command}
+    command_entry = _spell_commands(entry_keys, commands, key_hints)
+    rest = {key: value for key, value in entry.items() if key not in {"command", entry_keys.overrides, *_ARGV_KEYS}}
+    for key in rest.keys() & set(_COMMAND_KEYS):  # a key that nobody hears may stay
+        if type(rest[key]) is not str or commands_of(entry_keys, command_entry | {key: rest[key]}) != commands:
+            del rest[key]
+    if key_hints is not None and "type" not in key_hints:
+        rest.pop("type", None)
+    return restore_timeout_key(entry_keys, rest | command_entry, keys)
+
+
+def normalize_timeout_key(entry_keys: EntryKeys, entry: Object) -> Object:
+    """The entry with its timeout under the stronger key."""
+    strong, weak = entry_keys.timeouts
+    is_weak_only = strong not in entry and type(entry.get(weak)) in (int, float)
+    return {strong if is_weak_only and key == weak else key: value for key, value in entry.items()}
+
+
+def restore_timeout_key(entry_keys: EntryKeys, entry: Object, keys: Any) -> Object:
+    """The entry with its timeout under the weaker key, if it stood there alone."""
+    strong, weak = entry_keys.timeouts
+    if type(keys) is not list or strong in keys or weak not in keys or weak in entry or strong not in entry:
+        return entry
+    return {weak if key == strong else key: value for key, value in entry.items()}
+
+
+def _spell_commands(entry_keys: EntryKeys, commands: Commands, key_hints: list[Any] | None) -> Object:
+    """Commands under the wanted keys, or under the agent's first choice if those would say something else."""
+    entry = {} if key_hints is None else _spell_with_keys(entry_keys, commands, key_hints)
+    return entry if entry and commands_of(entry_keys, entry) == commands else _spell_by_default(entry_keys, commands)
+
+
+def _spell_with_keys(entry_keys: EntryKeys, commands: Commands, key_hints: list[Any]) -> Object:
+    command, overrides = commands
+    first = next((key for key in _COMMAND_KEYS if key in key_hints), None)
+    if first is None:
+        return _split_argv(command or "") if "exec" in key_hints else {}
+    entry: Object = {first: command}
+    for system, keys in entry_keys.systems.items():
+        key = next((key for key in keys if key in key_hints), first)
+        entry.setdefault(key, overrides.get(system, command))
+    return entry
+
+
+def _split_argv(command: str) -> Object:
+    try:
+        program, *arguments = shlex.split(command)
+    except ValueError:
+        return {}
+    return {"exec": program} | ({"args": arguments} if arguments else {})
+
+
+def _spell_by_default(entry_keys: EntryKeys, commands: Commands) -> Object:
+    """A shell that serves two systems gets a command of its own only if both want the same."""
+    command, overrides = commands
+    entry: Object = {"command": command}
+    for system, (strong, weak) in entry_keys.systems.items():
+        systems = [name for name, keys in entry_keys.systems.items() if keys[0] == strong]
+        if system in overrides:
+            alike = all(overrides.get(name) == overrides[system] for name in systems)
+            entry[strong if alike else weak] = overrides[system]
+    return entry
+
+
+def render(
+    entry_keys: EntryKeys, agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording
+) -> tuple[Object, list[Gap]]:
+    """The configuration of these hooks, and what it cannot say."""
+    events: Object = {}
+    gaps: list[Gap] = []
+    for index, hook in hooks:
+        native, hook_gaps = resolve_event(agent, index, hook)
+        gaps += hook_gaps
+        if native is None:
+            continue
+        if hook.handler.type == "command" and not hook.handler.command:
+            gaps.append(lost_gap(index, hook, "handler", "there is a command for some systems only"))
+            continue
+        matcher, hook_gaps = _render_matcher(entry_keys, agent, native, index, hook)
+        gaps += hook_gaps
+        if any(gap.effect == "lost" for gap in hook_gaps):
+            continue
+        entry = _render_entry(entry_keys, agent, hook, native, wording)
+        gaps += _doubt_gaps(entry_keys, agent, index, hook, entry)
+        _insert_entry(events.setdefault(native, []), placement_of(agent, hook), matcher, entry)
+    return {**entry_keys.head, "hooks": events}, gaps
+
+
+def _render_entry(entry_keys: EntryKeys, agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:
+    keys = config_of(agent).handlers.get(hook.handler.type)
+    entry = write_entry(agent, hook, native, wording)
+    key_hints = placement_of(agent, hook).get("keys")
+    if keys is None:
+        return _without_keys(entry, "matcher", "hooks")
+    if hook.handler.type != "command":
+        plain = {key: value for key, value in entry.items() if key in keys.values() or key not in RESERVED_KEYS}
+        return restore_timeout_key(entry_keys, plain, key_hints)
+    if not hook.handler.platform:
+        entry.pop(entry_keys.overrides, None)
+    return spell_entry(entry_keys, _without_keys(entry, "matcher", "hooks"), key_hints)
+
+
+def _insert_entry(items: list[Object], placement: Object, matcher: Object, entry: Object) -> None:
+    """Beside the others, or into a group; a group is joined only by who has its matcher."""
+    if placement.get("nested") is not True:
+        items.append(entry | matcher)
+        return
+    last = items[-1] if items else {}
+    if placement.get("joined") is True and "hooks" in last and last.get("matcher") == matcher.get("matcher"):
+        last["hooks"].append(entry)
+        return
+    extra = placement.get("group")
+    items.append(
+        (_without_keys(extra, "matcher", "hooks") if type(extra) is dict else {}) | matcher | {"hooks": [entry]}
+    )
+
+
+def _render_matcher(
+    entry_keys: EntryKeys, agent: Agent, native: str, index: int, hook: Hook
+) -> tuple[Object, list[Gap]]:
+    own_matcher = placement_of(agent, hook).get("matcher")
+    heeds_matcher = hook.event in entry_keys.matcher_events
+    if type(own_matcher) is str and hook.matcher == (
+        _copilot_matcher.from_native(agent, own_matcher) if heeds_matcher else None
+    ):
+        return {"matcher": own_matcher}, []
+    if matches_every_tool(hook.matcher):
+        return {}, []
+    if heeds_matcher:
+        text = _copilot_matcher.to_native(agent, hook.matcher, camel=native[0].islower())
+        why = _copilot_matcher.explain_mismatch(agent, hook.matcher, text)
+        return {"matcher": text}, reachability_gaps(agent, index, hook, [] if why is None else [why])
+    ignored_note = (
+        f"{agent.title} ignores matchers on {native}: the hook runs for every tool, "
+        "and its script, or a wrapper around it, must look at the tool itself"
+    )
+    return {}, [
+        warning_gap(agent, index, hook, "matcher", ignored_note if hook.event in TOOL_EVENTS else no_tool_note(hook))
+    ]
+
+
+def _doubt_gaps(entry_keys: EntryKeys, agent: Agent, index: int, hook: Hook, entry: Object) -> list[Gap]:
+    handler, gaps = hook.handler, []
+    doubtful = _doubtful_keys(entry_keys, entry)
+    if doubtful and handler.type == "command" and "keys" not in placement_of(agent, hook):
+        keys = " and ".join(doubtful)
+        why = f"{agent.title} has one command for Linux and macOS; whether it heeds {keys} is not known"
+        gaps.append(warning_gap(agent, index, hook, "platform_commands", why))
+    if handler.type == "command" and (system_key := single_system_key(entry_keys, entry)) is not None:
+        gaps.append(
+            warning_gap(agent, index, hook, "platform_commands", f"{system_key} alone is heard on one system only")
+        )
+    if handler.type == "http" and handler.method not in (None, "POST"):
+        gaps.append(warning_gap(agent, index, hook, "method", f"{agent.title} always sends POST, not {handler.method}"))
+    if handler.type == "http" and not (handler.url or "").startswith("https://"):
+        gaps.append(
+            warning_gap(agent, index, hook, "url", f"{agent.title} calls nothing but https addresses by default")
+        )
+    return gaps
+
+
+def _doubtful_keys(entry_keys: EntryKeys, entry: Object) -> list[str]:
+    return sorted({keys[1] for keys in entry_keys.systems.values()} & {*effective_keys(entry_keys, entry)})
+
+
+def parse(entry_keys: EntryKeys, agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+    """The hooks of a configuration; what the agent itself would not understand is a gap."""
+    hooks: list[Hook] = []
+    gaps = misplaced_hook_gaps(agent, document)
+    events = document.get("hooks")
+    for native, items in events.items() if type(events) is dict else ():
+        for where, entry, placement in _iterate_entries(native, items):
+            fault = _entry_fault(entry_keys, entry, placement)
+            if fault is None:
+                hooks.append(_parse_hook(entry_keys, agent, native, entry, placement))
+            else:
+                gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=f"{where} {fault}"))
+    return hooks, gaps
+
+
+def _iterate_entries(native: str, items: Any) -> list[tuple[str, Any, Object]]:
+    """Every entry of an event with its place: where it is, and how it stood there."""
+    if type(items) is not list:  # not even a single entry is taken for a list of one
+        return [(f"$.hooks.{native}", None, {})]
+    rows: list[tuple[str, Any, Object]] = []
+    for number, item in enumerate(items):
+        where = f"$.hooks.{native}[{number}]"
+        if type(item) is not dict:
+            rows.append((where, item, {}))
+            continue
+        placement = {"matcher": item["matcher"]} if "matcher" in item else {}
+        if type(item.get("hooks")) is not list:
+            rows.append((where, _without_keys(item, "matcher"), placement))
+            continue
+        placement["nested"], group = True, _without_keys(item, "matcher", "hooks")
+        for place, entry in enumerate(item["hooks"]):
+            more = ({"group": group} if group else {}) | ({"joined": True} if place else {})
+            rows.append((f"{where}.hooks[{place}]", entry, placement | more))
+    return rows
+
+
+def _without_keys(item: Object, *keys: str) -> Object:
+    return {key: value for key, value in item.items() if key not in keys}
+
+
+def _entry_fault(entry_keys: EntryKeys, entry: Any, placement: Object) -> str | None:
+    if type(entry) is not dict:
+        return "is no hook"
+    if type(placement.get("matcher", "")) is not str:
+        return "has a matcher that is no text"
+    if entry.get("type", "command") == "command" and commands_of(entry_keys, entry)[0] is None:
+        return "has no command"
+    return None
+
+
+def _parse_hook(entry_keys: EntryKeys, agent: Agent, native: str, entry: Object, placement: Object) -> Hook:
+    text, matcher, camel = placement.get("matcher"), None, native[:1].islower()
+    if text is not None and canonical_event_of(agent, native) in entry_keys.matcher_events:
+        matcher = _copilot_matcher.from_native(agent, text)
+        same = matcher is not None and _copilot_matcher.to_native(agent, matcher, camel=camel) == text
+        if same and fits_known_tools(agent, matcher):
+            placement = _without_keys(placement, "matcher")
+    config_entry, keys = _parse_entry(entry_keys, agent, entry)
+    system_key = single_system_key(entry_keys, entry) if entry.get("type", "command") == "command" else None
+    more = ({"keys": keys} if keys else {}) | ({"system": system_key} if system_key else {})
+    return build_hook(agent, native, config_entry, matcher, placement | more)
+
+
+def _parse_entry(entry_keys: EntryKeys, agent: Agent, entry: Object) -> tuple[ConfigEntry, list[str]]:
+    kind = entry.get("type", "command")
+    if kind == "command":
+        normal_entry = normalize_entry(entry_keys, entry)
+        keys = [*effective_keys(entry_keys, entry), *(key for key in ("type", *entry_keys.timeouts) if key in entry)]
+        is_default_spelling = spell_entry(
+            entry_keys, normal_entry | {"type": "command"}, None
+        ) == entry and not _doubtful_keys(entry_keys, entry)
+        return read_entry(agent, normal_entry), [] if is_default_spelling else keys
+    if kind == "http" and "http" in config_of(agent).handlers:
+        return read_entry(agent, normalize_timeout_key(entry_keys, entry)), [
+            key for key in entry_keys.timeouts[1:] if key in entry
+        ]
+    config_entry = read_entry(agent, entry)
+    if config_entry.handler.type in get_args(HandlerType):
+        # Copilot's prompt is typed in for the user, and judges nothing: not what a manifest means by the word.
+        config_entry = config_entry._replace(handler=replace(config_entry.handler, type=f"{agent.name}:{kind}"))
+    return config_entry, []

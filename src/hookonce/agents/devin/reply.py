@@ -1,0 +1,37 @@
+"""Replies to Devin, by its documentation: a decision at the top level, and exit code 2 for a denial."""
+
+from hookonce.agents._reply.answer import json_reply, parse_object
+from hookonce.agents._reply.hook_output import CONTEXT_PATH, OutcomeField, ReplySchema, build_fields, parse_fields
+from hookonce.model import Decision, Object, Reply
+
+_DENY_OUTCOME = OutcomeField(
+    ("decision",), ("reason",), {"block": "deny", "deny": "deny", "approve": None}, requires_reason=True
+)
+_PERMISSION_OUTCOME = _DENY_OUTCOME._replace(
+    words={"block": "deny", "deny": "deny", "approve": "allow"}, requires_reason=False
+)
+_EMPTY_SCHEMA = ReplySchema(proceed=None, message=None, suppress=None, requires_event_name=False, strict=False)
+_SCHEMAS = dict.fromkeys(
+    ("PreToolUse", "UserPromptSubmit", "Stop"), _EMPTY_SCHEMA._replace(outcomes=(_DENY_OUTCOME,))
+) | {
+    "PermissionRequest": _EMPTY_SCHEMA._replace(outcomes=(_PERMISSION_OUTCOME,)),
+    "PostToolUse": _EMPTY_SCHEMA._replace(context=CONTEXT_PATH),
+}
+
+
+def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
+    """Write the decision in the keys of Devin's documentation; new input has no place there."""
+    return json_reply(build_fields(_SCHEMAS.get(native, _EMPTY_SCHEMA), native, decision, native_input))
+
+
+def read_reply(native: str, hook_reply: Reply) -> Decision | None:
+    """Parse a hook's reply as documented: any exit code but 0 and 2 is an error that stops nothing."""
+    schema = _SCHEMAS.get(native, _EMPTY_SCHEMA)
+    if hook_reply.code == 2 and schema.outcomes:  # noqa: PLR2004  the code that refuses
+        return Decision(outcome="deny", reason=hook_reply.stderr.strip() or None)
+    if hook_reply.code != 0:
+        return None
+    if not hook_reply.stdout.strip().startswith("{"):
+        return Decision()
+    fields = parse_object(hook_reply.stdout)
+    return None if fields is None else parse_fields(schema, native, fields)

@@ -1,0 +1,137 @@
+"""Gemini CLI config codec, which Qwen Code shares: groups whose entries have names, and settings among the events.
+
+Two flat list shapes were published as well. Gemini CLI reads neither; we do, so that such files can be repaired.
+"""
+
+from msgspec.structs import replace
+
+from hookonce.agents._config import groups as _grouped
+from hookonce.agents._config.entry import build_provider_data, config_of, misplaced_hook_gaps, own_keys, placement_of
+from hookonce.agents._config.groups import map_entries
+from hookonce.agents._config.matchers.aliases import (
+    WordMeaning,
+    anchor_words,
+    canonicalize_words,
+    misread_word_gaps,
+    restore_native_words,
+)
+from hookonce.base import invocation
+from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
+
+_FLAT_LIST_GAP = Gap(
+    where="$.hooks",
+    capability="event",
+    strategy="read",
+    effect="observes",
+    note="a list of hooks is a shape that was published and that no Gemini CLI reads",
+)
+
+
+def group_flat_entries(entries: list[Json]) -> tuple[Object, list[Gap]]:
+    """The entries of a flat list under their events, as the agent wants them."""
+    events: Object = {}
+    gaps = [_FLAT_LIST_GAP]
+    for number, entry in enumerate(entries):
+        native = entry.get("trigger", entry.get("hookName")) if type(entry) is dict else None
+        if type(native) is not str:
+            note = f"$.hooks[{number}] names no event"
+            gaps.append(Gap(where=f"$.hooks[{number}]", strategy="kept out", effect="lost", note=note))
+        else:
+            events.setdefault(native, []).append(_group_of_entry(entry))
+    return events, gaps
+
+
+def _group_of_entry(entry: Object) -> Object:
+    matcher_value = entry.get("matcher")
+    matcher = entry.get("toolMatcher", matcher_value.get("toolName") if type(matcher_value) is dict else matcher_value)
+    inner = {"type": "command", "command": entry.get("command")}
+    if (timeout := entry.get("timeoutMs", entry.get("timeout"))) is not None:
+        inner["timeout"] = timeout
+    return ({"matcher": matcher} if type(matcher) is str else {}) | {"hooks": [inner]}
+
+
+_SETTING_KEYS = frozenset({"enabled", "disabled", "notifications"})  # what may stand beside the events
+_DISABLED_PATH = "$.hooksConfig.disabled"
+
+
+def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
+    """The configuration of these hooks."""
+    return render_with_names(agent, hooks, wording, name_piece_meaning)
+
+
+def render_with_names(
+    agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording, meaning: WordMeaning
+) -> tuple[Object, list[Gap]]:
+    """The configuration of these hooks, each with its name."""
+    native_hooks = [(index, anchor_words(agent, restore_native_words(agent, hook, meaning))) for index, hook in hooks]
+    document, gaps = _grouped.render(agent, [(index, _with_name(agent, hook)) for index, hook in native_hooks], wording)
+    return document, gaps + misread_word_gaps(agent, native_hooks, meaning)
+
+
+def name_piece_meaning(word: str) -> list[Json]:
+    """A word that names no tool is looked for in all names."""
+    return [{"pattern": word}]
+
+
+def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+    """The hooks of a configuration; one that is turned off there stays behind, so that it runs nowhere else."""
+    disabled_names = _disabled_names(document)
+    extra_gaps: list[Gap] = []
+    if type(document.get("hooks")) is list:
+        events, extra_gaps = group_flat_entries(document["hooks"])
+        document = document | {"hooks": events}
+
+    def keep_enabled(entry: Object) -> Object | None:
+        name = _entry_name(entry)
+        if name is None or name not in disabled_names:
+            return entry
+        extra_gaps.append(
+            Gap(where=_DISABLED_PATH, strategy="kept out", effect="lost", note=f"{name} is turned off, and left out")
+        )
+        return None
+
+    hooks, gaps = parse_events(agent, map_entries(events_of(document), keep_enabled), name_piece_meaning)
+    return hooks, gaps + misplaced_hook_gaps(agent, document) + extra_gaps
+
+
+def events_of(document: Object) -> Object:
+    """What a document has under `hooks`, without settings."""
+    table = document.get("hooks")
+    return {key: value for key, value in table.items() if key not in _SETTING_KEYS} if type(table) is dict else {}
+
+
+def parse_events(agent: Agent, events: Object, meaning: WordMeaning) -> tuple[list[Hook], list[Gap]]:
+    """The hooks of these events, with their names."""
+    hooks, gaps = _grouped.parse(agent, {"hooks": events})
+    return [canonicalize_words(agent, _with_own_name(agent, hook), meaning) for hook in hooks], gaps
+
+
+def _with_name(agent: Agent, hook: Hook) -> Hook:
+    if hook.name is None or hook.handler.type not in config_of(agent).handlers:
+        return hook
+    keys = own_keys(agent, hook) | {"name": hook.name}
+    return replace(hook, provider_data=hook.provider_data | build_provider_data(agent, keys, placement_of(agent, hook)))
+
+
+def _with_own_name(agent: Agent, hook: Hook) -> Hook:
+    """The name that an entry has as the hook's; what is no text stays where it was."""
+    keys = own_keys(agent, hook)
+    if type(keys.get("name")) is not str or hook.handler.type not in config_of(agent).handlers:
+        return hook
+    name = keys.pop("name")
+    rest = {slug: data for slug, data in hook.provider_data.items() if slug != agent.name}
+    return replace(hook, name=name, provider_data=rest | build_provider_data(agent, keys, placement_of(agent, hook)))
+
+
+def _disabled_names(document: Object) -> frozenset[str]:
+    """The names under `disabled`, wherever this version or an older one has them."""
+    lists = [table.get("disabled") for table in map(document.get, ("hooksConfig", "hooks")) if type(table) is dict]
+    return frozenset(name for names in lists if type(names) is list for name in names if type(name) is str)
+
+
+def _entry_name(entry: Object) -> str | None:
+    """What an entry is called there; our own are called nothing, for whoever installs must see them."""
+    if invocation.parse_command(str(entry.get("command"))) is not None:
+        return None
+    name = entry.get("name") or entry.get("command")
+    return name if type(name) is str else None

@@ -1,0 +1,97 @@
+"""Transcript parser of Gemini CLI: `tmp/PROJECT/chats/session-TIME-ID.jsonl`, sub-agents in `chats/SESSION/`.
+
+A sub-agent's file is `chats/SESSION/ID.jsonl`. A message is written again whenever something is added to it:
+its tokens, then the results of its tools. Older versions keep one document, `session-TIME-ID.json`, which is
+rewritten each time. Compactions are not written, nor answers that it cut off as a loop. Seen with 0.61.0.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hookonce.agents.transcripts.accumulator import (
+    TranscriptAccumulator,
+    TranscriptReader,
+    as_count,
+    as_identifier,
+    as_object,
+    as_objects,
+    as_time,
+    sum_counts,
+)
+from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn, ToolCall
+from hookonce.model import Object, Subagent, Usage
+
+_OK_BY_STATUS = {"success": True, "error": False, "cancelled": False}
+
+
+def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
+    if (session := as_identifier(document.get("sessionId"))) is not None:
+        accumulator.memory.session = session
+        accumulator.memory.subagent = Subagent(id=session) if document.get("kind") == "subagent" else None
+    messages = document.get("messages") or as_object(document.get("$set")).get("messages")
+    for message in as_objects(messages) or [document]:
+        _parse_message(accumulator, message)
+
+
+def _parse_message(accumulator: TranscriptAccumulator, message: Object) -> None:
+    message_id = as_identifier(message.get("id"))
+    if message_id is None:
+        return
+    time = as_time(message.get("timestamp"))
+    if message.get("type") == "user":
+        accumulator.note_model_input(time)
+        if not any("functionResponse" in item for item in as_objects(message.get("content"))):
+            accumulator.memory.turn = message_id
+    elif message.get("type") == "gemini":
+        tokens = as_object(message.get("tokens"))
+        if (usage := _parse_usage(tokens)) is not None:
+            accumulator.add_model_call(
+                ModelCall(
+                    id=message_id,
+                    time=time,
+                    model=as_identifier(message.get("model")),
+                    usage=usage,
+                    **accumulator.common_fields(),
+                )
+            )
+        for item in as_objects(message.get("toolCalls")):
+            _parse_tool_call(accumulator, item, message_id)
+
+
+def _parse_usage(counters: Object) -> Usage | None:
+    """Tokens that tools added to the prompt, and thoughts, are counted apart from input and output."""
+    input_tokens, output_tokens = as_count(counters.get("input")), as_count(counters.get("output"))
+    if input_tokens is None or output_tokens is None:
+        return None
+    thoughts = as_count(counters.get("thoughts"))
+    return Usage(
+        input_tokens=sum_counts(input_tokens, as_count(counters.get("tool"))),
+        output_tokens=sum_counts(output_tokens, thoughts),
+        cache_read_tokens=as_count(counters.get("cached")),
+        reasoning_tokens=thoughts,
+        total_tokens=as_count(counters.get("total")),
+    )
+
+
+def _parse_tool_call(accumulator: TranscriptAccumulator, call: Object, message_id: str) -> None:
+    """A tool call, which is written when it is over."""
+    call_id, name = as_identifier(call.get("id")), as_identifier(call.get("name"))
+    ok = _OK_BY_STATUS.get(str(call.get("status")))
+    if call_id is None or name is None or ok is None:
+        return
+    if (agent := as_identifier(call.get("agentId"))) is not None:
+        kind = as_identifier(as_object(call.get("args")).get("agent_name"))
+        accumulator.add_spawn(SubagentSpawn(id=agent, type=kind, call=call_id, **accumulator.common_fields()))
+    accumulator.open_tool_call(ToolCall(id=call_id, name=name, model_call=message_id, **accumulator.common_fields()))
+    accumulator.close_tool_call(call_id, as_time(call.get("timestamp")), ok=ok)
+
+
+def _find_subagent_files(path: Path, spawns: Sequence[SubagentSpawn]) -> list[Path]:
+    """The files of sub-agents lie in a folder named after the session's id, which is in the spawns."""
+    folders = {
+        spawn.session: path.parent / spawn.session for spawn in spawns if spawn.session and "/" not in spawn.session
+    }
+    return sorted(file for folder in folders.values() for file in folder.glob("*.jsonl"))
+
+
+READER = TranscriptReader(agent="gemini-cli", parse_line=_parse_line, find_subagent_files=_find_subagent_files)

@@ -1,0 +1,1 @@
+"""Kiro, and Amazon Q before it."""

@@ -1,0 +1,249 @@
+"""Accumulator of transcript lines: fed by an agent's line parser, it deduplicates, completes and batches items.
+
+With the readers of untrusted JSON values: a value of a wrong type is None, and identifiers let no prose
+through.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from msgspec import DecodeError, Struct
+from msgspec.json import decode
+from msgspec.structs import replace
+
+from hookonce.agents.transcripts.types import (
+    Compaction,
+    ModelCall,
+    ReaderMemory,
+    SubagentSpawn,
+    ToolCall,
+    TranscriptBatch,
+    UsageTotal,
+)
+from hookonce.base.jsontext import load
+from hookonce.base.times import format_time, parse_time
+from hookonce.model import Json, Object
+
+_IDENTIFIER_PATTERN = re.compile(r"[\w.:/@+#\[\]()-]{1,200}", re.ASCII)  # an id or a name: no spaces, and short
+_COUNT_LIMIT = 1 << 53
+
+
+def as_object(value: Json) -> Object:
+    """The value if it is an object, else an empty one."""
+    return value if type(value) is dict else {}
+
+
+def as_objects(value: Json) -> list[Object]:
+    """The objects among the items of a list."""
+    return [item for item in value if type(item) is dict] if type(value) is list else []
+
+
+def as_identifier(value: Json) -> str | None:
+    """An id, a name or a reason: short and without spaces, else None."""
+    return value if type(value) is str and _IDENTIFIER_PATTERN.fullmatch(value) else None
+
+
+def as_count(value: Json) -> int | None:
+    """A number of tokens or milliseconds; with a fraction it is rounded down."""
+    if type(value) is float and 0 <= value < _COUNT_LIMIT:
+        return int(value)
+    return value if type(value) is int and 0 <= value < _COUNT_LIMIT else None
+
+
+def as_time(value: Json) -> str | None:
+    """A time in the form that events have."""
+    time: Any = parse_time(value) if type(value) is str else None
+    return None if time is None else format_time(time)
+
+
+def sum_counts(*counts: int | None) -> int | None:
+    """The sum of the numbers that are not None; None if there is none."""
+    numbers = [number for number in counts if number is not None]
+    return sum(numbers) if numbers else None
+
+
+LineParser = Callable[["TranscriptAccumulator", Object], None]
+
+_MAX_RECENT_IDS = 512  # ids; repetitions stand near one another, and whoever keeps the values knows all ids
+_MAX_OPEN_TOOL_CALLS = 256  # tool calls at once
+_MAX_SPAWNS = 256  # sub-agents whose files are still looked for
+
+
+class TranscriptAccumulator:
+    """Accumulator of one batch, starting from a reader's memory."""
+
+    def __init__(self, memory: ReaderMemory) -> None:
+        """Start from a copy of the memory."""
+        self.memory = deepcopy(memory)
+        self._recent_ids = dict.fromkeys(memory.seen)
+        self._calls: list[ModelCall] = []
+        self._tools: list[ToolCall] = []
+        self._compactions: list[Compaction] = []
+        self._spawns: list[SubagentSpawn] = []
+        self._totals: list[UsageTotal] = []
+        self._unreadable = 0
+
+    def add_line(self, parse_line: LineParser, raw: bytes) -> None:
+        """Parse one line; an unreadable one is counted."""
+        if not raw.strip():
+            return
+        document = _parse_document(raw)
+        if type(document) is dict:
+            parse_line(self, document)
+        else:
+            self._unreadable += 1
+
+    def common_fields(self, **overrides: Any) -> dict[str, Any]:
+        """Fields that all items share: session, turn and sub-agent, with overrides."""
+        return {name: getattr(self.memory, name) for name in ("session", "turn", "subagent")} | overrides
+
+    def note_model_input(self, time: str | None) -> None:
+        """Note the time of input that the model will answer."""
+        self.memory.asked = time or self.memory.asked
+
+    def note_retries(self, retries: int | None) -> None:
+        """Note the number of failed attempts of the next model call."""
+        self.memory.retries = retries
+
+    def add_model_call(self, call: ModelCall, *, is_complete: bool = True, has_ask_time: bool = True) -> None:
+        """Add a model call; an incomplete one is held until it is complete or another one begins.
+
+        `has_ask_time` if its line stands between what it answers and what follows from it.
+        """
+        pending = self.memory.held
+        if pending is not None and pending.id != call.id:
+            self._emit_model_call(pending)
+        source = pending if pending is not None and pending.id == call.id else self.memory
+        call = replace(call, asked=source.asked if has_ask_time else None, retries=source.retries)
+        if is_complete:
+            self._emit_model_call(call)
+        elif not self._is_duplicate("call", call.id):
+            self.memory.held = call
+
+    def _emit_model_call(self, call: ModelCall) -> None:
+        self.memory.held = None
+        if self._remember_id("call", call.id):
+            self.memory.retries = None
+            self._calls.append(call)
+
+    def open_tool_call(self, tool: ToolCall) -> None:
+        """Open a tool call; the oldest is emitted unfinished if too many are open."""
+        if tool.id not in self.memory.open and not self._is_duplicate("tool", tool.id):
+            if len(self.memory.open) == _MAX_OPEN_TOOL_CALLS:
+                self._emit_tool_call(next(iter(self.memory.open.values())))
+            self.memory.open[tool.id] = tool
+
+    def update_tool_call(self, call_id: str, *, ok: bool | None, duration_ms: int | None) -> None:
+        """Update an open tool call before its end."""
+        if (tool_call := self.memory.open.get(call_id)) is not None:
+            self.memory.open[call_id] = replace(tool_call, ok=ok, duration_ms=duration_ms)
+
+    def close_tool_call(
+        self, call_id: str, time: str | None, *, ok: bool | None, duration_ms: int | None = None
+    ) -> None:
+        """Close a tool call; values noted before stay where None is given now."""
+        if (tool_call := self.memory.open.get(call_id)) is not None:
+            final_ok = tool_call.ok if ok is None else ok
+            final_duration_ms = tool_call.duration_ms if duration_ms is None else duration_ms
+            self._emit_tool_call(replace(tool_call, ended=time, ok=final_ok, duration_ms=final_duration_ms))
+
+    def _emit_tool_call(self, tool: ToolCall) -> None:
+        self.memory.open.pop(tool.id, None)
+        if self._remember_id("tool", tool.id):
+            self._tools.append(tool)
+
+    def add_compaction(self, compaction: Compaction) -> None:
+        """Add a compaction."""
+        if self._remember_id("compaction", compaction.id):
+            self._compactions.append(compaction)
+
+    def add_spawn(self, spawn: SubagentSpawn) -> None:
+        """Add a sub-agent."""
+        if self._remember_id("spawn", spawn.id):
+            self._spawns.append(spawn)
+            self.memory.spawned = [*self.memory.spawned, spawn][-_MAX_SPAWNS:]
+
+    def add_total(self, total: UsageTotal) -> None:
+        """Add a running total."""
+        self._totals.append(total)
+
+    def flush(self) -> None:
+        """Emit what is held or open as it is, because nothing follows."""
+        if self.memory.held is not None:
+            self._emit_model_call(self.memory.held)
+        for tool in list(self.memory.open.values()):
+            self._emit_tool_call(tool)
+        if self.memory.compacting is not None:
+            self.add_compaction(self.memory.compacting)
+            self.memory.compacting = None
+
+    def build_batch(self) -> tuple[ReaderMemory, TranscriptBatch]:
+        """The new memory, and the batch."""
+        self.memory.seen = list(self._recent_ids)[-_MAX_RECENT_IDS:]
+        batch = TranscriptBatch(
+            calls=tuple(self._calls),
+            tools=tuple(self._tools),
+            compactions=tuple(self._compactions),
+            spawns=tuple(self._spawns),
+            totals=tuple(self._totals),
+            unreadable=self._unreadable,
+        )
+        return self.memory, batch
+
+    def _is_duplicate(self, kind: str, item_id: str) -> bool:
+        return f"{kind} {item_id}" in self._recent_ids
+
+    def _remember_id(self, kind: str, item_id: str) -> bool:
+        """Whether the id is new; only the latest ids are remembered, however much is read at once."""
+        if self._is_duplicate(kind, item_id):
+            return False
+        self._recent_ids[f"{kind} {item_id}"] = None
+        if len(self._recent_ids) > _MAX_RECENT_IDS:
+            del self._recent_ids[next(iter(self._recent_ids))]
+        return True
+
+
+def _parse_document(raw: bytes) -> Json:
+    try:
+        return decode(raw)
+    except (DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        return load(raw.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+class TranscriptReader(Struct, frozen=True, kw_only=True):
+    """Transcript reader of one agent.
+
+    `parse_line` adds one JSON line to an accumulator. `find_subagent_files` finds the session files of the
+    sub-agents of a session file, given its spawns; `read_spawn` reads what a neighbouring file says of a sub-
+    agent's file.
+    """
+
+    agent: str
+    parse_line: LineParser
+    find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]]
+    read_spawn: Callable[[Path], SubagentSpawn | None] | None = None
+
+
+def parse_chunk(
+    reader: TranscriptReader, memory: ReaderMemory, data: bytes
+) -> tuple[ReaderMemory, TranscriptBatch, int]:
+    """Parse a chunk; returns the memory, the batch and the number of bytes used: an incomplete last line is not."""
+    accumulator = TranscriptAccumulator(memory)
+    used_bytes = data.rfind(b"\n") + 1
+    for line in data[:used_bytes].split(b"\n"):
+        accumulator.add_line(reader.parse_line, line)
+    return *accumulator.build_batch(), used_bytes
+
+
+def flush_memory(memory: ReaderMemory) -> tuple[ReaderMemory, TranscriptBatch]:
+    """Emit what is still open when a session is over."""
+    accumulator = TranscriptAccumulator(memory)
+    accumulator.flush()
+    return accumulator.build_batch()

@@ -1,0 +1,129 @@
+"""Follower of session files: resolves a path that is safe to read, reads what was appended since a cursor.
+
+Anybody may name a path as a session file, so only the user's own files in an agent's session folders are
+read. A file that was replaced (device, inode or the bytes before the cursor differ) is read from its start.
+"""
+
+import os
+import stat
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader, parse_chunk
+from hookonce.agents.transcripts.types import ReaderMemory, TranscriptBatch, TranscriptCursor
+from hookonce.errors import HookonceError
+
+# A folder that all session files of an agent lie in, wherever its home may be.
+_SESSION_FOLDERS = {"claude-code": "projects", "codex": "sessions", "gemini-cli": "chats"}
+_SESSION_SUFFIXES = frozenset({".jsonl", ".json"})
+_MAX_PATH_CHARS = 4096
+
+
+def resolve_session_file(agent: str, path_text: str, home: Path) -> Path:
+    """Resolve a session file: a regular file of this user, where the agent keeps its sessions.
+
+    Raises OSError if it does not exist, HookonceError if it must not be read.
+    """
+    if not path_text.startswith(os.sep) or "\0" in path_text or len(path_text) > _MAX_PATH_CHARS:
+        raise HookonceError(f"no session file of {agent}: its path says nothing")
+    path = Path(os.path.realpath(path_text))
+    file_stat = path.stat()
+    if not stat.S_ISREG(file_stat.st_mode) or file_stat.st_uid != os.getuid():
+        raise HookonceError(f"no session file of {agent}: {path} is not a file of this user")
+    is_session_path = path.is_relative_to(os.path.realpath(home)) or _SESSION_FOLDERS.get(agent) in path.parts
+    if not is_session_path or path.suffix not in _SESSION_SUFFIXES:
+        raise HookonceError(f"no session file of {agent}: {path} does not lie where it keeps them")
+    return path
+
+
+MAX_CHUNK_BYTES = 16 << 20  # bytes at once; a line that is longer is left out
+_MARK_BYTES = 256  # bytes before the place that was reached
+
+
+def follow_file(
+    reader: TranscriptReader, path: Path, cursor: TranscriptCursor | None = None, max_bytes: int = MAX_CHUNK_BYTES
+) -> tuple[TranscriptCursor, TranscriptBatch]:
+    """Read the batch after the cursor, up to `max_bytes`: call again until the cursor stays where it is.
+
+    A file that cannot be opened raises OSError.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with open(handle, "rb", buffering=0):  # noqa: PTH123  opened by its handle
+        file_stat = os.fstat(handle)
+        if not stat.S_ISREG(file_stat.st_mode):
+            raise HookonceError(f"{path} is no file that a session could be read from")
+        if path.suffix == ".json":
+            return _read_document(
+                reader,
+                cursor or _initial_cursor(reader, path, file_stat)[0],
+                os.pread(handle, max_bytes + 1, 0),
+                max_bytes,
+            )
+        initial_batch = TranscriptBatch()
+        if cursor is None or not _is_same_file(cursor, file_stat, handle):
+            cursor, initial_batch = _initial_cursor(reader, path, file_stat)
+        cursor, batch = _read_chunk(reader, cursor, handle, max_bytes)
+        return cursor, initial_batch + batch
+
+
+def _is_same_file(cursor: TranscriptCursor, file_stat: os.stat_result, handle: int) -> bool:
+    """Whether it is still that file: inodes are reused, so the bytes before the offset must match as well."""
+    if (file_stat.st_dev, file_stat.st_ino) != (cursor.device, cursor.inode) or file_stat.st_size < cursor.offset:
+        return False
+    return _digest_before(handle, cursor.offset) == cursor.mark
+
+
+def _digest_before(handle: int, offset: int) -> str:
+    start = max(0, offset - _MARK_BYTES)
+    return sha256(os.pread(handle, offset - start, start)).hexdigest()[:16]
+
+
+def _initial_cursor(
+    reader: TranscriptReader, path: Path, file_stat: os.stat_result
+) -> tuple[TranscriptCursor, TranscriptBatch]:
+    accumulator = TranscriptAccumulator(ReaderMemory())
+    spawn = reader.read_spawn(path) if reader.read_spawn else None
+    if spawn is not None:
+        accumulator.add_spawn(spawn)
+        accumulator.memory.parent_call = spawn.call
+    memory, batch = accumulator.build_batch()
+    empty_digest = sha256(b"").hexdigest()[:16]
+    return TranscriptCursor(
+        device=file_stat.st_dev, inode=file_stat.st_ino, offset=0, mark=empty_digest, memory=memory
+    ), batch
+
+
+def _read_chunk(
+    reader: TranscriptReader, cursor: TranscriptCursor, handle: int, max_bytes: int
+) -> tuple[TranscriptCursor, TranscriptBatch]:
+    data = os.pread(handle, max_bytes, cursor.offset)
+    skipped_bytes = 0
+    if cursor.in_long_line:
+        skipped_bytes = data.find(b"\n") + 1 or len(data)
+    memory, batch, used_bytes = parse_chunk(reader, cursor.memory, data[skipped_bytes:])
+    used_bytes += skipped_bytes
+    in_long_line = cursor.in_long_line and b"\n" not in data
+    if not used_bytes and len(data) == max_bytes:
+        used_bytes, in_long_line, batch = len(data), True, batch + TranscriptBatch(unreadable=1)
+    offset = cursor.offset + used_bytes
+    new_cursor = replace(
+        cursor, offset=offset, mark=_digest_before(handle, offset), memory=memory, in_long_line=in_long_line
+    )
+    return new_cursor, batch
+
+
+def _read_document(
+    reader: TranscriptReader, cursor: TranscriptCursor, data: bytes, max_bytes: int
+) -> tuple[TranscriptCursor, TranscriptBatch]:
+    """A JSON document that is rewritten each time: all of it is parsed again, and known ids are skipped."""
+    mark = sha256(data).hexdigest()[:16]
+    if mark == cursor.mark:
+        return cursor, TranscriptBatch()
+    accumulator = TranscriptAccumulator(cursor.memory)
+    accumulator.add_line(reader.parse_line, data if len(data) <= max_bytes else b"too long")
+    memory, batch = accumulator.build_batch()
+    if batch.unreadable and len(data) <= max_bytes:
+        return cursor, TranscriptBatch()  # it is being written: the next time
+    return replace(cursor, offset=len(data), mark=mark, memory=memory), batch

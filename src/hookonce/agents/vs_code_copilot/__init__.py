@@ -1,0 +1,1 @@
+"""GitHub Copilot in Visual Studio Code."""

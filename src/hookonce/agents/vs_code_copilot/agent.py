@@ -1,0 +1,200 @@
+"""Agent table, decoder and encoder of Copilot in Visual Studio Code (the extension host's harness).
+
+The documentation spells the common keys in camelCase, the extension writes them in snake_case: both are read.
+"""
+
+from functools import partial
+
+from hookonce.agents._config.points import point
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents._decode.tool_calls import as_text
+from hookonce.agents._decode.tool_calls import shape_patch as patch_shape
+from hookonce.agents.copilot_cli.config import EntryKeys, parse, render
+from hookonce.agents.vs_code_copilot.reply import read_reply, reply
+from hookonce.model import Agent, Config, Event, Facts, Object
+
+_TRANSCRIPT_FOLDER = "GitHub.copilot-chat"
+_SETTINGS_FILES = ("~/.config/Code/User/settings.json", ".vscode/settings.json")
+# Copilot CLI's keys are read too, and where both stand the system's own is taken.
+_SPELLING = EntryKeys(
+    systems={"windows": ("windows", "powershell"), "linux": ("linux", "bash"), "darwin": ("osx", "bash")},
+    timeouts=("timeout", "timeoutSec"),
+    overrides="windows/linux/osx",
+)
+
+
+def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
+    """`mcp_server_tool`; the server's part is cut and cleaned, so a name with more underscores is ambiguous."""
+    if not native.startswith("mcp_"):
+        return None
+    server, _, tool = native[4:].partition("_")
+    return (server, tool) if server and tool and "_" not in tool else ("?", native)
+
+
+def _shape_fetch(name: str, arguments: Object) -> tuple[str, Object]:
+    urls = arguments.get("urls")
+    if type(urls) is not list or not all(type(url) is str for url in urls):
+        return name, arguments
+    return name, arguments | {"url": "\n".join(urls)}
+
+
+def _shape_replacements(name: str, arguments: Object) -> tuple[str, Object]:
+    replacements = arguments.get("replacements")
+    steps = replacements if type(replacements) is list else []
+    step_paths = [step["filePath"] for step in steps if type(step) is dict and type(step.get("filePath")) is str]
+    paths = list(dict.fromkeys(step_paths))
+    if not paths:
+        return name, arguments
+    file_arguments = arguments | {"files": [{"path": path, "operation": "update"} for path in paths]}
+    return name, file_arguments | {"path": paths[0]} if len(paths) == 1 else file_arguments
+
+
+def _recognise(payload: Object) -> str | None:
+    """In snake_case it differs from Copilot CLI by its call ids, and from Qwen Code by having no permission mode."""
+    if type(payload.get("hookEventName")) is str and "sessionId" in payload:
+        return str(payload["hookEventName"])
+    event_name, timestamp = payload.get("hook_event_name"), payload.get("timestamp")
+    if (
+        type(event_name) is not str
+        or type(timestamp) is not str
+        or event_name not in AGENT.events
+        or "permission_mode" in payload
+    ):
+        return None
+    if "transcript_path" in payload:
+        return event_name if _TRANSCRIPT_FOLDER in str(payload["transcript_path"]) else None
+    return event_name if "tool_use_id" in payload else None
+
+
+def _wrap(flat: Object, event: Event) -> Object:
+    """Common keys in both spellings, for hooks were written for either; a tool's result is a text."""
+    snake_case_fields = {"hook_event_name": flat["hookEventName"], "session_id": flat.get("sessionId")}
+    flat |= {key: value for key, value in snake_case_fields.items() if value is not None}
+    tool = event.tool
+    if tool is not None and event.agent != AGENT.name:
+        if tool.result is not None:
+            flat["tool_response"] = as_text(tool.result.output) or as_text(tool.result.error) or ""
+        if tool.name == "web_fetch" and type(url := tool.input.get("url")) is str:
+            flat["tool_input"] = {"urls": url.splitlines(), "query": tool.input.get("prompt", "")}
+    return flat
+
+
+AGENT = Agent(
+    name="vs-code-copilot",
+    title="VS Code Copilot",
+    source="Visual Studio Code's hooks documentation of 2026-06 and 2026-07, microsoft/vscode-copilot-chat",
+    checked="2026-11-15",
+    proof="documented",
+    vendor="com.microsoft",
+    encodes=True,
+    events=pick(
+        EVENTS,
+        "SessionStart",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PreCompact",
+        "SubagentStart",
+        "SubagentStop",
+        "Stop",
+    ),
+    tools={
+        "run_in_terminal": "shell",
+        "read_file": "file_read",
+        "create_file": "file_write",
+        "replace_string_in_file": "file_edit",
+        "multi_replace_string_in_file": "file_edit",
+        "insert_edit_into_file": "file_edit",
+        "edit_notebook_file": "file_edit",
+        "apply_patch": "file_edit",
+        "grep_search": "search",
+        "semantic_search": "search",
+        "file_search": "find",
+        "list_dir": "find",
+        "fetch_webpage": "web_fetch",
+        "runSubagent": "agent",
+    },
+    arguments={
+        "*": {"filePath": "path"},
+        "shell": {"explanation": "description", "isBackground": "background"},
+        "replace_string_in_file": {"oldString": "old_text", "newString": "new_text"},
+        "insert_edit_into_file": {"code": "new_text"},
+        "edit_notebook_file": {"newCode": "new_text"},
+        "apply_patch": {"input": "patch"},
+        "search": {"query": "pattern"},
+        "find": {"query": "pattern"},
+        "web_fetch": {"query": "prompt"},
+        "agent": {"agentName": "type"},
+    },
+    keys={"hookEventName": "event", "sessionId": "session", "timestamp": "time"}
+    | pick(
+        KEYS,
+        "hook_event_name",
+        "session_id",
+        "transcript_path",
+        "cwd",
+        "model",
+        "prompt",
+        "tool_name",
+        "tool_input",
+        "tool_response",
+        "tool_use_id",
+        "agent_id",
+        "agent_type",
+    ),
+    details=pick(DETAILS, "source", "trigger", "custom_instructions", "stop_hook_active")
+    | {"initial_prompt": "initial_prompt"},
+    home=_TRANSCRIPT_FOLDER,
+    signature_keys=(frozenset({"hookEventName", "sessionId"}),),
+    quirks=(
+        "Matchers are read and then ignored: every hook of an event runs for every tool.",
+        "A block on Stop is nested in hookSpecificOutput, on SubagentStop it stands at the top level.",
+        "There is no event for a session's end, a refused call or a failed tool.",
+        "Arguments are in camelCase (filePath), and the tool names are neither Copilot CLI's nor Claude Code's.",
+        "It runs the hooks of ~/.claude/settings.json and ~/.copilot/hooks too.",
+    ),
+    shape_readers={
+        "apply_patch": patch_shape,
+        "fetch_webpage": _shape_fetch,
+        "multi_replace_string_in_file": _shape_replacements,
+    },
+    mcp=_mcp,
+    mcp_name="mcp_{}_{}".format,
+    recognise=_recognise,
+    wrap=_wrap,
+    reply=reply,
+    read_reply=read_reply,
+    config=Config(
+        # All folders that it reads by default belong to Copilot CLI or to Claude Code: a name of its own keeps
+        # this file apart from theirs, and `borrows` tells of the others.
+        files={"user": "~/.copilot/hooks/hookonce.vscode.json", "project": ".github/hooks/hookonce.vscode.json"},
+        render=partial(render, _SPELLING),
+        parse=partial(parse, _SPELLING),
+        points={
+            "PreToolUse": point("prevent allow rewrite context message", ask="native"),
+            "PostToolUse": point("stop context message"),
+            "UserPromptSubmit": point("prevent message"),
+            "SessionStart": point("context message"),
+            "SubagentStart": point("context message"),
+            "SubagentStop": point("retry stop message"),
+            "Stop": point("retry stop message"),
+        },
+        programs=("code", "code-insiders"),
+        borrows=("copilot-cli", "claude-code"),
+        capabilities=frozenset({"structured_output", "input_rewrite", "platform_commands"})
+        | {"custom_env", "configurable_cwd"},
+        matching="ignored",
+        timeout=30,
+        handlers={
+            "command": {"type": "type", "command": "command", "platform": _SPELLING.overrides}
+            | {"cwd": "cwd", "env": "env", "timeout": "timeout"},
+        },
+        ambiguous={"apply_patch": ["file_write", "file_edit"]},
+        switches=(
+            *((file, ("chat.useHooks",), False) for file in _SETTINGS_FILES),
+            (_SETTINGS_FILES[0], ("chat.hookFilesLocations", "~/.copilot/hooks"), False),
+            (_SETTINGS_FILES[1], ("chat.hookFilesLocations", ".github/hooks"), False),
+        ),
+        trust="Trust the workspace; an organisation may have forbidden hooks.",
+    ),
+)

@@ -1,0 +1,318 @@
+"""Windsurf config codec: no matchers and no timeouts, but an event for each kind of tool.
+
+A hook with several tools is one entry under several events. Reading folds the lists back, side by side: equal
+entries at the heads of several lists are one hook.
+"""
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
+
+from hookonce.agents._config.entry import (
+    ConfigEntry,
+    build_hook,
+    build_provider_data,
+    config_of,
+    lost_gap,
+    misplaced_hook_gaps,
+    no_tool_note,
+    own_keys,
+    read_entry,
+    resolve_event,
+    unwrap_command,
+    warning_gap,
+    write_entry,
+)
+from hookonce.agents._config.matchers.coverage import matches_every_tool
+from hookonce.agents._config.points import canonical_event_of
+from hookonce.base import invocation
+from hookonce.base.jsontext import dump
+from hookonce.base.regex import compile_re2
+from hookonce.model import Agent, Gap, Handler, Hook, Json, Object, Wording
+
+EntryKey = tuple[str, bytes]  # the moment of an entry and what it says; equal keys cannot be told apart
+
+
+def fold_lists(lists: dict[str, list[EntryKey]]) -> list[tuple[EntryKey, list[str]]]:
+    """The lists merged: equal keys at the heads of several lists are one; the order within each list is kept."""
+    rest = {name: list(keys) for name, keys in lists.items()}
+    folds: list[tuple[EntryKey, list[str]]] = []
+    while heads := {name: keys[0] for name, keys in rest.items() if keys}:
+        key = _next_head(list(heads.values()), list(rest.values()))
+        names = [name for name, head in heads.items() if head == key]
+        for name in names:
+            del rest[name][0]
+        folds.append((key, names))
+    return folds
+
+
+def _next_head(heads: list[EntryKey], lists: list[list[EntryKey]]) -> EntryKey:
+    """A head that is not still to come elsewhere, so that it is taken from all of its lists at once."""
+    candidates = (head for head in heads if all(head not in keys or keys[0] == head for keys in lists))
+    return next(candidates, heads[0])
+
+
+def layer_names(groups: list[list[str]]) -> list[list[str]]:
+    """Groups of names as folding would find them: first each name once, then the second ones."""
+    counts = Counter(name for names in groups for name in names)
+    return [[name for name in counts if counts[name] > depth] for depth in range(max(counts.values(), default=0))]
+
+
+# what follows pre_ or post_ in an event's name → the canonical matcher that it stands for
+_EVENT_MATCHERS: dict[str, Json] = {
+    "read_code": "file_read",
+    "write_code": ["file_write", "file_edit"],
+    "run_command": "shell",
+    "mcp_tool_use": {"pattern": "^mcp:"},
+}
+EVENT_PREFIXES = {"before_tool_execute": "pre_", "after_tool_execute": "post_"}
+
+
+def events_for_matcher(prefix: str, matcher: Json) -> list[str]:
+    """The events of that moment at which a matcher's tools come by."""
+    return [prefix + kind for kind in _EVENT_MATCHERS if _is_about_kind(kind, matcher)]
+
+
+def _is_about_kind(kind: str, matcher: Json) -> bool:
+    if matcher is None:
+        return True
+    if type(matcher) is list:
+        return any(_is_about_kind(kind, part) for part in matcher)
+    if type(matcher) is str:
+        return matcher == _EVENT_MATCHERS[kind] or (kind == "write_code" and matcher in _EVENT_MATCHERS[kind])
+    if "mcp" in matcher:
+        return kind == "mcp_tool_use"
+    names = {"mcp_tool_use": ["mcp:x/y"], "write_code": _EVENT_MATCHERS["write_code"]}.get(
+        kind, [_EVENT_MATCHERS[kind]]
+    )
+    try:
+        return any(compile_re2(matcher["pattern"]).search(name) is not None for name in names)
+    except ValueError:  # some other agent's kind of pattern, which nobody can judge here
+        return True
+
+
+def explain_loss(matcher: Json) -> str | None:
+    """What a matcher says beyond the choice of events."""
+    parts: list[Any] = matcher if type(matcher) is list else [matcher]
+    if any(type(part) is dict and "mcp" in part for part in parts):
+        return "every tool of every MCP server is meant there, not this one"
+    if any(type(part) is dict and "pattern" in part and part != _EVENT_MATCHERS["mcp_tool_use"] for part in parts):
+        return "a pattern becomes every tool of the kinds that it fits"
+    if ("file_write" in parts) != ("file_edit" in parts):
+        return "writing and editing are one event there"
+    unknown = [
+        part for part in parts if type(part) is str and not any(_is_about_kind(kind, part) for kind in _EVENT_MATCHERS)
+    ]
+    return f"there is no event for {', '.join(unknown)}" if unknown else None
+
+
+def matcher_for_events(natives: list[str]) -> Json:
+    """The matcher that these events of one moment stand for; None for all of them."""
+    kinds = [_EVENT_MATCHERS[native.partition("_")[2]] for native in natives]
+    parts = [part for kind in kinds for part in (kind if type(kind) is list else [kind])]
+    return None if len(kinds) == len(_EVENT_MATCHERS) else parts[0] if len(parts) == 1 else parts
+
+
+_POWERSHELL_KEY = (
+    "powershell"  # the key of a command that Windows runs instead, and our word for an entry with no other
+)
+
+
+class _EntryPlan(NamedTuple):
+    """A hook and the events that it shall stand under."""
+
+    number: int
+    hook: Hook
+    natives: list[str]
+    key: EntryKey
+
+
+def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
+    """One entry for each event that a hook's matcher needs; what a hook said beyond that is a gap."""
+    gaps: list[Gap] = []
+    plans: list[_EntryPlan] = []
+    for index, original in hooks:
+        hook = _with_own_cwd(agent, original)
+        if natives := _resolve_events(agent, index, hook, gaps):
+            config_entry = _parse_entry(agent, _render_entry(agent, hook, natives[0], wording))
+            plans.append(_EntryPlan(index, hook, natives, _entry_key(agent, natives[0], config_entry)))
+            gaps += _unsupported_gaps(agent, index, hook)
+    events = _render_events(agent, plans, wording)
+    if _count_plans(plans) != Counter(
+        (key, frozenset(natives)) for key, natives in fold_lists(_entry_keys(agent, events))
+    ):
+        plans = _merge_equal_plans(agent, plans, gaps)
+        events = _render_events(agent, plans, wording)
+    return {"hooks": events}, gaps
+
+
+def _render_events(agent: Agent, plans: list[_EntryPlan], wording: Wording) -> Object:
+    events: Object = {}
+    for plan in plans:
+        for native in plan.natives:
+            events.setdefault(native, []).append(_render_entry(agent, plan.hook, native, wording))
+    return events
+
+
+def _count_plans(plans: list[_EntryPlan]) -> Counter[tuple[EntryKey, frozenset[str]]]:
+    return Counter((plan.key, frozenset(plan.natives)) for plan in plans)
+
+
+def _merge_equal_plans(agent: Agent, plans: list[_EntryPlan], gaps: list[Gap]) -> list[_EntryPlan]:
+    """The same with hooks that run the same thing put together: in the file nothing tells them apart."""
+    merged_plans: list[_EntryPlan] = []
+    for key in dict.fromkeys(plan.key for plan in plans):
+        equal_plans = [plan for plan in plans if plan.key == key]
+        layers = layer_names([plan.natives for plan in equal_plans])
+        layer_plans = [plan._replace(natives=natives) for plan, natives in zip(equal_plans, layers, strict=False)]
+        if _count_plans(layer_plans) != _count_plans(equal_plans):
+            why = "it cannot be told from another hook that runs the same; together they see all their tools"
+            gaps += [warning_gap(agent, plan.number, plan.hook, "matcher", why) for plan in equal_plans]
+            gaps += [lost_gap(plan.number, plan.hook, "matcher", why) for plan in equal_plans[len(layers) :]]
+        merged_plans += layer_plans
+    return merged_plans
+
+
+def _with_own_cwd(agent: Agent, hook: Hook) -> Hook:
+    folder = own_keys(agent, hook).get("working_directory")
+    return replace(hook, handler=replace(hook.handler, cwd=folder)) if type(folder) is str else hook
+
+
+def _unsupported_gaps(agent: Agent, index: int, hook: Hook) -> list[Gap]:
+    handler, losses = hook.handler, []
+    if handler.timeout is not None:
+        losses.append(("timeout", f"{agent.title} has no timeouts"))
+    if set(handler.platform) - {"windows"}:
+        losses.append(("platform", "only Windows can have a command of its own"))
+    if (handler.cwd or "").startswith("~"):
+        losses.append(("cwd", "~ does not stand for the home there"))
+    return [warning_gap(agent, index, hook, capability, why) for capability, why in losses]
+
+
+def _render_entry(agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:
+    entry = write_entry(agent, hook, native, wording)
+    if hook.handler.type != "command":
+        return entry
+    entry.pop(_POWERSHELL_KEY, None)  # what runs is said by the handler, never by data for one agent
+    if (text := hook.handler.platform.get("windows")) is not None:
+        entry[_POWERSHELL_KEY] = wording(replace(hook, handler=replace(hook.handler, command=text)), native) or text
+    return entry
+
+
+def _resolve_events(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> list[str]:
+    native, event_gaps = resolve_event(agent, index, hook)
+    if native is None or not _can_run(agent, hook):
+        handler_gap = lost_gap(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")
+        gaps += event_gaps if native is None else [handler_gap]
+        return []
+    prefix = EVENT_PREFIXES.get(hook.event)
+    if prefix is None:
+        gaps += (
+            event_gaps
+            if hook.matcher is None
+            else [*event_gaps, warning_gap(agent, index, hook, "matcher", no_tool_note(hook))]
+        )
+        return [native]
+    if _is_own_entry(hook) and native.startswith(prefix):
+        return [native]
+    if matches_every_tool(hook.matcher):
+        hook = replace(hook, matcher=None)
+    natives = events_for_matcher(prefix, hook.matcher)
+    if not natives:
+        gaps.append(lost_gap(index, hook, "matcher", f"{agent.title} has no event for these tools"))
+        return []
+    if (why := explain_loss(hook.matcher)) is not None:
+        gaps.append(warning_gap(agent, index, hook, "matcher", why))
+    gaps += event_gaps
+    return natives
+
+
+def _can_run(agent: Agent, hook: Hook) -> bool:
+    if hook.handler.type in config_of(agent).handlers:
+        return True
+    config_entry = _parse_entry(agent, own_keys(agent, hook))
+    return config_entry is not None and config_entry.handler == hook.handler
+
+
+def _is_own_entry(hook: Hook) -> bool:
+    call = invocation.parse_command(hook.handler.command or "") if hook.matcher is None else None
+    return call is not None and call.run is None
+
+
+def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
+    """The hooks of a configuration; the same entry under several events is one hook with several tools."""
+    events = document.get("hooks")
+    entries_by_event: dict[str, list[ConfigEntry]] = {}
+    gaps = misplaced_hook_gaps(agent, document)
+    for name, entries in events.items() if type(events) is dict else ():
+        for number, entry in enumerate(entries if type(entries) is list else [entries]):
+            config_entry = _parse_entry(agent, entry) if type(entry) is dict else None
+            if config_entry is None:
+                where = f"$.hooks.{name}[{number}]"
+                gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=f"{where} is no hook"))
+            else:
+                entries_by_event.setdefault(_event_name(agent, name), []).append(config_entry)
+    entry_by_key = {
+        _entry_key(agent, native, entry): entry for native, entries in entries_by_event.items() for entry in entries
+    }
+    keys = {
+        native: [_entry_key(agent, native, entry) for entry in entries] for native, entries in entries_by_event.items()
+    }
+    return [
+        _build_hook(agent, entry_by_key[key], natives) for key, natives in fold_lists(_sort_events(agent, keys))
+    ], gaps
+
+
+def _event_name(agent: Agent, name: str) -> str:
+    """The event as the agent spells it; other tools write it without lines between the words."""
+    bare = name.replace("_", "").replace("-", "").lower()
+    return (
+        name
+        if name in agent.events
+        else next((event for event in agent.events if event.replace("_", "") == bare), name)
+    )
+
+
+def _sort_events(agent: Agent, keys: dict[str, list[EntryKey]]) -> dict[str, list[EntryKey]]:
+    """Events in the order of our table, so that a file reads the same in whichever order it has them."""
+    table_events = [native for native in agent.events if native in keys]
+    return {
+        native: keys[native] for native in [*table_events, *(native for native in keys if native not in agent.events)]
+    }
+
+
+def _entry_keys(agent: Agent, events: Object) -> dict[str, list[EntryKey]]:
+    keys_by_event = {
+        native: [_entry_key(agent, native, _parse_entry(agent, entry)) for entry in entries]
+        for native, entries in events.items()
+    }
+    return _sort_events(agent, keys_by_event)
+
+
+def _entry_key(agent: Agent, native: str, entry: ConfigEntry | None) -> EntryKey:
+    return EVENT_PREFIXES.get(canonical_event_of(agent, native)) or native, dump(entry)
+
+
+def _parse_entry(agent: Agent, entry: Object) -> ConfigEntry | None:
+    """An entry taken apart; one for Windows alone is of a kind that nobody else has."""
+    windows = entry.get(_POWERSHELL_KEY) if type(entry.get(_POWERSHELL_KEY)) is str else None
+    if type(entry.get("command")) is not str or not entry["command"]:
+        return ConfigEntry(Handler(type=_POWERSHELL_KEY), dict(entry)) if windows else None
+    config_entry = read_entry(
+        agent, {key: value for key, value in entry.items() if key not in {"type", _POWERSHELL_KEY}}
+    )
+    rest = config_entry.rest | {key: entry[key] for key in ("type",) if key in entry}
+    if windows is None:
+        return config_entry._replace(rest=rest)
+    plain, _ = unwrap_command(Handler(type="command", command=windows))
+    return config_entry._replace(
+        handler=replace(config_entry.handler, platform={"windows": plain.command or windows}), rest=rest
+    )
+
+
+def _build_hook(agent: Agent, entry: ConfigEntry, natives: list[str]) -> Hook:
+    hook = build_hook(agent, natives[0], entry, None, {})
+    if hook.event not in EVENT_PREFIXES:
+        return hook
+    return replace(hook, matcher=matcher_for_events(natives), provider_data=build_provider_data(agent, entry.rest, {}))

@@ -1,0 +1,212 @@
+"""Atomic reading and replacement of files: whoever looks sees the old file or the new one, never half.
+
+Many of these files belong to others (agents' configurations), so mode, group and extended attributes stay, links
+out of the home directory are not followed, and an error is one sentence that says why the file was left alone.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from time import time
+from typing import NoReturn
+
+from hookonce.base.paths import home
+from hookonce.errors import HookonceError
+
+BOM = b"\xef\xbb\xbf"
+
+
+class FileEditError(HookonceError):
+    """A file cannot be read or edited, and was left alone."""
+
+
+class FileSyntaxError(FileEditError):
+    """A file is not valid in its language; `line` and `column` count from 1, in characters."""
+
+    def __init__(self, language: str, reason: str, line: int, column: int) -> None:
+        super().__init__(f"not valid {language} at line {line}, column {column}: {reason}")
+        self.line = line
+        self.column = column
+
+
+def raise_syntax_error(language: str, reason: str, text: bytes, offset: int) -> NoReturn:
+    """Raise a FileSyntaxError for what stands at an offset."""
+    before = text[:offset].removeprefix(BOM).decode(errors="replace")
+    line = before.count("\n") + 1
+    raise FileSyntaxError(language, reason, line, len(before) - before.rfind("\n")) from None
+
+
+def check_utf8(language: str, text: bytes) -> None:
+    """Raise a FileSyntaxError for bytes that are no UTF-8."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise_syntax_error(language, "not UTF-8", text, error.start)
+
+
+_PRIVATE_MODE = 0o600
+_DEFAULT_MODE = 0o666  # less what the umask takes away
+_TEMP_SUFFIX = ".hookonce"
+_STALE_TEMP_S = 60  # seconds after which a draft belongs to a writer that was killed
+
+
+def read_file(path: Path) -> bytes | None:
+    """The bytes of a file, None if there is none; a file that could never be written back raises FileEditError."""
+    with _as_edit_error(path, "read"):
+        target = _resolve_target(path)
+        return target.read_bytes() if _stat_replaceable(path, target) else None
+
+
+def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int = _DEFAULT_MODE) -> None:
+    """Replace a file atomically, keeping mode, group and extended attributes, or create it.
+
+    With `old` given, a file that says something else by now is left alone: somebody wrote it in between. `mode` is
+    that of a file that was not there.
+    """
+    with _as_edit_error(path, "written"):
+        target = _resolve_target(path)
+        original = _stat_replaceable(path, target)
+        if old is not None and (target.read_bytes() if original else b"") != old:
+            raise FileEditError(f"{path} was changed by somebody else meanwhile; try again")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale_temps(target)
+        _write_atomically(target, new, _PRIVATE_MODE if original else mode, original)
+
+
+def remove_file(path: Path) -> None:
+    """Delete a file that we made, under the rules for writing it."""
+    with _as_edit_error(path, "removed"):
+        target = _resolve_target(path)
+        if _stat_replaceable(path, target):
+            target.unlink()
+            _sync_folder(target.parent)
+
+
+def backup_file(path: Path, folder: Path, now: datetime) -> Path | None:
+    """Copy a file, if there is one, to where `list_backups` finds it; named by the time, readable only for us."""
+    data = read_file(path)
+    if data is None:
+        return None
+    with _as_edit_error(path, "copied"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        shelf = _backup_folder(path, folder)
+        shelf.mkdir(parents=True, exist_ok=True)
+        copy = shelf / now.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        while copy.exists():
+            copy = copy.with_name(copy.name + "+")
+        _write_atomically(copy, data, _PRIVATE_MODE, None)
+        return copy
+
+
+def list_backups(path: Path, folder: Path) -> list[Path]:
+    """The backups of a file, oldest first."""
+    return sorted(copy for copy in _backup_folder(path, folder).glob("[0-9]*") if copy.is_file())
+
+
+def _backup_folder(path: Path, folder: Path) -> Path:
+    return folder.joinpath(*_absolute(path).parts[1:])
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.normpath(path.absolute()))
+
+
+@contextmanager
+def _as_edit_error(path: Path, action: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FileEditError(f"{path} cannot be {action}: {error.strerror or error}") from error
+
+
+def _resolve_target(path: Path) -> Path:
+    """The file itself. Links are followed inside HOME only: elsewhere a repository could have planted them."""
+    plain, real = _absolute(path), Path(os.path.realpath(path))
+    homes = home(), home().resolve()
+    if real == plain or all(any(candidate.is_relative_to(base) for base in homes) for candidate in (plain, real)):
+        return real
+    raise FileEditError(f"{path} is a link, or lies behind one, that leads to {real}, outside of your home directory")
+
+
+def _stat_replaceable(path: Path, target: Path) -> os.stat_result | None:
+    """The status of the file, if it may be replaced; None if there is none."""
+    try:
+        status = os.lstat(target)
+    except FileNotFoundError:
+        return None
+    problem = _find_obstacle(status)
+    if problem:
+        raise FileEditError(f"{path} {problem}")
+    return status
+
+
+def _find_obstacle(status: os.stat_result) -> str | None:
+    if stat.S_ISDIR(status.st_mode):
+        return "is a directory, not a file"
+    if not stat.S_ISREG(status.st_mode):
+        return "is no ordinary file"
+    if status.st_uid != os.geteuid():
+        return "belongs to another user"
+    return None if status.st_mode & stat.S_IWUSR else "is read-only"
+
+
+def _write_atomically(target: Path, data: bytes, mode: int, original: os.stat_result | None) -> None:
+    temp = target.with_name(f".{target.name}.{token_hex(4)}{_TEMP_SUFFIX}")
+    handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    try:
+        _write_all(handle, data)
+        _copy_metadata(handle, target, original)
+        os.fsync(handle)
+        temp.replace(target)
+    except BaseException:
+        temp.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(handle)
+    _sync_folder(target.parent)
+
+
+def _remove_stale_temps(target: Path) -> None:
+    for temp in target.parent.iterdir():
+        if temp.name.startswith(f".{target.name}.") and temp.name.endswith(_TEMP_SUFFIX):
+            with suppress(OSError):
+                if time() - temp.lstat().st_mtime > _STALE_TEMP_S:
+                    temp.unlink()
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    remaining = memoryview(data)
+    while remaining:
+        remaining = remaining[os.write(handle, remaining) :]
+
+
+def _copy_metadata(handle: int, target: Path, original: os.stat_result | None) -> None:
+    if original is None:
+        return
+    if os.fstat(handle).st_gid != original.st_gid:
+        os.fchown(handle, -1, original.st_gid)
+    if sys.platform == "linux":
+        _copy_attributes(handle, target)
+    os.fchmod(handle, stat.S_IMODE(original.st_mode))
+
+
+def _copy_attributes(handle: int, target: Path) -> None:
+    with suppress(OSError):
+        for name in os.listxattr(target):
+            with suppress(OSError):
+                os.setxattr(handle, name, os.getxattr(target, name))
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable; on file systems that cannot, it is there all the same."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,81 @@
+"""Command line of the client in an agent's configuration, formatted and parsed: `hookonce-on AGENT [EVENT] …`.
+
+With `--via` it is our own entry, with `--run` the wrapper of somebody's script, which speaks `--dialect`. Where
+an agent posts its events instead, the entry is a URL that says the same.
+"""
+
+import re
+import shlex
+from typing import Any, NamedTuple
+
+CLIENT_NAME = "hookonce-on"
+CANONICAL_DIALECT = "canonical"  # the dialect of a hook that names none
+_OPTIONS = {"--via": "via", "--dialect": "dialect", "--run": "run", "--scope": "scope", "--timeout": "timeout"}
+_ADDRESS_REGEX = re.compile(
+    r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)"
+)
+
+
+class Invocation(NamedTuple):
+    """One such command, taken apart."""
+
+    client: str
+    agent: str
+    event: str | None = None
+    via: str | None = None
+    dialect: str | None = None
+    run: str | None = None
+    scope: str | None = None
+    timeout: float | None = None
+
+
+def format_command(call: Invocation) -> str:
+    """The command, every word quoted for a shell; or the address, if that is our client there."""
+    if is_address(call.client):
+        return f"{call.client}/on/{call.agent}/{call.event}?via={call.via}"
+    words = [call.client, call.agent, *([call.event] if call.event else [])]
+    for option, field in _OPTIONS.items():
+        value = getattr(call, field)
+        if value is not None:
+            words += [option, f"{value:g}" if field == "timeout" else value]
+    return shlex.join(words)
+
+
+def is_address(client: str) -> bool:
+    """Whether an agent does not run our client, but asks who lives at this address."""
+    return client.startswith("http://")
+
+
+def parse_command(command: str) -> Invocation | None:
+    """The command or address taken apart, or None if it is not exactly one of ours."""
+    if is_address(command):
+        match = _ADDRESS_REGEX.fullmatch(command)
+        return match and Invocation(match[1], match[2], match[3], via=match[4])
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if not words or not words[0].endswith(f"/{CLIENT_NAME}") or shlex.join(words) != command:
+        return None  # a command that says anything beyond these words is somebody else's
+    return parse_words(words)
+
+
+def parse_words(words: list[str]) -> Invocation | None:
+    """The words of a call: agent, perhaps an event, then options, each once and with a value."""
+    client, *rest = words
+    names = []
+    while rest and not rest[0].startswith("--"):
+        names.append(rest.pop(0))
+    options: dict[str, Any] = {}
+    while rest:
+        field = _OPTIONS.get(rest.pop(0))
+        if field is None or field in options or not rest:
+            return None
+        options[field] = rest.pop(0)
+    if len(names) not in (1, 2):
+        return None
+    try:
+        timeout = float(options.pop("timeout")) if "timeout" in options else None
+    except ValueError:
+        return None
+    return Invocation(client, names[0], names[1] if len(names) > 1 else None, **options, timeout=timeout)

@@ -1,0 +1,60 @@
+"""Settings of language models that hooks of type prompt and agent ask: a command, or a server with OpenAI's API.
+
+    [models]
+    command = "llm --model {model}"          # reads the question on stdin, writes the answer
+    agent = "claude -p --allowedTools Read"  # the same for hooks of type agent, which may look around
+    model = "gpt-4.1-mini"                   # for hooks that name none
+
+or, instead of the command:
+
+    endpoint = "https://api.openai.com/v1"
+    key_env = "OPENAI_API_KEY"               # the environment variable with the key, where the agent was started
+"""
+
+import re
+
+from msgspec import Struct
+
+from hookonce.base import settings
+from hookonce.errors import HookonceError
+
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w./:@+-]{0,199}", re.ASCII)
+_VARIABLE_NAME = re.compile(r"[A-Za-z_]\w{0,199}", re.ASCII)
+SETUP_HINT = 'config.toml needs [models] with command = "…", or with endpoint = "https://…" and model = "…"'
+
+
+class ModelSettings(Struct, frozen=True, kw_only=True):
+    """The `[models]` table of the settings."""
+
+    command: str | None = None
+    agent: str | None = None
+    endpoint: str | None = None
+    model: str | None = None
+    key_env: str | None = None
+
+
+def load_model_settings() -> ModelSettings:
+    """The user's choice, else the system's; a HookonceError that says what is missing or wrong."""
+    table = settings.get_setting("models")
+    if table is None:
+        raise HookonceError(f"no language model is configured: {SETUP_HINT}")
+    if type(table) is not dict or not all(type(value) is str and value for value in table.values()):
+        raise HookonceError("the setting models is a table of texts")
+    if unknown := sorted(table.keys() - {*ModelSettings.__struct_fields__}):
+        raise HookonceError(f"there is no setting models.{unknown[0]}")
+    choice = ModelSettings(**table)
+    if choice.command and choice.endpoint:
+        raise HookonceError("the setting models has a command and an endpoint, of which only one can be asked")
+    if not (choice.command or choice.endpoint or choice.agent):
+        raise HookonceError(f"no language model is configured: {SETUP_HINT}")
+    if choice.key_env and not _VARIABLE_NAME.fullmatch(choice.key_env):
+        raise HookonceError("the setting models.key_env is the name of an environment variable")
+    return choice
+
+
+def select_model(requested_model: str | None, model_settings: ModelSettings) -> str | None:
+    """The model that a hook names, else the configured one; a name that no model has is refused."""
+    name = requested_model or model_settings.model
+    if name is not None and not _MODEL_NAME.fullmatch(name):
+        raise HookonceError(f"{name!r} is no name of a model")
+    return name

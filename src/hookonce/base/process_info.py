@@ -1,0 +1,84 @@
+"""Process information from /proc: nesting depth of hooks, ancestors, age, controlling terminal.
+
+A hook can start an agent whose hooks start agents. The depth is believed only of a handler of ours that really is
+an ancestor; what a repository sets in the environment counts for nothing.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from secrets import token_hex
+from time import CLOCK_BOOTTIME, clock_gettime
+
+from hookonce.base.runtime_dir import create_exclusive, runtime_file
+
+DEPTH_VARIABLE, PARENT_VARIABLE, HOOK_DIR_VARIABLE = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
+MAX_DEPTH = 3
+_MAX_CLIENT_AGE_S = 20.0  # seconds
+
+
+def nesting_depth(environment: Mapping[str, str], caller_pid: int = 0) -> int:
+    """The depth that a running handler above a process has registered, by default above us; else 0."""
+    token = environment.get(PARENT_VARIABLE, "")
+    if not token.isalnum():
+        return 0
+    try:
+        pid, depth = map(int, runtime_file("handlers", token).read_text(encoding="ascii").split())
+    except (OSError, ValueError):
+        return 0
+    return depth if pid in set(_iter_ancestors(caller_pid or os.getpid())) else 0
+
+
+def register_handlers(depth: int) -> str:
+    """Register that handlers of this depth run below this process; the token goes into their environment."""
+    token = token_hex(8)
+    create_exclusive(runtime_file("handlers", token), f"{os.getpid()} {depth}".encode())
+    return token
+
+
+def unregister_handlers(token: str) -> None:
+    """Remove the registration."""
+    runtime_file("handlers", token).unlink(missing_ok=True)
+
+
+def _iter_ancestors(pid: int) -> Iterator[int]:
+    while pid > 1 and (fields := read_proc_stat(pid)) is not None:
+        pid = int(fields[1])
+        yield pid
+
+
+def process_age_s(pid: int) -> float:
+    """Seconds since a process started, at most 20; 0 where the system does not tell, or it is gone.
+
+    Our clients give up earlier; what is older is no client of ours, but somebody who speaks like one.
+    """
+    fields = read_proc_stat(pid) if pid else None
+    if fields is None:
+        return 0.0
+    age_s = clock_gettime(CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
+    return min(max(age_s, 0.0), _MAX_CLIENT_AGE_S)
+
+
+def read_proc_stat(pid: int) -> list[str] | None:
+    """Fields of /proc/PID/stat from the state on; None for a process that is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()
+
+
+def has_terminal(caller_pid: int = 0) -> bool:
+    """Whether a process, by default our own, has a controlling terminal that can be opened.
+
+    An agent without one runs alone, and a question to it would be a question to nobody.
+    """
+    if caller_pid:
+        fields = read_proc_stat(caller_pid)
+        return fields is not None and fields[4] != "0"  # the number of its terminal
+    try:
+        fd = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    os.close(fd)
+    return True

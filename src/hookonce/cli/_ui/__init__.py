@@ -1,0 +1,1 @@
+"""Output of commands: tables, colours, progress, consent at a terminal."""

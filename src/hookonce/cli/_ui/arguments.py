@@ -1,0 +1,126 @@
+"""Argument types of commands: times, durations, counts, input files.
+
+All raise ArgumentTypeError with a sentence that shows a valid form.
+"""
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from re import compile as pattern
+from typing import BinaryIO
+
+from hookonce.base import times
+from hookonce.base.json_stream import MAX_LINE_BYTES
+from hookonce.errors import HookonceError
+
+_RELATIVE_TIME = pattern(r"(\d{1,6})([smhdw])")
+_DURATION = pattern(r"(\d+(?:\.\d+)?)(ms|s|m)")
+_UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60}
+_TIMEDELTA_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_time(text: str) -> str:
+    """Parse a time into RFC 3339 UTC: RFC 3339, a day, or how long ago (10m, 2h, 3d)."""
+    if (ago := _RELATIVE_TIME.fullmatch(text)) is not None:
+        return _time_before_now(int(ago[1]), _TIMEDELTA_UNITS[ago[2]], text)
+    try:
+        return f"{date.fromisoformat(text).isoformat()}T00:00:00Z"
+    except ValueError:
+        time = times.parse_time(text)
+    if time is None:
+        raise ArgumentTypeError(f"{text!r} is no time; say 2026-02-23T10:15:30Z, 2026-02-23, or 10m, 2h, 3d ago")
+    return times.format_time(time)
+
+
+def _time_before_now(count: int, unit: str, text: str) -> str:
+    try:
+        return times.format_time(datetime.now(UTC) - timedelta(**{unit: count}))
+    except OverflowError:
+        raise ArgumentTypeError(f"{text!r} is before all times") from None
+
+
+def parse_count(text: str) -> int:
+    """A whole number, 0 or more."""
+    if not (text.isascii() and text.isdigit()) or len(text) > 15:  # noqa: PLR2004  more than anybody has
+        raise ArgumentTypeError(f"{text!r} is no number of lines")
+    return int(text)
+
+
+def parse_duration(text: str) -> float:
+    """Parse a duration such as `30s`, `500ms`, `2m` or a number of seconds."""
+    match = _DURATION.fullmatch(text)
+    return parse_seconds(text) if match is None else parse_seconds(str(float(match[1]) * _UNIT_SECONDS[match[2]]))
+
+
+def parse_seconds(text: str) -> float:
+    """Parse a number of seconds, more than 0 and at most a day."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 86_400:  # noqa: PLR2004  a day
+        raise ArgumentTypeError(f"{text!r} is no number of seconds")
+    return value
+
+
+def format_time(time: str) -> str:
+    """Format a time to the second, as tables show it."""
+    return time[:19].replace("T", " ")
+
+
+def format_duration(seconds: float | None) -> str:
+    """Format a duration in two units at most."""
+    if seconds is None:
+        return ""
+    if seconds < 60:  # noqa: PLR2004  a minute
+        return f"{seconds:.3g} s"
+    minutes, remaining_seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [
+        f"{count} {unit}"
+        for count, unit in ((days, "d"), (hours, "h"), (minutes, "min"), (remaining_seconds, "s"))
+        if count
+    ]
+    return " ".join(parts[:2])
+
+
+@contextmanager
+def open_input(name: str) -> Iterator[BinaryIO]:
+    """Open a file for reading, or standard input for `-`."""
+    if name == "-":
+        if sys.stdin.isatty():
+            print("hookonce: reading JSON from the terminal; Ctrl-D ends it", file=sys.stderr)
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = Path(name).open("rb")  # noqa: SIM115  only opening is guarded, not what the caller does
+    except (OSError, ValueError) as problem:
+        raise HookonceError(f"cannot read {name}: {getattr(problem, 'strerror', problem)}") from None
+    with stream:
+        yield stream
+
+
+def line_location(name: str, line: int) -> str:
+    """Location of a line in the form that editors understand."""
+    return f"line {line}" if name == "-" else f"{name}:{line}"
+
+
+def add_max_line_option(parser: ArgumentParser) -> None:
+    """The option that limits lines."""
+    parser.add_argument(
+        "--max-line",
+        type=_parse_positive,
+        default=MAX_LINE_BYTES,
+        metavar="N",
+        help="refuse lines over N bytes (8 MiB)",
+    )
+
+
+def _parse_positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text!r} is no number of bytes")
+    return int(text)

@@ -1,0 +1,117 @@
+"""Plan, apply and report of configuration changes, shared by install, uninstall, adopt, restore and others."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import to_builtins
+
+from hookonce.agents import config_of
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import names
+from hookonce.cli._ui.messages import pluralize
+from hookonce.configure.changes import FileChange, apply_change, render_diff
+from hookonce.configure.locations import ConfigRoots, current_roots
+from hookonce.configure.status import find_agents
+from hookonce.errors import HookonceError
+from hookonce.model import Agent
+
+
+def add_change_options(parser: ArgumentParser, *, has_changes: bool = True, requires_names: bool = False) -> None:
+    """Add the shared options; with `requires_names` agents must be named."""
+    names_help = "whose hooks" if requires_names else "default: every agent that is found here"
+    parser.add_argument("names", nargs="+" if requires_names else "*", metavar="AGENT", help=names_help)
+    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    if has_changes:
+        parser.add_argument("--scope", choices=("user", "project"), default="user", help="default: user")
+        parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+
+
+def select_agents(options: Namespace, locations: ConfigRoots) -> list[Agent]:
+    """Select the agents that are named, else those present on this machine."""
+    if options.names:
+        agents = [names.find_agent(name) for name in options.names]
+        for agent in agents:
+            config_of(agent)
+        return agents
+    present_agents = find_agents(locations)
+    if not present_agents:
+        print(
+            "hookonce: no agent was found on this machine; name one, as in: hookonce install claude-code",
+            file=sys.stderr,
+        )
+    return present_agents
+
+
+def plan_changes(
+    options: Namespace, plan_agent: Callable[[Agent, ConfigRoots], list[FileChange]]
+) -> tuple[list[FileChange], list[tuple[str, str]]]:
+    """Plan the changes of all selected agents; a problem with one agent does not stop the others."""
+    locations = current_roots()
+    changes: list[FileChange] = []
+    problems: list[tuple[str, str]] = []
+    for agent in select_agents(options, locations):
+        try:
+            changes += plan_agent(agent, locations)
+        except HookonceError as problem:
+            problems.append((agent.name, str(problem)))
+    return changes, problems
+
+
+def apply_changes(
+    changes: list[FileChange], *, is_removal: bool = False
+) -> tuple[list[FileChange], list[tuple[str, str]]]:
+    """Apply changes; return those that worked and the problems of the others."""
+    applied_changes: list[FileChange] = []
+    problems: list[tuple[str, str]] = []
+    for change in changes:
+        try:
+            apply_change(change, is_removal=is_removal)
+            applied_changes.append(change)
+        except HookonceError as problem:
+            problems.append((change.agent or "", str(problem)))
+    return applied_changes, problems
+
+
+def report_changes(options: Namespace, verb: str, changes: list[FileChange], problems: list[tuple[str, str]]) -> int:
+    """Report changes and problems as text or JSON; return the exit code."""
+    if options.json:
+        _print_json(verb, changes, problems, dry_run=options.dry_run)
+    else:
+        if options.dry_run:
+            sys.stdout.write(render_diff(changes))
+            print()
+        tense = f"would be {verb}" if options.dry_run else verb
+        for change in changes:
+            print(f"{change.agent or 'hookonce'}: {change.path} {tense}")
+        if not changes and not problems:
+            print("nothing to do")
+        for _, text in problems:
+            print(f"hookonce: {text}", file=sys.stderr)
+        if problems and changes:
+            print(f"hookonce: {pluralize(len(problems), 'problem')}; the rest went well", file=sys.stderr)
+        if options.dry_run and changes:
+            print(f"dry run: {_summarize_changes(changes)} would be {verb}; nothing was written")
+    return 1 if problems else 0
+
+
+def _summarize_changes(changes: list[FileChange]) -> str:
+    agent_names = list(dict.fromkeys(change.agent for change in changes if change.agent))
+    return pluralize(len(changes), "file") + (f" of {', '.join(agent_names)}" if agent_names else "")
+
+
+def _print_json(verb: str, changes: list[FileChange], problems: list[tuple[str, str]], *, dry_run: bool) -> None:
+    files = [
+        {"agent": change.agent, "scope": change.scope, "path": str(change.path), "state": _change_state(change)}
+        for change in changes
+    ]
+    document: dict[str, Any] = {"verb": verb, "dry_run": dry_run, "changes": files}
+    document["problems"] = [{"agent": agent, "message": text} for agent, text in problems]
+    if dry_run:
+        document["diff"] = render_diff(changes)
+    sys.stdout.buffer.write(dump(to_builtins(document)) + b"\n")
+
+
+def _change_state(change: FileChange) -> str:
+    return "created" if change.old is None else "removed" if change.new is None else "changed"

@@ -1,0 +1,127 @@
+"""Consent of a person: a terminal, a typed digest, and no coding agent among our ancestors.
+
+What only a person may do (trust, uninstall, pause, …) is confirmed here and nowhere else.
+Each use is logged and recorded as an event.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+
+from hookonce import agents
+from hookonce.base import ids, settings
+from hookonce.base.terminal_text import escape_unprintable
+from hookonce.base.times import now
+from hookonce.configure.changes import confirmation_code
+from hookonce.errors import HookonceError
+from hookonce.model import SCHEMA, Actor, Event, Record
+from hookonce.secrets import log
+from hookonce.sessions.stored_records import redact_record
+from hookonce.store.spool import files
+
+_MAX_COMMAND_WORDS = 6  # of a command line, in which a program or the script that it runs is named
+_SCRIPT_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
+
+
+def consent_help(command: str) -> str:
+    """What `--help` says of a verb that is for people."""
+    return f"{command} needs a person at a terminal, who types a code that is shown there."
+
+
+class NotAPerson(HookonceError):
+    """Somebody asked for what only a person at a terminal may do."""
+
+
+def require_consent(verb: str, text: str) -> None:
+    """Show what will happen and require the first characters of its digest; raise NotAPerson otherwise."""
+    if settings.consent() == "unattended":
+        _record_consent(verb, text, "unattended")
+        return
+    parent_agent = find_parent_agent()
+    if parent_agent is not None:
+        raise NotAPerson(f"hookonce {verb} is for a person; {parent_agent}")
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except OSError:
+        raise NotAPerson(f"hookonce {verb} needs a person at a terminal; there is none here") from None
+    with os.fdopen(terminal, "r+b", buffering=0) as screen:
+        visible_text = "\n".join(map(escape_unprintable, text.split("\n")))
+        screen.write(f"{visible_text}\nTo go on with {verb}, type {confirmation_code(text)}: ".encode())
+        typed_code = screen.readline(64).decode(errors="replace").strip()
+    if typed_code != confirmation_code(text):
+        raise NotAPerson("that was not it; nothing was changed")
+    _record_consent(verb, text, "typed")
+
+
+def confirm(question: str) -> bool:
+    """Ask yes or no on a terminal; without one the command line itself is the yes."""
+    if not sys.stdin.isatty() or not sys.stdout.isatty():
+        return True
+    return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+
+
+def find_parent_agent() -> str | None:
+    """Find a coding agent above us, by environment markers or by the names of ancestor processes."""
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    marks = {name: agent.title for agent in all_agents for name in agent.env_markers}
+    names = {name: agent.title for agent in all_agents if agent.config for name in agent.config.programs}
+    own_marker = next((mark for mark in marks if mark in os.environ), None)
+    if own_marker is not None:
+        return f"{marks[own_marker]} has left its mark {own_marker} in the environment"
+    for pid in _ancestor_pids():
+        starter = next((name for name in _process_names(pid) if name in names), None)
+        if starter is not None:
+            return f"it was started by {names[starter]} ({starter})"
+        mark = next((mark for mark in _environment_names(pid) if mark in marks), None)
+        if mark is not None:
+            return f"{marks[mark]} has left its mark {mark} with a process above"
+    return None
+
+
+def _ancestor_pids() -> Iterator[int]:
+    """The processes that we come from; where the system does not tell, none."""
+    pid = os.getppid()
+    while pid > 1:
+        yield pid
+        stat = _read_proc(pid, "stat").decode(errors="replace").rpartition(")")[2].split()
+        pid = int(stat[1]) if len(stat) > 1 else 0
+
+
+def _process_names(pid: int) -> list[str]:
+    """The names that a process goes by: its own, and those of the package and the script that it runs."""
+    names = [_read_proc(pid, "comm").decode(errors="replace").strip()]
+    for word in _read_proc(pid, "cmdline").split(b"\0")[:_MAX_COMMAND_WORDS]:
+        path = PurePath(os.fsdecode(word))
+        names.append(path.stem if path.suffix in _SCRIPT_SUFFIXES else path.name)
+        if "node_modules" in path.parts:
+            names += path.parts[path.parts.index("node_modules") :]
+    return names
+
+
+def _environment_names(pid: int) -> list[str]:
+    """The variables with which a process was started: a child may have dropped them."""
+    return [os.fsdecode(line.partition(b"=")[0]) for line in _read_proc(pid, "environ").split(b"\0")]
+
+
+def _read_proc(pid: int, name: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""
+
+
+def _record_consent(verb: str, text: str, method: str) -> None:
+    log.write(f"consent {method} {verb} {confirmation_code(text)}")
+    event = Event(
+        id=ids.new_id(),
+        schema=SCHEMA,
+        type=f"vendor.hookonce.{verb.split(maxsplit=1)[0]}",
+        agent="hookonce",
+        time=now(),
+        time_source="received",
+        actor=Actor(type="user"),
+        data={"source": method, "op": verb.replace(" ", "_")},  # a name has no blanks
+    )
+    if settings.records():
+        files.append(redact_record(Record(event=event)))

@@ -1,0 +1,1 @@
+"""Commands that turn one form into another, or check it."""

@@ -1,0 +1,201 @@
+"""hookonce convert: convert a hook configuration between agents."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from msgspec.json import format as pretty
+
+from hookonce import agents
+from hookonce.agents import config_of
+from hookonce.base import paths
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import names
+from hookonce.cli._ui.arguments import open_input
+from hookonce.cli._ui.messages import pluralize
+from hookonce.client.installed import UnusableInstallError
+from hookonce.client.installed import install_client as place_client
+from hookonce.configure.edit import jsonc, toml
+from hookonce.convert.conversion import Conversion, WrapperOptions, convert
+from hookonce.convert.losses import FAILURE_CAPABILITIES
+from hookonce.errors import HookonceError
+from hookonce.manifest.load import parse_document
+from hookonce.model import Agent, Gap, Json
+
+EXIT_GAPS = 3
+MANIFEST = "hif"
+_EXAMPLES = """examples:
+  hookonce convert --from claude-code --to gemini-cli ~/.claude/settings.json
+  hookonce convert --from hif --to codex --report gaps.json hooks.yaml
+  hookonce convert --from claude-code --to cline --output .clinerules/hooks .claude/settings.json"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `convert`."""
+    names = ", ".join([MANIFEST, *agents.AGENTS])
+    parser.epilog = _EXAMPLES
+    parser.add_argument(
+        "file", nargs="?", default="-", metavar="FILE", help="the configuration, or a folder of scripts; default: stdin"
+    )
+    parser.add_argument("--from", dest="source", required=True, metavar="NAME", help=f"{names} (hif: a manifest)")
+    parser.add_argument("--to", dest="target", required=True, metavar="NAME", help="one of the same")
+    parser.add_argument("--report", metavar="FILE", help="write what was lost as JSON")
+    parser.add_argument("--side", metavar="FILE", help="keep there what the target's file has no place for")
+    parser.add_argument(
+        "--output",
+        metavar="FOLDER",
+        help="write there, under the names that the agent knows",
+    )
+    parser.add_argument("--strict", action="store_true", help="exit 3 when anything was lost")
+    parser.add_argument("--no-adapt", action="store_true", help="write commands as they are, without a wrapper")
+    parser.add_argument(
+        "--scope", choices=("user", "project"), default="project", help="whose hooks these are; default: project"
+    )
+    parser.add_argument(
+        "--on-block",
+        choices=("guard", "error"),
+        default="guard",
+        help="what becomes of a hook that must block and cannot do its work there; default: guard",
+    )
+
+
+def run(options: Namespace) -> int:
+    """Convert one configuration; a script written for another agent is wrapped, so that it keeps working."""
+    source, target = _find_agent(options.source), _find_agent(options.target)
+    adapt = None if options.no_adapt else WrapperOptions(str(paths.client_path()), options.scope)
+    conversion = convert(
+        _read_document(options.file, source),
+        source,
+        target,
+        adapt=adapt,
+        on_block=options.on_block,
+        beside=_read_side_file(options),
+    )
+    if source is not None and not conversion.hooks:
+        print(f"hookonce: {options.file} holds no hook that {source.title} would run", file=sys.stderr)
+    _write_conversion(conversion, _default_file_name(target), options.output)
+    if options.side and conversion.side is not None:
+        _write_file(options.side, dump(conversion.side))
+    _print_gaps(conversion.gaps)
+    if conversion.needs_client:
+        _place_wrapper_client()
+    if options.report:
+        _write_gap_report(conversion, options.report)
+    return EXIT_GAPS if options.strict and conversion.gaps else 0
+
+
+def _find_agent(name: str) -> Agent | None:
+    return None if name == MANIFEST else names.find_agent(name)
+
+
+def _read_document(name: str, source: Agent | None) -> Json:
+    """What is to be converted: a manifest, an agent's configuration, or scripts."""
+    path = Path(name)
+    code = source is not None and config_of(source).language == "code"
+    if code and path.is_dir():
+        return {
+            "files": {file.name: _decode_text(file.read_bytes()) for file in sorted(path.iterdir()) if file.is_file()}
+        }
+    with open_input(name) as stream:
+        raw = stream.read()
+    if source is None:
+        return parse_document(raw)
+    if code:
+        usual = Path(next(iter(config_of(source).files.values()))).name
+        return {"files": {usual if name == "-" else path.name: _decode_text(raw)}}
+    # Agents tolerate comments in their files, and one of them also reads TOML.
+    begins = raw.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    is_toml = path.suffix == ".toml" or (name == "-" and source.name == "codex" and begins not in {b"{", b"/"})
+    return (toml if is_toml else jsonc).value_at(raw, ())
+
+
+def _default_file_name(target: Agent | None) -> str:
+    return "hooks.json" if target is None else Path(config_of(target).files["project"]).name
+
+
+def _decode_text(raw: bytes) -> str:
+    return raw.decode(errors="replace")
+
+
+def _write_conversion(conversion: Conversion, name: str, folder: str | None) -> None:
+    files: dict[str, str] | None = conversion.document.get("files")
+    if folder is not None:
+        document_text = pretty(dump(conversion.document), indent=2).decode() + "\n"
+        _write_files(Path(folder), files or {name: document_text}, 0o755 if files else 0o644)
+    elif files is not None and len(files) == 1:
+        sys.stdout.write(next(iter(files.values())))
+    else:
+        sys.stdout.buffer.write(pretty(dump(conversion.document), indent=2) + b"\n")
+
+
+def _write_files(folder: Path, files: dict[str, str], mode: int) -> None:
+    """What is written are new files; one that is there already is somebody's."""
+    existing_file = next((folder / name for name in files if (folder / name).exists()), None)
+    if existing_file is not None:
+        raise HookonceError(
+            f"{existing_file} is already there; nothing was written. Name another folder, or move it away"
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).chmod(mode)
+            print(folder / name)
+    except OSError as problem:
+        raise HookonceError(f"cannot write to {folder}: {problem.strerror}") from None
+
+
+def _print_gaps(gaps: list[Gap]) -> None:
+    for gap in sorted(gaps, key=lambda gap: not _weakens_hook(gap)):
+        prefix = "WARNING: " if _weakens_hook(gap) else ""
+        print(f"hookonce: {prefix}{gap.effect or gap.strategy}: {gap.note or gap.where}", file=sys.stderr)
+    if gaps:
+        print(f"hookonce: {pluralize(len(gaps), 'gap')}; --report FILE lists them as JSON", file=sys.stderr)
+
+
+def _weakens_hook(gap: Gap) -> bool:
+    return gap.effect == "lost" or (gap.capability in {"blocking", *FAILURE_CAPABILITIES} and gap.effect != "prevents")
+
+
+def _place_wrapper_client() -> None:
+    """Wrapped commands call our client: it has to be there before the first of them runs."""
+    try:
+        place_client()
+    except UnusableInstallError as problem:
+        print(f"hookonce: {problem}; the wrapped commands will not run until it is mended", file=sys.stderr)
+
+
+def _write_gap_report(conversion: Conversion, path: str) -> None:
+    gaps = [
+        {
+            "hook": _hook_index(gap.where),
+            "where": gap.where,
+            "capability": gap.capability,
+            "strategy": gap.strategy,
+            "effect": gap.effect,
+            "note": gap.note,
+        }
+        for gap in conversion.gaps
+    ]
+    _write_file(path, dump({"verified": conversion.is_verified, "gaps": gaps}))
+
+
+def _write_file(path: str, data: bytes) -> None:
+    try:
+        Path(path).write_bytes(data + b"\n")
+    except OSError as problem:
+        raise HookonceError(f"cannot write {path}: {problem.strerror}") from None
+
+
+def _read_side_file(options: Namespace) -> Json:
+    if not options.side or options.source == MANIFEST or not Path(options.side).exists():
+        return None
+    try:
+        return jsonc.value_at(Path(options.side).read_bytes(), ())
+    except OSError as problem:
+        raise HookonceError(f"cannot read {options.side}: {problem.strerror}") from None
+
+
+def _hook_index(where: str) -> int | None:
+    number = where.removeprefix("$.hooks[").partition("]")[0]
+    return int(number) if number.isdecimal() else None

@@ -1,0 +1,1 @@
+"""Commands of the process that answers agents."""

@@ -1,0 +1,25 @@
+"""hookonce on: answer one hook call of an agent (one-shot client)."""
+
+from argparse import REMAINDER, ArgumentParser, Namespace
+
+from hookonce.client.oneshot import main
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `on`, which are read by hand: nothing that an agent writes may end in a usage message."""
+    parser.usage = "hookonce on AGENT [EVENT] [--via AGENT/SCOPE] [--dialect D --run CMD --scope SCOPE --timeout S]"
+    parser.epilog = "example:\n  hookonce on claude-code PreToolUse < payload.json"
+    parser.add_argument("words", nargs=REMAINDER, metavar="AGENT [EVENT] …", help="who calls, and about what")
+    parser.set_defaults(explain=parser.print_help)
+    parser.prefix_chars = "\0"  # no word begins with it, so that every word comes to us
+
+
+def run(options: Namespace) -> int:
+    """Answer one call of an agent: payload on stdin, the agent's own answer on stdout."""
+    if options.words in (["-h"], ["--help"]):
+        options.explain()
+        return 0
+    try:
+        return main(options.words)
+    except Exception:  # noqa: BLE001  too broken to know any better: no opinion
+        return 0

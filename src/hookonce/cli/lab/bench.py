@@ -1,0 +1,82 @@
+"""hookonce bench: latency of hook calls on this machine."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from argparse import ArgumentTypeError as Wrong
+
+from msgspec.structs import replace
+
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.lab.bench.rounds import QUICK_PLAN, BenchPlan
+from hookonce.lab.bench.rounds import run_bench as measure
+from hookonce.lab.latency import KB, BenchReport
+
+_MAX_ROUNDS = 1000
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `bench`."""
+    parser.epilog = "examples:\n  hookonce bench --quick\n  hookonce bench --json > results.json"
+    parser.add_argument("--quick", action="store_true", help="less of everything, in less than 20 seconds")
+    parser.add_argument("--rounds", type=_parse_rounds, metavar="N", help="default: 10, and 3 with --quick")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def _parse_rounds(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MAX_ROUNDS:
+        raise Wrong(f"a number from 1 to {_MAX_ROUNDS} is needed, not {text}")
+    return int(text)
+
+
+def run(options: Namespace) -> int:
+    """Measure how long agents wait for hookonce on this machine, in homes that are made for it."""
+    plan = QUICK_PLAN if options.quick else BenchPlan()
+    if options.rounds is not None:
+        plan = replace(plan, rounds=options.rounds)
+    report = measure(plan, progress=_show_progress)
+    if options.json:
+        sys.stdout.buffer.write(dump(report) + b"\n")
+    else:
+        print_report(report)
+    return int(any(row.errors or row.wrong for row in report.rows))
+
+
+def _show_progress(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def print_report(report: BenchReport) -> None:
+    """The numbers as a table, and what they say of each other."""
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    output = new_table(
+        "case", "called", "callers", "payload", "calls", "p50 ms", "p99 ms", "per s", "errors", "wrong", "cold"
+    )
+    for row in sorted(report.rows, key=lambda row: (row.payload, row.callers, row.way, row.p50_ms)):
+        times = (f"{row.p50_ms:.2f}", f"{row.p99_ms:.2f}", f"{row.per_second:.0f}")
+        cold = "-" if row.cold is None else str(row.cold)
+        ends = (str(row.errors), str(row.wrong), cold)
+        output.add_row(row.case, row.way, str(row.callers), format_bytes(row.payload), str(row.calls), *times, *ends)
+    print_table(output)
+    print()
+    for ratio in report.ratios:
+        aim = (
+            "" if ratio.held is None else f"  (aim: at {ratio.bound} {ratio.aim}; {'held' if ratio.held else 'missed'})"
+        )
+        callers_text = "" if ratio.callers == 1 else f", {ratio.callers} callers"
+        print(f"{ratio.case} / {ratio.to}, {ratio.of.removesuffix('_ms')}{callers_text}: {ratio.value}{aim}")
+    for daemon_memory in report.memory:
+        memory_text = f"{daemon_memory.before_kb / KB:.0f} MB before, {daemon_memory.after_kb / KB:.0f} MB after"
+        print(f"daemon of {daemon_memory.daemon}: {memory_text} {daemon_memory.answered:,} calls")
+    for skipped_case in report.skipped:
+        print(f"not measured: {skipped_case.case}: {skipped_case.reason}")
+    print(f"\n{report.machine}, load {report.load} when it began")
+    print(f"nothing: {report.floor}; calls were started by a spawner of {report.spawner}")
+    print("echo: our client and a daemon that says the same to everybody; cold: calls that a daemon did not answer")
+
+
+def format_bytes(count: int) -> str:
+    """A number of bytes, in short."""
+    return f"{count // KB} KB" if count < KB * KB else f"{count // KB // KB} MB"

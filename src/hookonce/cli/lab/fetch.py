@@ -1,0 +1,53 @@
+"""hookonce lab fetch: download pinned agents from npm."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.errors import UsageError
+
+_EXAMPLES = """Agents lie in $XDG_CACHE_HOME/hookonce/agents (HOOKONCE_AGENTS names another folder). Every package is
+pinned by version and checksum, and no script of a package is run.
+
+examples:
+  hookonce lab fetch --dry-run
+  hookonce lab fetch
+  hookonce lab fetch codex gemini-cli
+  hookonce lab fetch claude-code --version 2.1.197"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `lab fetch`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("names", nargs="*", metavar="AGENT", help="default: all that are pinned")
+    parser.add_argument("--version", action="append", metavar="V", help="another version of one agent; may be repeated")
+    parser.add_argument("--dry-run", action="store_true", help="only tell what is there, what is not, and its size")
+    parser.add_argument("--json", action="store_true", help="one JSON object per version")
+
+
+def run(options: Namespace) -> int:
+    """Fetch agents, or tell what that would mean."""
+    from hookonce.lab.fetch.fetcher import fetch_agents, plan_downloads
+
+    versions = options.version or []
+    if versions and len(options.names) != 1:
+        raise UsageError("--version is about one agent: hookonce lab fetch AGENT --version V")
+    if not options.dry_run:
+        fetch_agents(options.names, versions, _print_progress)
+    rows = plan_downloads(options.names, versions)
+    if options.json:
+        for row in rows:
+            sys.stdout.buffer.write(dump(row) + b"\n")
+        return 0
+    output = new_table("agent", "version", "MB", "state", "folder")
+    for row in rows:
+        output.add_row(row.agent, row.version, str(row.megabytes), row.state, row.folder)
+    print_table(output)
+    if missing_mb := sum(row.megabytes for row in rows if row.state != "fetched"):
+        print(f"\nup to {missing_mb:,} MB would be fetched")
+    return 0
+
+
+def _print_progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,209 @@
+"""hookonce prove: run real agents offline and certify claims about their hooks."""
+
+import signal
+import sys
+from argparse import ArgumentParser, Namespace
+from argparse import ArgumentTypeError as Wrong
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import names as ui_names
+from hookonce.cli._ui.messages import pluralize, show_progress
+from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.errors import HookonceError, UsageError
+from hookonce.lab import drivers
+from hookonce.lab.experiments import EXPERIMENTS, here
+from hookonce.lab.fetch.programs import AgentProgram, find_program
+from hookonce.lab.prove.certificate import Certificate, count_states
+from hookonce.lab.prove.prover import claim_names_of, prove_agent
+from hookonce.vocabulary.names import suggest_name
+
+_MAX_TRIES = 20
+_END_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+_EXAMPLES = """examples:
+  hookonce prove
+  hookonce prove claude-code --only denied
+  hookonce prove qwen-code --version 0.15.10 --json
+  hookonce prove --pinned --tries 3 --out certificates"""
+_NO_AGENT_MESSAGE = "no agent was found on this machine or among those that were fetched; hookonce lab fetch gets them"
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `prove`."""
+    parser.epilog = _EXAMPLES
+    driver_names = ", ".join(drivers.DRIVER_MODULES)
+    parser.add_argument("names", nargs="*", metavar="AGENT", help=f"default: all that are found of {driver_names}")
+    parser.add_argument(
+        "--pinned", action="store_true", help="only what was fetched, in the versions that we know best"
+    )
+    parser.add_argument("--version", metavar="V", help="a version that was fetched (hookonce lab fetch --version V)")
+    parser.add_argument(
+        "--tries", type=_parse_tries, default=1, metavar="N", help="how often each claim is tried; default: 1"
+    )
+    parser.add_argument("--only", action="append", default=[], metavar="CLAIM", help="only this claim or experiment")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write a certificate for each agent into a folder")
+    parser.add_argument("--dry-run", action="store_true", help="tell what would be tried, and try nothing")
+    parser.add_argument("--json", action="store_true", help="one JSON object for each agent")
+
+
+def _parse_tries(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MAX_TRIES:
+        raise Wrong(f"a number from 1 to {_MAX_TRIES} is needed, not {text}")
+    return int(text)
+
+
+def run(options: Namespace) -> int:
+    """Run real agents offline against a scripted model, and show which of our claims about their hooks hold."""
+    programs, missing = _find_programs(options)
+    for text in missing:
+        print(f"hookonce: {text}", file=sys.stderr)
+    if not programs and not missing:
+        raise HookonceError(_NO_AGENT_MESSAGE)
+    _check_claim_names(options, programs)
+    if options.dry_run:
+        _print_plan(options, programs)
+        return int(bool(missing))
+    for signal_number in _END_SIGNALS:
+        signal.signal(signal_number, _handle_end_signal)
+    proofs = [_prove_program(options, certificate) for certificate in programs]
+    if not options.json and len(proofs) > 1:
+        _print_overview(proofs)
+    return int(bool(missing) or any(count_states(certificate)["contradicted"] for certificate in proofs))
+
+
+def _handle_end_signal(number: int, _frame: object) -> None:
+    for other_signal in _END_SIGNALS:  # a second one would interrupt the cleaning up
+        signal.signal(other_signal, signal.SIG_IGN)
+    raise KeyboardInterrupt(number)
+
+
+def _find_programs(options: Namespace) -> tuple[list[AgentProgram], list[str]]:
+    names = list(dict.fromkeys(ui_names.find_agent(name).name for name in options.names))
+    if options.version and len(names) != 1:
+        raise UsageError("a version belongs to one agent: hookonce prove AGENT --version V")
+    programs, missing = [], []
+    for name in names or drivers.DRIVER_MODULES:
+        try:
+            program = find_program(name, options.version, use_pinned=options.pinned)
+        except HookonceError as problem:
+            missing.append(str(problem))
+            continue
+        if program is not None:
+            programs.append(program)
+        elif names:
+            version = f" --version {options.version}" if options.version else ""
+            label = f"{name} {options.version or ''}".strip()
+            missing.append(
+                f"{label} is neither on this machine nor fetched; hookonce lab fetch {name}{version} gets it"
+            )
+        elif options.pinned:
+            print(f"hookonce: {name} was not fetched, and is left out; hookonce lab fetch {name}", file=sys.stderr)
+    return programs, missing
+
+
+def _check_claim_names(options: Namespace, programs: list[AgentProgram]) -> None:
+    """Names that nobody knows would be held by nobody; a part of a certificate is none."""
+    known_names = {
+        name
+        for program in programs
+        for name in [*claim_names_of(program), *(experiment.name for experiment in EXPERIMENTS)]
+    } | set(here.CLAIM_NAMES)
+    for name in options.only if programs else []:
+        if name not in known_names:
+            raise UsageError(
+                f"no claim or experiment is called {name!r}"
+                + (suggest_name(name, known_names) or "; see --dry-run --json")
+            )
+    for program in programs:
+        if options.only and not claim_names_of(program, frozenset(options.only)):
+            message = f"there is nothing to try: hookonce is not installed for {program.agent}"
+            raise HookonceError(f"{message}; hookonce install {program.agent}")
+    if options.out is not None and options.only:
+        raise UsageError("--out keeps whole certificates, so it does not go with --only")
+
+
+def _print_plan(options: Namespace, programs: list[AgentProgram]) -> None:
+    only = frozenset(options.only)
+    if options.json:
+        for program in programs:
+            document = {
+                "agent": program.agent,
+                "version": program.version,
+                "origin": program.origin,
+                "claims": claim_names_of(program, only),
+            }
+            sys.stdout.buffer.write(dump(document) + b"\n")
+        return
+    output = new_table("agent", "version", "from", "claims", "program")
+    for program in programs:
+        output.add_row(
+            program.agent,
+            program.version,
+            program.origin,
+            str(len(claim_names_of(program, only))),
+            str(program.program),
+        )
+    print_table(output)
+    print(f"experiments (--only takes one of them, or a claim): {', '.join(program.name for program in EXPERIMENTS)}")
+
+
+def _prove_program(options: Namespace, program: AgentProgram) -> Certificate:
+    certificate = prove_agent(program, options.tries, show_progress, frozenset(options.only))
+    show_progress("")
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        shared_claims = [
+            claim for claim in certificate.claims if not claim.claim.startswith("here:")
+        ]  # nobody else's business
+        text = dump(replace(certificate, claims=shared_claims)) + b"\n"
+        options.out.joinpath(f"{certificate.agent}-{certificate.version}.json").write_bytes(text)
+    if options.json:
+        sys.stdout.buffer.write(dump(certificate) + b"\n")
+        sys.stdout.flush()
+    else:
+        _print_certificate(certificate)
+    return certificate
+
+
+def _print_certificate(certificate: Certificate) -> None:
+    output = new_table("claim", "state", "evidence")
+    for claim in certificate.claims:
+        output.add_row(claim.claim, claim.state, claim.evidence)
+    print_table(output)
+    print(f"\n{certificate.agent} {certificate.version}: {_format_counts(certificate)}")
+    print(
+        f"{pluralize(certificate.tries, 'try').replace('trys', 'tries')} of each, {certificate.seconds:.0f} s; {_format_extra_time(certificate)}\n"
+    )
+
+
+def _format_counts(certificate: Certificate) -> str:
+    return ", ".join(f"{count} {state}" for state, count in count_states(certificate).items())
+
+
+def _format_extra_time(certificate: Certificate) -> str:
+    if certificate.extra_ms is None:
+        return "the time that hookonce takes was not measured"
+    if certificate.extra_ms < 1:
+        return "not measurably more time between two turns of the model than without hookonce"
+    return f"{certificate.extra_ms:.0f} ms more between two turns of the model (hookonce is called twice there)"
+
+
+def _print_overview(certificates: list[Certificate]) -> None:
+    output = new_table(
+        "agent", "version", "held", "contradicted", "unreachable", "untried", "ms more per call", "what is contradicted"
+    )
+    for certificate in certificates:
+        contradiction_names = (
+            ", ".join(claim.claim for claim in certificate.claims if claim.state == "contradicted") or "-"
+        )
+        extra = "-" if certificate.extra_ms is None else f"{certificate.extra_ms:.0f}"
+        output.add_row(
+            certificate.agent,
+            certificate.version,
+            *map(str, count_states(certificate).values()),
+            extra,
+            contradiction_names,
+        )
+    print_table(output)

@@ -1,0 +1,188 @@
+"""hookonce audit: integrity check of the store, checkpoints, signing keys, quarantine."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.messages import pluralize, show_progress, warn
+from hookonce.errors import HookonceError, UsageError
+from hookonce.inspect.store_access import open_store
+from hookonce.store import database, status
+from hookonce.store.integrity import checkpoint, keys
+from hookonce.store.integrity.audit import Audit, Flaw, verify
+from hookonce.store.maintenance import quarantine as maintenance_quarantine
+from hookonce.store.spool import files
+from hookonce.store.writer import Writer
+
+_EXAMPLES = """examples:
+  hookonce audit verify
+  hookonce audit verify --json
+  hookonce audit checkpoint
+  hookonce audit set-aside
+  hookonce audit keys --rotate"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The verbs of `audit`."""
+    parser.epilog = f"{consent_help('audit keys --rotate')}\n{consent_help('audit set-aside')}\n\n{_EXAMPLES}"
+    verb_help = """verify: look at every record; checkpoint: sign the record as it is now; keys: list the keys that sign;
+        set-aside: keep the files of a damaged record, and begin a new one with what can be read of it"""
+    parser.add_argument("verb", choices=VERBS, help=verb_help)
+    parser.add_argument("--rotate", action="store_true", help="with keys: begin to sign with a new key")
+    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+
+
+def run(options: Namespace) -> int:
+    """Do what the verb says."""
+    if options.rotate and options.verb != "keys":
+        raise UsageError("only keys are rotated. Next: hookonce audit keys --rotate")
+    return VERBS[options.verb](options)
+
+
+def _run_verify(options: Namespace) -> int:
+    with open_store(warn):
+        pass  # what others have left is part of it
+    with closing(database.open_reader()) as connection:
+        audit_result = verify(connection, report_progress=_show_audit_progress)
+    if sys.stderr.isatty():
+        show_progress("")
+    _warn_of_losses()
+    if options.json:
+        sys.stdout.buffer.write(dump(audit_result) + b"\n")
+    else:
+        _print_audit(audit_result)
+    return 0 if audit_result.ok else 1
+
+
+def _warn_of_losses() -> None:
+    if (problem := status.find_write_obstacle()) is not None:
+        warn(f"{problem}: what agents tell now is in no record")
+    if lost_count := files.lost_record_count():
+        warn(
+            f"{pluralize(lost_count, 'record')} could not be written, and {'is' if lost_count == 1 else 'are'} in no row"
+        )
+
+
+def _show_audit_progress(done_count: int, total: int) -> None:
+    if sys.stderr.isatty():
+        show_progress(f"{done_count:,} of {pluralize(total, 'record')} …")
+
+
+def _print_audit(audit_result: Audit) -> None:
+    for flaw in audit_result.flaws:
+        print(f"{_flaw_location(flaw)}: {flaw.what}")
+    if audit_result.more:
+        print(f"and {pluralize(audit_result.more, 'more flaw')}")
+    for record_range in audit_result.ranges:
+        print(f"records {record_range.first:,} to {record_range.last:,}: {record_range.state}")
+    for note in audit_result.notes:
+        warn(note)
+    removal_note = "".join(
+        f", {count:,} {kind}"
+        for count, kind in ((audit_result.removed, "removed"), (audit_result.erased, "erased"))
+        if count
+    )
+    verdict = (
+        "nothing was changed" if audit_result.ok else pluralize(len(audit_result.flaws) + audit_result.more, "flaw")
+    )
+    print(f"{pluralize(audit_result.rows, 'record')}{removal_note}: {verdict}")
+
+
+def _flaw_location(flaw: Flaw) -> str:
+    return "record" if not flaw.seq else f"record {flaw.seq:,}" + (f" ({flaw.id})" if flaw.id else "")
+
+
+def _run_checkpoint(options: Namespace) -> int:
+    with open_store(warn):
+        pass  # as above
+    with Writer() as writer:
+        new_checkpoint = checkpoint.sign_checkpoint(writer.connection)
+        signed_count = checkpoint.last_signed_seq(writer.connection)
+    if options.json:
+        sys.stdout.buffer.write(dump({"signed": signed_count, "new": new_checkpoint is not None}) + b"\n")
+    elif new_checkpoint is None:
+        print(
+            f"nothing to do: all {pluralize(signed_count, 'record')} are signed already"
+            if signed_count
+            else "nothing to sign"
+        )
+    else:
+        print(f"records up to {new_checkpoint.seq:,} are signed with the key {new_checkpoint.key}")
+    return 0
+
+
+def _run_keys(options: Namespace) -> int:
+    """List the keys that sign or have signed; a person may begin a new one."""
+    if options.rotate:
+        current_key = keys.load_signing_key()[0]
+        require_consent(
+            "audit keys --rotate", f"sign with a new key from now on; nobody can sign with {current_key} any more"
+        )
+        keys.rotate_signing_key()
+    signers = keys.list_signing_keys()
+    if options.json:
+        sys.stdout.buffer.write(dump(signers) + b"\n")
+        return 0
+    for signer in signers:
+        print(f"{signer.name}  since {signer.since}  {'signs' if signer.signs else 'signs no more'}")
+    if not signers:
+        print("there is no key yet; the first checkpoint makes one")
+    return 0
+
+
+def _run_set_aside(options: Namespace) -> int:
+    """Begin a new record in the place of a damaged one, with what can be read of it; its files are kept."""
+    database_file = database.database_file()
+    if not database_file.exists():
+        raise HookonceError("nothing was ever kept here")
+    damage_text = _find_damage()
+    if damage_text is None:
+        raise HookonceError("nothing is wrong with the record (hookonce audit verify), so it stays where it is")
+    require_consent(
+        "audit set-aside",
+        f"{damage_text}\nput {database_file} aside, keep its files, and begin a new record with what is proven to be what was written\n"
+        "what retention has removed, and the sums of it, stay in the old one alone",
+    )
+    quarantine = maintenance_quarantine.quarantine_database(damage_text, _show_audit_progress)
+    if options.json:
+        sys.stdout.buffer.write(dump(quarantine) + b"\n")
+    else:
+        _print_quarantine(quarantine)
+    return 0
+
+
+def _find_damage() -> str | None:
+    """Why a record should be put aside; None if it should not."""
+    damage_text = maintenance_quarantine.find_damage()
+    if damage_text:
+        return f"the record was damaged: {damage_text}"
+    with closing(database.open_reader()) as connection:
+        audit_result = verify(connection, report_progress=_show_audit_progress)
+    if audit_result.ok:
+        return None
+    first = audit_result.flaws[0]
+    further_flaws = len(audit_result.flaws) + audit_result.more - 1
+    flaw_text = f"{_flaw_location(first)}: {first.what}" + (
+        f", and {pluralize(further_flaws, 'more flaw')}" if further_flaws else ""
+    )
+    return f"the record is not what was written: {flaw_text}"
+
+
+def _print_quarantine(quarantine: maintenance_quarantine.QuarantineResult) -> None:
+    print(
+        f"{quarantine.taken:,} of {pluralize(quarantine.rows, 'record')} taken over; the old files are in {quarantine.folder}"
+    )
+    for record_range in quarantine.left:
+        rows = (
+            f"record {record_range.first:,}"
+            if record_range.first == record_range.last
+            else f"records {record_range.first:,} to {record_range.last:,}"
+        )
+        print(f"left there: {rows}: {record_range.why}")
+    if quarantine.more:
+        print(f"left there: {pluralize(quarantine.more, 'more record')}")
+
+
+VERBS = {"verify": _run_verify, "checkpoint": _run_checkpoint, "keys": _run_keys, "set-aside": _run_set_aside}

@@ -1,0 +1,73 @@
+"""hookonce cost: token cost by day, agent, model or project."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import filters
+from hookonce.cli._ui.filters import no_records_message
+from hookonce.cli._ui.messages import warn
+from hookonce.cli._ui.tables import max_list_rows, new_table, print_table
+from hookonce.inspect.stats import COST_GROUPINGS, CostReport, CostRow, build_cost_report, load_price_lookup
+from hookonce.inspect.store_access import open_store
+from hookonce.store.usage import prices
+
+_MICROS_PER_DOLLAR = 1_000_000
+_EXAMPLES = """examples:
+  hookonce cost --since 3d
+  hookonce cost --by model --json
+
+A model without a price of its own gets one in ~/.config/hookonce/prices.toml, in dollars per million tokens;
+input and output are needed, the others cost as much as input unless they are named:
+
+  ["my-model"]
+  input = 1.25
+  output = 10
+  cache_read = 0.125
+  cache_write = 1.25
+  cache_write_hour = 2
+  window = 400000    # tokens of context"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `cost`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("--by", choices=COST_GROUPINGS, default="day", help="default: day")
+    filters.add_filter_options(parser, "agent", "since", "until")
+    parser.add_argument("--json", action="store_true", help="one JSON object; a millionth of a dollar is 1")
+
+
+def run(options: Namespace) -> int:
+    """Show what tokens were worth, as far as agents and their transcripts tell them."""
+    with open_store(warn) as connection:
+        costs = build_cost_report(connection, filters.build_span(options, connection), options.by, load_price_lookup())
+    if options.json:
+        sys.stdout.buffer.write(dump(costs) + b"\n")
+    else:
+        _print_cost(costs)
+    return 0
+
+
+def _print_cost(costs: CostReport) -> None:
+    if not costs.rows:
+        print(no_records_message("no agent has told of tokens in that time"))
+        return
+    output = new_table(costs.by, "input", "cache read", "cache write", "output", "cost", "not in the cost")
+    for column in output.columns[1:6]:
+        column.justify = "right"
+    visible_rows = costs.rows[-max_list_rows() :] if costs.by == "day" else costs.rows[: max_list_rows()]
+    for row in (*visible_rows, costs.total):
+        output.add_row(*_cells(row))
+    print_table(output)
+    if hidden_count := len(costs.rows) - len(visible_rows):
+        print(f"and {hidden_count:,} more (--json lists all)")
+    if costs.total.unpriced:
+        print("not in the cost: models without a price, or whose output nobody tells")
+        print(f"Next: {prices.prices_file()} gives a model a price, hookonce cost --help shows how")
+    print("what is told of a whole turn at once has the price of ordinary requests; very long ones may cost more")
+
+
+def _cells(row: CostRow) -> list[str]:
+    tokens = (row.input_tokens, row.cache_read_tokens, row.cache_write_tokens, row.output_tokens)
+    price = "unpriced" if row.micro_dollars is None else f"${row.micro_dollars / _MICROS_PER_DOLLAR:,.4f}"
+    return [row.name, *(f"{count:,}" for count in tokens), price, ", ".join(row.unpriced)]

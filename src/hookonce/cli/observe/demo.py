@@ -1,0 +1,64 @@
+"""hookonce demo: recorded sessions of several agents in one timeline."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from itertools import cycle
+
+from hookonce import agents
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import names as ui_names
+from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.tables import new_table, print_table, single_line_cell
+from hookonce.demo.replay import interleave_sessions, list_recordings
+from hookonce.errors import UnknownName
+from hookonce.formats.canonical import write
+from hookonce.inspect.summary import summarize_in_line
+from hookonce.model import Record
+
+_COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "red", "bright_cyan", "bright_green")
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `demo`."""
+    parser.epilog = "examples:\n  hookonce demo\n  hookonce demo codex gemini-cli\n  hookonce demo --json | head -1"
+    parser.add_argument("names", nargs="*", metavar="AGENT", help=f"default: {', '.join(list_recordings())}")
+    parser.add_argument("--json", action="store_true", help="the records as JSON lines")
+
+
+def run(options: Namespace) -> int:
+    """Show the sessions of the named agents, or of all that are bundled."""
+    names = list(dict.fromkeys(ui_names.find_agent(name).name for name in options.names)) or list_recordings()
+    if missing_names := [name for name in names if name not in list_recordings()]:
+        raise UnknownName(
+            f"no session of {', '.join(missing_names)} is bundled; there are {', '.join(list_recordings())}"
+        )
+    records = list(interleave_sessions(names))
+    if options.json:
+        for record in records:
+            sys.stdout.buffer.write(dump(write(record)[0]) + b"\n")
+    else:
+        _print_timeline(records, names)
+    return 0
+
+
+def _print_timeline(records: list[Record], names: list[str]) -> None:
+    output = new_table("agent", "its own word", "one vocabulary", "what happened")
+    colours = dict(zip(names, cycle(_COLOURS), strict=False))
+    for record in records:
+        event = record.event
+        summary_cell = single_line_cell(summarize_in_line(record)[:60])
+        output.add_row(event.agent, _native_name(record), event.type, summary_cell, style=colours.get(event.agent))
+    print_table(output)
+    types = {record.event.type for record in records}
+    native_names = {(record.event.agent, _native_name(record)) for record in records}
+    mapping_text = f"{pluralize(len(native_names), 'native word')} became {len(types)}"
+    print(f"\n{pluralize(len(records), 'event')} of {pluralize(len(set(names)), 'agent')}: {mapping_text}.")
+    print("Next: hookonce agents · hookonce translate --help · hookonce check --help")
+
+
+def _native_name(record: Record) -> str:
+    agent = agents.load(record.event.agent)
+    native_names = [native for native, canonical in agent.events.items() if canonical == record.event.type]
+    payload = record.event.native
+    payload_name = next((payload[key] for key, slot in agent.keys.items() if slot == "event" and key in payload), None)
+    return str(payload_name or (native_names[0] if native_names else ""))

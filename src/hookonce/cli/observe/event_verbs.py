@@ -1,0 +1,206 @@
+"""Verbs of hookonce events: sql, export, import, erase."""
+
+import csv
+import os
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shlex import quote
+from sqlite3 import Connection
+from typing import Any, BinaryIO
+
+from hookonce.base import settings
+from hookonce.base.json_stream import read_documents
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import filters
+from hookonce.cli._ui.arguments import line_location, open_input
+from hookonce.cli._ui.consent import require_consent
+from hookonce.cli._ui.messages import pluralize, show_progress, warn
+from hookonce.cli._ui.tables import StreamingTable
+from hookonce.errors import HookonceError, UsageError
+from hookonce.inspect import query_args
+from hookonce.inspect.store_access import open_store
+from hookonce.model import Agent, Format
+from hookonce.store.maintenance.erasure import erase_records, list_session_events
+from hookonce.store.query import RecordFilter, resolve_session, select_rows, session_agent
+from hookonce.store.query import run_sql as run_query
+from hookonce.store.writer import Writer
+from hookonce.translation.import_events import import_events
+
+_DEFAULT_TIMEOUT_S = 30.0
+
+
+def run_sql(options: Namespace) -> int:
+    """Answer a read-only SQL query as table, JSON lines or CSV."""
+    if len(options.words) != 1:
+        raise UsageError('one question is needed: hookonce events sql "SELECT count(*) FROM events"')
+    with open_store(warn) as connection:
+        names, rows = run_query(connection, options.words[0], options.timeout or _DEFAULT_TIMEOUT_S)
+        _print_rows(options, names, rows)
+    return 0
+
+
+def _print_rows(options: Namespace, names: list[str], rows: Iterator[tuple[Any, ...]]) -> None:
+    if options.csv:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(map(_decode_bytes, row) for row in rows)
+    elif options.json:
+        for row in rows:
+            sys.stdout.buffer.write(dump(dict(zip(names, map(_decode_bytes, row), strict=True))) + b"\n")
+    else:
+        lines = StreamingTable(*names)
+        for row in rows:
+            lines.add_row(*("" if cell is None else str(_decode_bytes(cell)) for cell in row))
+        lines.flush()
+        if not lines.row_count:
+            print("there is no such row")
+
+
+def _decode_bytes(value: Any) -> Any:
+    if type(value) is not bytes:
+        return value
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.hex()
+
+
+_PROGRESS_ROWS = 20_000  # records from one word to the next
+
+
+def run_export(options: Namespace) -> int:
+    """Export records byte by byte as stored, each with its sequence number and hash."""
+    with open_store(warn) as connection:
+        query = filters.build_query(options, connection, None)
+        with _open_output(options.out) as out:
+            written_count, erased_count = _export_rows(connection, query, out)
+    erased_note = f"; {pluralize(erased_count, 'erased record')} left out" if erased_count else ""
+    if options.out or erased_count:
+        print(f"hookonce: {pluralize(written_count, 'record')} written{erased_note}", file=sys.stderr)
+    return 0
+
+
+def _export_rows(connection: Connection, query: RecordFilter, out: BinaryIO) -> tuple[int, int]:
+    written_count = erased_count = 0
+    for row in select_rows(connection, query):
+        if row.is_erased:
+            erased_count += 1
+            continue
+        digest = connection.execute("SELECT hash FROM events WHERE seq = ?", (row.seq,)).fetchone()[0]
+        # Put behind the record's own bytes: whoever takes it away again has exactly what was hashed.
+        out.write(row.body[:-1] + b',"seq":%d,"hash":"%s"}\n' % (row.seq, digest.hex().encode()))
+        written_count += 1
+        if written_count % _PROGRESS_ROWS == 0 and sys.stderr.isatty():
+            show_progress(f"{pluralize(written_count, 'record')} written …")
+    if written_count >= _PROGRESS_ROWS and sys.stderr.isatty():
+        show_progress("")
+    return written_count, erased_count
+
+
+@contextmanager
+def _open_output(name: str | None) -> "Iterator[BinaryIO]":
+    """The file, which is there only when it is whole, and for nobody else to read."""
+    if name is None:
+        yield sys.stdout.buffer
+        return
+    partial_file = Path(f"{name}.{os.getpid()}.part")
+    try:
+        with os.fdopen(os.open(partial_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
+            yield out
+        partial_file.replace(name)
+    except OSError as problem:
+        raise HookonceError(f"cannot write {name}: {_explain_write_error(Path(name), problem)}") from None
+    finally:
+        partial_file.unlink(missing_ok=True)
+
+
+def _explain_write_error(file: Path, problem: OSError) -> str:
+    if isinstance(problem, FileNotFoundError):
+        return f"there is no folder {file.parent}. Next: mkdir -p {quote(str(file.parent))}"
+    if isinstance(problem, IsADirectoryError):
+        return "that is a folder; name a file in it"
+    return f"{problem.strerror}; name another file with --out, or leave it away for standard output"
+
+
+_MAX_FAULTS_SHOWN = 20  # lines that could not be read and are named
+
+
+def run_import(options: Namespace) -> int:
+    """Import events of files: our own records, or whatever translate reads; duplicates are skipped."""
+    from hookonce.cli.convert.translate import resolve_source  # the formats; `events sql` does without them
+
+    source = None if options.source is None else resolve_source(options.source)[0]
+    names, unread_files = options.words or ["-"], 0
+    read_count = new_count = bad_count = 0
+    with Writer(durability=settings.durability()) as writer:
+        for name in names:
+            try:
+                counts = _import_file(name, writer, source)
+            except HookonceError as problem:
+                warn(str(problem))
+                unread_files += 1
+                continue
+            read_count, new_count, bad_count = read_count + counts[0], new_count + counts[1], bad_count + counts[2]
+    if unread_files < len(names):
+        duplicate_note = "; the others were there before" if new_count < read_count - bad_count else ""
+        print(f"{pluralize(new_count, 'event')} kept, of {pluralize(read_count, 'line')}{duplicate_note}")
+    if bad_count:
+        warn(f"{pluralize(bad_count, 'line')} could not be read")
+    if unread_files:
+        warn(
+            f"{pluralize(unread_files, 'file')} could not be read; name files with an event in each line, or - for stdin"
+        )
+    return 1 if bad_count or unread_files else 0
+
+
+def _import_file(name: str, writer: Writer, source: Agent | Format | None) -> tuple[int, int, int]:
+    read_count = new_count = bad_count = 0
+    with open_input(name) as stream:
+        for progress in import_events(read_documents(stream), writer, settings.privacy_level(), source):
+            for fault in progress.faults[: max(0, _MAX_FAULTS_SHOWN - bad_count)]:
+                warn(f"{line_location(name, fault.line)}: {fault.message}")
+            read_count, new_count, bad_count = progress.line_count, progress.new, bad_count + len(progress.faults)
+            if sys.stderr.isatty():
+                show_progress(f"{name}: {pluralize(read_count, 'line')} read, {pluralize(new_count, 'event')} new …")
+    if sys.stderr.isatty():
+        show_progress("")
+    return read_count, new_count, bad_count
+
+
+def run_erase(options: Namespace) -> int:
+    """Overwrite the content of records for ever; their existence and time stay."""
+    if bool(options.words) == (options.session is not None):
+        raise UsageError("say which: hookonce events erase ID…, or --session ID, with --agent NAME if need be")
+    with open_store(warn) as connection:
+        record_ids = _find_record_ids(connection, options)
+    if record_ids:  # else they were erased before, and perhaps not cleaned away
+        subject = f"{pluralize(len(record_ids), 'record')} {'says' if len(record_ids) == 1 else 'say'}"
+        require_consent("events erase", "\n".join([f"erase for ever what {subject}:", *record_ids]))
+    with Writer() as writer:
+        erasure = erase_records(writer, record_ids)
+    print(f"{pluralize(erasure.record_count, 'record')} erased")
+    if erasure.cleanup_problem is not None:
+        warn(
+            f"old pages of the database may still hold them ({erasure.cleanup_problem}); run it again when nobody uses the record"
+        )
+        return 1
+    return 0
+
+
+def _find_record_ids(connection: Connection, options: Namespace) -> list[str]:
+    if options.session is not None:
+        agent = query_args.agent_filter(options.agent, connection)
+        name = resolve_session(connection, options.session, agent)
+        return list_session_events(connection, name, agent or session_agent(connection, name))
+    agent_name = query_args.agent_filter(options.agent, connection)
+    query = "SELECT erased FROM events WHERE id = ? AND agent = coalesce(?, agent)"
+    rows = {name: connection.execute(query, (name, agent_name)).fetchone() for name in dict.fromkeys(options.words)}
+    if missing := [name for name, row in rows.items() if row is None]:
+        agent_note = f" of {agent_name}" if agent_name else ""
+        raise HookonceError(
+            f"no record{agent_note} is called {', '.join(missing)}; hookonce events --json tells their ids"
+        )
+    return [name for name, row in rows.items() if not row[0]]

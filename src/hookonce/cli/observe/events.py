@@ -1,0 +1,247 @@
+"""hookonce events: list, follow and query recorded events as table, JSON, CSV or an open format."""
+
+import csv
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable
+
+from hookonce import formats
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import filters
+from hookonce.cli._ui.arguments import format_time, parse_seconds
+from hookonce.cli._ui.consent import consent_help
+from hookonce.cli._ui.messages import pluralize, show_progress, warn
+from hookonce.cli._ui.tables import StreamingTable
+from hookonce.errors import UsageError
+from hookonce.formats import canonical
+from hookonce.inspect.store_access import follow_events, open_store
+from hookonce.inspect.summary import summarize_record
+from hookonce.model import Format, Stored
+from hookonce.store.entry import decode_entry
+from hookonce.store.privacy.redact import LEVELS, Level
+from hookonce.store.query import EventRow, select_rows
+
+CSV_COLUMNS = ("time", "agent", "session", "subagent", "type", "tool", "what", "decision", "reason", "project", "id")
+_SESSION_CHARS = 13  # characters: of a name that begins with a time, those that two sessions rarely share
+
+RowWriter = Callable[[EventRow], None]
+Flush = Callable[[], None]
+
+
+def choose_writer(options: Namespace) -> tuple[RowWriter, Flush]:
+    """Choose the row writer of the output options, and what flushes it."""
+    if options.format is not None:
+        return _format_writer(options)
+    if options.json:
+        return _record_writer(lambda record: sys.stdout.buffer.write(dump(canonical.write(record)[0]) + b"\n"))
+    if options.csv:
+        return _csv_writer()
+    lines = StreamingTable("time (UTC)", "agent", "session", "type", "tool", "decision", "what")
+    return _record_writer(lambda record: _write_table_row(lines, record), lines.flush)
+
+
+def _record_writer(write_record: Callable[[Stored], object], flush: Flush = lambda: None) -> tuple[RowWriter, Flush]:
+    """Rows as records; those that nobody can read are counted."""
+    unreadable = []
+
+    def write_row(row: EventRow) -> None:
+        try:
+            record = decode_entry(row.body).record
+        except ValueError:
+            unreadable.append(row.seq)
+        else:
+            write_record(record)
+
+    def finish() -> None:
+        flush()
+        if unreadable:
+            numbers = f"{pluralize(len(unreadable), 'record')} (the first is number {unreadable[0]})"
+            print(f"hookonce: {numbers} cannot be read; hookonce audit verify says more", file=sys.stderr)
+            unreadable.clear()
+
+    return write_row, finish
+
+
+def _write_table_row(lines: StreamingTable, record: Stored) -> None:
+    event, decision = record.event, record.decision
+    outcome = (decision.outcome if decision is not None else None) or ""
+    tool = event.tool.name if event.tool is not None else ""
+    session = (event.session or "")[:_SESSION_CHARS]
+    summary = summarize_record(record)
+    lines.add_row(
+        format_time(event.time), event.agent, session, event.type, tool, outcome, summary, is_alarm=outcome == "deny"
+    )
+
+
+def _csv_writer() -> tuple[RowWriter, Flush]:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    return _record_writer(lambda record: writer.writerow(_csv_cells(record)))
+
+
+def _csv_cells(record: Stored) -> list[str | None]:
+    event, decision = record.event, record.decision
+    return [
+        event.time,
+        event.agent,
+        event.session,
+        event.subagent.id if event.subagent is not None else None,
+        event.type,
+        event.tool.name if event.tool is not None else None,
+        summarize_record(record, reason=False),
+        decision.outcome if decision is not None else None,
+        decision.reason if decision is not None else None,
+        event.cwd,
+        event.id,
+    ]
+
+
+def _format_writer(options: Namespace) -> tuple[RowWriter, Flush]:
+    from hookonce.base.json_stream import StreamLine
+    from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan
+
+    target, variant = _parse_target(options.format)
+    level: Level = options.privacy or ("full" if target is canonical.FORMAT else "minimal")
+    translation = Translation(TranslationPlan(source=canonical.FORMAT, target=target, variant=variant, level=level))
+
+    def write_row(row: EventRow) -> None:
+        for outcome in translation.json_lines([StreamLine(row.seq, row.body)]):
+            if isinstance(outcome, LineFault):
+                print(f"hookonce: record {outcome.line}: {outcome.message}", file=sys.stderr)
+            else:
+                sys.stdout.buffer.write(outcome)
+
+    def finish() -> None:
+        if left_out := translation.unwritten_types:
+            counts_by_type = ", ".join(f"{kind} {count}" for kind, count in left_out.most_common())
+            event_count = pluralize(left_out.total(), "event")
+            print(
+                f"hookonce: {event_count} left out, {target.title} has no place for: {counts_by_type}", file=sys.stderr
+            )
+            left_out.clear()
+
+    return write_row, finish
+
+
+def _parse_target(text: str) -> tuple[Format, str]:
+    name, _, variant = text.partition("@")
+    target = formats.load(name)
+    if variant and variant not in target.variants:
+        raise UsageError(f"{name} has no variant {variant!r}")
+    return target, variant
+
+
+_EXAMPLES = """examples:
+  hookonce events --since 2h --decision deny
+  hookonce events --session 01a1dde4 --json
+  hookonce events --follow --agent codex
+  hookonce events --path 'src/*.py' --format openhook > events.jsonl
+  hookonce events sql "SELECT tool, count(*) FROM events GROUP BY tool"
+  hookonce events sql "SELECT json_extract(CAST(body AS TEXT), '$.event.tool.input.command') FROM events"
+  hookonce events export --since 2026-02-23 --out events.jsonl
+  hookonce events import events.jsonl"""
+_FOLLOW_BACKLOG_ROWS = 10  # events that are shown before those that come
+_OUTPUT_OPTIONS = {"json", "csv", "format", "privacy"}
+# What else can be done with events, each in a file of its own (_events_NAME.py), and the options that it heeds.
+VERBS: dict[str, set[str]] = {
+    "": {*filters.FILTER_NAMES, *_OUTPUT_OPTIONS, "follow"},
+    "sql": {"words", "json", "csv", "timeout"},
+    "export": {*filters.FILTER_NAMES, "out"},
+    "import": {"words", "from"},
+    "erase": {"words", "session", "agent"},
+}
+_VERB_HELP = """sql: ask for anything, change nothing; export: write records with their hashes;
+    import: keep events from files; erase: overwrite what records say"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `events`."""
+    parser.epilog = f"{consent_help('events erase')}\n\n{_EXAMPLES}"
+    parser.add_argument("verb", nargs="?", choices=[verb for verb in VERBS if verb], help=_VERB_HELP)
+    parser.add_argument("words", nargs="*", metavar="WORD", help="a question, files, or ids of records")
+    filters.add_filter_options(parser)
+    parser.add_argument("--follow", action="store_true", help="go on with what comes, until Ctrl-C")
+    output_group = parser.add_mutually_exclusive_group()
+    output_group.add_argument("--json", action="store_true", help="records, one in each line")
+    output_group.add_argument("--csv", action="store_true", help="values with commas between them")
+    output_group.add_argument("--format", metavar="NAME", help=f"one of {', '.join(formats.FORMATS)}, one in each line")
+    parser.add_argument("--privacy", choices=LEVELS, help="with --format; default: minimal, and full for canonical")
+    parser.add_argument(
+        "--timeout", type=parse_seconds, metavar="S", help="with sql: how long it may take; default: 30"
+    )
+    parser.add_argument("--out", metavar="FILE", help="with export: write there; default: standard output")
+    parser.add_argument("--from", dest="source", metavar="NAME", help="with import: the agent or format of the lines")
+
+
+def run(options: Namespace) -> int:
+    """Show what happened: the newest events, those that are asked for, or those that come."""
+    _check_options(options)
+    if options.verb is not None:
+        from hookonce.cli.observe import event_verbs
+
+        verbs = {
+            "sql": event_verbs.run_sql,
+            "export": event_verbs.run_export,
+            "import": event_verbs.run_import,
+            "erase": event_verbs.run_erase,
+        }
+        return verbs[options.verb](options)
+    return _run_follow(options) if options.follow else _run_listing(options)
+
+
+def _check_options(options: Namespace) -> None:
+    set_options = {
+        {"source": "from"}.get(name, name) for name, value in vars(options).items() if value not in (None, False, [])
+    }
+    if unused_options := sorted(set_options - VERBS[options.verb or ""] - {"verb"}):
+        command = f"events {options.verb}" if options.verb else "events alone"
+        raise UsageError(f"--{unused_options[0]} says nothing to {command}")
+    if options.privacy is not None and options.format is None:
+        raise UsageError("--privacy goes with --format: what is kept is shown as it is kept")
+
+
+def _run_listing(options: Namespace) -> int:
+    plain = not (options.json or options.csv or options.format)
+    default = filters.TERMINAL_ROWS if plain and sys.stdout.isatty() else None
+    write_row, flush = choose_writer(options)
+    with open_store(warn, _show_wait) as connection:
+        row_count = _write_rows(select_rows(connection, filters.build_query(options, connection, default)), write_row)
+    _show_wait(0)
+    flush()
+    if plain and not row_count:
+        print(filters.empty_message(options, "event"))
+    if row_count == default and options.last is None:
+        print(f"hookonce: these are the newest {row_count}; --last N shows more", file=sys.stderr)
+    return 0
+
+
+def _write_rows(found_rows: Iterable[EventRow], write_row: RowWriter) -> int:
+    """Print rows; those that were erased tell nothing."""
+    count = 0
+    for row in found_rows:
+        if not count:
+            _show_wait(0)
+        if not row.is_erased:
+            write_row(row)
+            count += 1
+    return count
+
+
+def _show_wait(seconds: float) -> None:
+    """Say in a line that the record is still looked through; 0 takes the line away."""
+    if sys.stderr.isatty():
+        show_progress(f"looking through all events, {seconds:.0f} s so far" if seconds else "")
+
+
+def _run_follow(options: Namespace) -> int:
+    write_row, flush = choose_writer(options)
+    with open_store(warn) as connection:
+        query = filters.build_query(options, connection, _FOLLOW_BACKLOG_ROWS, follow=True)
+    try:
+        for new_rows in follow_events(query, warn):
+            if _write_rows(new_rows, write_row):
+                flush()
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 0
+    return 0

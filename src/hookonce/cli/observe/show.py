@@ -1,0 +1,133 @@
+"""hookonce show: timeline of one session."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+
+from hookonce.base.jsontext import dump
+from hookonce.base.terminal_text import escape_unprintable
+from hookonce.cli._ui import filters
+from hookonce.cli._ui.arguments import format_duration, format_time
+from hookonce.cli._ui.messages import pluralize, warn
+from hookonce.cli._ui.tables import StreamingTable
+from hookonce.errors import HookonceError
+from hookonce.inspect import query_args
+from hookonce.inspect.sessions import Timeline, TimelineStep, build_timeline, describe_step, elapsed_seconds
+from hookonce.inspect.store_access import open_store
+from hookonce.inspect.summary import describe_usage
+from hookonce.store.query import RecordFilter, find_records, resolve_session, session_agent
+
+_EXAMPLES = """examples:
+  hookonce show 01a1dde4
+  hookonce show 01a1dde4 --json
+  hookonce show 01a1dde4 --agent codex"""
+_DATE_CHARS = 11  # characters of a time, before those that change within a day
+_MS_PER_S = 1000
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `show`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("session", metavar="SESSION", help="the beginning of its name is enough")
+    filters.add_filter_options(parser, "agent")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def run(options: Namespace) -> int:
+    """Tell a session from its beginning: prompts, calls and what became of them, refusals, files."""
+    with open_store(warn) as connection:
+        agent = query_args.agent_filter(options.agent, connection)
+        name = resolve_session(connection, options.session, agent)
+        session_timeline = build_timeline(
+            find_records(connection, RecordFilter(agent=agent or session_agent(connection, name), session=name))
+        )
+    if not session_timeline.steps:
+        raise HookonceError(f"nothing of the session {name} is kept any more")
+    if options.json:
+        sys.stdout.buffer.write(dump(session_timeline) + b"\n")
+    else:
+        _print_timeline(session_timeline)
+    return 0
+
+
+def _print_timeline(session_timeline: Timeline) -> None:
+    print(
+        escape_unprintable(
+            f"{session_timeline.agent} {session_timeline.session}"
+            + (f" in {session_timeline.project}" if session_timeline.project else "")
+        )
+    )
+    print(_summary_line(session_timeline))
+    lines = StreamingTable("time (UTC)", "", "", "what")
+    day = ""
+    for step in session_timeline.steps:
+        if step.time[:_DATE_CHARS] != day:
+            day = step.time[:_DATE_CHARS]
+            lines.add_row(format_time(step.time)[: _DATE_CHARS - 1], "", "", "")
+        lines.add_row(format_time(step.time)[_DATE_CHARS:], *_step_cells(step), is_alarm=step.decision == "deny")
+    lines.flush()
+    for title, section_rows in (
+        ("files", _file_lines(session_timeline)),
+        ("sub-agents", _subagent_lines(session_timeline)),
+    ):
+        if rows := list(section_rows):
+            print(f"\n{title}:", *(f"  {escape_unprintable(row)}" for row in rows), sep="\n")
+
+
+def _summary_line(session_timeline: Timeline) -> str:
+    seconds = (
+        elapsed_seconds(session_timeline.first, session_timeline.last)
+        if session_timeline.first and session_timeline.last
+        else None
+    )
+    parts = [
+        f"{format_time(session_timeline.first or '')} to {format_time(session_timeline.last or '')} UTC",
+        format_duration(seconds),
+        pluralize(session_timeline.turns, "turn"),
+        f"{pluralize(session_timeline.calls, 'call')} ({session_timeline.failed} failed, {session_timeline.refused} refused)",
+        ", ".join(session_timeline.models),
+        describe_usage(session_timeline.usage),
+        f"ended: {session_timeline.ended}" if session_timeline.ended else "no end is known",
+    ]
+    return escape_unprintable(" · ".join(part for part in parts if part))
+
+
+def _step_cells(step: TimelineStep) -> tuple[str, str, str]:
+    """How it went, which tool, and what; sub-agents are set in."""
+    indent = "│ " * step.depth
+    if step.tool is None or step.call is None:
+        text = f"{describe_step(step)}: {step.what}" if step.what else describe_step(step)
+        return _outcome_mark(step), "", f"{indent}{text}{_reason_text(step)}"
+    return _outcome_mark(step), step.tool, f"{indent}{step.what}{_reason_text(step)}{_end_text(step)}"
+
+
+def _outcome_mark(step: TimelineStep) -> str:
+    if step.decision in {"deny", "ask"}:
+        return "no" if step.decision == "deny" else "ask"
+    if step.call is None:
+        return ""
+    return {True: "ok", False: "fail", None: "?" if step.call.end is None else ""}[step.call.ok]
+
+
+def _reason_text(step: TimelineStep) -> str:
+    return f" · because {step.reason}" if step.reason else ""
+
+
+def _end_text(step: TimelineStep) -> str:
+    call = step.call
+    if call is None or call.end is None:
+        return ""
+    ran_text = " · ran all the same" if call.refused else ""
+    duration_text = f" · {format_duration(call.duration_ms / _MS_PER_S)}" if call.duration_ms is not None else ""
+    return ran_text + duration_text + (" (paired by guess)" if call.guessed else "")
+
+
+def _file_lines(session_timeline: Timeline) -> Iterator[str]:
+    for path, file in session_timeline.files.items():
+        lines = f", +{file.added} -{file.removed} lines" if file.added or file.removed else ""
+        yield f"{path} ({pluralize(file.writes, 'write')}{lines})"
+
+
+def _subagent_lines(session_timeline: Timeline) -> Iterator[str]:
+    for name, child in session_timeline.subagents.items():
+        yield f"{name}{f' ({child.type})' if child.type else ''}: {pluralize(child.calls, 'call')}"

@@ -1,0 +1,116 @@
+"""hookonce stats: event counts by day, agent, tool and decision; hook durations."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import filters
+from hookonce.cli._ui.filters import no_records_message
+from hookonce.cli._ui.messages import pluralize, show_progress, warn
+from hookonce.cli._ui.tables import max_list_rows, new_table, print_table, single_line_cell
+from hookonce.errors import UsageError
+from hookonce.inspect.stats import NamedCount, Stats, build_stats
+from hookonce.inspect.store_access import ingest_spool, open_store
+from hookonce.store.maintenance.rebuild import rebuild_summaries
+from hookonce.store.writer import Writer
+
+_EXAMPLES = """examples:
+  hookonce stats --since 3d
+  hookonce stats --agent codex --json
+  hookonce stats --rebuild"""
+_BAR_CHARS = 30  # characters of the longest bar
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `stats`."""
+    parser.epilog = _EXAMPLES
+    filters.add_filter_options(parser, "agent", "since", "until")
+    parser.add_argument("--rebuild", action="store_true", help="count all events again, and replace the summaries")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+
+
+def run(options: Namespace) -> int:
+    """Show how much of what happened, by whole days, and what hooks cost."""
+    if options.rebuild:
+        return _run_rebuild(options)
+    with open_store(warn) as connection:
+        totals = build_stats(connection, filters.build_span(options, connection))
+    if options.json:
+        sys.stdout.buffer.write(dump(totals) + b"\n")
+    else:
+        _print_stats(totals)
+    return 0
+
+
+def _run_rebuild(options: Namespace) -> int:
+    if options.agent or options.since or options.until:
+        raise UsageError("--rebuild counts everything; it takes no other option than --json")
+    ingest_spool(warn)
+    with Writer() as writer:
+        count = rebuild_summaries(writer, _show_rebuild_progress)
+    show_progress("")
+    if options.json:
+        sys.stdout.buffer.write(dump({"counted": count}) + b"\n")
+    else:
+        print(f"{pluralize(count, 'event')} counted again")
+    return 0
+
+
+def _show_rebuild_progress(done_count: int, total: int) -> None:
+    if sys.stderr.isatty() and total:
+        show_progress(f"counting again: {100 * done_count // total} %")
+
+
+def _print_stats(totals: Stats) -> None:
+    if not totals.events:
+        print(no_records_message("there is no such event"))
+    for title, counts in (
+        ("agent", totals.agents),
+        ("event", totals.types),
+        ("tool", totals.tools),
+        ("decision", totals.decisions),
+        ("day (UTC)", totals.days),
+    ):
+        _print_counts(title, counts)
+    if totals.tokens is not None:
+        token_text = f"{totals.tokens['input_tokens']:,} in, {totals.tokens['output_tokens']:,} out"
+        print(f"tokens: {token_text}; hookonce cost says what they were worth\n")
+    if totals.hooks:
+        _print_hooks(totals)
+    elif totals.hooks is None:
+        print("what hooks cost is not counted by agent; hookonce stats shows it for all")
+    if totals.lost_records:
+        print(f"{pluralize(totals.lost_records, 'record')} could not be written")
+
+
+def _print_counts(title: str, counts: list[NamedCount]) -> None:
+    """A list with bars; of a long one, what matters most: the largest, or the last days."""
+    if not counts:
+        return
+    visible_counts = counts[-max_list_rows() :] if title.startswith("day") else counts[: max_list_rows()]
+    output = new_table(title, "events", "")
+    output.columns[1].justify = "right"
+    largest = max(count.events for count in visible_counts)
+    for count in visible_counts:
+        output.add_row(
+            count.name, f"{count.events:,}", single_line_cell("█" * max(1, _BAR_CHARS * count.events // largest))
+        )
+    print_table(output)
+    hidden_count = len(counts) - len(visible_counts)
+    print(f"and {hidden_count} more (--json lists all)\n" if hidden_count else "")
+
+
+def _print_hooks(totals: Stats) -> None:
+    output = new_table("hook", "runs", "p50 ms", "p95 ms", "mean ms", "failures", "refusals", "tokens injected")
+    for column in output.columns[1:]:
+        column.justify = "right"
+    for hook_stats in totals.hooks or ():
+        times = (f"{ms:,.1f}" for ms in (hook_stats.p50_ms, hook_stats.p95_ms, hook_stats.mean_ms))
+        output.add_row(
+            hook_stats.hook,
+            f"{hook_stats.runs:,}",
+            *times,
+            *(f"{n:,}" for n in (hook_stats.failures, hook_stats.refusals, hook_stats.tokens)),
+        )
+    print_table(output)
+    print("p50 and p95 are at most a quarter too high: they come from summaries\n")

@@ -1,0 +1,220 @@
+"""hookonce why: explain the last refusal or hook failure."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import to_builtins
+
+from hookonce.base.jsontext import dump
+from hookonce.base.terminal_text import escape_unprintable
+from hookonce.cli._ui.consent import find_parent_agent
+from hookonce.cli._ui.messages import warn
+from hookonce.errors import HookonceError
+from hookonce.inspect.hook_names import HookSource, find_hook_source
+from hookonce.inspect.summary import event_subject
+from hookonce.manifest.discover import find_project
+from hookonce.model import Gap, HookRun, Stored
+from hookonce.store.spool.overlay import find_record, latest_records
+from hookonce.trust.approvals import find_code
+from hookonce.vocabulary.decisions import APPROVAL_PREFIX
+
+_EXAMPLES = """examples:
+  hookonce why
+  hookonce why --list
+  hookonce why --failures
+  hookonce why 01a1dde4-3215-77eb-851b-eb5e5647ff91"""
+_MAX_LISTED = 20  # refusals in a list
+_ACTION_CHARS = 80  # characters of an action in a list
+# What keeps a hook from running, and what to do about it.
+_HINTS_BY_GAP = {
+    "trust": "hookonce trust shows a project's hooks, and lets them run",
+    "policy": "whoever wrote the policy can change it",
+    "manifest": "hookonce check FILE says what is wrong with it",
+}
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `why`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("id", nargs="?", metavar="ID", help="an event; default: the last one that was refused")
+    parser.add_argument(
+        "--list", action="store_true", help=f"the last refusals, {_MAX_LISTED} at most, the newest last"
+    )
+    parser.add_argument("--failures", action="store_true", help="of hooks that failed, instead of refusals")
+    parser.add_argument("--json", action="store_true", help="the whole record as JSON; with --list one in each line")
+
+
+def run(options: Namespace) -> int:
+    """Explain the last refusal, or the last time that hooks did not run, and what can be done about it."""
+    if options.list:
+        return _run_list(options)
+    stored_records = [] if options.id else list(latest_records(report_problem=warn))
+    failed_record = next((candidate for candidate in reversed(stored_records) if _has_failed(candidate)), None)
+    record = (
+        find_record(options.id, warn)
+        if options.id
+        else failed_record
+        if options.failures
+        else _find_last(stored_records) or failed_record
+    )
+    if record is None:
+        raise HookonceError("there is no such event" if options.id else f"{_none_message(options)} so far")
+    if options.json:
+        sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")
+        return 0
+    _print_record(record)
+    if (
+        failed_record is not None
+        and failed_record is not record
+        and stored_records.index(failed_record) > stored_records.index(record)
+    ):
+        print(f"a hook has failed since then: hookonce why {failed_record.event.id}")
+    return 0
+
+
+def _none_message(options: Namespace) -> str:
+    return "no hook has failed" if options.failures else "nothing was refused"
+
+
+def _has_failed(record: Stored) -> bool:
+    return any(run.failure is not None for run in record.runs)
+
+
+def _run_list(options: Namespace) -> int:
+    matches = _has_failed if options.failures else _is_refused
+    records = deque(filter(matches, latest_records(report_problem=warn)), maxlen=_MAX_LISTED)
+    for record in records:
+        if options.json:
+            sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")
+        else:
+            print(escape_unprintable(_format_line(record)))
+    if not records and not options.json:
+        print(f"{_none_message(options)} so far")
+    return 0
+
+
+def _format_line(record: Stored) -> str:
+    action, reason = (" ".join(text.split()) for text in (event_subject(record.event), _reason(record)))
+    if len(action) > _ACTION_CHARS:
+        action = f"{action[:_ACTION_CHARS]}…"
+    line = f"{record.event.id} {_headline(record)}" + (f": {action}" if action else "")
+    failure_text = ", ".join(f"{run.hook} failed ({run.failure})" for run in record.runs if run.failure is not None)
+    return line + (f", because {reason}" if reason else f", {failure_text}" if failure_text else "")
+
+
+def _reason(record: Stored) -> str:
+    return (record.decision.reason if record.decision is not None else None) or ""
+
+
+def _is_refused(record: Stored) -> bool:
+    own = record.event.derived_from is None  # what follows from a refusal explains nothing
+    return own and record.decision is not None and record.decision.outcome == "deny"
+
+
+def _find_last(records: Iterable[Stored]) -> Stored | None:
+    """The last refusal; where nothing was refused, the last event of which some hook was not told."""
+    last_refusal = last_lacking = None
+    for record in records:
+        if _is_refused(record):
+            last_refusal = record
+        elif _missing_capabilities(record):
+            last_lacking = record
+    return last_refusal or last_lacking
+
+
+def _missing_capabilities(record: Stored) -> list[str]:
+    return sorted({gap.capability for gap in record.gaps if gap.capability in _HINTS_BY_GAP})
+
+
+def _print_record(record: Stored) -> None:
+    event, decision = record.event, record.decision
+    print(escape_unprintable(_headline(record)))
+    print(f"  event {event.id}")
+    if action := event_subject(event):
+        _print_indented(f"it wanted: {action}")
+    if decision is not None and decision.reason:
+        _print_indented(f"because {decision.reason}" + (f" (said {decision.by})" if decision.by else ""))
+    runs = [(run, _find_source(run, record) if _needs_details(run) else None) for run in record.runs]
+    for run, source in runs:
+        _print_run(run, source)
+    for gap in record.gaps:
+        if gap.note and gap.strategy != "hashed":  # how a text was left out explains nothing
+            _print_indented(_gap_note(gap))
+    for capability in _missing_capabilities(record):
+        print(f"Next: {_HINTS_BY_GAP[capability]}")
+    if _reason(record).startswith(APPROVAL_PREFIX):
+        _print_allow_hint(event.id)
+    elif refusals := [hook_run for hook_run in runs if hook_run[0].outcome == "deny"]:
+        print(escape_unprintable(_next_step(*refusals[-1])))
+
+
+def _print_indented(text: str) -> None:
+    """Lines of a text that somebody else wrote; further ones stand deeper, so that none passes for a line of ours."""
+    first, *other_lines = text.splitlines()
+    print(escape_unprintable(f"  {first}"))
+    for line in other_lines:
+        print(escape_unprintable(f"    | {line}"))
+
+
+def _gap_note(gap: Gap) -> str:
+    """What could not be carried; where something was made up, which field that was."""
+    if gap.strategy == "synthesised":
+        return f"note: {gap.where.removeprefix('$.')} was made up: {gap.note}"
+    return f"note: {gap.note}"
+
+
+def _headline(record: Stored) -> str:
+    event, decision = record.event, record.decision
+    subject = f"{event.tool.name} ({event.tool.native})" if event.tool is not None else event.type
+    outcome = (decision.outcome if decision else None) or "no opinion"
+    return f"{event.received or event.time} {event.agent} {event.type}: {subject}: {outcome}"
+
+
+def _find_source(run: HookRun, record: Stored) -> HookSource | None:
+    return find_hook_source(run, find_project(Path(record.event.cwd or ".").absolute()))
+
+
+def _print_run(run: HookRun, source: HookSource | None) -> None:
+    """A hook; of one that refused or failed its command too, and its id, by which it is known when its words change."""
+    ending = run.failure or f"exit code {run.exit}"
+    print(
+        escape_unprintable(
+            f"  {run.hook} ({run.scope}): {run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms{_model_text(run)}"
+        )
+    )
+    if _needs_details(run):
+        command_text = "its command is in no manifest now" if source is None else f"it ran: {source.command}"
+        print(escape_unprintable(f"    {command_text} (id {(run.digest or 'unknown')[:12]})"))
+    if run.failure is not None and run.exit:
+        print("    what it wrote to stderr is in hookonce logs")
+
+
+def _needs_details(run: HookRun) -> bool:
+    return run.outcome == "deny" or run.failure is not None
+
+
+def _model_text(run: HookRun) -> str:
+    if run.model is None and run.usage is None:
+        return ""
+    token_count = run.usage and (
+        run.usage.total_tokens or (run.usage.input_tokens or 0) + (run.usage.output_tokens or 0)
+    )
+    tokens = f", {token_count:,} tokens" if token_count else ""
+    price = f", ${run.cost_micros / 1_000_000:.6f}" if run.cost_micros is not None else ""
+    return f", asked {run.model or 'a model'}{tokens}{price}"
+
+
+def _next_step(run: HookRun, source: HookSource | None) -> str:
+    pause = "hookonce pause 10m asks no hook for a while"
+    return f"Next: {pause}" if source is None else f"Next: change the hook {run.hook} in {source.file}; {pause}"
+
+
+def _print_allow_hint(event_id: str) -> None:
+    """The code is for people: whoever is not at a terminal, or has an agent in between, does not see it."""
+    code = find_code(event_id) if sys.stdout.isatty() and find_parent_agent() is None else None
+    print(
+        f"Next: hookonce allow {code}" if code else "Next: run hookonce why in a terminal to see how to allow it once"
+    )

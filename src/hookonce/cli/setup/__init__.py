@@ -1,0 +1,1 @@
+"""Commands that install, explain and remove hookonce."""

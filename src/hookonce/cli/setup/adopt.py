@@ -1,0 +1,73 @@
+"""hookonce adopt: move an agent's own hooks into the manifest."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from hookonce.base import paths
+from hookonce.cli._ui import config_changes, names
+from hookonce.cli._ui.consent import confirm
+from hookonce.cli._ui.messages import pluralize
+from hookonce.client.installed import install_client as place_client
+from hookonce.configure.adoption import Adoption, plan_adoption
+from hookonce.configure.changes import FileChange, render_diff
+from hookonce.configure.install import plan_install
+from hookonce.configure.locations import current_roots
+from hookonce.diagnose.agent_check import REPAIRABLE_AGENTS
+from hookonce.errors import HookonceError
+from hookonce.model import Agent
+
+ChangeProblems = list[tuple[str, str]]
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `adopt`."""
+    parser.epilog = "examples:\n  hookonce adopt claude-code --dry-run\n  hookonce adopt claude-code --scope project"
+    config_changes.add_change_options(parser, requires_names=True)
+
+
+def run(options: Namespace) -> int:
+    """Move an agent's own hooks into the manifest, where every agent can have them."""
+    applied_changes: list[FileChange] = []
+    problems: ChangeProblems = []
+    for agent in map(names.find_agent, options.names):
+        try:
+            agent_changes, agent_problems = _adopt_agent(options, agent)
+        except HookonceError as problem:
+            agent_changes, agent_problems = [], [(agent.name, str(problem))]
+        applied_changes, problems = applied_changes + agent_changes, problems + agent_problems
+    code = config_changes.report_changes(options, "changed", applied_changes, problems)
+    if applied_changes and options.scope == "project" and not options.json:
+        print("Next: hookonce trust; hooks of a project run only as you have seen them")
+    return code
+
+
+def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], ChangeProblems]:
+    """One agent after the other: each sees the manifest as the last one has left it."""
+    if agent.name not in REPAIRABLE_AGENTS:
+        raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
+    adoption_plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()))
+    _report_plan(options, agent, adoption_plan)
+    changes = [*([adoption_plan.manifest] if adoption_plan.manifest else []), *adoption_plan.files]
+    if options.dry_run or not changes:
+        return changes, []
+    if sys.stdin.isatty() and not options.json:
+        sys.stdout.write(render_diff(changes))
+    if not confirm("Move them?"):
+        return [], []
+    place_client()
+    applied_changes, failures = config_changes.apply_changes(changes[:1])
+    if failures:  # hooks that the manifest could not take stay where they are
+        return applied_changes, failures
+    file_changes, failures = config_changes.apply_changes(changes[1:], is_removal=True)
+    # Without entries of ours nobody would call the manifest.
+    entries, entry_failures = config_changes.apply_changes(
+        plan_install(agent, options.scope, current_roots(), str(paths.client_path()))
+    )
+    return [*applied_changes, *file_changes, *entries], failures + entry_failures
+
+
+def _report_plan(options: Namespace, agent: Agent, adoption_plan: Adoption) -> None:
+    for text in adoption_plan.stay_reasons:
+        print(f"hookonce: stays where it is: {text}", file=sys.stderr)
+    if not options.json:
+        print(f"{agent.name}: {pluralize(len(adoption_plan.moved_hooks), 'hook')} to move", file=sys.stderr)

@@ -1,0 +1,328 @@
+"""hookonce agents: capability matrix of every agent's hooks, and its texts on a terminal and in the docs."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from typing import Any
+
+from hookonce import agents
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import names
+from hookonce.cli._ui.tables import new_table, print_table
+from hookonce.inspect.agent_matrix import (
+    AgentSetup,
+    AgentSheet,
+    FailClosedSwitch,
+    HookTimeouts,
+    PointRow,
+    build_sheet,
+    group_rows,
+)
+from hookonce.vocabulary.events import EVENTS
+
+PROOF_LEGEND = "proven: shown on the running agent; captured: on payloads it wrote; documented: only read about"
+PROOF_NOTES = (
+    "Proof is per event: in that version it came, and answers had all its powers; else the table's mark",
+    "contradicted: a claim about the event did not hold on the running agent; hookonce prove tells the evidence",
+)
+POWER_LEGEND = (
+    "prevents: an answer can refuse; retries: it can make the agent go on; context: it can add text for the model",
+    "fails: what becomes of the action when its hook dies or is late; open also where nobody has seen it refused",
+)
+UNSUPPORTED_NOTE = "its configuration is not converted yet"
+EVENT_COLUMNS = ("power", "ask", "rewrite", "fails", "proof")
+OVERVIEW_COLUMNS = ("events", "prevent", "ask", "rewrite", "crash", "proof", "checked")
+
+_NONE = "–"
+_UNKNOWN = "?"
+_FAIL_MODE_TEXTS = {"open": "the tool call goes on (open)", "closed": "the tool call is refused (closed)"}
+_ASK_TEXTS = {
+    "native": "asks",
+    "denies_headless": "asks, and denies where nobody can be asked",
+    "ignored": "ask is ignored",
+    "fatal": "ask ends the agent",
+}
+
+
+def overview_cells(sheet: AgentSheet) -> tuple[str, ...]:
+    """The agent in the overview, column by column as in COUNTS."""
+    power_counts = Counter(power for row in sheet.points for power in row.powers)
+    asks = sum(row.ask in ("native", "denies_headless") for row in sheet.points)
+    capability_cells: tuple[str, ...] = (_UNKNOWN,) * 4
+    if sheet.config is not None:
+        capability_cells = (
+            str(power_counts["prevents"]),
+            str(asks),
+            str(power_counts["rewrites"]),
+            sheet.config.failure.crash,
+        )
+    return (str(len(sheet.points)), *capability_cells, format_proof(sheet), sheet.checked)
+
+
+def format_proof(sheet: AgentSheet) -> str:
+    """How much of the agent is proven, and on which version; the mark of its table if it was never run."""
+    if sheet.certificate is None:
+        return sheet.proof
+    proven_count = sum(row.proven_on is not None for row in sheet.points)
+    return f"proven {proven_count}/{len(sheet.points)} on {sheet.certificate.version}"
+
+
+def proof_mark(row: PointRow) -> str:
+    """How a row is known, and on which version it was shown or contradicted."""
+    if row.contradicted:
+        return f"{row.proof}, contradicted on {row.contradicted_on}"
+    return row.proof if row.proven_on is None else f"{row.proof} on {row.proven_on}"
+
+
+def event_cells(row: PointRow) -> tuple[str, ...]:
+    """What a row says, column by column as in CELLS."""
+    return (format_powers(row), format_word(row.ask), format_word(row.rewrite), _format_fail_mode(row), proof_mark(row))
+
+
+def event_summary(row: PointRow) -> str:
+    """The same in one cell, without what does not apply."""
+    parts = [f"rewrites: {row.rewrite}" if word == "rewrites" else word for word in row.powers]
+    parts += [_ASK_TEXTS[row.ask]] if row.ask in _ASK_TEXTS else []
+    parts += [f"fails {_format_fail_mode(row)}"] if row.crash is not None else []
+    return " · ".join(parts + event_remarks(row)) or _UNKNOWN
+
+
+def event_remarks(row: PointRow) -> list[str]:
+    """What is out of the ordinary: a point that nobody installs unasked, or that has little time."""
+    parts = [row.install] if row.install in ("opt-in", "never") else []
+    return parts + ([f"cap {format_seconds(row.cap)}"] if row.cap is not None else [])
+
+
+def format_powers(row: PointRow) -> str:
+    """What an answer can do; a rewrite has a column of its own, unless it is all there is."""
+    words = [word for word in row.powers if word != "rewrites"] or row.powers
+    return ", ".join(words) or _UNKNOWN
+
+
+def format_word(word: str | None) -> str:
+    """A word of the table; a dash where the agent has no such thing."""
+    if word is None:
+        return _UNKNOWN
+    return _NONE if word in ("none", "no") else word.replace("_", " ")
+
+
+def _format_fail_mode(row: PointRow) -> str:
+    if row.crash == row.late:
+        return row.crash or (_NONE if row.powers else _UNKNOWN)
+    return "open if late" if row.late == "open" else "open if killed"
+
+
+def format_seconds(seconds: float | None) -> str:
+    """A number of seconds, if there is one."""
+    return _NONE if seconds is None else f"{seconds:.10g} s"
+
+
+def install_notes(rows: list[PointRow]) -> list[str]:
+    """Why some points are not installed unless asked for, or never."""
+    events_by_reason: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.why is not None:
+            events_by_reason.setdefault((format_word(row.install), row.why), []).append(row.event)
+    return [f"{install}: {', '.join(events)}: {why}" for (install, why), events in events_by_reason.items()]
+
+
+def format_contradictions(sheet: AgentSheet) -> str | None:
+    """The claims that did not hold on the running agent."""
+    if sheet.certificate is None or not sheet.certificate.contradicted:
+        return None
+    return f"contradicted on {sheet.certificate.version}: {', '.join(sheet.certificate.contradicted)}"
+
+
+def config_rows(setup: AgentSetup) -> list[tuple[str, str]]:
+    """Where hooks live, and what must be true for them to run."""
+    rows = [(f"{scope} file", file) for scope, file in setup.files.items()]
+    rows += [(f"also read, {scope}", ", ".join(files)) for scope, files in setup.reads.items()]
+    rows += [("also obeys hooks of", ", ".join(setup.borrows))] if setup.borrows else []
+    rows += [("language", setup.language), ("programs", ", ".join(setup.programs) or _NONE)]
+    rows += [("before hooks run", setup.trust or "no step known")]
+    return rows + [
+        ("turned off by", f"{'.'.join(switch.keys)}: {_json_text(switch.value)} in {switch.file}")
+        for switch in setup.switches
+    ]
+
+
+def ability_rows(setup: AgentSetup) -> list[tuple[str, str]]:
+    """What an entry can say, and what the agent can do with it."""
+    handler_rows = [
+        (f"{kind} handler", ", ".join(_format_key(*key) for key in keys.items()))
+        for kind, keys in setup.handlers.items()
+    ]
+    ambiguous_rows = [(f"{tool} is", " or ".join(names)) for tool, names in setup.ambiguous.items()]
+    capability_rows = [(name, "yes" if is_there else "no") for name, is_there in setup.capabilities.items()]
+    silence_text = f"prints {setup.silence or 'nothing'}"
+    return [
+        *handler_rows,
+        ("matcher", setup.matching),
+        *ambiguous_rows,
+        ("timeout", _format_timeouts(setup.timeouts)),
+        *capability_rows,
+        ("no opinion", silence_text),
+    ]
+
+
+def failure_rows(setup: AgentSetup) -> list[tuple[str, str]]:
+    """What becomes of a call whose hook fails, and what can be done about it."""
+    failure = setup.failure
+    switch = "none" if failure.switch is None else _format_switch(failure.switch)
+    switch_note = "" if failure.switch is None else f", unless the entry says {switch}"
+    open_points = f"{', '.join(failure.open_at)}{switch_note}" if failure.open_at else "nowhere"
+    return [
+        ("a hook crashes", _FAIL_MODE_TEXTS[failure.crash]),
+        ("a hook is late", _FAIL_MODE_TEXTS[failure.late]),
+        ("fail-closed switch", switch),
+        ("a killed hook is open at", open_points),
+    ]
+
+
+def _format_switch(switch: FailClosedSwitch) -> str:
+    return f"{switch.key}: {_json_text(switch.value)}"
+
+
+def _format_timeouts(timeouts: HookTimeouts) -> str:
+    unit = f"in {timeouts.unit}" if timeouts.unit else "an entry cannot set one"
+    min_unit_note = f", numbers below {timeouts.least} being seconds" if timeouts.least else ""
+    default = "no default known" if timeouts.default is None else f"default {format_seconds(timeouts.default)}"
+    longest = "" if timeouts.longest is None else f"; at most {format_seconds(timeouts.longest)}"
+    return f"{unit}{min_unit_note}; {default}{longest}"
+
+
+def _format_key(field: str, key: str) -> str:
+    return key if field == key else f"{key} ({field})"
+
+
+def _json_text(value: object) -> str:
+    return dump(value).decode()
+
+
+_EXAMPLES = """examples:
+  hookonce agents
+  hookonce agents codex
+  hookonce agents --event before_tool_execute
+  hookonce agents codex --json"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `agents`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("names", nargs="*", metavar="NAME", help="an agent; default: all of them, in short")
+    parser.add_argument("--event", metavar="CANONICAL", help="compare what agents let a hook do at one event")
+    parser.add_argument("--json", action="store_true", help="one JSON object per agent, whole")
+
+
+def run(options: Namespace) -> int:
+    """Show one agent whole, all in a table, or one event of them all."""
+    sheets = [build_sheet(names.find_agent(name), options.event) for name in options.names or agents.AGENTS]
+    if (
+        options.event is not None
+        and options.event not in EVENTS
+        and not any(agent_sheet.points for agent_sheet in sheets)
+    ):
+        names.find_event_type(options.event)
+    if options.json:
+        for agent_sheet in sheets:
+            sys.stdout.buffer.write(dump(agent_sheet) + b"\n")
+    elif options.event is not None:
+        _print_event(sheets, options.event)
+    elif options.names:
+        for agent_sheet in sheets:
+            _print_agent(agent_sheet)
+    else:
+        _print_overview(sheets)
+    return 0
+
+
+def _print_overview(sheets: list[AgentSheet]) -> None:
+    output = new_table("agent", *OVERVIEW_COLUMNS)
+    for agent_sheet in sheets:
+        output.add_row(agent_sheet.name, *overview_cells(agent_sheet))
+    print_table(output)
+    print("\nprevent, ask, rewrite: the events at which a hook's answer can do that")
+    print("crash: what becomes of a tool call when its hook crashes")
+    if any(agent_sheet.config is None for agent_sheet in sheets):
+        print(f"A question mark: {UNSUPPORTED_NOTE}")
+    print(PROOF_LEGEND, *PROOF_NOTES[:1], sep="\n")
+    print("Next: hookonce agents NAME shows all of one; hookonce agents --event EVENT compares them")
+
+
+def _print_event(sheets: list[AgentSheet], event: str) -> None:
+    output = new_table("agent", *EVENT_COLUMNS, "native events")
+    output.columns[-1].overflow = "fold"  # a name is never cut
+    for agent_sheet in sheets:
+        for natives, row in group_rows(agent_sheet.points):
+            remark_text = f" ({', '.join(event_remarks(row))})" if event_remarks(row) else ""
+            output.add_row(agent_sheet.name, *event_cells(row), ", ".join(natives) + remark_text)
+    print(f"{event}: {EVENTS[event].meaning}" if event in EVENTS else event)
+    _print_if_filled(output)
+    _print_lines(
+        [f"{agent_sheet.name}, {note}" for agent_sheet in sheets for note in install_notes(agent_sheet.points)]
+    )
+    if without := [agent_sheet.name for agent_sheet in sheets if not agent_sheet.points]:
+        print(f"\nNo such event: {', '.join(without)}")
+    if unknown := [agent_sheet.name for agent_sheet in sheets if agent_sheet.points and agent_sheet.config is None]:
+        print(f"\nA question mark ({', '.join(unknown)}): {UNSUPPORTED_NOTE}")
+    print("", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
+
+
+def _print_agent(agent_sheet: AgentSheet) -> None:
+    proof_text = (
+        "" if agent_sheet.certificate is None else f" ({agent_sheet.certificate.date}), the rest {agent_sheet.proof}"
+    )
+    print(
+        f"{agent_sheet.title} ({agent_sheet.name}): {format_proof(agent_sheet)}{proof_text}, checked {agent_sheet.checked}\nSource: {agent_sheet.source}"
+    )
+    if contradiction_text := format_contradictions(agent_sheet):
+        print(contradiction_text)
+    if agent_sheet.config is None:
+        print(f"\nA question mark: {UNSUPPORTED_NOTE}")
+    else:
+        for title, rows in (("hooks", config_rows), ("entries", ability_rows), ("failure", failure_rows)):
+            _print_pairs(title, rows(agent_sheet.config))
+    output = new_table("event", "canonical", "proof", "what an answer can do, and more")
+    for row in agent_sheet.points:
+        output.add_row(row.event, row.canonical, proof_mark(row), event_summary(row))
+    _print_if_filled(output)
+    _print_lines(install_notes(agent_sheet.points))
+    _print_names(agent_sheet)
+    print()
+    for quirk in agent_sheet.quirks:
+        print(f"- {quirk}")
+    print("", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
+
+
+def _print_names(agent_sheet: AgentSheet) -> None:
+    """What payloads call things: events where the configuration calls them otherwise, tools, arguments."""
+    config_names = {row.event: row.canonical for row in agent_sheet.points}
+    payload_events = {native: kind for native, kind in agent_sheet.events.items() if config_names.get(native) != kind}
+    for title, rows in (("event in payloads", payload_events), ("native tool", agent_sheet.tools)):
+        output = new_table(title, "canonical")
+        for native, canonical in rows.items():
+            output.add_row(native, canonical)
+        _print_if_filled(output)
+    output = new_table("tool", "native argument", "canonical")
+    for tool, names in agent_sheet.arguments.items():
+        for native, canonical in names.items():
+            output.add_row("every tool" if tool == "*" else tool, native, canonical)
+    _print_if_filled(output)
+
+
+def _print_pairs(title: str, rows: list[tuple[str, str]]) -> None:
+    output = new_table(title, "")
+    for row in rows:
+        output.add_row(*row)
+    _print_if_filled(output)
+
+
+def _print_if_filled(output: Any) -> None:
+    if output.row_count:
+        print()
+        print_table(output)
+
+
+def _print_lines(lines: list[str]) -> None:
+    if lines:
+        print("", *lines, sep="\n")

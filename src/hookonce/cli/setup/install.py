@@ -1,0 +1,171 @@
+"""hookonce install: write our entries into agents' configurations."""
+
+import sys
+from argparse import ArgumentParser, BooleanOptionalAction, Namespace
+from typing import Literal
+
+from hookonce import agents
+from hookonce.agents import config_events, config_of, http_reply
+from hookonce.base import paths
+from hookonce.base.files import read_file
+from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.consent import confirm, consent_help, require_consent
+from hookonce.cli._ui.messages import warn
+from hookonce.client import daemon_endpoints
+from hookonce.client.daemon_endpoints import HttpAddress
+from hookonce.client.installed import install_client as place_client
+from hookonce.client.installed import run_trial
+from hookonce.configure import http_policy
+from hookonce.configure.agent_trust import plan_review as reviewed
+from hookonce.configure.changes import FileChange, render_diff
+from hookonce.configure.http_probe import await_answer, is_answering
+from hookonce.configure.install import plan_install
+from hookonce.configure.locations import ConfigRoots, current_roots, target_file
+from hookonce.diagnose.agent_check import check_review
+from hookonce.model import Agent
+
+_EXAMPLES = """examples:
+  hookonce install --dry-run
+  hookonce install claude-code codex
+  hookonce install gemini-cli --scope project
+  hookonce install claude-code --http"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `install`."""
+    parser.epilog = _EXAMPLES
+    config_changes.add_change_options(parser)
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="tell agents that ask for it (Codex) that you trust these entries",
+    )
+    parser.add_argument(
+        "--http",
+        action=BooleanOptionalAction,
+        help=f"let agents that can ({', '.join(sorted(http_reply.COMMAND_EVENTS))}) post events to the daemon; default: as it is. "
+        + consent_help("--http"),
+    )
+    parser.add_argument(
+        "--events", choices=("default", "all"), default="default", help="all: also those that come very often"
+    )
+
+
+def run(options: Namespace) -> int:
+    """Let agents call hookonce: an entry for each event, beside whatever hooks are there."""
+    client, http = str(paths.client_path()), _choose_http_address(options)
+    agent_names: list[str] = []
+
+    def plan_agent(agent: Agent, locations: ConfigRoots) -> list[FileChange]:
+        agent_names.append(agent.name)
+        http_address = http if options.names or agent.name in http_reply.COMMAND_EVENTS else None
+        changes = plan_install(agent, options.scope, locations, client, options.events, http_address)
+        if not _wants_trust(options, agent):
+            return changes
+        review_change = (
+            reviewed(agent, changes[0].path, changes[0].new, locations, client)
+            if changes
+            else plan_review(agent, locations)
+        )
+        return changes + ([] if review_change is None else [review_change])
+
+    def plan_review(agent: Agent, locations: ConfigRoots) -> FileChange | None:
+        """The entries stand there already; only the user's word is new."""
+        path = target_file(agent, options.scope, locations)
+        return None if path is None else reviewed(agent, path, read_file(path), locations, client)
+
+    changes, problems = config_changes.plan_changes(options, plan_agent)
+    if options.dry_run or not changes:
+        return _finish_unchanged(options, changes, problems, agent_names)
+    if not _confirm_changes(options, changes):
+        print("nothing was changed")
+        return 0
+    place_client(warn)
+    if isinstance(http, HttpAddress):
+        _open_http_listener(http)
+    for name in dict.fromkeys(change.agent for change in changes if change.agent):
+        _try_client(name, client)
+    applied_changes, failures = config_changes.apply_changes(changes)
+    http_policy.drop_unused_address()
+    code = config_changes.report_changes(options, "changed", applied_changes, problems + failures)
+    if not options.json:
+        _print_next_steps(options, applied_changes)
+    return code
+
+
+def _finish_unchanged(
+    options: Namespace, changes: list[FileChange], problems: list[tuple[str, str]], agent_names: list[str]
+) -> int:
+    """Where nothing is to be written, or nothing may be: what would be, and what a person has left to do."""
+    if not options.dry_run and not problems:
+        place_client(warn)  # it may have gone, or be of another build
+    code = config_changes.report_changes(options, "changed", changes, problems)
+    if not changes and not problems and not options.json:
+        _print_untrusted(options, agent_names)
+    return code
+
+
+def _choose_http_address(options: Namespace) -> HttpAddress | Literal[False] | None:
+    """Where agents shall post to, if the user has said anything about that; a port that somebody else has is left."""
+    if not options.http:
+        return None if options.http is None else False
+    saved_address = daemon_endpoints.load_http_address()
+    return (
+        saved_address
+        if saved_address is not None
+        and (daemon_endpoints.is_port_free(saved_address.port) or is_answering(saved_address))
+        else daemon_endpoints.new_http_address()
+    )
+
+
+def _confirm_changes(options: Namespace, changes: list[FileChange]) -> bool:
+    """Whether the user wants these changes; a door that is open when we are not there only a person may choose."""
+    if options.http:
+        require_consent("install --http", render_diff(changes))
+        return True
+    if sys.stdin.isatty() and not options.json:
+        sys.stdout.write(render_diff(changes))
+    return confirm("Write this?")
+
+
+def _open_http_listener(new_address: HttpAddress) -> None:
+    old_address = daemon_endpoints.load_http_address()
+    daemon_endpoints.save_http_address(new_address)
+    try:
+        await_answer(new_address)
+    except BaseException:
+        daemon_endpoints.remove_http_address()
+        if old_address is not None:
+            daemon_endpoints.save_http_address(old_address)
+        raise
+
+
+def _wants_trust(options: Namespace, agent: Agent) -> bool:
+    return options.trust and config_of(agent).review is not None
+
+
+def _try_client(name: str, client: str) -> None:
+    agent = agents.load(name)
+    native = next(iter(config_events(agent)))
+    run_trial([client, name, native, "--via", f"{name}/user"], config_of(agent).silence)
+
+
+def _print_next_steps(options: Namespace, applied_changes: list[FileChange]) -> None:
+    names = list(dict.fromkeys(change.agent for change in applied_changes if change.agent))
+    for name in names:
+        config = config_of(agents.load(name))
+        if config.trust is not None and config.review is None:
+            print(f"{name}: {config.trust}")
+        elif config.review is not None and options.trust:
+            print(f"{name}: our entries are marked as reviewed; a project must be trusted there as well")
+    _print_untrusted(options, names)
+    if applied_changes:
+        print("Next: hookonce status shows what calls us; hookonce uninstall gives the files back as they were")
+
+
+def _print_untrusted(options: Namespace, names: list[str]) -> None:
+    locations, scope_option = current_roots(), " --scope project" if options.scope == "project" else ""
+    for agent in map(agents.load, names):
+        if any(check_review(agent, locations, str(paths.client_path()))):
+            print(f"{agent.name}: {config_of(agent).trust}")
+            print(f"Next: hookonce install {agent.name}{scope_option} --trust, if you trust these entries as they are")

@@ -1,0 +1,64 @@
+"""hookonce purge: uninstall everywhere and delete our data."""
+
+from argparse import ArgumentParser, Namespace
+
+from hookonce import agents
+from hookonce.agents import config_of
+from hookonce.base import paths
+from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.configure.agent_trust import plan_review_removal
+from hookonce.configure.changes import FileChange, render_diff
+from hookonce.configure.install import plan_removal
+from hookonce.configure.locations import current_roots
+from hookonce.configure.restore import delete_data, leftover_files
+from hookonce.errors import HookonceError
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `purge`."""
+    parser.epilog = (
+        consent_help("purge, but for --dry-run,") + "\n\nexamples:\n  hookonce purge --dry-run\n  hookonce purge"
+    )
+    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    parser.add_argument("--dry-run", action="store_true", help="show what would go, and change nothing")
+
+
+def run(options: Namespace) -> int:
+    """Uninstall everywhere and delete our data, copies of your files included."""
+    changes, problems = _plan_removals()
+    plan_text = f"{render_diff(changes)}delete {paths.data_dir()} and everything in it\n"
+    if options.dry_run:
+        code = config_changes.report_changes(options, "given back", changes, problems)
+        if not options.json:
+            print(f"{paths.data_dir()} would be deleted")
+        return code
+    require_consent("purge", plan_text)
+    applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
+    if remaining_files := leftover_files():
+        failures += [
+            ("", f"{path} still names us: run hookonce uninstall --scope project there first")
+            for path in remaining_files
+        ]
+    deleted_files = [] if failures or problems else delete_data()
+    code = config_changes.report_changes(options, "given back", applied_changes, problems + failures)
+    if not options.json:
+        print(f"{paths.data_dir()} was deleted" if deleted_files else f"{paths.data_dir()} was kept")
+    return code
+
+
+def _plan_removals() -> tuple[list[FileChange], list[tuple[str, str]]]:
+    locations, client = current_roots(), str(paths.client_path())
+    changes: dict[str, FileChange] = {}
+    problems: list[tuple[str, str]] = []
+    for agent in map(agents.load, agents.AGENTS):
+        for scope in config_of(agent).files if agent.config else ():
+            try:
+                removals = plan_removal(agent, scope, locations, client, unwrap=True)
+                marks = [plan_review_removal(agent, change, locations, client) for change in removals]
+                changes |= {
+                    str(file_change.path): file_change for file_change in (*removals, *marks) if file_change is not None
+                }
+            except HookonceError as problem:
+                problems.append((agent.name, str(problem)))
+    return list(changes.values()), problems

@@ -1,0 +1,58 @@
+"""hookonce restore: restore a backup of an agent's configuration."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.configure.changes import FileChange, render_diff
+from hookonce.configure.locations import ConfigRoots, current_roots
+from hookonce.configure.restore import list_copies, plan_restore
+from hookonce.errors import UsageError
+from hookonce.model import Agent
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `restore`."""
+    parser.epilog = (
+        consent_help("restore, but for --list and --dry-run,")
+        + "\n\nexamples:\n  hookonce restore claude-code --dry-run\n  hookonce restore claude-code"
+    )
+    config_changes.add_change_options(parser)
+    parser.add_argument("--list", action="store_true", help="show the copies that there are")
+    parser.add_argument("--back", type=int, default=1, metavar="N", help="the Nth newest copy; default: 1")
+
+
+def run(options: Namespace) -> int:
+    """Put back the newest copy of an agent's configuration, as it was before our last change."""
+
+    def plan_agent(agent: Agent, locations: ConfigRoots) -> list[FileChange]:
+        return plan_restore(agent, options.scope, locations, options.back)
+
+    if options.back < 1:
+        raise UsageError("--back counts from 1, the newest copy")
+    if options.list:
+        return _list_copies(options)
+    changes, problems = config_changes.plan_changes(options, plan_agent)
+    if options.dry_run or not changes:
+        return config_changes.report_changes(options, "restored", changes, problems)
+    require_consent("restore", render_diff(changes))
+    applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
+    return config_changes.report_changes(options, "restored", applied_changes, problems + failures)
+
+
+def _list_copies(options: Namespace) -> int:
+    locations = current_roots()
+    copies = [
+        agent_copy
+        for agent in config_changes.select_agents(options, locations)
+        for agent_copy in list_copies(agent, options.scope, locations)
+    ]
+    if options.json:
+        rows = [{"back": number, "path": str(path), "copy": str(copy)} for number, path, copy in copies]
+        sys.stdout.buffer.write(dump(rows) + b"\n")
+        return 0
+    for number, path, copy in copies:
+        print(f"--back {number}: {path} as of {copy.name} ({copy.stat().st_size} bytes)")
+    return 0

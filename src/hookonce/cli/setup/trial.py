@@ -1,0 +1,106 @@
+"""hookonce try: run a hook on a sample event."""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from os.path import isfile
+from shutil import which
+
+from msgspec import to_builtins
+
+from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.jsontext import dump, load
+from hookonce.base.terminal_text import escape_unprintable
+from hookonce.cli._ui import names
+from hookonce.cli._ui.names import unknown_name_error
+from hookonce.diagnose.trial import Trial, find_hook, is_awaiting_trust, sample_event, try_hook, unknown_hook_message
+from hookonce.diagnose.trial import hook_names as hooks
+from hookonce.errors import HookonceError, UsageError
+from hookonce.formats import FORMATS
+from hookonce.trust.shell_words import is_builtin
+from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.names import suggest_name
+
+_DEFAULT_EVENT = "before_tool_execute"
+_SHELL_CHARS = frozenset(" /;|&<>$(")  # with one of these a word is a command
+_EXAMPLES = """exit codes: 0 the hook has answered or has no opinion, 1 it has failed, 64 wrong usage
+
+examples:
+  hookonce try ./guard.sh --agent gemini-cli
+  hookonce try guard.py
+  hookonce try no-secrets --agent codex --tool file_read --input '{"path": ".env"}'"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `try`."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("hook", metavar="HOOK", help="the name of a hook in a manifest, a program or a command")
+    parser.add_argument("--agent", default="claude-code", metavar="NAME", help="who asks; default: claude-code")
+    parser.add_argument("--event", metavar="EVENT", help=f"default: the hook's own, else {_DEFAULT_EVENT}")
+    parser.add_argument("--tool", default="shell", metavar="TOOL", help="the canonical tool; default: shell")
+    parser.add_argument("--input", default='{"command": "rm -rf /"}', metavar="JSON", help="its canonical input")
+    parser.add_argument("--dialect", metavar="NAME", help="whose input and answer it speaks; default: the hook's own")
+    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+
+
+def run(options: Namespace) -> int:
+    """Run a hook on an event that never happened, and show what the agent would be answered."""
+    agent = names.find_agent(options.agent)
+    try:
+        tool_input = load(options.input)
+    except ValueError as problem:
+        raise UsageError(f"--input is no JSON: {problem}") from None
+    if type(tool_input) is not dict:
+        raise UsageError("--input must be a JSON object")
+    event_type = None if options.event is None else names.find_event_type(options.event)
+    trial_hook = find_hook(_resolve_hook(options.hook), event_type or _DEFAULT_EVENT, _resolve_dialect(options.dialect))
+    event = sample_event(
+        agent,
+        event_type or (trial_hook.hook.event if trial_hook.hook.event in EVENTS else _DEFAULT_EVENT),
+        options.tool,
+        tool_input,
+    )
+    trial_result = try_hook(agent, event, trial_hook, dict(os.environ))
+    if options.json:
+        sys.stdout.buffer.write(dump(to_builtins(trial_result)) + b"\n")
+    else:
+        _print_trial(agent.title, trial_result)
+    return 1 if trial_result.told.run.failure else 0
+
+
+def _resolve_hook(name: str) -> str:
+    """The name of a hook, or a command; what is neither was probably meant to be a hook."""
+    hook_names = hooks()
+    is_command = _SHELL_CHARS & {*name} or is_builtin(name) or which(name) or isfile(name)  # noqa: PTH113  never raises
+    if name in hook_names or (is_command and not is_awaiting_trust(name)):
+        return name
+    if suggest_name(name, hook_names):
+        raise unknown_name_error("hook or program", name, hook_names, "hookonce check names the hooks of a manifest")
+    raise HookonceError(unknown_hook_message(name))
+
+
+def _resolve_dialect(name: str | None) -> str | None:
+    """Whose words a hook speaks: ours, a format's or an agent's."""
+    if name is None or name == CANONICAL_DIALECT or name in FORMATS:
+        return name
+    return names.find_agent(name, others=FORMATS).name
+
+
+def _print_trial(title: str, trial_result: Trial) -> None:
+    run, decision = trial_result.told.run, trial_result.told.decision
+    if trial_result.skipped:
+        print(f"no agent would ask this hook, it is only tried: {trial_result.skipped}")
+    print(f"the hook was given: {trial_result.stdin}")
+    print(f"it ended with {run.failure or f'exit code {run.exit}'} after {run.duration_ms} ms")
+    verdict_prefix = "it has failed, which counts as" if run.failure else "it says:"
+    print(
+        f"{verdict_prefix} {decision.outcome or 'no opinion'}{f', because {decision.reason}' if decision.reason else ''}"
+    )
+    for line in trial_result.stderr.splitlines():
+        print(f"it wrote on stderr: {escape_unprintable(line)}")
+    if trial_result.unknown:
+        print(f"its answer says what nobody understands: {escape_unprintable(', '.join(trial_result.unknown))}")
+    answer = trial_result.reply
+    print(f"{title} would be answered: exit code {answer.code}, stdout {answer.stdout!r}, stderr {answer.stderr!r}")
+    for gap in trial_result.gaps:
+        print(f"note: {gap.where} {gap.note}")

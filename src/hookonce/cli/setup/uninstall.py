@@ -1,0 +1,57 @@
+"""hookonce uninstall: remove our entries from agents' configurations."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from hookonce.base import paths
+from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.messages import pluralize
+from hookonce.configure import http_policy
+from hookonce.configure.adoption import find_manifest
+from hookonce.configure.agent_trust import plan_review_removal
+from hookonce.configure.changes import FileChange, render_diff
+from hookonce.configure.install import plan_removal
+from hookonce.configure.locations import ConfigRoots, current_roots
+from hookonce.model import Agent
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `uninstall`."""
+    parser.epilog = (
+        consent_help("uninstall, but for --dry-run,")
+        + "\n\nexamples:\n  hookonce uninstall --dry-run\n  hookonce uninstall claude-code"
+    )
+    config_changes.add_change_options(parser)
+    parser.add_argument("--all", action="store_true", help="also let scripts run bare that `convert` has wrapped")
+
+
+def run(options: Namespace) -> int:
+    """Take our entries out of agents' configurations; nobody else's are touched."""
+    client = str(paths.client_path())
+
+    def plan_agent(agent: Agent, locations: ConfigRoots) -> list[FileChange]:
+        changes = plan_removal(agent, options.scope, locations, client, unwrap=options.all)
+        review_changes = [plan_review_removal(agent, change, locations, client) for change in changes]
+        return changes + [review_change for review_change in review_changes if review_change is not None]
+
+    changes, problems = config_changes.plan_changes(options, plan_agent)
+    if options.dry_run or not changes:
+        return config_changes.report_changes(options, "changed", changes, problems)
+    if text := _unused_hooks_warning(options, changes):
+        print(f"hookonce: WARNING: {text}", file=sys.stderr)
+    require_consent("uninstall", render_diff(changes))
+    applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
+    http_policy.drop_unused_address()
+    return config_changes.report_changes(options, "given back", applied_changes, problems + failures)
+
+
+def _unused_hooks_warning(options: Namespace, changes: list[FileChange]) -> str | None:
+    file, count = find_manifest(options.scope, current_roots())
+    names = list(dict.fromkeys(change.agent for change in changes if change.agent))
+    if not count or not names:
+        return None
+    return (
+        f"{', '.join(names)}: {pluralize(count, 'hook')} of {file} will not be asked any more; "
+        f"hookonce convert --from hif --to {names[0]} {file} shows them as {names[0]}'s own"
+    )

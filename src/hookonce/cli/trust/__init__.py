@@ -1,0 +1,1 @@
+"""Commands by which a person allows or stops hooks."""

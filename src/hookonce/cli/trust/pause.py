@@ -1,0 +1,21 @@
+"""hookonce pause: suspend all hooks for a while."""
+
+from argparse import ArgumentParser, Namespace
+
+from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.dispatch.pause import parse_duration_s, pause
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `pause`."""
+    parser.epilog = consent_help("pause") + "\n\nexamples:\n  hookonce pause 10m\n  hookonce resume"
+    parser.add_argument("length", metavar="LENGTH", help="such as 30s, 10m or 2h")
+
+
+def run(options: Namespace) -> int:
+    """Let every agent go on as if we were not there, for a while."""
+    length = parse_duration_s(options.length)
+    require_consent("pause", f"ask no hook for {options.length}")
+    pause(length)
+    print(f"No hook is asked for {options.length}; hookonce resume ends that")
+    return 0

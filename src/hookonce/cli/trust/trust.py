@@ -1,0 +1,78 @@
+"""hookonce trust: pin and trust a project's hooks."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from hookonce.base.jsontext import dump
+from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.messages import pluralize
+from hookonce.errors import HookonceError
+from hookonce.manifest.discover import find_project
+from hookonce.trust.consent import TrustProposal, list_proposals, run_scanners, trust_proposals, unpinned_words
+from hookonce.trust.pin_store import revoke_pins
+
+
+def configure(parser: ArgumentParser) -> None:
+    """The options of `trust`."""
+    parser.epilog = (
+        consent_help("trust, but for --list,")
+        + "\n\nexamples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --revoke"
+    )
+    parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="the project; default: this directory's")
+    parser.add_argument("--list", action="store_true", help="show what is there and whether it is trusted")
+    parser.add_argument("--revoke", action="store_true", help="trust nothing of this project any more")
+    parser.add_argument("--allow-unpinned", action="store_true", help="also trust what cannot be pinned by content")
+    parser.add_argument("--json", action="store_true", help="with --list: tell it as JSON")
+
+
+def run(options: Namespace) -> int:
+    """Let a project's hooks run as they are now; a changed file is not trusted any more."""
+    project = find_project(Path(options.path).absolute())
+    if options.revoke:
+        require_consent("trust --revoke", f"forget all trust in {project}")
+        print(f"{pluralize(revoke_pins(project), 'pin')} of {project} forgotten")
+        return 0
+    project_proposals = list_proposals(project)
+    if not project_proposals:
+        raise HookonceError(f"{project} has no hooks: neither .hookonce/hooks.json nor .openhook.json is there")
+    if options.list:
+        return _run_list(options, project_proposals)
+    return _run_trust(project, project_proposals, allow_unpinned=options.allow_unpinned)
+
+
+def _run_trust(project: Path, project_proposals: list[TrustProposal], *, allow_unpinned: bool) -> int:
+    problems = [proposal.text for proposal in project_proposals if proposal.pin is None]
+    if problems:
+        raise HookonceError("; ".join(problems))
+    new = [proposal for proposal in project_proposals if not proposal.is_current]
+    if not new:
+        print("nothing to do: all of it is trusted already")
+        return 0
+    unpinned_files = unpinned_words(new)
+    if unpinned_files and not allow_unpinned:
+        for proposal in new:
+            print(proposal.text)
+        raise HookonceError(
+            f"{', '.join(unpinned_files)} cannot be pinned by content; say --allow-unpinned to trust that too"
+        )
+    require_consent("trust", "\n".join([*(proposal.text for proposal in new), *run_scanners(project, new)]))
+    trust_proposals(project, new)
+    print(f"{pluralize(len(new), 'file')} trusted")
+    return 0
+
+
+def _run_list(options: Namespace, project_proposals: list[TrustProposal]) -> int:
+    if options.json:
+        sys.stdout.buffer.write(dump([_proposal_object(proposal) for proposal in project_proposals]) + b"\n")
+        return 0
+    for proposal in project_proposals:
+        print(f"{'trusted' if proposal.is_current else 'not trusted'}: {proposal.text}")
+    return 0
+
+
+def _proposal_object(proposal: TrustProposal) -> dict[str, object]:
+    document: dict[str, object] = {"path": str(proposal.path), "trusted": proposal.is_current}
+    if proposal.pin is None:
+        return document | {"problem": proposal.text}
+    return document | {"digest": proposal.pin.manifest, "files": proposal.pin.files, "unpinned": proposal.pin.loose}

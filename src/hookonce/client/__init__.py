@@ -1,0 +1,1 @@
+"""The command that agents call: native (C), its Python equivalent, and the one-shot process behind both."""

@@ -1,0 +1,120 @@
+"""Daemon endpoints: status query over the Unix socket, and the HTTP address with its bearer token.
+
+The HTTP address is saved, so that what agents have in their configuration files stays valid.
+"""
+
+import socket
+from contextlib import closing, suppress
+from pathlib import Path
+from secrets import randbelow, token_urlsafe
+from time import monotonic
+
+from msgspec import DecodeError, Struct
+from msgspec.json import decode, encode
+
+from hookonce.base import paths, wire
+from hookonce.base.jsontext import load
+from hookonce.base.runtime_dir import NoRuntimeDirError, find_runtime_dir, write_atomic
+from hookonce.model import Object
+
+STATUS = b"status"  # in the place of the protocol's version: a question about the daemon itself
+FLUSH = b"keep"  # in the place of the build: before it answers, it puts what it has heard into the store
+_STATUS_TIMEOUT_S = 2.0  # seconds for what it tells about itself
+
+
+def socket_path() -> Path:
+    """Path of the daemon's Unix socket."""
+    return find_runtime_dir() / "socket"
+
+
+def query_status(
+    command: bytes = b"", timeout_s: float = _STATUS_TIMEOUT_S, socket_file: Path | None = None
+) -> Object | None:
+    """The daemon's status report; None if there is no daemon, or it takes longer than the timeout.
+
+    It is this home's daemon, or the one at another `socket_file`; with FLUSH it writes to the store first.
+    """
+    with suppress(OSError, ValueError, NoRuntimeDirError), socket.socket(socket.AF_UNIX) as connection:
+        deadline = monotonic() + timeout_s
+        connection.settimeout(timeout_s)
+        connection.connect(str(socket_file or socket_path()))
+        connection.sendall(wire.encode_frame([STATUS, command, *[b""] * (wire.FIELD_COUNT - 2)]))
+        data = b""
+        while chunk := _receive_chunk(connection, deadline):
+            data += chunk
+        (reply,), _ = wire.decode_replies(data)
+        report: Object = load(reply[3].decode())
+        return report
+    return None
+
+
+def _receive_chunk(connection: socket.socket, deadline: float) -> bytes:
+    connection.settimeout(max(deadline - monotonic(), 0.001))
+    return connection.recv(1 << 16)
+
+
+LOOPBACK = "127.0.0.1"
+# Below these numbers are well-known services; above them programs are given any port for their own calls, and would
+# hold ours by chance while we are away.
+_MIN_PORT, _PORT_LIMIT = 20_000, 32_768
+_MAX_PORT_TRIES = 64
+
+
+class HttpAddress(Struct, frozen=True):
+    """A port of this machine, and the bearer token without which no request is answered."""
+
+    port: int
+    token: str
+
+    @property
+    def base(self) -> str:
+        """Prefix of all our URLs."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """HTTP headers that an agent sends."""
+        return {"Authorization": f"Bearer {self.token}"}
+
+
+def load_http_address() -> HttpAddress | None:
+    """The saved HTTP address of this home; None if there is no HTTP listener."""
+    try:
+        return decode(_http_address_file().read_bytes(), type=HttpAddress)
+    except (OSError, DecodeError):
+        return None
+
+
+def new_http_address() -> HttpAddress:
+    """A new address with a random token, at a port that is free now."""
+    for _ in range(_MAX_PORT_TRIES):
+        port = _MIN_PORT + randbelow(_PORT_LIMIT - _MIN_PORT)
+        if is_port_free(port):
+            break
+    return HttpAddress(port, token_urlsafe(32))
+
+
+def is_port_free(port: int) -> bool:
+    """Whether nobody listens at a port."""
+    with closing(socket.socket()) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+def save_http_address(address: HttpAddress) -> None:
+    """Save the address: the daemon listens there from now on."""
+    _http_address_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_atomic(_http_address_file(), encode(address))
+
+
+def remove_http_address() -> None:
+    """Remove the address: the daemon stops listening."""
+    _http_address_file().unlink(missing_ok=True)
+
+
+def _http_address_file() -> Path:
+    return paths.data_dir() / "http.json"

@@ -1,0 +1,39 @@
+// hookonce-on: the command that stands in the configuration of coding agents.
+//
+// It carries a call to the daemon and the daemon's answer back, and never judges. Without a daemon it starts one, or
+// lets Python answer; whatever becomes of those, it has the last word: the refusal that was made for that case
+// beforehand, else the agent's own "no opinion". It says nothing of its own. With --watch it is our watchdog instead.
+
+#define _GNU_SOURCE
+#include "buffers.h"
+#include "fail_mode.h"
+#include "runtime_dir.h"
+#include "frame.h"
+#include "daemon_start.h"
+#include "daemon_exchange.h"
+#include "oneshot.h"
+#include "watchdog.h"
+
+// Descriptors that the caller has closed would become those of our next files.
+static void fill_gaps(void) {
+    for (int number = 0; number < 3; number++)
+        if (fcntl(number, F_GETFD) < 0) open("/dev/null", O_RDWR);
+}
+
+int main(int argc, char **argv) {
+    fill_gaps();
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a disk quota ends no call
+    signal(SIGCHLD, SIG_DFL); // whoever started us may ignore it, and then nobody's ending could be waited for
+    if (argc == 7 && !strcmp(argv[1], "--watch")) return watch(argv + 2);
+
+    agent = argc > 1 ? argv[1] : "";
+    event = argc > 2 && argv[2][0] != '-' ? argv[2] : "";
+    find_install(argv[0]);
+    find_house();
+    if (!has_python() && !is_anybody_there()) fail(); // at once, whether or not the agent has written everything
+    struct bytes frame = frame_of(argv);
+    const char *alone = getenv("HOOKONCE_COLD"); // to look at what Python does; the answers are the same
+    if (house[0] && !(alone && *alone) && frame.size - FRAME_HEAD <= FRAME_MOST) ask(&frame);
+    cold(&frame);
+}

@@ -1,0 +1,64 @@
+#!/bin/sh
+''':'
+# hookonce-on: the command that stands in the configuration of coding agents.
+# A shell reads up to the closing quotes and starts Python, which reads the rest. Whatever becomes of Python, the
+# shell has the last word: the refusal that was made for that case beforehand, else the agent's own "no opinion".
+# It needs no other program for that, and says nothing of its own.
+{ :; } 9>&2 || exec 2>/dev/null
+{ { :; } 9<&0; } 2>/dev/null || exec </dev/null
+{ { :; } 9>&1; } 2>/dev/null || exec >/dev/null
+[ -d /dev/fd/0 ] && exec </dev/null # Python would not start
+trap '' PIPE 25                     # nor does a disk quota, which is the number, end a call
+me=$0 python='' event='' code='' said='' told=''
+case $2 in -*) ;; *) event=$2 ;; esac
+{
+    [ -h "$me" ] && me=$(readlink -f "$me")
+    here=${me%/*}
+    read -r python <"$here/interpreter"
+    case $python in /*) ;; *) python='' ;; esac
+    if [ -f "$python" ] && [ -x "$python" ]; then
+        "$python" -I -S "$me" "$$" "$@"
+        ended=$?
+        # Python answers with a hundred more than its exit code; anything else is an accident.
+        [ "$ended" -ge 100 ] && [ "$ended" -le 109 ] && exit $((ended - 100))
+    fi
+    # One mark for each call that nobody has answered, in a file that does not grow for ever.
+    marks='' file=$here/unanswered
+    [ -f "$file" ] && read -r marks <"$file"
+    if [ "$python" ] && [ ! -h "$file" ] && [ ${#marks} -lt 9999 ] && { [ -f "$file" ] || [ ! -e "$file" ]; }; then
+        (umask 077 && printf . >>"$file")
+    fi
+    while IFS='|' read -r name at kept out err; do
+        [ "$name|$at" = "$1|$event" ] && code=$kept said=$out told=$err && break
+    done <"$here/failmode.bin"
+    # An agent that is still writing must not run into a closed pipe.
+    { cat <&4 >/dev/null 3>&- & } 4<&0
+} 3>&2 2>/dev/null
+case $code in
+[0-9]) ;;
+*)
+    code=0 said='' told=''
+    case $1 in amp | cursor | opencode) said='{}\n' ;; esac
+    ;;
+esac
+printf '%b' "$told" >&2 2>/dev/null
+printf '%b' "$said" 2>/dev/null
+exit "$code"
+'''
+
+import os
+import sys
+
+
+def main(caller, words):
+    """Find hookonce where the interpreter's file says it is; an exception here leaves the answer to the shell."""
+    folder = os.path.dirname(__file__)
+    with open(os.path.join(folder, "interpreter"), encoding="utf-8") as file:
+        told = file.read().splitlines()
+    sys.path[:0] = told[2:]
+    from hookonce.client.python.main import main as answer
+
+    return answer(folder, told, caller, words)
+
+
+os._exit(100 + main(int(sys.argv[1]), sys.argv[2:]))

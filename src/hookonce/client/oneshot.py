@@ -1,0 +1,212 @@
+"""One-shot process: answers a single call in Python when no daemon answers.
+
+`python -I -S oneshot.py BIN CALLER SLOT` reads the client's whole frame from stdin and exits with the agent's exit
+code plus 100, so that the client can tell an answer from an accident. BIN is the folder of the client, CALLER the
+client's process id, SLOT a descriptor that holds one of the slots for such processes (ADR 0021). Most calls
+concern no hook: for those nothing is imported that they do not need.
+"""
+
+import os
+import sys
+import time
+
+_POLL_INTERVAL_S = 0.1  # seconds between two looks at the clock and at the caller
+_MAX_CLIENT_AGE_S = 20.0  # seconds; our own client gives up before, and others are no clients of ours
+_EXIT_CODE_OFFSET = 100  # above the agent's exit code, ours says that everything was said
+_BACKGROUND_NICENESS = 10  # how nice a process is that nobody waits for
+_CALLER_STDERR_FD = 3  # where the client has put the caller's stderr, away from what Python itself might say
+
+
+class CallTimeout(BaseException):
+    """The deadline of the call has passed; a BaseException, so that no ordinary error handling holds it up."""
+
+
+class _OneshotCall:
+    """One call: its arguments, start time, caller, stderr descriptor, and the slot while we hold it."""
+
+    def __init__(self, argv: list[str], caller: int | None, stderr: int, slot: int | None = None) -> None:
+        self.argv, self.caller, self.stderr, self.slot = argv, caller, stderr, slot
+        self.started_at = time.monotonic() - _caller_age_s(caller)
+
+    def release_slot(self) -> None:
+        """Release the slot: it is for computing, not for waiting for hooks."""
+        if self.slot is not None:
+            os.close(self.slot)
+            self.slot = None
+
+
+def main(argv: list[str], caller: int | None = None, stderr: int = 2) -> int:
+    """Answer a call whose payload is still on stdin; without a caller nobody has to be watched."""
+    call = _OneshotCall(argv, caller, stderr)
+    _open_closed_stdio()
+    from hookonce.base import ids
+
+    return _answer_call(call, ids.new_id(), dict(os.environ), None)
+
+
+def answer_frame(folder: str, frame: bytes, caller: int, slot: int | None = None) -> int:
+    """Answer the call in a client's frame, by the fast path if that is possible."""
+    from hookonce.base import wire
+    from hookonce.dispatch.fast_path import lookup
+
+    silence = lookup.answer_silently(folder, frame)
+    if silence is not None:
+        _write_all(1, silence)
+        _fork_recorder(frame)
+        return 0
+    fields = wire.decode_fields(frame)
+    call = _OneshotCall(
+        [os.fsdecode(argument) for argument in wire.split_nul(fields[3])], caller, _CALLER_STDERR_FD, slot
+    )
+    return _answer_call(call, fields[2].decode("ascii"), _parse_environment(fields[4]), fields[7])
+
+
+def _parse_environment(field: bytes) -> dict[str, str]:
+    """The caller's own environment: Python adds variables to ours, and the shell of the Python client removes some."""
+    pairs = (entry.partition("=") for entry in os.fsdecode(field).split("\0"))
+    return {name: value for name, separator, value in pairs if name and separator}
+
+
+def _answer_call(call: _OneshotCall, call_id: str, environment: dict[str, str], raw: bytes | None) -> int:
+    """Answer a call, reading its payload first if there is none."""
+    from hookonce.client import stdin
+    from hookonce.dispatch import context, dispatcher
+    from hookonce.dispatch.fail_mode import encode_reply
+    from hookonce.handlers.operation import Operation, OperationResult, run_to_completion
+
+    def run_operation(operation: Operation) -> OperationResult:
+        call.release_slot()
+        return run_to_completion(operation)
+
+    try:
+        with DeadlineGuard(call.started_at + dispatcher.call_timeout_s(call.argv), call.caller):
+            raw = stdin.read_payload() if raw is None else raw
+            reply = dispatcher.answer_call(call.argv, raw, environment, call_id, call.started_at, run_operation)
+    except BaseException as error:  # noqa: BLE001  the payload never came, or came too late
+        reply = dispatcher.failure_reply(call.argv, raw or b"", context.oneshot_context(environment), error)
+    _write_all(1, encode_reply(reply))
+    _write_all(call.stderr, reply.stderr.encode(errors="replace"))
+    _remove_claim(call_id)
+    return reply.code
+
+
+def _remove_claim(call_id: str) -> None:
+    """Remove the claim of a call that was answered; a claim that stays is swept later."""
+    from hookonce.dispatch import dedup
+
+    try:  # noqa: SIM105  `contextlib` is one of the things that most calls do without
+        dedup.remove_claim(call_id)
+    except Exception:  # noqa: BLE001, S110  as above
+        pass
+
+
+def _fork_recorder(frame: bytes) -> None:
+    """Record the call in a forked background process, after its answer."""
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        devnull = os.open(os.devnull, os.O_RDWR)
+        for fd in range(_CALLER_STDERR_FD + 2):
+            os.dup2(devnull, fd)
+        os.nice(_BACKGROUND_NICENESS)
+        _record_call(frame)
+    finally:
+        os._exit(0)
+
+
+def _record_call(frame: bytes) -> None:
+    """Record a call under a lock, one process at a time, so that many calls do not take the machine."""
+    from fcntl import LOCK_EX, flock
+
+    from hookonce.base import wire
+    from hookonce.dispatch import dispatcher
+    from hookonce.store.spool import files
+
+    fields = wire.decode_fields(frame)
+    with (files.spool_dir() / "turn").open("ab") as lock_file:
+        flock(lock_file, LOCK_EX)
+        argv = [os.fsdecode(argument) for argument in wire.split_nul(fields[3])]
+        dispatcher.record_call(argv, fields[7], _parse_environment(fields[4]), fields[2].decode("ascii"))
+
+
+def _caller_age_s(caller: int | None) -> float:
+    """Seconds since the client started, for which the agent has waited already; 0 where /proc does not tell."""
+    try:
+        # Whoever is gone was not waiting; and where numbers are not those of /proc, somebody else has the caller's.
+        is_parent = caller == os.getppid() and os.readlink("/proc/self") == str(os.getpid())  # noqa: PTH115
+        process = caller if is_parent else "self"
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123  before all imports
+            ticks = int(file.read().rpartition(")")[2].split()[19])
+        return min(time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"), _MAX_CLIENT_AGE_S)
+    except (OSError, ValueError, IndexError):
+        return 0.0
+
+
+def _open_closed_stdio() -> None:
+    """Open closed standard descriptors on /dev/null: their numbers would become those of our next files."""
+    for fd in range(3):
+        try:
+            os.fstat(fd)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+
+
+class DeadlineGuard:
+    """Deadline guard: an interval timer that raises at the deadline and exits when the caller was killed."""
+
+    def __init__(self, deadline: float, caller: int | None) -> None:
+        """Guard until a moment of the monotonic clock, as long as the caller is there."""
+        import signal
+
+        self._deadline, self._caller, self._signal = deadline, caller, signal
+
+    def _check(self, *_: object) -> None:
+        if self._caller is not None and os.getppid() != self._caller:
+            os._exit(1)
+        if time.monotonic() > self._deadline:
+            self._signal.setitimer(self._signal.ITIMER_REAL, 0)
+            raise CallTimeout("there was no answer in time")
+
+    def __enter__(self) -> None:
+        self._previous_handler = self._signal.signal(self._signal.SIGALRM, self._check)
+        self._signal.setitimer(self._signal.ITIMER_REAL, _POLL_INTERVAL_S, _POLL_INTERVAL_S)
+
+    def __exit__(self, *_: object) -> None:
+        self._signal.setitimer(self._signal.ITIMER_REAL, 0)
+        self._signal.signal(self._signal.SIGALRM, self._previous_handler)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    """Write everything, waiting for a slow reader; one that is gone is ignored."""
+    while data:
+        try:
+            data = data[os.write(fd, data) :]
+        except BlockingIOError:
+            _wait_writable(fd)
+        except OSError:
+            return
+
+
+def _wait_writable(fd: int) -> None:
+    from select import POLLOUT, poll
+
+    poller = poll()
+    poller.register(fd, POLLOUT)
+    poller.poll()
+
+
+def _read_frame() -> bytes:
+    with open(0, "rb", closefd=False) as file:
+        return file.read()
+
+
+def run_script(folder: str, caller: str, slot: str) -> int:
+    """Read the package's path from the file beside the client, then answer the frame on stdin."""
+    with open(f"{folder}/interpreter", encoding="utf-8") as file:  # noqa: PTH123  as above
+        sys.path[:0] = file.read().splitlines()[2:]
+    return answer_frame(folder, _read_frame(), int(caller), int(slot) if slot.isdigit() else None)
+
+
+if __name__ == "__main__":
+    os._exit(_EXIT_CODE_OFFSET + run_script(*sys.argv[1:4]))

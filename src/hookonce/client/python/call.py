@@ -1,0 +1,135 @@
+"""The call of the Python client: arguments, caller, environment, home, runtime directory, and the clock.
+
+The clock is the one of the daemon's deadlines, which runs on while the machine sleeps. Home and runtime directory
+are found here once more, as in the native client, because `base` takes too long to import.
+"""
+
+import os
+import stat
+import time
+
+NS_PER_SECOND = 1_000_000_000
+NS_PER_MILLISECOND = 1_000_000
+_CLOCK_ID = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def now_ns() -> int:
+    """Nanoseconds since the machine was started."""
+    return time.clock_gettime_ns(_CLOCK_ID)
+
+
+_FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
+_GROUP_OTHER_MODE = 0o077
+
+
+def find_home(home_variable: bytes) -> bytes:
+    """The home: HOME if it is a directory of ours outside of any repository, else the one in passwd."""
+    if _is_own_directory(home_variable) and not _is_in_repository(_normalize_path(home_variable)):
+        return _normalize_path(home_variable)
+    return _normalize_path(_passwd_home())
+
+
+def find_runtime_dir(home: bytes) -> str:
+    """The runtime directory in the first location that is ours alone, else ""; it is created by Python, not here."""
+    uid = os.getuid()
+    fallback = os.fsdecode(_data_dir(home)) + "/run"  # somebody else can be faster to take the second
+    for location in (f"/run/user/{uid}/hookonce", f"/tmp/hookonce-{uid}", fallback):  # noqa: S108  it must be ours alone
+        if _is_private_directory(location) and _is_private_directory(path := f"{location}/{_fnv1a_hash(home):016x}"):
+            return path
+    return ""
+
+
+def _is_own_directory(path: bytes) -> bool:
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return False
+    return path.startswith(b"/") and stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+
+
+def _is_in_repository(folder: bytes) -> bool:
+    while not os.path.lexists(folder + b"/.git"):
+        if not folder:
+            return False
+        folder = folder[: folder.rindex(b"/")]
+    return True
+
+
+def _passwd_home() -> bytes:
+    from pwd import getpwuid
+
+    try:
+        path = os.fsencode(getpwuid(os.getuid()).pw_dir)
+    except KeyError:  # a container may run us as somebody who is not in the list
+        return b"/"
+    return path if path.startswith(b"/") else b"/"
+
+
+def _normalize_path(path: bytes) -> bytes:
+    """Normalise as `pathlib` does: it keeps two leading slashes, but not three, and resolves nothing."""
+    root = b"//" if path.startswith(b"//") and not path.startswith(b"///") else b"/"
+    return root + b"/".join(part for part in path.split(b"/") if part not in (b"", b"."))
+
+
+def _data_dir(home: bytes) -> bytes:
+    return home + (b"" if home.endswith(b"/") else b"/") + b".local/share/hookonce"
+
+
+def _fnv1a_hash(home: bytes) -> int:
+    digest = _FNV_OFFSET
+    for byte in home + b"\0" + _data_dir(home):
+        digest = (digest ^ byte) * _FNV_PRIME % (1 << 64)
+    return digest
+
+
+def _is_private_directory(folder: str) -> bool:
+    try:
+        status = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & _GROUP_OTHER_MODE
+
+
+_PRIVATE_UMASK = 0o077  # what our own files deny to others, whatever the caller's umask
+
+
+class ClientCall:
+    """What is known of a call before its payload.
+
+    The caller is the shell that has started us for it; that one's environment is the agent's, while ours is what
+    the shell has made of it.
+    """
+
+    def __init__(self, folder: str, install_lines: list[str], caller: int, argv: list[str]) -> None:
+        """Read the lines of the file beside the client: the interpreter, our build, where the package lies."""
+        self.folder, self.caller, self.argv = folder, caller, argv
+        self.python, self.build, self.package_root = install_lines[:3]
+        self.umask = os.umask(_PRIVATE_UMASK)
+        self.environment = _read_environment(caller)
+        self.home = find_home(self.get_variable(b"HOME") or b"")
+        self.runtime_dir = find_runtime_dir(self.home)
+
+    def get_variable(self, name: bytes) -> bytes | None:
+        """A variable of the caller's environment."""
+        prefix = name + b"="
+        return next((entry[len(prefix) :] for entry in self.environment if entry.startswith(prefix)), None)
+
+    def exit_if_orphan(self) -> None:
+        """Exit if the shell was killed: nobody wants the answer."""
+        if os.getppid() != self.caller:
+            os._exit(1)
+
+    def open_runtime_file(self, name: str, flags: int = 0) -> int:
+        """Open, or create, a file in the runtime directory."""
+        return os.open(
+            f"{self.runtime_dir}/{name}", flags | os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
+        )
+
+
+def _read_environment(pid: int) -> list[bytes]:
+    """A process's environment as it was started; our own where /proc does not tell."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  `pathlib` takes longer than all of this
+            return file.read().split(b"\0")[:-1]
+    except OSError:
+        return [b"%s=%s" % entry for entry in os.environb.items()]

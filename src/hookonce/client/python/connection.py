@@ -1,0 +1,151 @@
+"""Connection of the Python client to the daemon: sends one frame, reads at most two replies (ACK, answer)."""
+
+import _socket
+import os
+import sys
+import time
+from errno import EAGAIN, ECONNREFUSED, EINTR, ENOENT
+from select import POLLIN, POLLOUT, poll
+
+from hookonce.base.wire import ACK, ANSWER, decode_replies, encode_reply
+from hookonce.client.python.call import ClientCall, now_ns
+
+POLL_INTERVAL_S = 0.005  # seconds between two looks
+_EXCHANGE_TIMEOUT_NS = 50_000_000  # nanoseconds in which a daemon has to take a call
+_POLL_INTERVAL_MS = 100  # milliseconds between two looks at the caller
+_MAX_SOCKET_PATH_BYTES = 100  # bytes of an address that every system takes
+_MAX_TEXT_BYTES = 64 << 20  # bytes of a text that a daemon can mean
+_EXIT_CODE_LIMIT = 10  # the shell tells these from accidents
+_CHUNK_BYTES = 1 << 18
+_REPLY_HEADER_BYTES = len(encode_reply(ANSWER, 0))
+# Who is at the other end: on Linux and on macOS the user stands in the same place.
+_PEER_CREDENTIALS = (_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12) if hasattr(_socket, "SO_PEERCRED") else (0, 1, 76)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    DaemonReply = tuple[int, int, int, bytes, bytes]
+
+
+class NoDaemonError(Exception):
+    """No daemon listens; one can be started."""
+
+
+class DaemonProtocolError(Exception):
+    """The daemon breaks the protocol, or says that Python should answer."""
+
+
+def request_reply(call: ClientCall, frame: bytes) -> "DaemonReply | None":
+    """The daemon's answer, or after its deadline the one that its ACK carried; None if Python has to answer."""
+    try:
+        connection = _connect_or_start(call)
+        if connection is None:
+            return None
+        try:
+            return _DaemonExchange(connection, frame).run(call)
+        finally:
+            connection.close()
+    except (OSError, DaemonProtocolError, NoDaemonError):
+        return None
+
+
+def _connect_or_start(call: ClientCall) -> _socket.socket | None:
+    try:
+        return connect_daemon(call)
+    except NoDaemonError:
+        from hookonce.client.python.launch import start_daemon
+
+        return start_daemon(call)
+
+
+def connect_daemon(call: ClientCall) -> _socket.socket | None:
+    """Connect to the daemon; None if there is one that must not be asked."""
+    address, error_number = os.fsencode(f"{call.runtime_dir}/socket"), 0
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(0)
+    deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
+    while len(address) <= _MAX_SOCKET_PATH_BYTES:
+        error_number = connection.connect_ex(address)
+        if not error_number and _is_same_user(connection):
+            return connection
+        if error_number not in (EAGAIN, EINTR) or now_ns() >= deadline_ns:
+            break
+        time.sleep(POLL_INTERVAL_S)  # the daemon is there, and busy with others
+    connection.close()
+    if error_number in (ENOENT, ECONNREFUSED):
+        raise NoDaemonError
+    return None
+
+
+def _is_same_user(connection: _socket.socket) -> bool:
+    return int.from_bytes(connection.getsockopt(*_PEER_CREDENTIALS)[4:8], sys.byteorder) == os.getuid()
+
+
+class _DaemonExchange:
+    """State of one exchange."""
+
+    def __init__(self, connection: _socket.socket, frame: bytes) -> None:
+        self._connection, self._remaining, self._input = connection, memoryview(frame), bytearray()
+        self._ack: DaemonReply | None = None
+        self._deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
+
+    def run(self, call: ClientCall) -> "DaemonReply | None":
+        """Send and receive until there is an answer, or no time left for one."""
+        poller = poll()
+        while True:
+            self._send_more()
+            poller.register(self._connection, POLLIN | POLLOUT if self._remaining else POLLIN)
+            events = poller.poll(max(0, min(_POLL_INTERVAL_MS, (self._deadline_ns - now_ns() + 999_999) // 1_000_000)))
+            call.exit_if_orphan()
+            if events and events[0][1] != POLLOUT:
+                self._receive_more()
+                if daemon_reply := self._take_answer():
+                    return daemon_reply
+            elif not events and now_ns() >= self._deadline_ns:
+                return self._ack
+
+    def _send_more(self) -> None:
+        """Send more of the frame; a daemon that stops reading may still have answered."""
+        if not self._remaining:
+            return
+        try:
+            byte_count = self._connection.send(self._remaining)
+        except BlockingIOError:
+            return
+        except OSError:
+            byte_count = len(self._remaining)
+        self._remaining = self._remaining[byte_count:]
+        if self._ack is None:
+            self._deadline_ns = now_ns() + _EXCHANGE_TIMEOUT_NS
+
+    def _receive_more(self) -> None:
+        try:
+            chunk = self._connection.recv(_CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        if not chunk:
+            raise DaemonProtocolError("it has hung up")
+        self._input += chunk
+
+    def _take_answer(self) -> "DaemonReply | None":
+        """Take replies from the input: an answer is returned, an ACK remembered."""
+        while daemon_reply := self._next_reply():
+            if daemon_reply[0] == ANSWER:
+                return daemon_reply
+            self._ack, self._deadline_ns = daemon_reply, daemon_reply[1]
+        return None
+
+    def _next_reply(self) -> "DaemonReply | None":
+        data = self._input
+        if data and data[0] != ANSWER and (data[0] != ACK or self._ack):
+            raise DaemonProtocolError("it says something else than an answer")
+        if len(data) < _REPLY_HEADER_BYTES:
+            return None
+        sizes = int.from_bytes(data[10:14], "little"), int.from_bytes(data[14:18], "little")
+        if max(sizes) > _MAX_TEXT_BYTES or data[9] >= _EXIT_CODE_LIMIT:
+            raise DaemonProtocolError("it says what nobody can mean")
+        end = _REPLY_HEADER_BYTES + sum(sizes)
+        if len(data) < end:
+            return None
+        (daemon_reply,), _ = decode_replies(bytes(data[:end]))
+        del data[:end]
+        return daemon_reply

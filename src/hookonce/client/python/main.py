@@ -1,0 +1,68 @@
+"""Entry point of the Python client: forwards a call to the daemon, or answers it in this process."""
+
+import os
+from select import POLLOUT, poll
+
+from hookonce.base.wire import MAX_FRAME_BYTES
+from hookonce.base.wire import encode_frame as wrapped
+from hookonce.client.python import frame
+from hookonce.client.python.call import ClientCall
+from hookonce.client.python.connection import request_reply
+
+_CALLER_STDERR_FD = 3  # where the shell has put the caller's stderr, away from what Python itself might say
+_MAX_FRAME_BYTES = len(wrapped([])) + MAX_FRAME_BYTES
+
+
+def main(folder: str, install_lines: list[str], caller: int, argv: list[str]) -> int:
+    """Answer a call; any exception leaves the answer to the shell that started us."""
+    call = ClientCall(folder, install_lines, caller, argv)
+    frame_bytes = frame.build_frame(call)
+    skips_daemon = call.get_variable(b"HOOKONCE_COLD")  # to look at what Python does; the answers are the same
+    reply = (
+        request_reply(call, frame_bytes)
+        if call.runtime_dir and not skips_daemon and len(frame_bytes) <= _MAX_FRAME_BYTES
+        else None
+    )
+    if reply is None:
+        return _answer_in_process(call, frame_bytes)
+    _write_all(1, reply[3])
+    _write_all(_CALLER_STDERR_FD, reply[4])
+    return reply[2]
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    """Write everything, waiting for a slow reader; one that is gone is ignored."""
+    remaining = memoryview(data)
+    while remaining:
+        try:
+            remaining = remaining[os.write(fd, remaining) :]
+        except BlockingIOError:
+            poller = poll()
+            poller.register(fd, POLLOUT)
+            poller.poll()
+        except OSError:
+            return
+
+
+def _answer_in_process(call: ClientCall, frame_bytes: bytes) -> int:
+    """Answer in this process, which becomes the one-shot process that the native client would have started."""
+    from hookonce.client.oneshot import answer_frame
+    from hookonce.client.python.launch import acquire_slot, set_descriptors
+
+    slot = acquire_slot(call)
+    descriptors = [None, 1, None, _CALLER_STDERR_FD, *([] if slot is None else [slot])]
+    set_descriptors(descriptors)
+    os.umask(call.umask)
+    _replace_environment(call.environment)
+    return answer_frame(call.folder, frame_bytes, call.caller, None if slot is None else len(descriptors) - 1)
+
+
+def _replace_environment(environment: list[bytes]) -> None:
+    """Give hooks the caller's environment instead of what a shell and Python have made of it."""
+    entries = (entry.partition(b"=") for entry in reversed(environment))  # of two of one name the first counts
+    variables = {name: value for name, separator, value in entries if name and separator}
+    for name in set(os.environb) - set(variables):
+        del os.environb[name]
+    for name, value in variables.items():
+        if os.environb.get(name) != value:
+            os.environb[name] = value

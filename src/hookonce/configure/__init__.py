@@ -1,0 +1,1 @@
+"""Changes to agents' configuration files: install, uninstall, status, adopt, restore."""

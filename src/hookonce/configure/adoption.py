@@ -1,0 +1,128 @@
+"""Adoption of hooks: they move from an agent's configuration into the manifest, for every agent, each once."""
+
+from collections import Counter
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.json import encode
+from msgspec.json import format as pretty
+from msgspec.structs import replace
+
+from hookonce.agents import config_of
+from hookonce.base import paths
+from hookonce.base.files import read_file
+from hookonce.configure.changes import FileChange
+from hookonce.configure.edit import jsonc
+from hookonce.configure.entries import build_entries, call_target, is_own_entry, unwrap_command
+from hookonce.configure.install import naming_file
+from hookonce.configure.locations import ConfigRoots, config_files, document_of
+from hookonce.configure.merge import editor_of, merge_entries, remove_entries
+from hookonce.convert.conversion import MANIFEST_SPEC
+from hookonce.convert.losses import manifest_gap, source_only_gaps
+from hookonce.errors import HookonceError
+from hookonce.manifest.discover import MANIFEST_NAMES
+from hookonce.manifest.load import dump_manifest, load_manifest
+from hookonce.model import Agent, Hook, Manifest
+
+
+class Adoption(Struct, frozen=True, kw_only=True):
+    """Planned changes: the manifest's first, those of the agent's files, and the reasons of what stays behind."""
+
+    manifest: FileChange | None
+    files: list[FileChange]
+    moved_hooks: list[Hook]
+    stay_reasons: list[str]
+
+
+def plan_adoption(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> Adoption:
+    """Plan the changes that move an agent's own hooks into a manifest."""
+    if config_of(agent).language == "code":
+        raise HookonceError(f"hooks of {agent.title} are code and cannot be adopted")
+    plan = Adoption(manifest=None, files=[], moved_hooks=[], stay_reasons=[])
+    for file_scope, path in config_files(agent, roots):
+        if file_scope == scope:
+            _adopt_file(agent, scope, path, client, plan)
+    manifest = _extend_manifest(manifest_path(scope, roots), plan.moved_hooks) if plan.moved_hooks else None
+    return Adoption(manifest=manifest, files=plan.files, moved_hooks=plan.moved_hooks, stay_reasons=plan.stay_reasons)
+
+
+def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoption) -> None:
+    old = read_file(path) or b""
+    with naming_file(path):
+        hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, old))
+        movable = _movable_hooks(agent, scope, hooks, client, plan.stay_reasons)
+        commands = {hook.handler.command for hook in movable}
+        new = remove_entries(
+            editor_of(path), old, lambda command: (unwrap_command(command, client) or command) in commands
+        )
+        remaining = Counter(map(_hook_key, config_of(agent).parse(agent, document_of(agent, path, new or b"{}"))[0]))
+    plan.stay_reasons.extend(gap.note or gap.where for gap in gaps)
+    moved_hooks = [hook for hook in movable if not remaining[_hook_key(hook)]]
+    plan.stay_reasons.extend(
+        f"{hook.handler.command} on {hook.event}: {path} says more of it"
+        for hook in movable
+        if remaining[_hook_key(hook)]
+    )
+    if moved_hooks and len(moved_hooks) == len(movable):
+        plan.moved_hooks.extend(
+            replace(hook, dialect=hook.dialect or agent.name, provider_data={}) for hook in moved_hooks
+        )
+        plan.files.append(FileChange(path=path, old=old, new=new or None, agent=agent.name, scope=scope))
+
+
+def _hook_key(hook: Hook) -> tuple[str, str | None]:
+    return hook.event, hook.handler.command
+
+
+def _movable_hooks(agent: Agent, scope: str, hooks: list[Hook], client: str, stay_reasons: list[str]) -> list[Hook]:
+    """The hooks that can run from a manifest and mean the same there; the others stay, each with the reason."""
+    entry_events = {hook.event for hook in build_entries(agent, scope, client)}
+    movable = []
+    for index, hook in enumerate(hooks):
+        if is_own_entry(call_target(hook.handler), client):
+            continue
+        reasons = [
+            gap.note for gap in (manifest_gap(index, hook), *source_only_gaps(agent, index, hook)) if gap is not None
+        ]
+        if hook.event not in entry_events:
+            reasons.append(f"{hook.event}: hookonce has no entry there that would call it")
+        if hook.handler.command is None:
+            reasons.append(f"{hook.event}: only commands are moved")
+        if reasons:
+            stay_reasons.append(f"{hook.handler.command or hook.handler.type}: {reasons[0]}")
+        else:
+            movable.append(hook)
+    return movable
+
+
+def _extend_manifest(path: Path, hooks: list[Hook]) -> FileChange:
+    """The change that appends hooks to the manifest; a new one if there is none."""
+    other = next(
+        (path.with_name(name) for name in MANIFEST_NAMES if name != path.name and path.with_name(name).exists()), None
+    )
+    if other is not None:
+        raise HookonceError(f"{other} is there, and hooks are adopted into JSON only; make it {path.name} first")
+    old = read_file(path)
+    if old is None:
+        document = dump_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks))
+        return FileChange(path=path, old=None, new=pretty(encode(document), indent=2) + b"\n")
+    with naming_file(path):
+        load_manifest(old)
+        new_hooks = dump_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks))["hooks"]
+        return FileChange(path=path, old=old, new=merge_entries(jsonc, old, {"hooks": new_hooks}))
+
+
+def manifest_path(scope: str, roots: ConfigRoots) -> Path:
+    """The path of the manifest that we write in a scope."""
+    return (paths.config_dir() if scope == "user" else roots.project / ".hookonce") / "hooks.json"
+
+
+def find_manifest(scope: str, roots: ConfigRoots) -> tuple[Path, int]:
+    """The manifest of a scope that is there, and how many hooks are in it; one that cannot be used has none."""
+    path = manifest_path(scope, roots)
+    file = next((candidate for name in MANIFEST_NAMES if (candidate := path.with_name(name)).exists()), path)
+    data = read_file(file)
+    try:
+        return file, 0 if data is None else len(load_manifest(data).hooks)
+    except HookonceError:
+        return file, 0

@@ -1,0 +1,104 @@
+"""Trust that agents demand before they run hooks: reviewed entries (Codex) and trusted folders (Gemini CLI).
+
+Our entries are marked as reviewed only if the user says so. In a folder that Gemini CLI does not trust it runs
+no hook, not even the user's own, and says little about it.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from hookonce.agents import config_of
+from hookonce.base.files import FileEditError, read_file
+from hookonce.configure.changes import FileChange
+from hookonce.configure.edit import jsonc
+from hookonce.configure.edit.key_path import value_at_path
+from hookonce.configure.entries import is_own_entry
+from hookonce.configure.install import naming_file
+from hookonce.configure.locations import ConfigRoots, document_of, resolve_path
+from hookonce.configure.merge import editor_of
+from hookonce.model import Agent, Object
+
+
+def _review_marks(agent: Agent, path: Path, data: bytes, client: str) -> dict[str, Object]:
+    review = config_of(agent).review
+    if review is None:
+        return {}
+    return review[2](str(path), document_of(agent, path, data), lambda command: is_own_entry(command, client, agent))
+
+
+def plan_review(agent: Agent, path: Path, data: bytes | None, roots: ConfigRoots, client: str) -> FileChange | None:
+    """Plan the change that lets the agent run our entries in a file; None if it needs none."""
+    return _plan_marks(agent, roots, _review_marks(agent, path, data or b"", client), present=True)
+
+
+def plan_review_removal(agent: Agent, change: FileChange, roots: ConfigRoots, client: str) -> FileChange | None:
+    """Plan the change that removes those marks again."""
+    return _plan_marks(agent, roots, _review_marks(agent, change.path, change.old or b"", client), present=False)
+
+
+def _plan_marks(agent: Agent, roots: ConfigRoots, marks: dict[str, Object], *, present: bool) -> FileChange | None:
+    review = config_of(agent).review
+    if review is None or not marks:
+        return None
+    name, keys, _ = review
+    file = resolve_path(roots, name)
+    old = read_file(file)
+    new, editor = old or b"", editor_of(file)
+    with naming_file(file):
+        for key, table in marks.items():
+            current = editor.value_at(new, (*keys, key))
+            if present and type(current) is dict:
+                for name, value in table.items():
+                    new = editor.set_value(new, (*keys, key, name), value)
+            elif present:
+                new = editor.set_value(new, (*keys, key), table)
+            elif not present and current is not None:
+                new = editor.remove_key(new, (*keys, key))
+    return None if new == (old or b"") else FileChange(path=file, old=old, new=new or None, agent=agent.name)
+
+
+_GEMINI = "gemini-cli"
+_GEMINI_SETTINGS = ("/etc/gemini-cli/settings.json", "~/.gemini/settings.json")  # the first that says something counts
+_FOLDER_TRUST_KEYS = ("security", "folderTrust", "enabled")
+_TRUST_RULES_FILE = "~/.gemini/trustedFolders.json"
+_TRUST_VARIABLE = "GEMINI_CLI_TRUST_WORKSPACE"
+
+
+def distrust_reason(agent: Agent, roots: ConfigRoots) -> str | None:
+    """Why the agent drops all hooks in this project, if it does; an IDE that says otherwise is not heard here."""
+    if agent.name != _GEMINI or os.environ.get(_TRUST_VARIABLE) == "true" or not _is_folder_trust_on(roots):
+        return None
+    project = roots.project.resolve()
+    rule = _innermost_rule(project, _read_jsonc(resolve_path(roots, _TRUST_RULES_FILE)))
+    if rule is not None and rule[1] != "DO_NOT_TRUST":
+        return None
+    sentence = f"{agent.title} runs no hook in {project}, not even your own"
+    if rule is not None:
+        return f"{sentence}: {rule[0]} is marked as not trusted; /permissions there changes that"
+    return f"{sentence}, before you trust the folder: start it there and say yes"
+
+
+def _is_folder_trust_on(roots: ConfigRoots) -> bool:
+    """Folders have to be trusted unless a setting says otherwise."""
+    values = (value_at_path(_read_jsonc(resolve_path(roots, name)), _FOLDER_TRUST_KEYS) for name in _GEMINI_SETTINGS)
+    return next((value for value in values if type(value) is bool), True)
+
+
+def _innermost_rule(project: Path, rules: Any) -> tuple[Path, str] | None:
+    parsed_rules = [_resolve_rule(Path(name), level) for name, level in rules.items()] if type(rules) is dict else []
+    around = [(folder, level) for folder, level in parsed_rules if project.is_relative_to(folder)]
+    return max(around, key=lambda rule: len(rule[0].parts), default=None)
+
+
+def _resolve_rule(folder: Path, level: Any) -> tuple[Path, str]:
+    """A rule may be about the folder above the one that it names."""
+    real = folder.resolve()
+    return (real.parent if level == "TRUST_PARENT" else real), str(level)
+
+
+def _read_jsonc(path: Path) -> Any:
+    try:
+        return jsonc.value_at(path.read_bytes(), ())
+    except (OSError, FileEditError):
+        return None

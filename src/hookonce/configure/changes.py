@@ -1,0 +1,56 @@
+"""Planned change of one file: shown as a diff first, then applied, with a backup and an entry in the journal."""
+
+from datetime import UTC, datetime
+from difflib import unified_diff
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec import Struct
+
+from hookonce.base import paths
+from hookonce.base.files import backup_file, remove_file, replace_file
+from hookonce.configure import journal
+
+
+class FileChange(Struct, frozen=True, kw_only=True):
+    """A file's bytes before and after; None where there is no file."""
+
+    path: Path
+    old: bytes | None
+    new: bytes | None
+    mode: int = 0o666
+    agent: str | None = None
+    scope: str | None = None
+
+
+def render_diff(changes: list[FileChange]) -> str:
+    """Render changes as a unified diff."""
+    return "".join(line for change in changes for line in _diff_lines(change))
+
+
+def _diff_lines(change: FileChange) -> list[str]:
+    old, new = ((data or b"").decode(errors="replace").splitlines(keepends=True) for data in (change.old, change.new))
+    names = (
+        str(change.path) if change.old is not None else "/dev/null",
+        str(change.path) if change.new is not None else "/dev/null",
+    )
+    return [line if line.endswith("\n") else f"{line}\n" for line in unified_diff(old, new, *names)]
+
+
+def confirmation_code(text: str) -> str:
+    """The code that a person types to agree to a diff: the beginning of its digest."""
+    return sha256(text.encode()).hexdigest()[:6]
+
+
+def apply_change(change: FileChange, *, is_removal: bool = False) -> Path | None:
+    """Apply one change, and return the backup; `is_removal` takes our entries out for good."""
+    copy = backup_file(change.path, paths.backups_dir(), datetime.now(UTC))
+    if not is_removal and change.new is not None:
+        journal.record_change(change.path, change.old, change.new, copy)
+    if change.new is None:
+        remove_file(change.path)
+    else:
+        replace_file(change.path, change.new, old=change.old or b"", mode=change.mode)
+    if is_removal:
+        journal.drop_entry(change.path)
+    return copy

@@ -1,0 +1,284 @@
+"""Byte-preserving editor of JSON and JSONC files, which belong to others.
+
+Every function takes the file's bytes. What an edit does not touch keeps its bytes, and removing what was
+inserted gives back the file as it was, unless somebody else has changed the same place meanwhile. Where a key
+stands twice, the last one counts, as it does for the agents. `json` reads the text once comments and trailing
+commas are blanked, so what is looked for afterwards is known to be valid (tree-sitter-json would refuse trailing
+commas and `1e+16`).
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from json import JSONDecodeError, dumps, loads
+from typing import Any, NamedTuple, NoReturn
+
+from hookonce.base.files import BOM, FileEditError, check_utf8, raise_syntax_error
+from hookonce.configure.edit.brackets import (
+    BLANK_BYTES,
+    BLOCK_MASK,
+    LINE_MASK,
+    Brackets,
+    SourceText,
+    Span,
+    apply_edits,
+    edits_to_append,
+    edits_to_remove,
+    end_of_comments,
+    item_spans,
+    trim_span,
+)
+from hookonce.configure.edit.json_style import STRING, JsonStyle, newline_of, render_json, style_of
+from hookonce.configure.edit.key_path import (
+    DocumentPath,
+    format_path,
+    matching_keys,
+    nest_value,
+    require_name,
+    value_at_path,
+)
+
+_COMMENT = re.compile(STRING + rb"|//[^\r\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
+_TRAILING_COMMA = re.compile(rb"(" + STRING + rb"|[\]}\w])([ \t\r\n]*+),(?=[ \t\r\n]*+[\]}])|" + STRING, re.DOTALL)
+# Most files have neither, and are large enough for this to be felt.
+_COMMENT_HINT, _TRAILING_COMMA_HINT = re.compile(rb"//|/\*"), re.compile(rb",[ \t\r\n]*+[\]}]")
+_INVALID_NUMBER = re.compile(STRING + rb"|(-?Infinity|NaN|\d{4300,})", re.DOTALL)
+_STRING = re.compile(STRING, re.DOTALL)
+_COMMENTS_TO_SPACES = bytes.maketrans(BLOCK_MASK + LINE_MASK, b"  ")
+_KIND_BY_FIRST_BYTE = {
+    b"{": "an object",
+    b"[": "an array",
+    b'"': "a string",
+    b"t": "a boolean",
+    b"f": "a boolean",
+    b"n": "null",
+}
+
+
+class JsoncDocument(NamedTuple):
+    """A parsed file. `fresh`: there was nothing in it, so an empty object was put in front."""
+
+    text: bytes
+    plain: bytes  # comments are masked
+    mask: bytes  # no comments, no trailing commas, nothing in strings
+    value: Any
+    fresh: bool = False
+
+    @property
+    def root(self) -> Span:
+        """The span of the outermost value."""
+        return trim_span(self.mask, 0, len(self.mask))
+
+    @property
+    def source(self) -> SourceText:
+        """The text with masks and style, as the edits of brackets need it."""
+        inner = self.plain[slice(*self.root)][1:-1]
+        flat = bool(inner.strip(BLANK_BYTES)) and b"\n" not in inner and b"\r" not in inner
+        style = JsonStyle(newline_of(self.text)) if self.fresh else style_of(self.plain, flat=flat)
+        return SourceText(self.text, self.plain, style)
+
+    def find_spans(self, keys: DocumentPath) -> list[Span]:
+        """The spans of the values along a path, from the outermost to the last one that exists."""
+        spans = [self.root]
+        for depth, key in enumerate(keys):
+            self.require_kind("an array" if isinstance(key, int) else "an object", spans[-1], keys[:depth])
+            inner = self._child_span(spans[-1], key)
+            if inner is None:
+                break
+            spans.append(inner)
+        return spans
+
+    def brackets_at(self, span: Span) -> Brackets:
+        """An array or object as brackets with items between them."""
+        inner = span[0] + 1, span[1] - 1
+        array = self.kind(span) == "an array"
+        stays = span == self.root or self._has_comments(span[0])
+        return Brackets(*inner, item_spans(self.mask, *inner), array=array, stays=stays)
+
+    def members(self) -> Iterator[tuple[str, Span]]:
+        """The keys of the outermost object, each with the place of its value."""
+        for start, end in item_spans(self.mask, self.root[0] + 1, self.root[1] - 1):
+            colon = self.mask.index(b":", start)
+            yield self._key_text(start, colon), trim_span(self.mask, colon + 1, end)
+
+    def kind(self, span: Span) -> str:
+        """What stands there, in words."""
+        return _KIND_BY_FIRST_BYTE.get(self.text[span[0] : span[0] + 1], "a number")
+
+    def require_kind(self, kind: str, span: Span, keys: DocumentPath) -> None:
+        """Raise FileEditError where a value of another kind stands."""
+        if self.kind(span) != kind:
+            raise FileEditError(f"{format_path(keys)} is {self.kind(span)}, not {kind}")
+
+    def _has_comments(self, start: int) -> bool:
+        before = self.plain[:start].rstrip(BLANK_BYTES)
+        key = before.removesuffix(b":").rstrip(b" \t\r\n")
+        return before.endswith(b":") and end_of_comments(self.plain, len(key) - 1, start) >= len(key)
+
+    def _child_span(self, span: Span, key: str | int) -> Span | None:
+        inner = self.brackets_at(span).items
+        if isinstance(key, int):
+            return inner[key] if 0 <= key < len(inner) else None
+        pairs = ((self.mask.index(b":", start), start, end) for start, end in reversed(inner))
+        matches = (
+            trim_span(self.mask, colon + 1, end) for colon, start, end in pairs if self._key_text(start, colon) == key
+        )
+        return next(matches, None)
+
+    def _key_text(self, start: int, colon: int) -> Any:
+        return loads(self.text[slice(*trim_span(self.mask, start, colon))])
+
+
+def parse_jsonc(text: bytes) -> JsoncDocument:
+    """Parse a file; nothing but white space and comments counts as an empty object."""
+    check_utf8("JSON", text)
+    bom, rest = text[: len(BOM) * text.startswith(BOM)], text.removeprefix(BOM)
+    plain = BLOCK_MASK * len(bom) + (_COMMENT.sub(_mask_comment, rest) if _COMMENT_HINT.search(rest) else rest)
+    if not plain.strip(BLANK_BYTES):
+        return parse_jsonc(bom + b"{}" + newline_of(text) + rest)._replace(fresh=True)
+    strict_text = plain.translate(_COMMENTS_TO_SPACES)
+    if _TRAILING_COMMA_HINT.search(strict_text):
+        strict_text = _TRAILING_COMMA.sub(_blank_comma, strict_text)
+    value = _load_json(text, strict_text)
+    return JsoncDocument(text, plain, _STRING.sub(lambda match: b"s" * len(match[0]), strict_text), value)
+
+
+def _mask_comment(match: re.Match[bytes]) -> bytes:
+    comment = match[0]
+    if comment.startswith(b"//"):
+        return LINE_MASK * len(comment)
+    closed = comment.startswith(b"/*") and comment.endswith(b"*/") and len(comment) >= len(b"/**/")
+    return BLOCK_MASK * len(comment) if closed else comment
+
+
+def _blank_comma(match: re.Match[bytes]) -> bytes:
+    return match[0] if match[1] is None else match[1] + match[2] + b" "
+
+
+def _load_json(text: bytes, strict_text: bytes) -> Any:
+    try:
+        return loads(strict_text.decode(), parse_constant=_reject_constant)
+    except JSONDecodeError as error:
+        raise_syntax_error("JSON", error.msg[0].lower() + error.msg[1:], text, len(error.doc[: error.pos].encode()))
+    except RecursionError:
+        raise FileEditError("too deeply nested to be read") from None
+    except ValueError as error:
+        numbers = (match.start() for match in _INVALID_NUMBER.finditer(strict_text) if match[1])
+        raise_syntax_error("JSON", str(error).partition(";")[0], text, next(numbers, 0))
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+# The end of an object that was made in an empty file: it goes away with its last member.
+_OWN_DOCUMENT_END = re.compile(rb" \r?\n")
+
+
+def value_at(text: bytes, keys: DocumentPath, default: Any = None) -> Any:
+    """The value at a path."""
+    return value_at_path(parse_jsonc(text).value, keys, default)
+
+
+def find(text: bytes, keys: DocumentPath, predicate: Callable[[Any], bool]) -> list[Any]:
+    """The indices, or keys, of the array or object at a path whose values fit."""
+    return matching_keys(value_at(text, keys), predicate)
+
+
+def insert_item(text: bytes, keys: DocumentPath, value: Any) -> bytes:
+    """Append an item to the array at a path; arrays and objects on the way are made where they are missing."""
+    document = parse_jsonc(text)
+    spans = document.find_spans(keys)
+    missing = keys[len(spans) - 1 :]
+    if missing:
+        return _add_missing(document, spans[-1], missing, [value])
+    document.require_kind("an array", spans[-1], keys)
+    return _append_value(document, spans[-1], b"", value)
+
+
+def set_value(text: bytes, keys: DocumentPath, value: Any) -> bytes:
+    """Replace the value at a path, or make it there."""
+    document = parse_jsonc(text)
+    spans = document.find_spans(keys)
+    missing = keys[len(spans) - 1 :]
+    if missing:
+        return _add_missing(document, spans[-1], missing, value)
+    return _replace_value(document, spans[-1], value)
+
+
+def remove_item(text: bytes, keys: DocumentPath, index: int) -> bytes:
+    """Remove an item of the array at a path, with the arrays and objects that were made for it."""
+    return _remove_path(text, (*keys, index))
+
+
+def remove_key(text: bytes, keys: DocumentPath) -> bytes:
+    """Remove the last key of a path from its object, with the objects that were made for it."""
+    return _remove_path(text, keys)
+
+
+def _add_missing(document: JsoncDocument, span: Span, missing: DocumentPath, value: Any) -> bytes:
+    key = require_name(missing[0])
+    name = dumps(key, ensure_ascii=not key.isprintable()).encode() + document.source.style.colon
+    return _append_value(document, span, name, nest_value(missing[1:], value))
+
+
+def _append_value(document: JsoncDocument, span: Span, name: bytes, value: Any) -> bytes:
+    source = document.source
+    brackets = document.brackets_at(span)
+    brackets = brackets._replace(stays=brackets.stays and not document.fresh)
+
+    def render_item(indent: bytes, compact: bool) -> bytes:  # noqa: FBT001  called by position, from one place
+        return name + render_json(value, source.style, indent, compact=compact)
+
+    return apply_edits(document.text, edits_to_append(source, brackets, render_item))
+
+
+def _replace_value(document: JsoncDocument, span: Span, value: Any) -> bytes:
+    start, end = span
+    before = document.plain[:start].replace(b"\r", b"\n").rpartition(b"\n")[2]
+    indent = before[: len(before) - len(before.lstrip(b" \t"))]
+    old = document.text[start:end]
+    compact = document.source.style.flat or (b"\n" not in old and old[:1] in {b"{", b"["} and len(old) > len(b"{}"))
+    return apply_edits(
+        document.text, [(start, end, render_json(value, document.source.style, indent, compact=compact))]
+    )
+
+
+def _remove_path(text: bytes, keys: DocumentPath) -> bytes:
+    document = parse_jsonc(text)
+    spans = document.find_spans(keys)
+    if not keys or len(spans) <= len(keys):
+        raise FileEditError(f"there is nothing at {format_path(keys)} to remove")
+    steps = zip(reversed(spans[:-1]), reversed(spans[1:]), strict=True)
+    removals = (
+        (
+            holder,
+            edits_to_remove(document.source, brackets := document.brackets_at(holder), _item_index(brackets, inner)),
+        )
+        for holder, inner in steps
+    )
+    holder, edits = next((holder, edits) for holder, edits in removals if edits is not None)
+    if holder == document.root and _is_own_document(document):
+        return _remove_root(document)
+    return apply_edits(text, edits)
+
+
+def _item_index(brackets: Brackets, inner: Span) -> int:
+    return next(index for index, (start, end) in enumerate(brackets.items) if start <= inner[0] < end)
+
+
+def _is_own_document(document: JsoncDocument) -> bool:
+    """Whether the whole object was made by us, and has one member left."""
+    start, end = document.root
+    items = document.brackets_at(document.root).items
+    if (
+        len(items) != 1
+        or document.text[:start] not in {b"", BOM}
+        or end_of_comments(document.plain, start, end) > start
+    ):
+        return False
+    return _OWN_DOCUMENT_END.fullmatch(document.text, items[0][1], end - 1) is not None
+
+
+def _remove_root(document: JsoncDocument) -> bytes:
+    start, end = document.root
+    return document.text[:start] + re.sub(rb"\A\r?\n", b"", document.text[end:])

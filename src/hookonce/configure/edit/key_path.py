@@ -1,0 +1,44 @@
+"""Key paths into a document: keys of objects and indices of arrays, from the outside in."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hookonce.base.files import FileEditError
+
+DocumentPath = Sequence[str | int]
+
+
+def format_path(keys: DocumentPath) -> str:
+    """A path as people write it, such as `$.hooks.PreToolUse[0]`."""
+    return "$" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
+
+
+def value_at_path(value: Any, keys: DocumentPath, default: Any = None) -> Any:
+    """The value at a path."""
+    for key in keys:
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            return default
+    return value
+
+
+def matching_keys(value: Any, predicate: Callable[[Any], bool]) -> list[Any]:
+    """The indices of an array, or keys of an object, whose values fit; none of anything else."""
+    if isinstance(value, dict):
+        return [key for key, inner in value.items() if predicate(inner)]
+    return [index for index, inner in enumerate(value) if predicate(inner)] if isinstance(value, list) else []
+
+
+def nest_value(keys: DocumentPath, value: Any) -> Any:
+    """Wrap a value into the objects that a path asks for; items cannot be made up."""
+    for key in reversed(keys):
+        value = {require_name(key): value}
+    return value
+
+
+def require_name(key: str | int) -> str:
+    """The key of an object; an index raises FileEditError."""
+    if isinstance(key, int):
+        raise FileEditError(f"there is no item {key} to put a value into")
+    return key

@@ -1,0 +1,85 @@
+"""HTTP probe: an event is posted to our own listener as an agent does it, to see that it answers."""
+
+import subprocess
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from hookonce.base import paths
+from hookonce.client.daemon_endpoints import LOOPBACK, HttpAddress, is_port_free
+from hookonce.client.installed import UnusableInstallError
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
+
+_AGENT, _EVENT = "claude-code", "PreToolUse"
+_REPLY_TIMEOUT_S = 5.0  # seconds for an answer
+_START_TIMEOUT_S = 20.0  # seconds for a daemon to come and to open its door
+_HTTP_OK = 200
+
+
+def open_connection(address: HttpAddress) -> "HTTPConnection":
+    """A connection to the listener, open until it is closed."""
+    from http.client import HTTPConnection
+
+    return HTTPConnection(LOOPBACK, address.port, timeout=_REPLY_TIMEOUT_S)
+
+
+def post_event(
+    address: HttpAddress,
+    payload: bytes,
+    agent: str = _AGENT,
+    event: str = _EVENT,
+    connection: "HTTPConnection | None" = None,
+) -> tuple[int, bytes]:
+    """Post one event; the status and the body of the response. On a given connection, or on one of its own."""
+    active = connection or open_connection(address)
+    headers = {"Content-Type": "application/json", **address.headers}
+    try:
+        active.request("POST", f"/on/{agent}/{event}?via={agent}/user", payload, headers)
+        with active.getresponse() as response:
+            return response.status, response.read()
+    finally:
+        if connection is None:
+            active.close()
+
+
+def probe_listener(address: HttpAddress) -> str | None:
+    """What is wrong with the listener; None if it answers."""
+    from http.client import HTTPException
+
+    from hookonce.dispatch.dispatcher import TRIAL_PAYLOAD
+
+    try:
+        status, _ = post_event(address, TRIAL_PAYLOAD)
+    except ConnectionRefusedError:
+        return f"nobody listens at {address.base}; the daemon comes with the next session or prompt"
+    except (OSError, HTTPException) as problem:
+        return f"whoever listens at {address.base} does not answer: {problem}"
+    if status == _HTTP_OK:
+        return None
+    return (
+        f"{address.base} answers with status {status}: the port may be somebody else's; "
+        "hookonce install --http moves the door"
+    )
+
+
+def is_answering(address: HttpAddress) -> bool:
+    """Whether it is our own listener that answers there."""
+    return probe_listener(address) is None
+
+
+def await_answer(address: HttpAddress) -> None:
+    """Start the daemon and wait until its listener answers; no entry is written for one that does not."""
+    from hookonce.dispatch.dispatcher import TRIAL_PAYLOAD
+
+    command = [str(paths.client_path()), _AGENT, _EVENT, "--via", f"{_AGENT}/user"]
+    deadline = monotonic() + _START_TIMEOUT_S
+    problem = None
+    while monotonic() < deadline:
+        if is_port_free(address.port):
+            subprocess.run(command, input=TRIAL_PAYLOAD, capture_output=True, timeout=_START_TIMEOUT_S, check=False)  # noqa: S603  our own client
+        problem = probe_listener(address)
+        if problem is None:
+            return
+        sleep(0.1)
+    raise UnusableInstallError(f"the HTTP door does not answer, and nothing was installed: {problem}")

@@ -1,0 +1,220 @@
+"""Installation of our entries into an agent's configuration, and their removal, as planned changes.
+
+Entries are rendered, merged into the file, read again and compared. Nothing is written before a person has seen
+it.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from hookonce.agents import config_of
+from hookonce.base import invocation
+from hookonce.base.files import FileEditError, read_file
+from hookonce.client.daemon_endpoints import HttpAddress
+from hookonce.configure import http_policy, journal
+from hookonce.configure.changes import FileChange
+from hookonce.configure.entries import (
+    EventSet,
+    build_entries,
+    call_target,
+    is_own_entry,
+    is_stale_entry,
+    unwrap_command,
+)
+from hookonce.configure.locations import ConfigRoots, config_files, document_of, is_bare_event_map, target_file
+from hookonce.configure.merge import editor_of, merge_entries, remove_entries, replace_commands
+from hookonce.errors import HookonceError
+from hookonce.model import Agent, Hook, Object
+
+_SCRIPT_MODE = 0o777  # less what the umask takes away
+_DEFAULT_MODE, _PRIVATE_MODE = 0o666, 0o600
+_ENTRY_MARKERS = (b"hookonce-on", b"?via=")  # a file without them has no door of ours
+
+
+def plan_install(
+    agent: Agent,
+    scope: str,
+    roots: ConfigRoots,
+    client: str,
+    events: EventSet = "default",
+    http: HttpAddress | Literal[False] | None = None,
+) -> list[FileChange]:
+    """Plan the changes that let an agent call us; none if it already does.
+
+    With `http` it posts to an address what it can, with False nothing, with None what it does already.
+    """
+    target = target_file(agent, scope, roots)
+    if target is None:
+        raise HookonceError(f"{agent.title} has no {scope} configuration for hooks")
+    if config_of(agent).language == "code":
+        if http:
+            raise HookonceError(str(http_policy.install_obstacle(agent, scope, target, roots.project)))
+        hooks = [*_foreign_scripts(agent, target, client), *build_entries(agent, scope, client, events)]
+        return _script_changes(agent, scope, target, render_entries(agent, hooks))
+    old = read_file(target)
+    with naming_file(target):
+        current_hooks = [] if old is None else config_of(agent).parse(agent, document_of(agent, target, old))[0]
+        address = http_policy.current_address(current_hooks, roots.project) if http is None else http or None
+        if http and (obstacle := http_policy.install_obstacle(agent, scope, target, roots.project)) is not None:
+            raise HookonceError(obstacle)
+        hooks = build_entries(agent, scope, client, _event_set(agent, scope, current_hooks, client, events), address)
+        document = render_entries(agent, hooks)
+    document = document["hooks"] if is_bare_event_map(agent, target, roots) else document
+    with naming_file(target):
+        new = insert_entries(agent, target, old or b"", document, client)
+    mode = _PRIVATE_MODE if address else _DEFAULT_MODE
+    return [] if new == old else [FileChange(path=target, old=old, new=new, mode=mode, agent=agent.name, scope=scope)]
+
+
+def _event_set(agent: Agent, scope: str, current_hooks: list[Hook], client: str, events: EventSet) -> EventSet:
+    """Whoever once asked for all events keeps them."""
+    default_events = {_native_event(hook) for hook in build_entries(agent, scope, client)}
+    own_hooks = [hook for hook in current_hooks if is_own_entry(call_target(hook.handler), client, agent)]
+    return "all" if any(_native_event(hook) not in default_events for hook in own_hooks) else events
+
+
+def _native_event(hook: Hook) -> str | None:
+    call = invocation.parse_command(call_target(hook.handler) or "")
+    return call and call.event
+
+
+def render_entries(agent: Agent, hooks: Sequence[Hook]) -> Object:
+    """Render the agent's configuration of our entries, and of what others have there."""
+    document, gaps = config_of(agent).render(agent, list(enumerate(hooks)), _plain_command)
+    if losses := [gap for gap in gaps if gap.effect == "lost"]:
+        raise HookonceError(f"hookonce cannot be installed for {agent.title}: {losses[0].note}")
+    return document
+
+
+def _plain_command(hook: Hook, _native: str) -> str | None:
+    return hook.handler.command
+
+
+def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, client: str) -> bytes:
+    """Insert our entries into a file's bytes: the same bytes if they stand there as they should."""
+    entries = _own_entries(agent, document, client)
+    editor = editor_of(path)
+    fresh = remove_entries(editor, data, lambda command: is_stale_entry(command, client, agent)) if data else data
+    if data and _own_entries(agent, document_of(agent, path, fresh), client) == entries:
+        return fresh
+    new = merge_entries(
+        editor, remove_entries(editor, fresh, lambda command: is_own_entry(command, client, agent)), document
+    )
+    if _own_entries(agent, document_of(agent, path, new), client) != entries:
+        raise HookonceError(f"{path} would not read back as what was meant; it was left alone")
+    return new
+
+
+def _own_entries(agent: Agent, document: Object, client: str) -> list[tuple[str, str, object, object]]:
+    hooks, _ = config_of(agent).parse(agent, document)
+    handlers = [(hook.event, hook.handler) for hook in hooks if is_own_entry(call_target(hook.handler), client, agent)]
+    return sorted(
+        (kind, call_target(handler) or "", handler.timeout, sorted(handler.headers.items()))
+        for kind, handler in handlers
+    )
+
+
+@contextmanager
+def naming_file(path: Path) -> Iterator[None]:
+    """Name the file in the error when it cannot be parsed or edited."""
+    try:
+        yield
+    except FileEditError as problem:
+        raise HookonceError(f"{path} was left alone: {problem}") from None
+
+
+def _script_changes(agent: Agent, scope: str, target: Path, document: Object) -> list[FileChange]:
+    """A code-only agent gets files of our own; somebody else's file of that name is never touched."""
+    changes = []
+    for name, text in document["files"].items():
+        path = target / name if config_of(agent).files[scope].endswith("/") else target
+        old, new = read_file(path), text.encode()
+        if old is not None and old != new and not _is_generated(agent, path, old):
+            raise HookonceError(f"{path} is somebody else's and was left alone; move it away, or convert it")
+        if old != new:
+            changes.append(FileChange(path=path, old=old, new=new, mode=_SCRIPT_MODE, agent=agent.name, scope=scope))
+    return changes
+
+
+def _foreign_scripts(agent: Agent, folder: Path, client: str) -> list[Hook]:
+    """Scripts of others in a folder where every event has its file: ours must find names beside them."""
+    if not folder.is_dir():
+        return []
+    files = {
+        path.name: path.read_bytes().decode(errors="replace") for path in sorted(folder.iterdir()) if path.is_file()
+    }
+    hooks, _ = config_of(agent).parse(agent, {"files": files})
+    return [hook for hook in hooks if not is_own_entry(call_target(hook.handler), client)]
+
+
+def _is_generated(agent: Agent, path: Path, data: bytes) -> bool:
+    """Whether a script is one of ours: it can be parsed, and has entries."""
+    hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, data))
+    return not gaps and bool(hooks)
+
+
+def plan_removal(
+    agent: Agent, scope: str, roots: ConfigRoots, client: str, *, unwrap: bool = False
+) -> list[FileChange]:
+    """Plan the changes that remove our entries; the very bytes of before where nobody else wrote meanwhile."""
+    changes = []
+    for file_scope, path in config_files(agent, roots):
+        if file_scope != scope:
+            continue
+        change = _plan_file_removal(agent, path, client, unwrap=unwrap)
+        changes += [] if change is None else [change]
+    return changes
+
+
+def _plan_file_removal(agent: Agent, path: Path, client: str, *, unwrap: bool) -> FileChange | None:
+    has_own, has_others = _has_entries(agent, path, client)
+    if not has_own and not unwrap:
+        return None
+    old = read_file(path) or b""
+    is_untouched, new = (False, None) if has_others else journal.original_bytes(path, old)
+    with naming_file(path):
+        if not is_untouched:
+            new = _remove_own_entries(agent, path, old, client) or None
+        if unwrap and new is not None:
+            new = _unwrap_scripts(agent, path, new, client)
+    return None if new == old else FileChange(path=path, old=old, new=new, agent=agent.name)
+
+
+def _has_entries(agent: Agent, path: Path, client: str) -> tuple[bool, bool]:
+    """Whether a file holds entries for this agent, and whether it also holds another's."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False, False
+    if not any(marker in data for marker in _ENTRY_MARKERS):
+        return False, False
+    with naming_file(path):
+        hooks, _ = config_of(agent).parse(agent, document_of(agent, path, data))
+    commands = [call_target(hook.handler) for hook in hooks if is_own_entry(call_target(hook.handler), client)]
+    own_commands = [command for command in commands if is_own_entry(command, client, agent)]
+    return bool(own_commands), len(own_commands) < len(commands)
+
+
+def _remove_own_entries(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
+    if config_of(agent).language == "code":
+        return b"" if _has_only_own_entries(agent, path, data, client) else data
+    return remove_entries(editor_of(path), data, lambda command: is_own_entry(command, client, agent))
+
+
+def _has_only_own_entries(agent: Agent, path: Path, data: bytes, client: str) -> bool:
+    hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, data))
+    return bool(hooks) and not gaps and all(is_own_entry(call_target(hook.handler), client, agent) for hook in hooks)
+
+
+def _unwrap_scripts(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
+    config = config_of(agent)
+    if config.language != "code":
+        return replace_commands(editor_of(path), data, lambda command: unwrap_command(command, client))
+    hooks, gaps = config.parse(agent, document_of(agent, path, data))
+    if gaps or not hooks:
+        return data
+    document, _ = config.render(agent, list(enumerate(hooks)), _plain_command)
+    text: str = document["files"].get(path.name, "")
+    return text.encode() or data

@@ -1,0 +1,203 @@
+"""Installation status: which agents are on this machine, which of them call us, and what else they would run."""
+
+from collections import Counter
+from pathlib import Path
+from shutil import which
+from typing import Literal
+
+from msgspec import Struct
+
+from hookonce import agents
+from hookonce.agents import config_of
+from hookonce.base import invocation
+from hookonce.base.files import FileEditError
+from hookonce.client.daemon_endpoints import HttpAddress
+from hookonce.configure import http_policy
+from hookonce.configure.entries import build_entries, call_target, is_own_entry, is_stale_entry
+from hookonce.configure.locations import ConfigRoots, config_files, document_of, target_file
+from hookonce.model import Agent, Handler, Hook
+
+InstallState = Literal["installed", "partly", "outdated", "absent", "unreadable"]
+
+
+class ForeignHook(Struct, frozen=True, kw_only=True):
+    """A hook in an agent's configuration that is not ours."""
+
+    event: str
+    what: str
+    path: str
+    scope: str
+
+
+class ScopeStatus(Struct, frozen=True, kw_only=True):
+    """Our state in one scope of an agent: the file, and which events lack their entry."""
+
+    scope: str
+    path: str
+    state: InstallState
+    events: int = 0
+    missing: list[str] = []
+    problem: str | None = None
+
+
+class BorrowedHooks(Struct, frozen=True, kw_only=True):
+    """Hooks of another agent that this one fires as well."""
+
+    agent: str
+    path: str
+    hooks: int
+
+
+class InstallStatus(Struct, frozen=True, kw_only=True):
+    """The installation status of one agent on this machine."""
+
+    agent: str
+    title: str
+    program: str | None
+    scopes: list[ScopeStatus]
+    foreign: list[ForeignHook]
+    borrowed: list[BorrowedHooks]
+    crash: str
+    late: str
+    trust: str | None
+
+
+def find_agents(roots: ConfigRoots) -> list[Agent]:
+    """The agents of this machine: their program is on the path, or their directory in the home."""
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    return [agent for agent in all_agents if agent.config and (find_program(agent) or _has_home(agent, roots))]
+
+
+def find_program(agent: Agent) -> str | None:
+    """The agent's program, if it is on the path."""
+    return next((path for name in config_of(agent).programs if (path := which(name))), None)
+
+
+def _has_home(agent: Agent, roots: ConfigRoots) -> bool:
+    try:
+        return agent.home is not None and (roots.home / agent.home).is_dir()
+    except OSError:
+        return False
+
+
+def install_status(agent: Agent, roots: ConfigRoots, client: str) -> InstallStatus:
+    """The installation status of one agent."""
+    config = config_of(agent)
+    own_files = {target_file(agent, scope, roots) for scope in config.files}
+    return InstallStatus(
+        agent=agent.name,
+        title=agent.title,
+        program=find_program(agent),
+        scopes=[_scope_status(agent, scope, roots, client) for scope in ("user", "project") if scope in config.files],
+        foreign=foreign_hooks(agent, roots, client),
+        borrowed=[loan for name in config.borrows for loan in _borrowed_hooks(agents.load(name), roots, own_files)],
+        crash=config.crash,
+        late=config.on_timeout,
+        trust=config.trust,
+    )
+
+
+def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> ScopeStatus:
+    path = target_file(agent, scope, roots)
+    shown_path = str(path)
+    agent_hooks = read_agent_hooks(agent, roots)
+    parse_problem = next((text for _, file, text in agent_hooks.problems if file == path), None)
+    if parse_problem is not None:
+        return ScopeStatus(scope=scope, path=shown_path, state="unreadable", problem=parse_problem)
+    has_stale = any(
+        file == path and is_stale_entry(call_target(hook.handler), client, agent) for _, file, hook in agent_hooks.hooks
+    )
+    own_hooks = [hook for _, _, hook in agent_hooks.hooks if _is_entry_of(hook, agent, scope)]
+    if not own_hooks:
+        return ScopeStatus(scope=scope, path=shown_path, state="absent")
+    address = http_policy.current_address(own_hooks, roots.project)
+    expected = {
+        call_target(hook.handler): hook.handler for hook in build_entries(agent, scope, client, address=address)
+    }
+    current = {call_target(hook.handler): hook.handler for hook in own_hooks}
+    missing = sorted(_entry_event(command) for command in expected.keys() - current.keys())
+    has_foreign = any(not is_own_entry(command, client) or _posts_elsewhere(command, address) for command in current)
+    has_difference = any(_differs(current[command], expected[command]) for command in expected.keys() & current.keys())
+    state: InstallState = (
+        "outdated" if has_foreign or has_difference or has_stale else "partly" if missing else "installed"
+    )
+    http_obstacle = http_policy.listener_obstacle(roots.project) if http_policy.has_http_entry(own_hooks) else None
+    return ScopeStatus(
+        scope=scope,
+        path=shown_path,
+        state=state,
+        events=len(current),
+        missing=missing,
+        problem=_http_problem(http_obstacle),
+    )
+
+
+def _posts_elsewhere(command: str | None, address: HttpAddress | None) -> bool:
+    call = invocation.parse_command(command or "")
+    is_http = call is not None and invocation.is_address(call.client)
+    return is_http and (call is None or address is None or call.client != address.base)
+
+
+def _differs(current: Handler, expected: Handler) -> bool:
+    return current.timeout not in (None, expected.timeout) or current.headers != expected.headers
+
+
+def _http_problem(obstacle: str | None) -> str | None:
+    return None if obstacle is None else f"no hook is asked about what is posted: {obstacle}"
+
+
+def _is_entry_of(hook: Hook, agent: Agent, scope: str) -> bool:
+    """Whether a hook is an entry of this agent and scope, of any hookonce."""
+    call = invocation.parse_command(call_target(hook.handler) or "")
+    return call is not None and call.via == f"{agent.name}/{scope}"
+
+
+def _entry_event(command: str | None) -> str:
+    call = invocation.parse_command(command or "")
+    return (call and call.event) or ""
+
+
+class AgentHooks(Struct, frozen=True):
+    """The hooks that an agent finds, each with scope and file, and the files that could not be read, and why."""
+
+    hooks: list[tuple[str, Path, Hook]]
+    problems: list[tuple[str, Path, str]]
+
+
+def read_agent_hooks(agent: Agent, roots: ConfigRoots) -> AgentHooks:
+    """Read every hook that the agent finds; one broken file does not hide the others."""
+    agent_hooks = AgentHooks([], [])
+    for scope, path in config_files(agent, roots):
+        try:
+            document = document_of(agent, path, path.read_bytes())
+        except FileEditError as problem:
+            agent_hooks.problems.append((scope, path, f"{path}: {problem}"))
+            continue
+        except OSError as problem:
+            agent_hooks.problems.append((scope, path, f"{path} cannot be read: {problem.strerror}"))
+            continue
+        hooks, _ = config_of(agent).parse(agent, document)
+        agent_hooks.hooks.extend((scope, path, hook) for hook in hooks)
+    return agent_hooks
+
+
+def foreign_hooks(agent: Agent, roots: ConfigRoots, client: str) -> list[ForeignHook]:
+    """The hooks that are not ours."""
+    return [
+        ForeignHook(event=hook.event, what=describe_handler(hook.handler), path=str(path), scope=scope)
+        for scope, path, hook in read_agent_hooks(agent, roots).hooks
+        if not is_own_entry(call_target(hook.handler), client)
+        and not is_stale_entry(call_target(hook.handler), client, agent)
+    ]
+
+
+def describe_handler(handler: Handler) -> str:
+    """Describe a handler in a few words."""
+    text = handler.command or handler.url or handler.prompt or handler.file or next(iter(handler.platform.values()), "")
+    return text or f"a handler of type {handler.type}"
+
+
+def _borrowed_hooks(lender: Agent, roots: ConfigRoots, own_files: set[Path | None]) -> list[BorrowedHooks]:
+    """Hooks in a lender's files, but for those that are the borrower's own."""
+    counts = Counter(str(path) for _, path, _ in read_agent_hooks(lender, roots).hooks if path not in own_files)
+    return [BorrowedHooks(agent=lender.name, path=path, hooks=number) for path, number in counts.items()]

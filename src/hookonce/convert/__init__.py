@@ -1,0 +1,1 @@
+"""Conversion of hook configurations from one agent to another."""

@@ -1,0 +1,254 @@
+"""Conversion of hooks between agents: parse, degrade to what the target can do, render, parse again, compare.
+
+A rendered configuration that does not read back as the same hooks, events, handlers, commands and meaning of
+matchers is an error, and nothing is written.
+"""
+
+from collections import Counter
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.agents import canonicalize_matcher, config_of, placement_of
+from hookonce.base import invocation
+from hookonce.base.invocation import CANONICAL_DIALECT, Invocation
+from hookonce.configure.entries import call_target
+from hookonce.convert.losses import (
+    fail_open_gaps,
+    is_unreadable,
+    manifest_gap,
+    source_only_gaps,
+    switched_off_gaps,
+    unify_effects,
+    unread_field_gaps,
+    unusable_gap,
+)
+from hookonce.errors import HookonceError, PayloadError
+from hookonce.manifest.degrade import degrade, without_degradation
+from hookonce.manifest.http_script import to_http_handler
+from hookonce.manifest.load import build_manifest, dump_manifest, find_problems
+from hookonce.manifest.match import MatchSubject, matches
+from hookonce.manifest.sidecar import build_sidecar, restore_manifest
+from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object, Wording
+
+
+class RoundTripError(HookonceError):
+    """The output would not have said what the input says; nothing was written."""
+
+
+HookShape = tuple[str, str, str]
+
+
+def verify_round_trip(target: Agent, document: Object, hooks: list[tuple[int, Hook]], gaps: list[Gap]) -> list[Hook]:
+    """Compare the hooks with what the target will parse, and return that; what a gap names may differ."""
+    lost_paths = {gap.where for gap in gaps if gap.effect == "lost"}
+    matcher_gap_paths = {gap.where.removesuffix(".matcher") for gap in gaps if gap.capability == "matcher"}
+    expected = [(f"$.hooks[{index}]", hook) for index, hook in hooks if f"$.hooks[{index}]" not in lost_paths]
+    parsed_hooks, parse_gaps = config_of(target).parse(target, document)
+    has_losses = any(gap.effect == "lost" for gap in parse_gaps)
+    if has_losses or Counter(_hook_shape(hook) for _, hook in expected) != Counter(map(_hook_shape, parsed_hooks)):
+        raise _round_trip_error(target)
+    meanings = {(*_hook_shape(hook), _matcher_meaning(target, hook.matcher)) for hook in parsed_hooks}
+    for where, hook in expected:
+        if (
+            where not in matcher_gap_paths
+            and (*_hook_shape(hook), _matcher_meaning(target, hook.matcher)) not in meanings
+        ):
+            raise _round_trip_error(target)
+    return parsed_hooks
+
+
+def _round_trip_error(target: Agent) -> RoundTripError:
+    return RoundTripError(
+        f"the configuration for {target.title} does not read back as what was meant; this is our fault"
+    )
+
+
+def _hook_shape(hook: Hook) -> HookShape:
+    handler = hook.handler
+    return hook.event, handler.type, handler.command or handler.url or handler.prompt or ""
+
+
+def _matcher_meaning(target: Agent, matcher: Json) -> frozenset[str]:
+    """The tools of the target that a matcher is about, in canonical words, and the MCP tools that it names."""
+    parts = matcher if type(matcher) is list else [matcher]
+    mcp_tools = {
+        f"mcp:{part['mcp'].get('server')}/{part['mcp'].get('tool', 'any')}"
+        for part in parts
+        if type(part) is dict and type(part.get("mcp")) is dict
+    }
+    # An MCP tool that some pattern is about anyway adds nothing, and None is about all of them.
+    mcp_tools = {name for name in mcp_tools if not _matches_tool(parts, name, name)}
+    return frozenset(mcp_tools) | {name for native, name in target.tools.items() if _matches_tool(parts, name, native)}
+
+
+def _matches_tool(parts: list[Json], name: str, native: str) -> bool:
+    """A pattern that is none of ours, such as one with a look-ahead, is only ever carried as it is."""
+    try:
+        return native in parts or matches(parts if parts != [None] else None, MatchSubject(name, name))
+    except ValueError:
+        return False
+
+
+MANIFEST_SPEC = "hooks/0.1"
+_NATIVE_MATCHER_KEY = "written"  # our key for a matcher that a manifest has in canonical words, as its agent had it
+
+
+class WrapperOptions(Struct, frozen=True):
+    """How scripts written for another agent are wrapped: our client, and the scope that they run in."""
+
+    client: str
+    scope: Literal["user", "project"] = "project"
+
+
+class Conversion(Struct, frozen=True, kw_only=True):
+    """The target's configuration, what it lost, whether it needs our client, and what has no place in it."""
+
+    document: Object
+    gaps: list[Gap]
+    is_verified: bool
+    hooks: int = 0
+    needs_client: bool = False
+    side: Object | None = None
+
+
+class GuardRejection(HookonceError):
+    """A hook would have become a guard, and the caller wants none."""
+
+
+def read_manifest(
+    document: Json, source: Agent | None, *, adapt: bool, beside: Json = None
+) -> tuple[Manifest, list[Gap]]:
+    """Read the manifest of a document: itself where there is no agent, else the agent's configuration."""
+    if type(document) is not dict:
+        raise PayloadError("expected a JSON object")
+    if source is None:
+        problems, _ = find_problems(document)
+        if problems:
+            raise HookonceError("; ".join(f"{path}: {message}" for path, message in problems))
+        return build_manifest(document), []
+    parsed_hooks, source_gaps = config_of(source).parse(source, document)
+    gaps = [replace(gap, where=gap.where.replace("$", "$source", 1)) for gap in source_gaps]  # no place in the manifest
+    hooks = [
+        replace(hook, handler=to_http_handler(hook.handler)) for hook in parsed_hooks if not is_hookonce_entry(hook)
+    ]
+    if len(hooks) < len(parsed_hooks):
+        note = f"{len(parsed_hooks) - len(hooks)} of hookonce's own entries are left out; hookonce install writes the target's"
+        gaps.append(Gap(where="$source.hooks", capability="install", strategy="exclude", effect="lost", note=note))
+    if off_gaps := switched_off_gaps(source, document, hooks):
+        return Manifest(spec=MANIFEST_SPEC, hooks=[]), [gap for gap in gaps if gap.capability != "switch"] + off_gaps
+    manifest = restore_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks), beside)
+    if adapt:
+        dialect_hooks = [replace(hook, dialect=hook.dialect or source.name) for hook in manifest.hooks]
+        manifest = replace(manifest, hooks=dialect_hooks)
+    return manifest, gaps
+
+
+def is_hookonce_entry(hook: Hook) -> bool:
+    """Whether a hook is our own entry: it calls us for whatever the manifests say."""
+    call = invocation.parse_command(call_target(hook.handler) or "")
+    return call is not None and call.run is None
+
+
+def convert(
+    document: Json,
+    source: Agent | None,
+    target: Agent | None,
+    *,
+    adapt: WrapperOptions | None = None,
+    on_block: Literal["guard", "error"] = "guard",
+    beside: Json = None,
+) -> Conversion:
+    """Convert the hooks for another agent, or into a manifest; None stands for the manifest itself."""
+    manifest, gaps = read_manifest(document, source, adapt=adapt is not None, beside=beside)
+    if source is not None and source is not target:
+        gaps += [gap for index, hook in enumerate(manifest.hooks) for gap in source_only_gaps(source, index, hook)]
+        manifest = replace(manifest, hooks=[_canonical_hook(source, hook, target) for hook in manifest.hooks])
+    if target is None:
+        return _to_manifest(manifest, gaps)
+    if source is None:
+        manifest = replace(manifest, hooks=[_native_hook(target, hook) for hook in manifest.hooks])
+    config = config_of(target)
+    is_same_agent = source is target
+    degradation = (
+        without_degradation(manifest, config.handlers) if is_same_agent else degrade(manifest, config.capabilities)
+    )
+    if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
+        raise GuardRejection(f"{guards[0].note}, and no guard is wanted in its place")
+    candidates = [
+        (index, hook, None if is_same_agent else unusable_gap(index, hook)) for index, hook in degradation.hooks
+    ]
+    hooks = [(index, hook) for index, hook, obstacle in candidates if obstacle is None]
+    rendered_document, render_gaps = config.render(target, hooks, build_wording(target, adapt))
+    gaps += [*degradation.gaps, *(obstacle for _, _, obstacle in candidates if obstacle is not None), *render_gaps]
+    parsed_back = verify_round_trip(target, rendered_document, hooks, gaps)
+    wrapped_indices = {index for index, hook in hooks if adapt is not None and _needs_wrapper(target, hook)}
+    gaps += fail_open_gaps(target, hooks, gaps, wrapped_indices)
+    gaps += [] if is_same_agent else unread_field_gaps(target, hooks, parsed_back, gaps, wrapped_indices)
+    return Conversion(
+        document=rendered_document,
+        gaps=unify_effects(gaps),
+        is_verified=True,
+        hooks=len(parsed_back),
+        needs_client=bool(wrapped_indices),
+        side=build_sidecar(manifest, hooks, parsed_back),
+    )
+
+
+def _canonical_hook(source: Agent, hook: Hook, target: Agent | None) -> Hook:
+    """A hook with its matcher in canonical words; in a manifest it remembers a pattern that was there before."""
+    matcher = canonicalize_matcher(source, hook.matcher)
+    if target is not None or matcher == hook.matcher or is_unreadable(hook.matcher):
+        return replace(hook, matcher=matcher)
+    return _with_place(
+        source, replace(hook, matcher=matcher), placement_of(source, hook) | {_NATIVE_MATCHER_KEY: hook.matcher}
+    )
+
+
+def _native_hook(target: Agent, hook: Hook) -> Hook:
+    """A hook of a manifest with the matcher that the target's own file had, if that still means the same."""
+    position = dict(placement_of(target, hook))
+    if _NATIVE_MATCHER_KEY not in position:
+        return hook
+    matcher = position.pop(_NATIVE_MATCHER_KEY)
+    canonical = None if is_unreadable(matcher) else canonicalize_matcher(target, matcher)
+    return _with_place(target, replace(hook, matcher=matcher if canonical == hook.matcher else hook.matcher), position)
+
+
+def _with_place(agent: Agent, hook: Hook, position: Object) -> Hook:
+    data = hook.provider_data.get(agent.name, {}) | {"hookonce": position}
+    return replace(hook, provider_data=hook.provider_data | {agent.name: data})
+
+
+def build_wording(target: Agent, adapt: WrapperOptions | None) -> Wording:
+    """Build the function that words a hook's command for the target: bare where it speaks the target's dialect."""
+
+    def command_for(hook: Hook, native: str) -> str | None:
+        command = hook.handler.command
+        if adapt is None or command is None or not _needs_wrapper(target, hook) or is_hookonce_entry(hook):
+            return command
+        dialect = hook.dialect or CANONICAL_DIALECT
+        call = Invocation(adapt.client, target.name, native, None, dialect, command, adapt.scope, hook.handler.timeout)
+        return invocation.format_command(call)
+
+    return command_for
+
+
+def _needs_wrapper(target: Agent, hook: Hook) -> bool:
+    """No two agents agree on input and answer for any event, so a script for one is foreign to all others."""
+    return hook.handler.type == "command" and hook.dialect != target.name
+
+
+def _to_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
+    """The manifest itself, without hooks that only one agent can run, or find."""
+    candidates = [(hook, manifest_gap(index, hook)) for index, hook in enumerate(manifest.hooks)]
+    gaps += [obstacle for _, obstacle in candidates if obstacle is not None]
+    hooks = [
+        replace(hook, dialect=None) if hook.dialect == CANONICAL_DIALECT else hook
+        for hook, obstacle in candidates
+        if obstacle is None
+    ]
+    document = dump_manifest(replace(manifest, hooks=hooks))
+    is_valid = not find_problems(document)[0]
+    return Conversion(document=document, gaps=unify_effects(gaps), is_verified=is_valid, hooks=len(hooks))

@@ -1,0 +1,213 @@
+"""Losses of a conversion: what the target's own file cannot say, each as a gap, with one effect for each hook."""
+
+import re
+from typing import get_args
+
+from msgspec.structs import replace
+
+from hookonce.agents import config_of, explain_narrowing, placement_of
+from hookonce.agents._config.entry import hook_label, lost_gap
+from hookonce.manifest.load import dump_hook, find_problems
+from hookonce.manifest.match import find_matcher_problems
+from hookonce.manifest.schema import REQUIRED_FIELDS
+from hookonce.manifest.sidecar import build_sidecar
+from hookonce.model import Agent, Gap, HandlerType, Hook, Json, Manifest, Object
+
+FAILURE_CAPABILITIES = frozenset(
+    {"on_failure", "timeout_action"}
+)  # these gaps say what becomes of a hook that has failed
+_POWER_CAPABILITIES = frozenset({"blocking", "event"})
+_EFFECTS_BY_POWER = ("observes", "later", "prevents")
+_HOOK_INDEX = re.compile(r"\$\.hooks\[(\d+)\]")
+
+
+def is_lost(index: int, gaps: list[Gap]) -> bool:
+    """Whether a hook is lost as a whole."""
+    return any(gap.effect == "lost" and gap.where == f"$.hooks[{index}]" for gap in gaps)
+
+
+def unify_effects(gaps: list[Gap]) -> list[Gap]:
+    """Give all gaps of a hook one effect: lost, else what is left of its power, else the least of them."""
+    effects = {index: _hook_effect(index, gaps) for index in set(map(_hook_index, gaps))}
+    return [_with_effect(gap, effects[_hook_index(gap)]) for gap in gaps]
+
+
+def _hook_index(gap: Gap) -> int | None:
+    """The hook that a gap is about; there are gaps about none."""
+    match = _HOOK_INDEX.match(gap.where)
+    return None if match is None else int(match[1])
+
+
+def _hook_effect(index: int | None, gaps: list[Gap]) -> str | None:
+    if index is None or is_lost(index, gaps):
+        return None if index is None else "lost"
+    hook_gaps = [gap for gap in gaps if _hook_index(gap) == index and gap.capability not in FAILURE_CAPABILITIES]
+    effects = [gap.effect for gap in hook_gaps if gap.capability in _POWER_CAPABILITIES] or [
+        gap.effect for gap in hook_gaps
+    ]
+    return next((effect for effect in _EFFECTS_BY_POWER if effect in effects), "observes")
+
+
+def _with_effect(gap: Gap, effect: str | None) -> Gap:
+    if effect is None:
+        return gap
+    if effect == "lost":  # as a whole: no part of it is anywhere
+        return replace(gap, where=f"$.hooks[{_hook_index(gap)}]", effect=effect)
+    return replace(gap, effect="observes" if gap.capability in FAILURE_CAPABILITIES else effect)
+
+
+_MATCH_ALL = frozenset({"", "*", ".*"})
+
+
+def has_manifest_handler(hook: Hook) -> bool:
+    """Whether a handler is of a kind that manifests have, and not some agent's own."""
+    return hook.handler.type in get_args(HandlerType)
+
+
+def unusable_gap(index: int, hook: Hook) -> Gap | None:
+    """Why a hook can stand in no other agent's file: it has nothing to run, or fits no tool at all."""
+    required_field = REQUIRED_FIELDS.get(hook.handler.type)
+    if required_field is not None and not getattr(hook.handler, required_field) and not hook.handler.platform:
+        return lost_gap(index, hook, "handler", f"it has no {required_field} to run")
+    if hook.matcher == []:  # an empty text means everything to most agents
+        return lost_gap(index, hook, "matcher", "its matcher is an empty list, which fits no tool")
+    return None
+
+
+def manifest_gap(index: int, hook: Hook) -> Gap | None:
+    """Why a hook can stand in no manifest."""
+    if not has_manifest_handler(hook):
+        return lost_gap(index, hook, "handler", f"a manifest has no handlers of type {hook.handler.type}")
+    if is_unreadable(hook.matcher):
+        return lost_gap(index, hook, "matcher", f"a manifest cannot hold the matcher {hook.matcher}")
+    return unusable_gap(index, hook) or _schema_gap(index, hook)
+
+
+def _schema_gap(index: int, hook: Hook) -> Gap | None:
+    faults, _ = find_problems({"spec": "hooks/0.1", "hooks": [dump_hook(hook)]})
+    if not faults:
+        return None
+    field = faults[0][0].removeprefix("$.hooks[0].")
+    return lost_gap(index, hook, field.partition(".")[0], f"a manifest cannot hold it: {field}: {faults[0][1]}")
+
+
+def is_unreadable(matcher: Json) -> bool:
+    """Whether a manifest with this matcher would be refused."""
+    return matcher is not None and any(find_matcher_problems(matcher, "$"))
+
+
+def source_only_gaps(source: Agent, index: int, hook: Hook) -> list[Gap]:
+    """What only the source understood: a matcher on something else than tools, and keys of its own."""
+    gaps: list[Gap] = []
+    position = placement_of(source, hook)
+    text = position.get("matcher")
+    effect = "prevents" if hook.blocking else "observes"
+    # A text that tells more than the tools, as one about a command does, bears a mark.
+    narrows_more = hook.matcher is None or position.get("narrows") is True
+    if type(text) is str and text not in _MATCH_ALL and narrows_more:
+        reason: str | None = f"{source.title} runs it only for {text!r}; here it runs for all"
+    else:
+        reason = explain_narrowing(source, hook.matcher)
+    if reason is not None:
+        note, where = f"{hook_label(index, hook)}: {reason}", f"$.hooks[{index}].matcher"
+        gaps.append(Gap(where=where, capability="matcher", strategy="warn", effect=effect, note=note))
+    data = hook.provider_data.get(source.name, {})
+    system = "powershell" if data.get("shell") == "powershell" else position.get("system")
+    if type(system) is str:
+        note = f"{hook_label(index, hook)}: its command is for {system} alone, and fails in any other shell"
+        where = f"$.hooks[{index}].handler"
+        gaps.append(Gap(where=where, capability="platform_commands", strategy="warn", effect="observes", note=note))
+    group = position.get("group")
+    own_keys = {key for key in hook.provider_data.get(source.name, {}) if key != "hookonce"}
+    own_keys |= set(group) if type(group) is dict else set()
+    if own_keys and has_manifest_handler(hook):
+        note = f"{hook_label(index, hook)}: {', '.join(sorted(own_keys))} means something to {source.title} alone"
+        where = f"$.hooks[{index}].provider_data"
+        gaps.append(Gap(where=where, capability="provider_data", strategy="warn", effect=effect, note=note))
+    return gaps
+
+
+def switched_off_gaps(source: Agent, document: Object, hooks: list[Hook]) -> list[Gap]:
+    """The hooks of a file that turns them all off: they do not run at home, and shall not begin to elsewhere."""
+    keys = next((keys for _, keys, value in config_of(source).switches if _is_set(document, keys, value)), None)
+    if keys is None:
+        return []
+    reason = f"{'.'.join(keys)} turns it off in {source.title}"
+    return [lost_gap(index, hook, "switch", reason) for index, hook in enumerate(hooks)]
+
+
+def _is_set(node: Json, keys: tuple[str, ...], value: Json) -> bool:
+    for key in keys:
+        node = node.get(key) if type(node) is dict else None
+    return type(node) is type(value) and bool(node == value)
+
+
+def fail_open_gaps(
+    target: Agent, hooks: list[tuple[int, Hook]], gaps: list[Gap], wrapped_indices: set[int]
+) -> list[Gap]:
+    """Fail-closed hooks inside a wrapper that fails open, or on an agent that goes on when a hook fails."""
+    config = config_of(target)
+    fails_closed = (
+        config.fail_closed_key is not None
+        or config.language == "code"
+        or (config.crash, config.on_timeout) == ("closed", "closed")
+    )
+    gap_paths = {gap.where for gap in gaps}
+    return [
+        _warning_gap(
+            index,
+            hook,
+            "on_failure",
+            _WRAPPER_FAILS_OPEN if index in wrapped_indices else f"{target.title} {_AGENT_FAILS_OPEN}",
+        )
+        for index, hook in hooks
+        if hook.on_failure == "closed"
+        and (index in wrapped_indices or not fails_closed)
+        and _field_path(index, "on_failure") not in gap_paths
+    ]
+
+
+_WRAPPER_FAILS_OPEN = "our wrapper around it lets the action go on when the hook fails, is missing or takes too long"
+_AGENT_FAILS_OPEN = "lets the action go on when a hook fails, is killed or cannot be started"
+# fields that hardly any agent's file has a place for, and that are missed there; what is only shown is not
+_FIELD_LOSSES = {
+    "may_allow": "cannot be told whether its allow counts",
+    "files": "knows nothing of the files that belong to it",
+    "timeout_action": "lets the action go on when it comes too late",
+}
+
+
+def _field_path(index: int, capability: str) -> str:
+    return f"$.hooks[{index}].{capability}"
+
+
+def _warning_gap(index: int, hook: Hook, capability: str, reason: str) -> Gap:
+    effect = "prevents" if hook.blocking and capability not in FAILURE_CAPABILITIES else "observes"
+    note = f"{hook_label(index, hook)}: {reason}"
+    return Gap(where=_field_path(index, capability), capability=capability, strategy="warn", effect=effect, note=note)
+
+
+def unread_field_gaps(
+    target: Agent,
+    hooks: list[tuple[int, Hook]],
+    parsed_hooks: list[Hook],
+    earlier_gaps: list[Gap],
+    wrapped_indices: set[int],
+) -> list[Gap]:
+    """Fields that matter and that the target does not parse again; what a wrapper carries is not missed."""
+    gap_paths = {gap.where for gap in earlier_gaps}
+    expected = [(index, hook) for index, hook in hooks if not is_lost(index, earlier_gaps)]
+    plain = [hook for _, hook in expected]
+    entries = build_sidecar(Manifest(spec="", hooks=plain), [*enumerate(plain)], parsed_hooks)["hooks"]
+    gaps: list[Gap] = []
+    for (index, hook), entry in zip(expected, entries, strict=False):  # behind them stands what only the target has
+        fields = entry.get("fields", {})
+        lost_fields = {*fields.get("hook", ()), *fields.get("handler", ())}
+        wrapper_fields = {"may_allow"} if index in wrapped_indices else set()
+        wrapper_fields |= {"timeout_action"} if hook.handler.timeout_action != "block" else set()
+        gaps += [
+            _warning_gap(index, hook, name, f"{target.title} {reason}")
+            for name, reason in _FIELD_LOSSES.items()
+            if name in lost_fields - wrapper_fields and _field_path(index, name) not in gap_paths
+        ]
+    return gaps

@@ -1,0 +1,172 @@
+"""Client connection on the Unix socket: frames, request parsing, and the peer's credentials and confinement.
+
+A confined caller (seccomp, no_new_privs, other namespaces) must not have its hooks run outside of its confinement.
+"""
+
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from os import fsdecode
+from struct import Struct as Packed
+
+from msgspec import Struct
+
+from hookonce.base import wire
+from hookonce.base.event_loop import READ, EventLoop
+from hookonce.base.process_info import read_proc_stat
+from hookonce.daemon.stream import BufferedStream
+
+_UCRED_STRUCT = Packed("3i")
+_CONFINEMENT_FIELDS = (b"NoNewPrivs:\t", b"Seccomp:\t", b"Seccomp_filters:\t")
+_MAX_CONFINEMENT = (1 << 16,)  # more than any process is
+
+
+def peer_credentials(sock: socket.socket) -> tuple[int, int]:
+    """Pid (0 where the system does not tell) and user of the process at the other end."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0, os.getuid()  # the directory around the socket is ours alone
+    credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED_STRUCT.size)
+    pid, user, _ = _UCRED_STRUCT.unpack(credentials)
+    return pid, user
+
+
+def is_process_alive(pid: int) -> bool:
+    """Whether a process still runs; a zombie does not."""
+    stat = read_proc_stat(pid) if pid else None
+    return stat is not None and stat[0] not in "ZX"
+
+
+def namespaces_of(pid: int | str = "self") -> bytes:
+    """Mount and pid namespaces of a process, as /proc names them."""
+    try:
+        return " ".join(os.readlink(f"/proc/{pid}/ns/{kind}") for kind in ("mnt", "pid")).encode()  # noqa: PTH115
+    except OSError:
+        return b""
+
+
+def confinement_of(pid: int | str = "self") -> tuple[int, ...]:
+    """Confinement of a process as numbers that only grow; of one that is gone, the maximum."""
+    try:
+        fd = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return _MAX_CONFINEMENT if os.path.isdir("/proc/self") else ()  # noqa: PTH112
+    try:
+        text = os.read(fd, 8192)
+    finally:
+        os.close(fd)
+    values = (text.partition(value)[2].partition(b"\n")[0] for value in _CONFINEMENT_FIELDS)
+    return tuple(int(value or b"0") for value in values)
+
+
+class ClientRequest(Struct, frozen=True, kw_only=True):
+    """A request frame, decoded; paths and words as Python's fsdecode gives them."""
+
+    version: bytes
+    build: str
+    id: str
+    argv: list[str]
+    environment: Mapping[str, str]
+    cwd: str
+    umask: int
+    stdin: bytes
+    namespaces: str
+
+
+def parse_request(fields: list[bytes]) -> ClientRequest:
+    """Parse the fields of a frame; ValueError where they hold no request."""
+    version, build, call_id, argv, environment, cwd, umask, stdin, namespaces = fields[:9]
+    return ClientRequest(
+        version=version,
+        build=fsdecode(build),
+        id=parse_call_id(call_id),
+        argv=[fsdecode(argument) for argument in wire.split_nul(argv)],
+        environment=LazyEnvironment(environment),
+        cwd=fsdecode(cwd) or "/",
+        umask=int(umask or b"-1"),
+        stdin=stdin,
+        namespaces=fsdecode(namespaces),
+    )
+
+
+def parse_call_id(field: bytes) -> str:
+    """Parse the call id; it becomes a file name, so nothing but letters, digits and dashes is accepted."""
+    text = field.decode("ascii")
+    if not text.replace("-", "").isalnum():
+        raise ValueError("an id that is none")
+    return text
+
+
+class LazyEnvironment(Mapping[str, str]):
+    """Environment mapping that is parsed on first use."""
+
+    def __init__(self, field: bytes) -> None:
+        """Keep the raw field."""
+        self._field = field
+
+    @cached_property
+    def _variables(self) -> dict[str, str]:
+        entries = (entry.partition("=") for entry in fsdecode(self._field).split("\0"))
+        return {key: value for key, sign, value in entries if key and sign}
+
+    def __contains__(self, name: object) -> bool:
+        return f"{name}=".encode() in self._field and name in self._variables
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self:
+            raise KeyError(name)
+        return self._variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+
+class ClientConnection(BufferedStream):
+    """Connection of one client: one request frame in, replies out."""
+
+    def __init__(
+        self, loop: EventLoop, sock: socket.socket, on_frame: Callable[["ClientConnection", bytes], object]
+    ) -> None:
+        """`on_frame` is called with the frame once it is whole."""
+        super().__init__(loop, sock)
+        self._on_frame: Callable[[ClientConnection, bytes], object] | None = on_frame
+        self._buffer = b""
+
+    def feed(self, chunk: bytes) -> None:
+        """Append a part of the frame; what comes after the frame is ignored."""
+        if self._on_frame is not None:
+            self._buffer = self._buffer + chunk if self._buffer else chunk
+            self._try_frame(self._on_frame)
+
+    def _try_frame(self, on_frame: Callable[["ClientConnection", bytes], object]) -> None:
+        try:
+            length = wire.frame_length(self._buffer[:8])
+        except ValueError:
+            self.close()
+            return
+        if length > wire.MAX_FRAME_BYTES:
+            self.send(wire.encode_reply(wire.COLD, 0), last=True)
+        elif length and len(self._buffer) >= length:
+            frame, self._buffer, self._on_frame = self._buffer[:length], b"", None
+            self.clear_deadline()
+            on_frame(self, frame)
+        else:
+            self.wait_for(READ)
+
+    @property
+    def has_hung_up(self) -> bool:
+        """Whether the client has already closed its end, after all that it sent."""
+        try:
+            return not self.socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    def wait_for_hangup(self) -> None:
+        """Wait until the client closes its end, which tells that it has read the answer."""
+        if self.is_open:
+            self.wait_for(READ)

@@ -1,0 +1,83 @@
+"""Daemon control: query, start and stop the daemon from another process."""
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from time import monotonic, sleep
+
+from hookonce.base import paths
+from hookonce.base.runtime_dir import NoRuntimeDirError
+from hookonce.client.daemon_endpoints import query_status
+from hookonce.daemon.lifecycle import daemon_socket_path, failure_marker_path
+from hookonce.errors import HookonceError
+from hookonce.model import Object
+
+_START_STOP_TIMEOUT_S = 10.0  # seconds for a daemon that begins, or ends
+_POLL_INTERVAL_S = 0.02
+__all__ = ["describe_orphan", "query_status", "start_daemon", "stop_daemon"]
+
+
+def describe_orphan() -> str | None:
+    """Describe the socket that a killed daemon has left behind, if there is one."""
+    with suppress(NoRuntimeDirError):
+        if daemon_socket_path().exists() and query_status() is None:
+            message = f"the daemon is gone and has left its socket behind ({daemon_socket_path()})"
+            return f"{message}; the next call of an agent starts another, and so does hookonce daemon start"
+    return None
+
+
+def start_daemon() -> Object:
+    """Start the daemon unless it is running; its status."""
+    daemon_status = query_status()
+    if daemon_status is not None:
+        return daemon_status
+    folder = paths.client_path().parent
+    try:
+        python, _, package_dir, *_ = (folder / "interpreter").read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        raise HookonceError("no agent calls hookonce here yet; hookonce install puts everything in place") from None
+    failure_marker_path().unlink(missing_ok=True)
+    environment = {
+        "HOME": str(paths.home()),
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "LANG": os.environ.get("LANG", "C.UTF-8"),
+    }
+    devnull = subprocess.DEVNULL
+    subprocess.Popen(  # noqa: S603  ourselves; it lives on without us
+        [python, "-I", "-S", f"{package_dir}/hookonce/daemon/__main__.py", str(folder)],
+        stdin=devnull,
+        stdout=devnull,
+        stderr=devnull,
+        cwd="/",
+        env=environment,
+        start_new_session=True,
+    ).returncode = 0  # nobody waits for it
+    return _wait_until_started()
+
+
+def _wait_until_started() -> Object:
+    deadline = monotonic() + _START_STOP_TIMEOUT_S
+    while monotonic() < deadline and not failure_marker_path().exists():
+        if (daemon_status := query_status()) is not None:
+            return daemon_status
+        sleep(_POLL_INTERVAL_S)
+    raise HookonceError(
+        "the daemon does not start; hookonce logs says why. Agents are answered without it, more slowly"
+    )
+
+
+def stop_daemon() -> Object | None:
+    """Stop the daemon after its active calls; the status that it had, None if there was none."""
+    daemon_status = query_status()
+    if daemon_status is None:
+        return None
+    with suppress(ProcessLookupError):
+        os.kill(daemon_status["pid"], signal.SIGTERM)
+    deadline = monotonic() + _START_STOP_TIMEOUT_S
+    while monotonic() < deadline:
+        current_status = query_status()
+        if current_status is None or current_status["pid"] != daemon_status["pid"]:
+            return daemon_status
+        sleep(_POLL_INTERVAL_S)
+    raise HookonceError(f"the daemon (process {daemon_status['pid']}) does not leave; hookonce logs may say why")

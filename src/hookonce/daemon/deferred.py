@@ -1,0 +1,128 @@
+"""Deferred calls: answered at once from the fast-path table, recorded later when idle (docs/adr/0016)."""
+
+from collections import deque
+from time import monotonic
+
+from msgspec.json import decode
+
+from hookonce.base.event_loop import EventLoop
+from hookonce.daemon import connection
+from hookonce.daemon.dedup_cache import DedupCache
+from hookonce.daemon.task import CallTask
+from hookonce.dispatch import dispatcher
+from hookonce.dispatch.context import CallContext
+from hookonce.dispatch.fast_path import lookup
+from hookonce.dispatch.fast_path import table as fast_path_table
+from hookonce.model import Object
+from hookonce.store.spool.journal import SpoolJournal
+
+_MAX_DEFERRED_CALLS = (
+    4096  # calls of which only that they happened is known; beyond, the next one waits for the first of them
+)
+_MAX_DEFERRED_BYTES = 32 << 20  # and bytes that they have said, all together
+_QUIET_PERIOD_S = 0.005  # seconds without a call in which others are looked at
+_MAX_DEFER_S = 5.0  # seconds after which they are looked at all the same
+
+
+class DeferredCalls:
+    """Queue of calls that were answered already and have still to be recorded, in order."""
+
+    def __init__(self, loop: EventLoop, journal: SpoolJournal, dedup_cache: DedupCache) -> None:
+        """Empty queue."""
+        self._loop, self._journal, self._dedup_cache = loop, journal, dedup_cache
+        self._queue: deque[tuple[float, list[bytes]]] = deque()
+        self._queue_bytes, self._last_call_at, self._is_scheduled, self._batch_remaining = 0, 0.0, False, 0
+        self._forced_remaining = 0  # how many are to be looked at though calls come
+
+    def answer_silently(self, fields: list[bytes]) -> bytes | None:
+        """Reply of a call that concerns no hook, once it is noted in the journal; None for all other calls."""
+        self._last_call_at = monotonic()
+        table = fast_path_table.current_table()
+        row = _find_row(table, fields)
+        if row is None:
+            return None
+        call_id = connection.parse_call_id(fields[2])
+        silence: bytes = row["silence"]
+        if not table["record"]:
+            return silence
+        if not self._journal.append_placeholder(call_id, lookup.build_spool_line(table, row, call_id)):
+            return None  # a record that is lost is counted on the long way
+        self._defer(fields)
+        return silence
+
+    def _defer(self, fields: list[bytes]) -> None:
+        self._queue.append((self._last_call_at, fields))
+        self._queue_bytes += len(fields[7])
+        if len(self._queue) > _MAX_DEFERRED_CALLS or self._queue_bytes > _MAX_DEFERRED_BYTES:
+            self._process_next()
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._loop.call_at(monotonic() + _QUIET_PERIOD_S, self._check_queue)
+
+    def _check_queue(self) -> None:
+        self._is_scheduled = False
+        if self._queue and not self._is_busy():
+            self._start_batch()
+        elif self._queue:
+            self._schedule()
+
+    def _is_busy(self) -> bool:
+        now = monotonic()
+        return now - self._last_call_at < _QUIET_PERIOD_S and now - self._queue[0][0] <= _MAX_DEFER_S
+
+    @property
+    def is_flushed(self) -> bool:
+        """Whether the queue is empty."""
+        return not self._queue
+
+    def flush(self) -> None:
+        """Process the whole queue now, even while calls come in."""
+        self._forced_remaining = len(self._queue)
+        self._start_batch()
+
+    def _start_batch(self) -> None:
+        if self._queue and not self._batch_remaining:
+            self._loop.call_idle(self._run_step)
+        self._batch_remaining = len(self._queue)
+
+    def _run_step(self) -> None:
+        """Process one call per idle turn of the loop, then schedule the next."""
+        if self._queue and not self._forced_remaining and self._is_busy():
+            self._batch_remaining = 0
+            self._schedule()
+            return
+        self._batch_remaining = max(min(self._batch_remaining, len(self._queue)) - 1, 0)
+        self._forced_remaining = max(self._forced_remaining - 1, 0)
+        if self._batch_remaining > 0:
+            self._loop.call_idle(self._run_step)
+        self._process_next()
+
+    def _process_next(self) -> None:
+        if not self._queue:
+            return
+        _, fields = self._queue.popleft()
+        self._queue_bytes -= len(fields[7])
+        client_request = connection.parse_request(fields)
+        call_context = CallContext(
+            environment=client_request.environment,
+            cwd=client_request.cwd,
+            spool=self._journal,
+            dedup_store=self._dedup_cache,
+            runs_hooks=False,
+            is_long_lived=True,
+        )
+        CallTask(
+            self._loop,
+            dispatcher.handle_call(client_request.argv, client_request.stdin, call_context, client_request.id),
+            lambda _: None,
+        ).resume()
+
+
+def _find_row(table: Object, fields: list[bytes]) -> Object | None:
+    try:
+        return lookup.find_row(table, fields, decode) if table else None
+    except (ValueError, KeyError):  # no JSON, or none that can be read so: the long way says what it is
+        return None

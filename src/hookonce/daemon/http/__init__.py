@@ -1,0 +1,1 @@
+"""HTTP listener of the daemon: connection, request parser, response."""

@@ -1,0 +1,264 @@
+"""HTTP listener on loopback for agents that post their events, protected by a bearer token.
+
+An agent goes on as if there were no hook when nobody answers, so nothing is served while a hook must fail closed.
+"""
+
+import os
+import socket
+from hmac import compare_digest
+from pathlib import Path
+from time import monotonic
+from typing import Protocol
+
+from msgspec import DecodeError, Struct
+from msgspec.json import decode
+
+from hookonce import agents
+from hookonce.agents import http_reply
+from hookonce.base import ids, invocation
+from hookonce.base.event_loop import READ, EventLoop
+from hookonce.base.invocation import Invocation
+from hookonce.client import daemon_endpoints
+from hookonce.client.daemon_endpoints import HttpAddress
+from hookonce.configure import http_policy
+from hookonce.daemon.dedup_cache import DedupCache
+from hookonce.daemon.denied_files import DeniedFileWatcher
+from hookonce.daemon.http.connection import HttpConnection, HttpError, RequestHead, error_body
+from hookonce.daemon.task import CallTask
+from hookonce.dispatch import dedup, dispatcher, fail_mode, pause
+from hookonce.dispatch.context import CallContext
+from hookonce.errors import HookonceError
+from hookonce.handlers.operation import Task
+from hookonce.manifest.discover import find_project
+from hookonce.model import Object, Reply
+from hookonce.secrets import log
+from hookonce.store.spool.journal import SpoolJournal
+
+_MAX_CONNECTIONS = 256  # guests at a time
+_ACCEPT_RETRY_S = 0.05  # seconds for which nobody is let in when there is no room
+_ENV_ALLOWLIST = ("HOME", "PATH", "LANG")  # what a hook has of our own environment, for the agent's is not told
+_CLOSED_MESSAGE = "the door is shut, because a hook has to be asked"
+
+
+class HttpServices(Protocol):
+    """The services of the daemon that HTTP calls need."""
+
+    loop: EventLoop
+    journal: SpoolJournal
+    dedup_cache: DedupCache
+    denied_files: DeniedFileWatcher
+    last_call_at: float
+    answered_count: int
+    active_calls: int
+
+
+class _PayloadCwd(Struct):
+    """The one field of a payload that is needed before it is parsed."""
+
+    cwd: str = ""
+
+
+class HttpListener:
+    """Loopback port, if it is open, and its connections."""
+
+    def __init__(self, services: HttpServices) -> None:
+        """Not listening yet."""
+        self._services = services
+        self._listener: socket.socket | None = None
+        self._address: HttpAddress | None = None
+        self._connections: dict[HttpConnection, None] = {}
+        self.problem: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the port is open."""
+        return self._listener is not None
+
+    def status(self) -> Object:
+        """The listener's part of the status report."""
+        current_address = self._address
+        return {
+            "open": self.is_open,
+            "port": current_address and current_address.port,
+            "guests": len(self._connections),
+            "problem": self.problem,
+        }
+
+    def refresh(self) -> None:
+        """Open, move or close the port as the settings say."""
+        try:
+            new_address, obstacle = daemon_endpoints.load_http_address(), http_policy.settings_obstacle()
+        except HookonceError as error:
+            new_address, obstacle = None, str(error)
+        self._report_problem(obstacle if new_address is not None else None)
+        new_address = None if obstacle else new_address
+        if new_address == self._address and self.is_open == (new_address is not None):
+            return
+        self.close()
+        if new_address is not None:
+            self._listen(new_address)
+
+    def _listen(self, new_address: HttpAddress) -> None:
+        listener = socket.socket()
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((daemon_endpoints.LOOPBACK, new_address.port))
+            listener.listen(_MAX_CONNECTIONS)
+        except OSError as error:
+            listener.close()
+            self._report_problem(f"port {new_address.port} is somebody else's: {error.strerror}")
+            return
+        listener.settimeout(0)
+        self._listener, self._address = listener, new_address
+        self._services.loop.watch_fd(listener.fileno(), READ, self._accept)
+
+    def _report_problem(self, text: str | None) -> None:
+        """Log a problem once."""
+        if text is not None and text != self.problem:
+            log.write(f"http: {text}")
+        self.problem = text
+
+    def close(self) -> None:
+        """Close the port and idle connections; active requests are still answered."""
+        if self._listener is not None:
+            self._services.loop.remove_fd(self._listener.fileno())
+            self._listener.close()
+        self._listener = self._address = None
+        for connection in list(self._connections):
+            connection.keep_alive = False
+            if not connection.is_busy:
+                connection.close()
+
+    def _accept(self, _: int) -> None:
+        while self._listener is not None:
+            try:
+                sock, _peer = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as problem:  # no descriptors are left: whoever waits has to wait a little more
+                log.write(f"http: nobody can be let in: {problem}")
+                self._services.loop.remove_fd(self._listener.fileno())
+                self._services.loop.call_at(monotonic() + _ACCEPT_RETRY_S, self._resume_accept)
+                return
+            sock.settimeout(0)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection = HttpConnection(self._services.loop, sock, self)
+            connection.on_close = lambda connection=connection: self._connections.pop(connection, None)
+            self._connections[connection] = None
+            if len(self._connections) > _MAX_CONNECTIONS:
+                self._evict_connection()
+            connection.handle_ready()
+
+    def _resume_accept(self) -> None:
+        if self._listener is not None:
+            self._services.loop.remove_fd(self._listener.fileno())
+            self._services.loop.watch_fd(self._listener.fileno(), READ, self._accept)
+
+    def _evict_connection(self) -> None:
+        """Unauthorized connections go first: whoever only connects must not keep an agent out."""
+        candidates = (connection for connection in self._connections if not connection.is_authorized)
+        next(candidates, next(iter(self._connections))).close()
+
+    def authorize(self, head: RequestHead) -> None:
+        """Authorize a request by host, origin and token before its body is read."""
+        current_address = self._address
+        if current_address is None:
+            raise HttpError(503, "the door is being closed")
+        if head.headers.get("host", "").lower() not in {
+            f"{name}:{current_address.port}" for name in (daemon_endpoints.LOOPBACK, "localhost")
+        }:
+            raise HttpError(421, "this machine has another name")  # a page may call its own server by our address
+        if "origin" in head.headers:
+            raise HttpError(403, "no page is answered")
+        authorization = head.headers.get("authorization", "").encode("latin-1")
+        if not compare_digest(authorization, current_address.headers["Authorization"].encode()):
+            raise HttpError(401, "the token is another one", "WWW-Authenticate: Bearer")
+        _parse_target(head, current_address)
+        if head.method != "POST":
+            raise HttpError(405, "events are posted", "Allow: POST")
+
+    def handle_request(self, connection: HttpConnection, head: RequestHead, body: bytes) -> None:
+        """Answer a call as if the agent had run our client."""
+        call = _parse_target(head, HttpAddress(0, ""))
+        argv = [call.agent, call.event or "", "--via", call.via or ""]
+        call_context = CallContext(
+            environment={key: os.environ[key] for key in _ENV_ALLOWLIST if key in os.environ},
+            cwd=_payload_cwd(body),
+            spool=self._services.journal,
+            dedup_store=self._services.dedup_cache,
+            is_long_lived=True,
+            on_record=self._services.denied_files.watch_record,
+        )
+        if _must_fail_closed(call_context.cwd):
+            self._reject_call(connection, call, dispatcher.timeout_reply(argv, body, call_context))
+        else:
+            self._run_task(
+                connection,
+                call,
+                dispatcher.handle_call(argv, body, call_context, call_id := ids.new_id(), monotonic()),
+                call_id,
+            )
+
+    def _run_task(self, connection: HttpConnection, call: Invocation, task: Task[Reply], call_id: str) -> None:
+        services, on_close = self._services, connection.on_close
+        services.last_call_at = monotonic()
+        services.active_calls += 1
+
+        def finish(reply: Reply | None) -> None:
+            services.active_calls -= 1
+            services.answered_count += 1
+            if connection.on_close is not on_close:  # hooks were asked
+                connection.on_close = on_close
+                dedup.remove_claim(call_id)
+            _send_reply(connection, call, reply)
+
+        def abandon() -> None:
+            services.active_calls -= 1
+            call_task.cancel()
+            dedup.remove_claim(call_id)
+            self._connections.pop(connection, None)
+
+        call_task = CallTask(services.loop, task, finish)
+        call_task.resume()
+        if not call_task.is_over:
+            connection.on_close = abandon
+            services.dedup_cache.flush()
+
+    def _reject_call(self, connection: HttpConnection, call: Invocation, fallback_reply: Reply) -> None:
+        """A hook that must not be skipped cannot run here: deny, where the event can be denied."""
+        self._report_problem(_CLOSED_MESSAGE)
+        if fallback_reply == fail_mode.open_reply(agents.load(call.agent)):
+            connection.respond(503, error_body(_CLOSED_MESSAGE))
+        else:
+            _send_reply(connection, call, fallback_reply)
+
+
+def _parse_target(head: RequestHead, base_address: HttpAddress) -> Invocation:
+    call = invocation.parse_command(f"{base_address.base}{head.target}")
+    if call is None or call.agent not in http_reply.COMMAND_EVENTS:
+        raise HttpError(404, "there is nothing here")
+    return call
+
+
+def _payload_cwd(body: bytes) -> str:
+    """Working directory that the payload names; nothing else tells it."""
+    try:
+        cwd = decode(body, type=_PayloadCwd).cwd
+    except (DecodeError, RecursionError):
+        return os.sep
+    return cwd if cwd.startswith(os.sep) and "\0" not in cwd and Path(cwd).is_dir() else os.sep
+
+
+def _must_fail_closed(cwd: str) -> bool:
+    """Whether a hook there must fail closed, or that cannot be found out."""
+    try:
+        return not pause.is_paused() and bool(fail_mode.closed_event_types(find_project(Path(cwd))))
+    except Exception:  # noqa: BLE001  what cannot be read may say so
+        return True
+
+
+def _send_reply(connection: HttpConnection, call: Invocation, reply: Reply | None) -> None:
+    if reply is None:
+        connection.respond(500, error_body("this could not be answered; hookonce logs says why"))
+    else:
+        connection.respond(200, http_reply.response_body(call.agent, call.event or "", reply).encode(errors="replace"))

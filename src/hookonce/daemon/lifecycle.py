@@ -1,0 +1,121 @@
+"""Daemon lifecycle: the lock that allows one daemon per home, start, signals and shutdown."""
+
+import gc
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+
+from hookonce.base import runtime_dir
+from hookonce.base.event_loop import READ, EventLoop
+from hookonce.client import daemon_endpoints
+
+LOCK_FD = 3  # the descriptor of the lock that whoever starts us hands over
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_MAX_SOCKET_PATH_BYTES = 100  # bytes of an address that every system takes; clients look at no longer one
+_lock_fds: list[int] = []
+
+
+def daemon_socket_path() -> Path:
+    """Path of the Unix socket of this home's daemon."""
+    return daemon_endpoints.socket_path()
+
+
+def lock_path() -> Path:
+    """Path of the lock file that one daemon at a time holds."""
+    return runtime_dir.find_runtime_dir() / "daemon.lock"
+
+
+def failure_marker_path() -> Path:
+    """Path of the marker of a start that failed, so that clients do not try again at once."""
+    return runtime_dir.find_runtime_dir() / "daemon.failed"
+
+
+def acquire_lock() -> bool:
+    """Acquire the daemon lock, inherited as descriptor 3 or free; whether that succeeded."""
+    fd = LOCK_FD if _is_lock_fd(LOCK_FD) else os.open(lock_path(), _LOCK_FLAGS, 0o600)
+    try:
+        flock(fd, LOCK_EX | LOCK_NB)
+    except OSError:
+        os.close(fd)
+        return False
+    os.set_inheritable(fd, False)  # noqa: FBT003  the system's own order of words
+    _lock_fds.append(fd)
+    return True
+
+
+def release_lock() -> None:
+    """Release the lock, so that another daemon may start."""
+    while _lock_fds:
+        os.close(_lock_fds.pop())
+
+
+def _is_lock_fd(fd: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), lock_path().lstat())
+    except OSError:
+        return False
+
+
+def serve() -> int:
+    """Run the daemon unless one is running; the exit code."""
+    from hookonce.secrets import log
+
+    if (reason := _find_obstacle()) is not None:
+        failure_marker_path().touch(mode=0o600)
+        log.write(f"daemon: {reason}")
+        return 0
+    if not acquire_lock():
+        return 0
+    try:
+        _run_daemon()
+    except BaseException as problem:  # noqa: BLE001  nobody sees it but our log
+        log.write(f"daemon: {log.format_trace(problem)}")
+        with suppress(OSError):
+            failure_marker_path().touch(mode=0o600)
+        return 70
+    return 0
+
+
+def _find_obstacle() -> str | None:
+    from hookonce.handlers.supervise import limits
+
+    if limits.has_low_limits():
+        return "whoever called has limits that not everybody should have; the next one may start it"
+    if len(bytes(daemon_socket_path())) > _MAX_SOCKET_PATH_BYTES:
+        return f"{daemon_socket_path()} is too long for a socket; agents are answered without a daemon, more slowly"
+    return None
+
+
+def _run_daemon() -> None:
+    from hookonce.client import installed
+    from hookonce.daemon.server import Daemon
+    from hookonce.dispatch import dispatcher
+    from hookonce.handlers.supervise import limits
+
+    installed.refresh_client()
+    dispatcher.refresh_client_files()
+    limits.raise_fd_limit()
+    daemon = Daemon(daemon_socket_path())
+    failure_marker_path().unlink(missing_ok=True)
+    _install_signal_handlers(daemon.stop, daemon.loop)
+    gc.collect()
+    gc.disable()  # the daemon does it when nobody waits
+    gc.freeze()  # what is there now stays; nobody looks through it again, and processes that we copy share it
+    daemon.run()
+
+
+def _install_signal_handlers(stop: Callable[[], object], loop: EventLoop) -> None:
+    read_fd, write_fd = os.pipe()
+    os.set_blocking(write_fd, False)
+    signal.set_wakeup_fd(write_fd)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: None)
+
+    def handle_wakeup(_: int) -> None:
+        os.read(read_fd, 64)
+        stop()
+
+    loop.watch_fd(read_fd, READ, handle_wakeup)

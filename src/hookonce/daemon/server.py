@@ -1,0 +1,279 @@
+"""Daemon server: accepts calls on the Unix socket, answers them, and stops when idle or outdated.
+
+Also runs the periodic maintenance of everything that the daemon holds, and builds its status report.
+"""
+
+import gc
+import os
+import socket
+from contextlib import suppress
+from operator import le
+from pathlib import Path
+from time import monotonic
+from typing import Protocol
+
+from hookonce.base import build_id, paths, runtime_dir, wire
+from hookonce.base.event_loop import READ, EventLoop
+from hookonce.base.jsontext import dump
+from hookonce.client.daemon_endpoints import FLUSH, STATUS
+from hookonce.daemon import connection
+from hookonce.daemon.connection import ClientConnection
+from hookonce.daemon.dedup_cache import DedupCache
+from hookonce.daemon.deferred import DeferredCalls
+from hookonce.daemon.denied_files import DeniedFileWatcher
+from hookonce.daemon.http.listener import HttpListener
+from hookonce.daemon.lifecycle import release_lock
+from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
+from hookonce.daemon.store_writer import BackgroundStoreWriter, flush_then
+from hookonce.dispatch import dispatcher
+from hookonce.errors import HookonceError
+from hookonce.handlers.module import ModulePool
+from hookonce.handlers.supervise import watchdog
+from hookonce.handlers.workers.pool import WorkerPool
+from hookonce.model import Object
+from hookonce.secrets import log
+from hookonce.sessions.reaper import SessionReaper
+from hookonce.sessions.tailer import TranscriptTailer
+from hookonce.store.spool.journal import SpoolJournal
+
+
+class StatusSource(Protocol):
+    """The fields of the daemon that its status report shows."""
+
+    build: str
+    started_at: float
+    answered_count: int
+    active_calls: int
+    http: HttpListener
+    store_writer: BackgroundStoreWriter
+    tailer: TranscriptTailer
+
+
+def build_status(daemon: StatusSource) -> Object:
+    """Build the status report: process, build, counters, memory, store, transcripts, HTTP."""
+    return {
+        "pid": os.getpid(),
+        "build": daemon.build,
+        "seconds": round(monotonic() - daemon.started_at, 1),
+        "answered": daemon.answered_count,
+        "under_way": daemon.active_calls,
+        "memory_kb": _resident_memory_kb(),
+        "store": daemon.store_writer.status(),
+        "transcripts": daemon.tailer.status(),
+        "http": daemon.http.status(),
+    }
+
+
+def _resident_memory_kb() -> int | None:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  one number
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+_TICK_INTERVAL_S = 2.0  # seconds between two looks at whether we are still wanted
+_IDLE_TIMEOUT_S = 900.0  # seconds without a call after which we are not
+_SWEEP_INTERVAL_S = 60.0  # seconds between two looks for files that nobody will ask for any more
+_BUSY_WINDOW_S = 0.005  # seconds from one call to the next in which nobody has time for anything else
+_ACCEPT_RETRY_S = 0.05  # seconds for which nobody is let in when there is no room
+_FULL_GC_EVERY_CALLS = 16
+
+
+class Daemon:
+    """The daemon: one listening Unix socket, and every service that its calls share."""
+
+    def __init__(self, socket_path: Path) -> None:
+        """Listen on a socket path, which nobody else uses."""
+        self.loop, self.journal, self.dedup_cache = EventLoop(_log_error), SpoolJournal(), DedupCache()
+        self.socket_path, self.build, self._build_dirs = (
+            socket_path,
+            build_id.running_build_id(),
+            build_id.package_folders(),
+        )
+        self._build_mtimes = build_id.folder_mtimes(self._build_dirs)
+        self._build_id, self.deferred_calls = (
+            self.build.encode(),
+            DeferredCalls(self.loop, self.journal, self.dedup_cache),
+        )
+        self.store_writer = BackgroundStoreWriter(
+            self.loop, self.journal, lambda: monotonic() - self.last_call_at < _BUSY_WINDOW_S
+        )
+        self.worker_pool, self.module_pool = WorkerPool(self.loop), ModulePool(self.loop)
+        self.tailer = TranscriptTailer(self.loop, self.store_writer, lambda: self.active_calls > 0)
+        self.reaper = SessionReaper(self.loop, self.store_writer)
+        self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
+        self._isolation = (connection.namespaces_of(), connection.confinement_of())
+        self.started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
+        self.answered_count, self.active_calls, self._last_gc_count, self._is_stopping = 0, 0, 0, False
+        self._listener = _open_listener(socket_path)
+        self._inode = socket_path.stat().st_ino
+        self.loop.watch_fd(self._listener.fileno(), READ, self._accept)
+        self.http = HttpListener(self)
+        self.http.refresh()
+        self.loop.call_at(monotonic() + _TICK_INTERVAL_S, self._run_maintenance)
+
+    def run(self) -> None:
+        """Run the event loop until the daemon has stopped and no call is active."""
+        while self.loop.has_pending or not (self._is_stopping and self.active_calls == 0):
+            self.loop.run_once(_TICK_INTERVAL_S)
+        self.dedup_cache.flush()
+        self.worker_pool.close()
+        self.module_pool.close()
+        self.store_writer.close()
+        self.journal.close()
+
+    def stop(self) -> None:
+        """Stop accepting calls, finish the active ones, remove the socket and release the lock."""
+        if self._is_stopping:
+            return
+        self._is_stopping = True
+        self.tailer.stop()
+        self.deferred_calls.flush()
+        self.http.close()
+        self.loop.remove_fd(self._listener.fileno())
+        if self._owns_socket():
+            self.socket_path.unlink(missing_ok=True)
+        self._listener.close()
+        release_lock()
+
+    def _owns_socket(self) -> bool:
+        try:
+            return self.socket_path.lstat().st_ino == self._inode
+        except OSError:
+            return False
+
+    def _run_maintenance(self) -> None:
+        self.loop.call_at(monotonic() + _TICK_INTERVAL_S, self._run_maintenance)
+        self.dedup_cache.flush()
+        self.store_writer.maintain()
+        self.tailer.maintain()
+        self.loop.call_idle(self.reaper.check_sessions)
+        self._clean_up()
+        dispatcher.refresh_client_files()
+        if not self._is_stopping:
+            self.http.refresh()
+        is_idle = self.active_calls == 0 and not self.http.is_open and monotonic() - self.last_call_at > _IDLE_TIMEOUT_S
+        is_idle = is_idle and not (
+            self.reaper.has_open_sessions or self.denied_files.is_waiting
+        )  # nobody else would notice
+        if is_idle or not (self._owns_socket() and paths.client_path().exists() and self._is_current_build()):
+            self.stop()
+        self._collect_garbage()
+
+    def _clean_up(self) -> None:
+        watchdog.reap()
+        self.worker_pool.end_idle()
+        self.module_pool.retire_idle()
+        self.dedup_cache.evict_expired()
+        if monotonic() - self._last_sweep_at > _SWEEP_INTERVAL_S:
+            self._last_sweep_at = monotonic()
+            with suppress(OSError, HookonceError):
+                runtime_dir.remove_stale_files()
+
+    def _collect_garbage(self) -> None:
+        """Collect garbage now, while no caller waits; automatic collection is disabled in the daemon."""
+        if self.answered_count != self._last_gc_count:
+            self._last_gc_count = self.answered_count
+            gc.collect(1 if self.answered_count % _FULL_GC_EVERY_CALLS else 2)
+
+    def _is_current_build(self, *, force: bool = False) -> bool:
+        if not force and build_id.folder_mtimes(self._build_dirs) == self._build_mtimes:
+            return True
+        try:
+            return build_id.installed_build_id() == self.build
+        except OSError:
+            return False
+
+    def _accept(self, _: int) -> None:
+        while not self._is_stopping:
+            try:
+                sock, _peer = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as problem:  # no descriptors are left: whoever waits goes on without us
+                log.write(f"daemon: nobody can be let in: {problem}")
+                self.loop.remove_fd(self._listener.fileno())
+                self.loop.call_at(monotonic() + _ACCEPT_RETRY_S, self._resume_accept)
+                return
+            sock.settimeout(0)
+            ClientConnection(self.loop, sock, self._handle_frame).handle_ready()
+
+    def _resume_accept(self) -> None:
+        if not self._is_stopping:
+            self.loop.watch_fd(self._listener.fileno(), READ, self._accept)
+
+    def _handle_frame(self, client: ClientConnection, frame: bytes) -> None:
+        """Handle one whole frame: status query, call, or a client that has to answer without the daemon."""
+        try:
+            fields = wire.decode_fields(frame)
+            pid, user = connection.peer_credentials(client.socket)
+            if user != os.getuid():
+                client.close()
+            elif fields[0] == STATUS and fields[1] == FLUSH:
+                flush_then(self, lambda: self._send_status(client))
+            elif fields[0] == STATUS:
+                self._send_status(client)
+            elif fields[0] != wire.VERSION or fields[8] != self._isolation[0] or not self._accepts_build(fields[1]):
+                client.send(wire.encode_reply(wire.COLD, 0), last=True)
+            else:
+                self._answer_call(client, fields, pid)
+        except Exception as problem:  # noqa: BLE001  what one client says must end nobody but itself
+            if not isinstance(problem, (ValueError, OSError)):
+                _log_error(problem)
+            client.close()
+
+    def _send_status(self, client: ClientConnection) -> None:
+        client.send(wire.encode_reply(wire.ANSWER, 0, 0, dump(build_status(self))), last=True)
+
+    def _accepts_build(self, build_id: bytes) -> bool:
+        """Whether a client was installed by this build; stops the daemon if it is the one that is outdated."""
+        if build_id == self._build_id:
+            return True
+        if not self._is_current_build(force=True):  # else it is the client that is of yesterday
+            self.stop()
+        return False
+
+    def _has_same_isolation(self, pid: int) -> bool:
+        """Whether the caller has the same namespaces and confinement, so that its hooks may run here.
+
+        The frame's own word is not enough. A call that no hook concerns needs no such check (docs/adr/0016).
+        """
+        namespaces, own_confinement = self._isolation
+        peer_confinement = connection.confinement_of(pid)
+        if peer_confinement != own_confinement and all(map(le, peer_confinement, own_confinement)):
+            self.stop()  # whoever started us was confined, and others need not suffer for it
+        return peer_confinement == own_confinement and connection.namespaces_of(pid) == namespaces
+
+    def _answer_call(self, client: ClientConnection, fields: list[bytes], pid: int) -> None:
+        self.last_call_at = monotonic()
+        self.tailer.remember_payload(fields[2], fields[7])
+        silence = None if len(fields[7]) > LARGE_PAYLOAD_BYTES else self.deferred_calls.answer_silently(fields)
+        if silence is not None:
+            self.answered_count += 1
+            client.send(wire.encode_reply(wire.ANSWER, 0, 0, silence), last=True)
+            self.reaper.record_caller(fields[2], fields[9])
+        elif client.has_hung_up:
+            client.close()  # it had to wait for too long, and has itself answered by now
+        elif not self._has_same_isolation(pid):
+            client.send(wire.encode_reply(wire.COLD, 0), last=True)
+        else:
+            SocketCall(self, client, connection.parse_request(fields), pid).start()
+            self.reaper.record_caller(fields[2], fields[9])
+
+
+def _log_error(problem: Exception) -> None:
+    log.write(f"daemon: {log.format_trace(problem)}")
+
+
+def _open_listener(socket_path: Path) -> socket.socket:
+    socket_path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    old_umask = os.umask(0o077)
+    try:
+        listener.bind(str(socket_path))
+    finally:
+        os.umask(old_umask)
+    listener.listen(1024)
+    listener.settimeout(0)
+    return listener

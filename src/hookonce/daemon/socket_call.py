@@ -1,0 +1,242 @@
+"""Call on the Unix socket: acknowledged, run as a task or in a forked child, answered, and cleaned up.
+
+A large payload is handled by a forked child of the daemon, so that other callers do not wait for it.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from time import CLOCK_BOOTTIME, clock_gettime_ns, monotonic
+from typing import Protocol
+
+from msgspec import structs
+
+from hookonce.base import process_info, wire
+from hookonce.base.event_loop import READ, EventLoop
+from hookonce.daemon import connection
+from hookonce.daemon.connection import ClientConnection, ClientRequest
+from hookonce.daemon.dedup_cache import DedupCache
+from hookonce.daemon.denied_files import DeniedFileWatcher
+from hookonce.daemon.task import CallTask
+from hookonce.dispatch import context, dedup, dispatcher
+from hookonce.dispatch.context import CallContext
+from hookonce.dispatch.fail_mode import encode_reply
+from hookonce.handlers.operation import run_blocking
+from hookonce.handlers.supervise.watchdog import close_inherited_fds, fork
+from hookonce.model import Reply
+from hookonce.store.spool.journal import SpoolJournal
+
+LARGE_PAYLOAD_BYTES = 1 << 19  # bytes of a payload; reading so many takes longer than others should wait
+_WAITPID_POLL_S = 0.01  # seconds between two looks, where a process cannot be waited for
+
+
+class ForkedCall:
+    """A call that a forked child of the daemon answers on the client's own socket."""
+
+    def __init__(self, loop: EventLoop, on_exit: Callable[[bool], object]) -> None:
+        """Prepare; `on_exit` is called with whether the child has answered."""
+        self._loop, self._on_exit, self._pid = loop, on_exit, 0
+        self.is_over = False
+
+    def start(self, request: ClientRequest, call_context: CallContext, client_fd: int) -> None:
+        """Fork, and let the child answer on the client's descriptor."""
+        started_at = monotonic()
+        try:
+            self._pid = fork()
+        except OSError:  # there is no room for it; the client goes on without us
+            self._finish(1)
+            return
+        if self._pid == 0:
+            _run_child(request, call_context, client_fd, started_at)
+        try:
+            pidfd = os.pidfd_open(self._pid)
+        except (OSError, AttributeError):
+            self._loop.call_at(monotonic() + _WAITPID_POLL_S, self._poll_exit)
+        else:
+            self._loop.watch_fd(pidfd, READ, lambda _: self._handle_exit(pidfd))
+
+    def cancel(self) -> None:
+        """Kill the child: nobody waits for its answer, and its hooks end with it."""
+        if self._pid and not self.is_over:
+            self.is_over = True
+            with suppress(OSError):
+                os.kill(self._pid, signal.SIGKILL)
+
+    def _poll_exit(self) -> None:
+        pid, exit_status = os.waitpid(self._pid, os.WNOHANG)
+        if pid:
+            self._finish(exit_status)
+        else:
+            self._loop.call_at(monotonic() + _WAITPID_POLL_S, self._poll_exit)
+
+    def _handle_exit(self, pidfd: int) -> None:
+        self._loop.remove_fd(pidfd)
+        os.close(pidfd)
+        self._finish(os.waitpid(self._pid, 0)[1])
+
+    def _finish(self, exit_status: int) -> None:
+        if not self.is_over:
+            self.is_over = True
+            self._on_exit(exit_status == 0)
+
+
+def _run_child(request: ClientRequest, call_context: CallContext, client_fd: int, started_at: float) -> None:
+    """Whole life of the child; it never returns into the daemon."""
+    exit_code = 1
+    try:
+        os.setsid()
+        close_inherited_fds({client_fd})
+        reply = run_blocking(dispatcher.handle_call(request.argv, request.stdin, call_context, request.id, started_at))
+        frame = wire.encode_reply(
+            wire.ANSWER, 0, reply.code, encode_reply(reply), reply.stderr.encode(errors="replace")
+        )
+        os.set_blocking(client_fd, True)
+        while frame:
+            frame = frame[os.write(client_fd, frame) :]
+        exit_code = 0
+    finally:
+        os._exit(exit_code)
+
+
+_HANGUP_POLL_S = 0.1  # seconds between two looks at a client that has hung up
+_FORGET_POLL_S, _MAX_FORGET_POLLS = (
+    0.5,
+    20,
+)  # seconds until somebody who is still there is looked for again, and how often
+_NS_PER_S = 1_000_000_000
+
+
+class DaemonServices(Protocol):
+    """The services of the daemon that a call needs."""
+
+    loop: EventLoop
+    journal: SpoolJournal
+    dedup_cache: DedupCache
+    denied_files: DeniedFileWatcher
+    answered_count: int
+    active_calls: int
+
+
+class SocketCall:
+    """One call of a client: its request, its process, and the task that answers it."""
+
+    def __init__(self, services: DaemonServices, client: ClientConnection, request: ClientRequest, pid: int) -> None:
+        """The call counts as started when the client's process did."""
+        self._services, self._client, self._request, self._pid = services, client, request, pid
+        self._started_at = monotonic() - process_info.process_age_s(pid)
+        self._task: CallTask | ForkedCall | None = None
+        self._is_waiting = False  # for a hook, or for a copy of us
+
+    def start(self) -> None:
+        """Acknowledge the call, and run it once all callers that came meanwhile are acknowledged too."""
+        services, request = self._services, self._request
+        services.active_calls += 1
+        call_context = CallContext(
+            environment=request.environment,
+            cwd=request.cwd,
+            umask=request.umask,
+            pid=self._pid,
+            spool=services.journal,
+            dedup_store=services.dedup_cache,
+            is_long_lived=True,
+            on_record=services.denied_files.watch_record,
+        )
+        is_large = len(request.stdin) > LARGE_PAYLOAD_BYTES
+        # To read a large payload for what is said too late is the very work that others should not wait for.
+        self._send_ack(call_context, b"" if is_large else request.stdin)
+        services.loop.call_soon(lambda: self._run(call_context, is_large=is_large))
+
+    def _run(self, call_context: CallContext, *, is_large: bool) -> None:
+        if not self._client.is_open:
+            self._services.active_calls -= 1  # nobody waits, and nothing has begun
+        elif is_large:
+            self._run_forked(call_context)
+        else:
+            self._run_task(call_context)
+
+    def _run_task(self, call_context: CallContext) -> None:
+        request, services = self._request, self._services
+        task = dispatcher.handle_call(request.argv, request.stdin, call_context, request.id, self._started_at)
+        self._task = call_task = CallTask(services.loop, task, self._finish)
+        call_task.resume()
+        if not call_task.is_over:
+            self._is_waiting, self._client.on_close = True, self._handle_hangup
+            services.dedup_cache.flush()
+            dispatcher.refresh_client_files()  # while hooks run nobody waits; and one that has to be asked is known before it can be lost
+
+    def _run_forked(self, call_context: CallContext) -> None:
+        """Fork for a large payload; the child works with files, as a one-shot process does."""
+        request, client = self._request, self._client
+        self._services.dedup_cache.flush()
+        self._task = forked_call = ForkedCall(
+            self._services.loop, lambda has_answered: self._finish_forked(has_answered=has_answered)
+        )
+        self._is_waiting, client.on_close = True, self._handle_hangup
+        oneshot_context = context.oneshot_context(request.environment)
+        call_context = structs.replace(
+            call_context, spool=oneshot_context.spool, dedup_store=oneshot_context.dedup_store
+        )
+        forked_call.start(request, call_context, client.socket.fileno())
+
+    def _send_ack(self, call_context: CallContext, raw: bytes) -> None:
+        """Send the acknowledgement with the deadline and the reply to use if we never answer."""
+        remaining_s = dispatcher.call_timeout_s(self._request.argv) - (monotonic() - self._started_at)
+        deadline_ns = clock_gettime_ns(CLOCK_BOOTTIME) + max(int(remaining_s * _NS_PER_S), 0)
+        self._client.send(
+            _encode_reply(wire.ACK, deadline_ns, dispatcher.timeout_reply(self._request.argv, raw, call_context))
+        )
+
+    def _finish_forked(self, *, has_answered: bool) -> None:
+        self._count_answer()
+        self._client.on_close = self._schedule_forget if has_answered else None
+        if has_answered:
+            self._client.wait_for_hangup()
+        else:
+            self._client.close()
+
+    def _finish(self, reply: Reply | None) -> None:
+        self._count_answer()
+        client = self._client
+        if reply is None:
+            client.close()
+        elif not self._is_waiting:  # it was answered at once, and no hook has run
+            client.send(_encode_reply(wire.ANSWER, 0, reply), last=True)
+        else:
+            self._services.dedup_cache.flush()
+            client.on_close = self._schedule_forget
+            client.send(_encode_reply(wire.ANSWER, 0, reply))
+            client.wait_for_hangup()
+
+    def _count_answer(self) -> None:
+        self._services.active_calls -= 1
+        self._services.answered_count += 1
+
+    def _schedule_forget(self) -> None:
+        self._services.loop.call_at(monotonic() + _HANGUP_POLL_S, self._forget_call)
+
+    def _forget_call(self, polls: int = _MAX_FORGET_POLLS) -> None:
+        """Forget the call once its client has exited; one that stays reads the answer from its file."""
+        if not connection.is_process_alive(self._pid):
+            dedup.remove_claim(self._request.id)
+        elif polls:
+            self._services.loop.call_at(monotonic() + _FORGET_POLL_S, lambda: self._forget_call(polls - 1))
+
+    def _handle_hangup(self) -> None:
+        """Handle a client that hung up. If it was killed, so are its hooks.
+
+        If it still runs, it has waited too long for the acknowledgement and reads the hooks' answer from the file that we
+        write: the hooks run on, because nobody may run them a second time.
+        """
+        if self._task is None or self._task.is_over:
+            return
+        if connection.is_process_alive(self._pid):
+            self._services.loop.call_at(monotonic() + _HANGUP_POLL_S, self._handle_hangup)
+            return
+        self._services.active_calls -= 1
+        self._task.cancel()
+        dedup.remove_claim(self._request.id)
+
+
+def _encode_reply(kind: int, deadline_ns: int, reply: Reply) -> bytes:
+    return wire.encode_reply(kind, deadline_ns, reply.code, encode_reply(reply), reply.stderr.encode(errors="replace"))

@@ -1,0 +1,317 @@
+"""Background store writer: moves records from journal and spool into the store while no caller waits.
+
+Also signs checkpoints, applies retention in small steps, and flushes on demand before somebody queries the store.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from threading import Thread
+from time import monotonic
+from typing import Protocol
+
+from hookonce.base import settings
+from hookonce.base.event_loop import EventLoop
+from hookonce.daemon.deferred import DeferredCalls
+from hookonce.errors import HookonceError
+from hookonce.model import Object
+from hookonce.secrets import log
+from hookonce.sessions.recorder import Recorder, RecordListener, SessionKey
+from hookonce.store import database
+from hookonce.store.database import WalCheckpointer
+from hookonce.store.entry import StoreEntry
+from hookonce.store.integrity.checkpoint import CHECKPOINT_INTERVAL_ROWS, sign_checkpoint
+from hookonce.store.maintenance import retention
+from hookonce.store.spool.journal import SpoolJournal
+from hookonce.store.writer import Writer
+
+_RETENTION_STEP_INTERVAL_S = 0.1  # seconds between two steps
+_RETENTION_RETRY_S = 5.0  # seconds until a store that could not be written is tried again
+RunWithRecorder = Callable[[Callable[[Recorder], object]], bool]
+
+
+class RetentionRunner:
+    """Retention in the daemon: expired rows are found on a thread and removed in small steps on the loop."""
+
+    def __init__(self, loop: EventLoop, run_with_recorder: RunWithRecorder) -> None:
+        """`run_with_recorder` does something with the store, and says whether it could."""
+        self._loop, self._run_with_recorder = loop, run_with_recorder
+        self._thread: Thread | None = None
+        self._last_row = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether rows may still have to be removed."""
+        return self._thread is not None
+
+    def start(self) -> None:
+        """Start a retention pass; invalid settings remove nothing."""
+        if self._thread is None and _is_retention_enabled():
+            self._thread = Thread(target=self._find_expired, name="forget", daemon=True)
+            self._thread.start()
+            self._schedule_step(_RETENTION_STEP_INTERVAL_S)
+
+    def _find_expired(self) -> None:
+        """The scan of all rows takes long, but holds no write lock."""
+        try:
+            with closing(database.connect_reader()) as connection:
+                self._last_row = retention.find_expired_seq(connection)
+        except (sqlite3.Error, OSError, HookonceError) as problem:  # the next time
+            log.write(f"daemon: what is too old could not be found: {log.safe_message(problem)}")
+
+    def _schedule_step(self, seconds: float) -> None:
+        self._loop.call_at(monotonic() + seconds, partial(self._loop.call_idle, self._run_step))
+
+    def _run_step(self) -> None:
+        if self._thread is not None and self._thread.is_alive():
+            self._schedule_step(_RETENTION_STEP_INTERVAL_S)
+            return
+        removals: list[object] = []
+        if not self._run_with_recorder(
+            lambda recorder: removals.append(retention.remove_batch(recorder.writer.connection, self._last_row))
+        ):
+            self._schedule_step(_RETENTION_RETRY_S)
+        elif removals[0] is not None:
+            self._schedule_step(_RETENTION_STEP_INTERVAL_S)
+        else:
+            self._thread, self._last_row = None, 0
+
+
+def _is_retention_enabled() -> bool:
+    try:
+        return retention.has_retention_limit()
+    except HookonceError as problem:
+        log.write(f"daemon: nothing is removed: {problem}")
+        return False
+
+
+_QUIET_PERIOD_S = (
+    0.25  # seconds without a record after which they are kept: who comes through a second door adds to the first
+)
+_MAX_PENDING_AGE_S = 1.0  # seconds after which they are kept all the same
+_MAX_BUSY_DELAY_S = 5.0  # and though calls come one after the other
+_BATCH_ROWS = 16  # records in one turn of the loop
+_BUSY_RETRY_S = 0.02  # seconds for which we make room for those who call
+_MAX_SPOOL_FILES = 16  # of others, as above
+_SHUTDOWN_BATCH_ROWS = 512  # records at once when nobody is there any more
+_LOCK_TIMEOUT_S = 0.02  # seconds that others may keep us waiting
+_STORE_RETRY_S = 5.0  # seconds until a store that could not be written is tried again
+_RETENTION_INTERVAL_S = 3600.0  # seconds between two looks for what is too old
+_SIGN_INTERVAL_S = 60.0  # seconds after which what is new is signed
+_END_TYPES = frozenset({"session_end"})
+_STORE_ERRORS = (sqlite3.Error, OSError, HookonceError)
+
+
+class BackgroundStoreWriter:
+    """Writer of all entries that are in the journal and not in the store yet."""
+
+    def __init__(self, loop: EventLoop, journal: SpoolJournal, is_busy: Callable[[], bool] = lambda: False) -> None:
+        """The store is opened when there is something to write."""
+        self._loop, self._journal, self._is_busy = loop, journal, is_busy
+        self._pending: dict[str, StoreEntry] = {}
+        self._first_pending_at = self._last_pending_at = self._last_sign_at = monotonic()
+        self._last_retention_at = 0.0  # when we last looked for what is too old
+        self._recorder: Recorder | None = None
+        self._tidier, self._retention = WalCheckpointer(), RetentionRunner(loop, self.run_with_recorder)
+        self.listener: RecordListener | None = None
+        self.on_close: Callable[[Recorder], object] = lambda _: None  # has something to keep before we go
+        self._is_scheduled, self._unsigned_rows, self._has_session_end = False, 0, False
+        self._open_inode = 0  # of the database that is open
+        self.stored_count, self.problem = 0, None  # type: tuple[int, str | None]
+        self.on_stored: Callable[[list[StoreEntry]], object] = lambda _: None  # is told what was kept of our own calls
+        journal.on_record, journal.on_forget = self._add, lambda event: self._pending.pop(event, None)
+        journal.on_rotate = self._handle_rotation
+
+    def _add(self, entry: StoreEntry) -> None:
+        self._last_pending_at = monotonic()
+        if not self._pending:
+            self._first_pending_at = self._last_pending_at
+        self._pending[entry.record.event.id] = entry
+        self._has_session_end |= entry.record.event.type in _END_TYPES
+        self._schedule(_QUIET_PERIOD_S)
+
+    def _handle_rotation(self) -> None:
+        """A journal file is full and others will ingest it; while the store fails, pending entries are dropped here."""
+        if self.problem is not None:
+            self._pending.clear()
+
+    def _schedule(self, seconds: float) -> None:
+        if not self._is_scheduled:
+            self._is_scheduled = True
+            self._loop.call_at(monotonic() + seconds, self._check_pending)
+
+    def _check_pending(self) -> None:
+        self._is_scheduled = False
+        now = monotonic()
+        if self._pending and (
+            now - self._last_pending_at >= _QUIET_PERIOD_S or now - self._first_pending_at > _MAX_PENDING_AGE_S
+        ):
+            self._loop.call_idle(self._commit_if_idle)
+        elif self._pending:
+            self._schedule(_QUIET_PERIOD_S)
+
+    def _commit_if_idle(self) -> None:
+        """Store a batch unless calls come in; the journal is restarted when everything is stored."""
+        if self._is_busy() and monotonic() - self._first_pending_at < _MAX_BUSY_DELAY_S:
+            self._schedule(_BUSY_RETRY_S)
+            return
+        self._commit_batch()
+
+    def _commit_batch(self) -> None:
+        batch = list(self._pending.values())[:_BATCH_ROWS]
+        if not batch or not self._run_safely(lambda recorder: self._store_batch(recorder, batch)):
+            return
+        if self._pending:
+            self._loop.call_idle(self._commit_if_idle)
+        else:
+            self._journal.truncate()
+
+    @property
+    def is_flushed(self) -> bool:
+        """Whether everything is stored, or nothing can be stored now."""
+        return not self._pending or self.problem is not None
+
+    def flush_batch(self) -> None:
+        """Store one batch now."""
+        if not self.is_flushed:
+            self._commit_batch()
+
+    def _store_batch(self, recorder: Recorder, batch: list[StoreEntry]) -> None:
+        """Store a batch, after what others have spooled: a session's start may be there."""
+        new_rows = recorder.ingest_spool(_MAX_SPOOL_FILES).new_records + recorder.record(batch)
+        self._unsigned_rows += new_rows
+        self._tidier.count_rows(new_rows)
+        self.stored_count += len(batch)
+        self._journal.confirm_stored(entry.record.event.id for entry in batch)
+        for entry in batch:
+            self._pending.pop(entry.record.event.id, None)
+        self.on_stored(batch)
+
+    def maintain(self) -> None:
+        """Periodic maintenance: ingest the spool, sign, apply retention."""
+        self._journal.refresh()
+        if settings.records() or database.database_file().exists():  # who wants no record has none made
+            self._run_safely(self._maintain_store)
+
+    def _maintain_store(self, recorder: Recorder) -> None:
+        ingestion = recorder.ingest_spool(_MAX_SPOOL_FILES)
+        self._unsigned_rows += ingestion.new_records
+        self._tidier.count_rows(ingestion.new_records)
+        if ingestion.new_records:
+            self._loop.call_idle(self.maintain)
+        if monotonic() - self._last_retention_at > _RETENTION_INTERVAL_S:
+            self._last_retention_at = monotonic()
+            self._retention.start()
+        is_sign_due = (
+            self._has_session_end
+            or self._unsigned_rows >= CHECKPOINT_INTERVAL_ROWS
+            or monotonic() - self._last_sign_at > _SIGN_INTERVAL_S
+        )
+        if self._unsigned_rows and is_sign_due and not self._pending:
+            sign_checkpoint(recorder.writer.connection)
+            self._unsigned_rows, self._has_session_end, self._last_sign_at = 0, False, monotonic()
+
+    def run_with_recorder(self, work: Callable[[Recorder], object]) -> bool:
+        """Run a function with the recorder; whether the store could be used. The newest entries may still be pending."""
+        return self._run_safely(work)
+
+    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells: bool) -> bool:
+        """Store the end of a session if it has one by now and none of its entries is pending; whether it is over."""
+        results: list[tuple[bool, int]] = []
+        pending_events = (entry.record.event for entry in self._pending.values())
+        if any((event.agent, event.session) == key for event in pending_events):
+            return False
+        self.run_with_recorder(
+            lambda recorder: results.append(recorder.end_session(key, now=now, is_gone=is_gone, tells_end=tells))
+        )
+        is_over, new_rows = results[0] if results else (False, 0)
+        self._unsigned_rows, self._has_session_end = (
+            self._unsigned_rows + new_rows,
+            self._has_session_end or new_rows > 0,
+        )
+        return is_over
+
+    def close(self) -> None:
+        """Store and sign everything that is pending, and close the store."""
+        while self._pending and self._run_safely(self._store_shutdown_batch):
+            pass
+        if not self._pending:
+            self._journal.truncate()
+            self._run_safely(self.on_close)
+        if self._unsigned_rows:
+            self._run_safely(lambda recorder: sign_checkpoint(recorder.writer.connection))
+        self._tidier.close()
+        if self._recorder is not None:
+            self._recorder.writer.close()
+
+    def _store_shutdown_batch(self, recorder: Recorder) -> None:
+        self._store_batch(recorder, list(self._pending.values())[:_SHUTDOWN_BATCH_ROWS])
+
+    def _run_safely(self, work: Callable[[Recorder], object]) -> bool:
+        """Run a function with the recorder; on errors nothing is lost (the journal has it), and it is tried again."""
+        try:
+            if (
+                self._recorder is not None and self._open_inode != _database_inode()
+            ):  # somebody has put another in its place
+                self._recorder.writer.close()
+                self._recorder = None
+            if self._recorder is None:
+                writer = Writer(durability=settings.durability(), lock_timeout_s=_LOCK_TIMEOUT_S)
+                self._recorder = Recorder(writer, self.listener)
+                self._open_inode = _database_inode()
+            work(self._recorder)
+        except _STORE_ERRORS as problem:
+            if self.problem is None:
+                log.write(f"daemon: the store cannot be written, records stay in the spool: {problem}")
+            self.problem = str(problem)
+            self._schedule_reopen()
+            return False
+        self.problem = None
+        return True
+
+    def _schedule_reopen(self) -> None:
+        if self._recorder is not None:
+            self._recorder.writer.close()
+            self._recorder = None
+        self._last_pending_at = monotonic()
+        self._schedule(_STORE_RETRY_S)
+
+    def status(self) -> Object:
+        """The store's part of the status report."""
+        return {"kept": self.stored_count, "waiting": len(self._pending), "problem": self.problem}
+
+
+def _database_inode() -> int:
+    try:
+        return database.database_file().stat().st_ino
+    except OSError:
+        return 0
+
+
+_FLUSH_TIMEOUT_S = 0.25  # seconds; who looks does not wait for much longer
+
+
+class FlushServices(Protocol):
+    """The services that a flush needs."""
+
+    loop: EventLoop
+    deferred_calls: DeferredCalls
+    store_writer: BackgroundStoreWriter
+
+
+def flush_then(services: FlushServices, on_flush: Callable[[], object]) -> None:
+    """Flush deferred calls and pending entries, then call a function; agents that call meanwhile come first."""
+    deadline = monotonic() + _FLUSH_TIMEOUT_S
+
+    def flush_step() -> None:
+        if monotonic() > deadline or (services.deferred_calls.is_flushed and services.store_writer.is_flushed):
+            on_flush()
+            return
+        if services.deferred_calls.is_flushed:
+            services.store_writer.flush_batch()
+        else:
+            services.deferred_calls.flush()
+        services.loop.call_idle(flush_step)
+
+    flush_step()

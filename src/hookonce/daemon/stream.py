@@ -1,0 +1,129 @@
+"""Buffered non-blocking stream over a socket: reads, writes, one deadline, and a callback on close."""
+
+import socket
+from collections.abc import Callable
+from time import monotonic
+
+from hookonce.base.event_loop import READ, WRITE, EventLoop, Timer
+
+_CHUNK_BYTES = 1 << 18
+IO_TIMEOUT_S = 10.0  # seconds for somebody who neither says all there is to say nor listens
+
+
+class BufferedStream:
+    """A non-blocking socket on the event loop; `on_close` is called once at its close. Subclasses take the input."""
+
+    def __init__(self, loop: EventLoop, sock: socket.socket) -> None:
+        """Nothing is read before `handle_ready` or `wait_for`."""
+        self.socket, self.loop = sock, loop
+        self.on_close: Callable[[], object] | None = None
+        self._write_buffer, self._mask, self._closes_after_write = b"", 0, False
+        self._timer: Timer | None = None
+        self._timer_at = self._deadline = 0.0  # when the timer rings, and when we have waited long enough; 0: never
+
+    def feed(self, chunk: bytes) -> None:
+        """Take input."""
+        raise NotImplementedError
+
+    def handle_ready(self, mask: int = READ) -> None:
+        """Read or write what is possible now, else wait for it."""
+        if mask & WRITE:
+            self._flush()
+        if mask & ~WRITE and self.is_open:
+            self._receive()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the socket is open, as far as we know."""
+        return self.socket.fileno() >= 0
+
+    def _receive(self) -> None:
+        try:
+            chunk = self.socket.recv(_CHUNK_BYTES)
+        except BlockingIOError:
+            self.wait_for(READ)
+            return
+        except OSError:
+            chunk = b""
+        if chunk:
+            self.feed(chunk)
+        else:
+            self.close()
+
+    def send(self, data: bytes, *, last: bool = False) -> None:
+        """Send data; after the `last` data the stream is finished."""
+        self._write_buffer, self._closes_after_write = self._write_buffer + data, last
+        self._flush()
+
+    def _flush(self) -> None:
+        try:
+            sent_bytes = self.socket.send(self._write_buffer) if self._write_buffer else 0
+        except BlockingIOError:
+            sent_bytes = 0
+        except OSError:
+            self.close()
+            return
+        self._write_buffer = self._write_buffer[sent_bytes:]
+        if self._write_buffer:
+            self.wait_for(READ | WRITE)
+        elif self._closes_after_write:
+            self.finish()
+        else:
+            self.clear_deadline()
+            self.watch(READ)
+
+    def finish(self) -> None:
+        """Everything was sent: close."""
+        self.close()
+
+    def wait_for(self, mask: int, seconds: float = IO_TIMEOUT_S) -> None:
+        """Wait for events until a deadline; a deadline that is already running is kept."""
+        self.watch(mask)
+        if not self._deadline:
+            self._deadline = monotonic() + seconds
+            self._set_timer()
+
+    def _set_timer(self) -> None:
+        """One timer serves many waits: a connection of a thousand requests must not leave a thousand timers."""
+        if self._timer is not None and self._timer_at <= self._deadline:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer, self._timer_at = self.loop.call_at(self._deadline, self._handle_timer), self._deadline
+
+    def _handle_timer(self) -> None:
+        self._timer = None
+        if self._deadline and self._deadline <= monotonic():
+            self.close()
+        elif self._deadline:
+            self._set_timer()
+
+    def watch(self, mask: int) -> None:
+        """Set the events to wait for."""
+        if self._mask == 0:
+            self.loop.watch_fd(self.socket.fileno(), mask, self.handle_ready)
+        elif self._mask != mask:
+            self.loop.modify_fd(self.socket.fileno(), mask)
+        self._mask = mask
+
+    def pause(self) -> None:
+        """Wait for no events, not even for a hangup."""
+        if self._mask:
+            self.loop.remove_fd(self.socket.fileno())
+        self._mask = 0
+
+    def clear_deadline(self) -> None:
+        """Clear the deadline."""
+        self._deadline = 0.0
+
+    def close(self) -> None:
+        """Close the socket and call `on_close` once."""
+        if not self.is_open:
+            return
+        self.pause()
+        self.socket.close()
+        if self._timer is not None:
+            self._timer.cancel()
+        on_close, self.on_close = self.on_close, None
+        if on_close is not None:
+            on_close()

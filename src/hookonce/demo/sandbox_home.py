@@ -1,0 +1,105 @@
+"""Sandbox home: a directory with hookonce and its own daemon, for a demo, a proof or a benchmark."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from shutil import rmtree
+
+from hookonce.base.jsontext import dump
+from hookonce.base.runtime_dir import fallback_location, runtime_dir_name, shared_locations
+from hookonce.client import daemon_endpoints
+from hookonce.errors import HookonceError
+from hookonce.model import Object
+
+AGENT, EVENT = "claude-code", "PreToolUse"
+_DAEMON_TIMEOUT_S = 5.0  # seconds for a daemon to come or go
+_POLL_INTERVAL_S = 0.05
+_ELF_MAGIC = b"\x7fELF"
+
+
+class SandboxHome:
+    """A home directory, its client, and its daemon."""
+
+    def __init__(
+        self, path: Path, hooks: list[Object] | None = None, install: tuple[str, ...] = (AGENT,), **variables: str
+    ) -> None:
+        """Install there, with these hooks in the user's manifest; `install` is what the command is told."""
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+        if hooks is not None:
+            _write_manifest(path / ".config" / "hookonce", hooks)
+        command = [sys.executable, "-m", "hookonce", "install", *install]
+        python_path = {"PYTHONPATH": path_value} if (path_value := os.environ.get("PYTHONPATH")) else {}
+        process = subprocess.run(  # noqa: S603  our own command
+            command, env=self.environment() | python_path | variables, capture_output=True, check=False, text=True
+        )
+        if process.returncode:
+            raise HookonceError(
+                f"hookonce cannot be installed in a home that was made for it: {process.stderr.strip()}"
+            )
+
+    def environment(self) -> dict[str, str]:
+        """The environment of calls in this home."""
+        return {"HOME": str(self.path), "PATH": "/usr/local/bin:/usr/bin:/bin"}
+
+    @property
+    def client(self) -> Path:
+        """The command in the agent's configuration."""
+        return self.path / ".local/share/hookonce/bin/hookonce-on"
+
+    def is_native(self) -> bool:
+        """Whether the client is machine code."""
+        return self.client.read_bytes()[: len(_ELF_MAGIC)] == _ELF_MAGIC
+
+    def command_line(self, client: Path | None = None) -> list[str]:
+        """The command line with which the agent calls the client."""
+        return [str(client or self.client), AGENT, EVENT, "--via", f"{AGENT}/user"]
+
+    def runtime_dir(self) -> Path:
+        """Its runtime directory."""
+        data = self.path / ".local/share/hookonce"
+        candidates = [
+            folder / runtime_dir_name(self.path, data)
+            for folder in (*shared_locations(os.getuid()), fallback_location(data))
+        ]
+        return next((folder for folder in candidates if folder.is_dir()), candidates[-1])
+
+    def status(self) -> Object | None:
+        """The daemon's status; None if there is none."""
+        return daemon_endpoints.query_status(timeout_s=_DAEMON_TIMEOUT_S, socket_file=self.runtime_dir() / "socket")
+
+    def start_daemon(self) -> Object | None:
+        """Call once, so that a daemon is started, and wait for it."""
+        deadline = time.monotonic() + _DAEMON_TIMEOUT_S
+        while (status_reply := self.status()) is None and time.monotonic() < deadline:
+            subprocess.run(  # noqa: S603  our own client
+                self.command_line(), env=self.environment(), input=b"{}", capture_output=True, check=False
+            )
+            time.sleep(_POLL_INTERVAL_S)
+        return status_reply
+
+    def stop_daemon(self) -> None:
+        """Stop the daemon, and delete what it has outside of the home."""
+        if (status_reply := self.status()) is not None:
+            _stop_process(status_reply["pid"])
+        rmtree(self.runtime_dir(), ignore_errors=True)
+
+
+def _write_manifest(folder: Path, hooks: list[Object]) -> None:
+    folder.mkdir(parents=True)
+    (folder / "hooks.json").write_bytes(dump({"spec": "hooks/0.1", "hooks": hooks}))
+
+
+def _stop_process(pid: int) -> None:
+    """Waits until the daemon is gone; it is nobody's child."""
+    deadline = time.monotonic() + _DAEMON_TIMEOUT_S
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+        while time.monotonic() < deadline:
+            os.kill(pid, 0)
+            time.sleep(_POLL_INTERVAL_S)
+        os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,1 @@
+"""Checks behind `doctor`, `check` and `try`."""

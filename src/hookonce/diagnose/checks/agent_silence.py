@@ -1,0 +1,101 @@
+"""Check for silent agents: our entry is there, the transcripts grow, and no event comes."""
+
+import os
+import sqlite3
+from collections.abc import Mapping
+from heapq import heappop, heappush
+from pathlib import Path
+
+from msgspec import Struct
+
+from hookonce.base import times
+from hookonce.configure import journal
+from hookonce.configure.locations import ConfigRoots
+from hookonce.configure.status import InstallStatus
+from hookonce.dispatch.pause import is_paused
+from hookonce.errors import HookonceError
+from hookonce.model import Agent
+from hookonce.store.spool.overlay import last_call_time
+
+_CALLING_STATES = frozenset({"installed", "partly", "outdated"})
+_SLACK_S = 300  # seconds by which a transcript may be ahead of what we are told
+_MAX_ENTRIES = 4000  # files and folders that are looked at
+
+
+class AgentSilence(Struct, frozen=True, kw_only=True):
+    """Since when nothing comes from an agent: its last call, or the installation; and the file that grew since."""
+
+    agent: str
+    since: str
+    grew: str
+    path: str
+
+
+def detect_silence(
+    agent: Agent, status: InstallStatus, roots: ConfigRoots, environment: Mapping[str, str]
+) -> AgentSilence | None:
+    """Whether an agent works without calling us; only of one that would have to report everything, in all projects."""
+    scope = next((scope for scope in status.scopes if scope.scope == "user" and scope.state in _CALLING_STATES), None)
+    if agent.transcripts is None or scope is None or is_paused():
+        return None
+    default_folder, suffix, folder_variables = agent.transcripts
+    newest = _newest_file(_transcript_folder(roots.home / default_folder, folder_variables, environment), suffix)
+    if newest is None:
+        return None
+    try:
+        last = max(_install_time(Path(scope.path)), last_call_time(agent.name) or 0.0)
+    except (sqlite3.Error, OSError, HookonceError):
+        return None  # the record cannot be read, and that is told where it is told of
+    moment, path = newest
+    if moment - last <= _SLACK_S:
+        return None
+    return AgentSilence(agent=agent.name, since=_time_text(last), grew=_time_text(moment), path=path)
+
+
+def describe_silence(quiet_agent: AgentSilence) -> str:
+    """What to say of it, and what to do."""
+    sentence = f"silent since {quiet_agent.since}: it works ({quiet_agent.path} has grown at {quiet_agent.grew}), and no event comes from it"
+    return f"{sentence}; hookonce prove {quiet_agent.agent} --only here tries its hooks"
+
+
+def _transcript_folder(
+    default_folder: Path, folder_variables: Mapping[str, str], environment: Mapping[str, str]
+) -> Path:
+    folders = (Path(environment[name], inside) for name, inside in folder_variables.items() if environment.get(name))
+    return next(folders, default_folder)
+
+
+def _install_time(path: Path) -> float:
+    """Where the journal has no time, that of the file."""
+    journal_time = times.to_seconds(journal.first_written_at(path) or "")
+    return path.stat().st_mtime if journal_time is None else journal_time
+
+
+def _newest_file(folder: Path, suffix: str) -> tuple[float, str] | None:
+    """Folders that were changed last come first; of very many entries not all are looked at."""
+    newest: tuple[float, str] | None = None
+    remaining, queue = _MAX_ENTRIES, [(0.0, str(folder))]
+    while queue and remaining > 0:
+        for entry in _scan_folder(heappop(queue)[1])[:remaining]:
+            remaining -= 1
+            try:
+                modified_at = entry.stat(follow_symlinks=False).st_mtime
+                if entry.is_dir(follow_symlinks=False):
+                    heappush(queue, (-modified_at, entry.path))
+                elif entry.name.endswith(suffix) and (newest is None or modified_at > newest[0]):
+                    newest = modified_at, entry.path
+            except OSError:
+                continue  # just taken away
+    return newest
+
+
+def _scan_folder(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _time_text(moment: float) -> str:
+    return times.from_seconds(moment) or times.EPOCH_TEXT

@@ -1,0 +1,192 @@
+"""Checks of handlers: whether a program, server, model, function or module could run. Nothing is started."""
+
+import ast
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from shlex import split
+from shutil import which
+
+from hookonce.base import paths
+from hookonce.base.regular_files import read_regular_file
+from hookonce.dispatch import module_hook
+from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of
+from hookonce.dispatch.select import SelectedHook
+from hookonce.errors import HookonceError
+from hookonce.handlers import prompt
+from hookonce.handlers.command import CommandOperation, ProcessContext
+from hookonce.handlers.http import build_http_operation
+from hookonce.manifest.discover import PROJECT_FOLDER, Scope
+from hookonce.manifest.load import parse_hook
+from hookonce.model import Handler, Hook, Object, Problem
+from hookonce.vocabulary.names import suggest_name
+
+
+def command_faults(command: str, scope: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with the first word of a command, as a kind and a sentence."""
+    word = _program_word(command)
+    if "/" in word and not word.startswith("/"):
+        if scope == "user":
+            yield "relative", "has a relative path, which depends on where the agent was started"
+    elif word.startswith("/") and not Path(word).exists():
+        yield "missing", f"cannot run: {word} does not exist"
+    elif word and "/" not in word and which(word) is None and word not in _SHELL_WORDS:
+        yield "missing", f"cannot run: there is no program {word} on the path"
+
+
+def _program_word(command: str) -> str:
+    """The first word, unless a shell would expand or assign it."""
+    try:
+        words = split(command)
+    except ValueError:
+        words = []
+    word = words[0] if words else ""
+    if any(letter in word for letter in "$`=(&|;"):
+        return ""
+    return str(paths.home() / word[2:]) if word.startswith("~/") else word
+
+
+_SHELL_WORDS = frozenset(
+    {"test", "[", ":", "echo", "printf", "read", "exit", "true", "false", "cd", "export", "set"}
+) | {
+    *(
+        "!",
+        "[[",
+        "(",
+        "function",
+        "time",
+        "if",
+        "for",
+        "while",
+        "until",
+        "case",
+        "{",
+        "exec",
+        ".",
+        "eval",
+        "command",
+        "trap",
+        "ulimit",
+        "umask",
+    )
+}
+
+
+def resolve_command(folder: Path, hook: Hook, scope: Scope) -> str:
+    """The command of a manifest's hook, its script as a whole path; empty for what is no command."""
+    if hook.handler.type != "command":
+        return ""
+    return command_of(SelectedHook(hook=hook, scope=scope, folder=str(folder)))
+
+
+def missing_scripts(file: Path, document: Object) -> Iterator[Problem]:
+    """Scripts that a manifest names and that are not there, seen from where the file lies."""
+    parent = file.absolute().parent
+    folder = parent.parent if parent.name == PROJECT_FOLDER else parent
+    for index, hook in enumerate(document["hooks"]):
+        handler = hook["handler"]
+        if handler["type"] != "command":
+            continue
+        command_handler = Handler(type="command", command=handler["command"], platform=handler.get("platform") or {})
+        word = _program_word(resolve_command(folder, Hook(event=hook["event"], handler=command_handler), "project"))
+        if word.startswith("/") and not Path(word).exists():
+            yield f"$.hooks[{index}].handler.command", f"cannot run: {word} does not exist"
+
+
+_EMPTY_PAYLOAD = b"{}"
+
+
+def remote_obstacles(handler: Handler, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What keeps a server or a model from being called, as a kind and a sentence; nothing is called."""
+    try:
+        if handler.type == "http":
+            build_http_operation(handler, _EMPTY_PAYLOAD, environment)
+        if handler.type in MODEL_HANDLER_TYPES:
+            prepare = prompt.prepare_agent if handler.type == "agent" else prompt.prepare_prompt
+            operation = prepare(handler, _EMPTY_PAYLOAD, ProcessContext(cwd=None, env=environment)).operation
+            if isinstance(operation, CommandOperation):
+                yield from command_faults(operation.command, "user")
+    except HookonceError as problem:
+        yield "model" if handler.type in MODEL_HANDLER_TYPES else "http", f"cannot run: {problem}"
+
+
+_MAX_SOURCE_BYTES = 1 << 24  # bytes of a file
+_DYNAMIC_NAMES = frozenset(
+    {"*", "exec", "globals", "setattr", "vars", "__getattr__"}
+)  # with these a name may come to be
+_DEFINITION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def function_obstacles(handler: Handler, folder: Path) -> Iterator[tuple[str, str]]:
+    """What keeps a function from being called, as a kind and a sentence; its file is parsed, never run."""
+    if handler.type != "function":
+        return
+    file = folder / (handler.file or "")
+    try:
+        _check_source(file, _parse_source(file), handler.name)
+    except HookonceError as problem:
+        yield "function", f"cannot run: {problem}"
+
+
+def _parse_source(file: Path) -> ast.Module:
+    try:
+        with warnings.catch_warnings():  # of what Python thinks of a file its author hears elsewhere
+            warnings.simplefilter("ignore")
+            return ast.parse(read_regular_file(file, _MAX_SOURCE_BYTES), str(file))
+    except FileNotFoundError:
+        raise HookonceError(f"{file} does not exist") from None
+    except OSError as problem:
+        raise HookonceError(f"{file} cannot be read: {problem.strerror}") from None
+    except SyntaxError as problem:
+        raise HookonceError(f"{file}, line {problem.lineno}: {problem.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as problem:  # a NUL, or brackets without end
+        raise HookonceError(f"{file} is no Python: {problem or 'it is too deeply nested'}") from None
+
+
+def _check_source(file: Path, tree: ast.Module, name: str | None) -> None:
+    """Refuse a file in which nothing has that name; without a name, one in which nothing can be marked."""
+    bound_names = set(_bound_names(tree))
+    used_names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    if _DYNAMIC_NAMES & (bound_names | used_names) or (name or "") in bound_names:
+        return
+    if name:
+        raise HookonceError(f"{file} has no function {name}{suggest_name(name, bound_names)}")
+    if not any(_may_mark_hook(node) for node in ast.walk(tree)):
+        raise HookonceError(f"{file} has no function that is marked with @hook")
+
+
+def _may_mark_hook(node: ast.AST) -> bool:
+    """A decorator, a call of `hook`, or something of another file, which may be marked there."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module is None or node.module.partition(".")[0] != "hookonce"
+    name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return name == "hook" or bool(isinstance(node, _DEFINITION_NODES) and node.decorator_list)
+
+
+def _bound_names(node: ast.AST) -> Iterator[str]:
+    """The names that a file has when it was run: not those inside its functions and classes."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, _DEFINITION_NODES):
+            yield inner.name
+            continue
+        if isinstance(inner, ast.alias):
+            yield (inner.asname or inner.name).partition(".")[0]
+        elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+            yield inner.id
+        yield from _bound_names(inner)
+
+
+def code_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tuple[str, str]]:
+    """What keeps a function or a module from being called, as a kind and a sentence."""
+    yield from function_obstacles(handler, folder)
+    yield from module_hook.find_obstacles(handler, folder, scope)
+
+
+def manifest_obstacles(file: Path, document: Object) -> Iterator[Problem]:
+    """What a manifest names and cannot be called; all but a project's lie beside what they name."""
+    parent = file.absolute().parent
+    scope: Scope = "project" if parent.name == PROJECT_FOLDER else "user"
+    folder = parent.parent if scope == "project" else parent
+    for index, hook in enumerate(document["hooks"]):
+        for _, reason in code_obstacles(parse_hook(hook).handler, folder, scope):
+            yield f"$.hooks[{index}].handler.file", reason

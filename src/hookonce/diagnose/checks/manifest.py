@@ -1,0 +1,83 @@
+"""Checks of a manifest's words: keys that nobody reads, dialects that nobody speaks, events that no agent calls."""
+
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import Any
+
+from hookonce import agents
+from hookonce.agents import AGENTS, canonical_event_of, config_events
+from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.formats import FORMATS
+from hookonce.manifest.schema import HANDLER_FIELDS, HOOK_FIELDS
+from hookonce.model import Problem
+from hookonce.vocabulary.events import EVENTS
+from hookonce.vocabulary.names import AGENT_ALIASES, suggest_name
+
+_MANIFEST_KEYS = frozenset({"spec", "hooks"})
+_HOOK_KEYS = frozenset(HOOK_FIELDS) | {"event", "matcher", "handler"}
+_HANDLER_KEYS = frozenset(HANDLER_FIELDS) | {"type"}
+_EXTENSION_PREFIXES = ("$", "x-", "x_")  # keys that say of themselves that they are somebody's own
+_DIALECTS = frozenset(AGENTS) | frozenset(AGENT_ALIASES) | frozenset(FORMATS) | {CANONICAL_DIALECT}
+
+
+def unknown_words(document: Any) -> Iterator[Problem]:
+    """Every word of a manifest that does nothing, with its path."""
+    yield from _unknown_keys(document, _MANIFEST_KEYS, "$", "a manifest")
+    hooks = document.get("hooks") if type(document) is dict else None
+    for index, hook in enumerate(hooks if type(hooks) is list else []):
+        path = f"$.hooks[{index}]"
+        yield from _unknown_keys(hook, _HOOK_KEYS, path, "a hook")
+        if type(hook) is dict:
+            yield from _unknown_keys(hook.get("handler"), _HANDLER_KEYS, f"{path}.handler", "a handler")
+            yield from _unknown_dialect(hook.get("dialect"), f"{path}.dialect")
+
+
+def _unknown_keys(node: Any, known_keys: Collection[str], path: str, owner: str) -> Iterator[Problem]:
+    for key in node if type(node) is dict else ():
+        if key not in known_keys and not key.startswith(_EXTENSION_PREFIXES):
+            yield f"{path}.{key}", f"{owner} has no such key, it does nothing{suggest_name(key, known_keys)}"
+
+
+def _unknown_dialect(name: Any, path: str) -> Iterator[Problem]:
+    if type(name) is str and name not in _DIALECTS:
+        yield path, f"nobody speaks the dialect {name!r}, the hook would fail{suggest_name(name, _DIALECTS)}"
+
+
+def event_problem(event: str) -> str | None:
+    """Why a hook for this event never runs, and what was probably meant; None if some agent may call it."""
+    canonical_names = _canonical_by_native()
+    if event.startswith("vendor.") or event in canonical_names.values():
+        return None
+    hint = _event_hint(event, canonical_names).removeprefix("; ")
+    return f"no agent calls this event; the hook never runs{hint and f' ({hint})'}"
+
+
+def _event_hint(event: str, canonical_names: dict[str, str]) -> str:
+    """A canonical event that we only derive is no slip."""
+    if event in EVENTS:
+        return ""
+    return (
+        f"did you mean {canonical_names[event]}?"
+        if event in canonical_names
+        else suggest_name(event, canonical_names.values())
+    )
+
+
+def event_problems(document: Any) -> list[Problem]:
+    """The events of a manifest that no agent calls, with their paths."""
+    hooks = document.get("hooks") if type(document) is dict else None
+    event_names = [hook.get("event") if type(hook) is dict else None for hook in (hooks if type(hooks) is list else [])]
+    problems = [
+        (f"$.hooks[{index}].event", event_problem(event))
+        for index, event in enumerate(event_names)
+        if type(event) is str
+    ]
+    return [(path, reason) for path, reason in problems if reason is not None]
+
+
+@cache
+def _canonical_by_native() -> dict[str, str]:
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    return {
+        native: canonical_event_of(agent, native) for agent in reversed(all_agents) for native in config_events(agent)
+    }

@@ -1,0 +1,260 @@
+"""Validation of documents (`hookonce check`): every problem with its JSON path, and the conformance level."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from hookonce import agents, formats
+from hookonce.agents import decode
+from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_keys, parse_json
+from hookonce.diagnose.checks.handlers import manifest_obstacles, missing_scripts
+from hookonce.diagnose.checks.manifest import event_problems, unknown_words
+from hookonce.dispatch.identification import identify, payload_event
+from hookonce.errors import HookonceError, PayloadError
+from hookonce.formats.schema import FormatCheck, validate_document
+from hookonce.manifest.load import find_problems
+from hookonce.model import Object, Problem
+from hookonce.modules.protocol.descriptor import find_problems as descriptor_problems
+from hookonce.store.integrity import signature
+
+_LIFECYCLE = frozenset({"session.start", "prompt.submit", "tool.start", "tool.end", "session.end"})
+
+
+DocumentTrait = tuple[str, bool]
+
+
+def trait_of(document: Object) -> DocumentTrait:
+    """What of a document counts for a level: its type, and whether it tells where the transcript is."""
+    kind, data = document.get("type"), document.get("data")
+    return kind if type(kind) is str else "", type(data) is dict and bool(data.get("transcript_path"))
+
+
+def conformance_level(kind: str | None, traits: set[DocumentTrait], *, whole: bool) -> str | None:
+    """The conformance that documents with these traits reach, or None; `whole` when none of them had a problem."""
+    judge = CONFORMANCE_LEVELS.get(kind or "")
+    return None if judge is None or not traits else judge(traits, whole)
+
+
+def _openhook_level(traits: set[DocumentTrait], whole: bool) -> str | None:  # noqa: FBT001  one table, one signature
+    """Level 1 needs a session's end, level 2 the whole lifecycle and the transcript; file writes are told apart."""
+    kinds = {kind for kind, _ in traits}
+    if "session.end" not in kinds or not whole:
+        return None
+    has_transcript = ("session.end", False) not in traits
+    level = "OpenHook level 2" if kinds >= _LIFECYCLE and has_transcript else "OpenHook level 1"
+    return f"{level} with artifact events" if "file.write" in kinds else level
+
+
+def _validity_level(title: str) -> Callable[[set[DocumentTrait], bool], str | None]:
+    return lambda _, whole: f"{title}, valid" if whole else None
+
+
+CONFORMANCE_LEVELS: dict[str, Callable[[set[DocumentTrait], bool], str | None]] = {
+    "openhook": _openhook_level,
+    "agent-hooks": _validity_level("Agent Hooks 0.1.0"),
+    "amplifier": _validity_level("Amplifier Event v1"),
+    "cloudevents": _validity_level("CloudEvents 1.0"),
+    "otel": _validity_level("OTLP/JSON"),
+    "ocsf": _validity_level("OCSF"),
+    "agent-trace": _validity_level("Agent Trace 0.1.0"),
+    "canonical": _validity_level("hookonce record"),
+}
+
+
+_MAX_PROBLEMS = 1000
+DocumentResult = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
+
+
+class DocumentProblem(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One problem or warning; `line` where the file holds several documents."""
+
+    path: str
+    message: str
+    line: int | None = None
+
+
+class CheckReport(Struct, frozen=True, kw_only=True):
+    """What was found in one file or folder; of a folder, `trust` says of each file of hooks whether it would run."""
+
+    file: str
+    ok: bool
+    kind: str | None
+    level: str | None
+    documents: int
+    problems: list[DocumentProblem]
+    warnings: list[DocumentProblem]
+    trust: dict[str, Literal["trusted", "not trusted"]] | UnsetType = UNSET
+
+
+def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, source: str | None = None) -> CheckReport:
+    """Check one file of documents, all of one kind; `source` names the kind where it is known."""
+    problems: list[DocumentProblem] = []
+    warnings: list[DocumentProblem] = []
+    kinds: dict[str, None] = {}  # in the order met; documents themselves are not kept, a file may be long
+    traits: set[DocumentTrait] = set()
+    count = 0
+    for line in lines:
+        count += 1
+        kind, line_problems, line_warnings, document = _check_line(name, line, source, strict=strict)
+        kinds[kind] = None
+        _add_problems(problems, line_problems, line.number)
+        _add_problems(warnings, line_warnings, line.number)
+        if not line_problems and document is not None:
+            traits.add(trait_of(document))
+    if not count:
+        problems.append(DocumentProblem(path="$", message="the file holds no document"))
+    single_kind = _single_kind(kinds, problems)
+    level = conformance_level(single_kind, traits, whole=not problems)
+    return CheckReport(
+        file=name,
+        ok=not problems,
+        kind=single_kind,
+        level=level,
+        documents=count,
+        problems=problems,
+        warnings=warnings,
+    )
+
+
+def _add_problems(listing: list[DocumentProblem], new_problems: list[Problem], line: int) -> None:
+    """List what a reader can still read; a file may be endless."""
+    free_slots = _MAX_PROBLEMS - len(listing)
+    listing += [
+        DocumentProblem(path=path, message=message, line=line) for path, message in new_problems[: max(free_slots, 0)]
+    ]
+    if 0 < free_slots <= len(new_problems):
+        listing.append(
+            DocumentProblem(path="$", message=f"further ones are not listed after {_MAX_PROBLEMS}", line=line)
+        )
+
+
+def _single_kind(kinds: dict[str, None], problems: list[DocumentProblem]) -> str | None:
+    known_kinds = [kind for kind in kinds if kind != "unknown"]
+    if len(known_kinds) > 1:
+        problems.append(DocumentProblem(path="$", message=f"the file mixes {' and '.join(known_kinds)}"))
+        return "mixed"
+    return known_kinds[0] if known_kinds else ("unknown" if kinds else None)
+
+
+def _check_line(name: str, line: StreamLine, source: str | None, *, strict: bool) -> DocumentResult:
+    if line.fault is not None:
+        return "unknown", [("$", line.fault)], [], None
+    try:
+        return _check_raw(name, line.raw, source, strict=strict)
+    except HookonceError as problem:
+        return "unknown", [("$", str(problem))], [], None
+    except RecursionError:
+        return "unknown", [("$", TOO_DEEP)], [], None
+
+
+def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool) -> DocumentResult:
+    document = parse_json(raw)
+    duplicates = [(f"$..{key}", f"duplicate key {key!r}") for key in duplicate_keys(raw)]
+    kind = source or document_kind(name, document)
+    problems, warnings = (
+        DOCUMENT_CHECKS[kind](document, strict) if kind in DOCUMENT_CHECKS else _check_payload(kind, document)
+    )
+    if kind == "manifest" and not problems and Path(name).is_file():
+        warnings = [*warnings, *missing_scripts(Path(name), document), *manifest_obstacles(Path(name), document)]
+    if type(document) is dict:
+        signature_problems, signature_warnings = _check_signature(kind, document)
+        problems, warnings = [*problems, *signature_problems], [*warnings, *signature_warnings]
+    problems, warnings = (problems + duplicates, warnings) if strict else (problems, warnings + duplicates)
+    return kind, problems, warnings, document if type(document) is dict else None
+
+
+def _check_signature(kind: str, document: Object) -> tuple[list[Problem], list[Problem]]:
+    """A signature has to fit what is signed; whose it is, is known of this machine's keys only."""
+    signature_state = signature.verify_document(kind, document)
+    if signature_state is None or signature_state[0] == "ours":
+        return [], []
+    path = ".".join(filter(None, ("$", *signature.SIGNATURE_FIELDS[kind])))
+    if signature_state[0] == "wrong":
+        return [(path, "the signature does not fit the document: one of them was changed")], []
+    return [], [(path, f"signed with the key {signature_state[1]}, which is not one of this machine")]
+
+
+def document_kind(name: str, document: Any) -> str:
+    """The kind of a document: a format, an agent's payload, a discovery file, or unknown."""
+    if Path(name).name == ".openhook.json" or _looks_like_discovery(document):
+        return "openhook-discovery"
+    if _looks_like_manifest(document):
+        return "manifest"
+    if _looks_like_descriptor(document):
+        return "module-descriptor"
+    identity = identify(document)
+    return identity.name or "unknown"
+
+
+def _looks_like_discovery(document: Any) -> bool:
+    return type(document) is dict and "openhook" in document and "hooks" in document and "type" not in document
+
+
+def _looks_like_manifest(document: Any) -> bool:
+    """A specification of hooks, or hooks with handlers: enough to say what is missing."""
+    if type(document) is not dict or "event" in document:
+        return False
+    spec, hooks = document.get("spec"), document.get("hooks")
+    has_handlers = type(hooks) is list and any(type(hook) is dict and "handler" in hook for hook in hooks)
+    return has_handlers or (type(spec) is str and spec.startswith("hooks/"))
+
+
+def _looks_like_descriptor(document: Any) -> bool:
+    """Only descriptors have a transport; one of their other keys may have been forgotten."""
+    if type(document) is not dict or "transport" not in document:
+        return False
+    return len(document.keys() & {"name", "kind", "capabilities"}) >= 2  # noqa: PLR2004  of three
+
+
+def _check_payload(kind: str, document: Any) -> tuple[list[Problem], list[Problem]]:
+    """An agent's payload is right if it can be decoded; what nobody knows is not."""
+    if type(document) is not dict:
+        return [("$", identify(document).evidence[0])], []
+    if kind == "unknown":
+        candidates = identify(document).candidates
+        if candidates:
+            return [("$", f"a payload of {' or '.join(candidates)}; say which with --from")], []
+        return [("$", "this is no document of a known format or agent")], []
+    try:
+        agent = agents.load(kind)
+        event = decode(agent, document, payload_event(agent, document))
+    except PayloadError as problem:
+        return [(problem.path, problem.message)], []
+    if event.type.startswith("vendor."):
+        return [], [("$", f"{event.type} is an event that hookonce does not know")]
+    return [], []
+
+
+def _format_check(name: str) -> FormatCheck:
+    def run(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+        return validate_document(name, formats.load(name).check, document, strict=strict)
+
+    return run
+
+
+def _check_discovery(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    return validate_document("openhook-discovery", None, document, strict=strict)
+
+
+def _check_manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    problems, warnings = find_problems(document)
+    event_warnings = event_problems(document)
+    event_paths = {path for path, _ in event_warnings}  # says more than that the name is not canonical
+    return problems, [
+        *(warning for warning in warnings if warning[0] not in event_paths),
+        *event_warnings,
+        *unknown_words(document),
+    ]
+
+
+def _check_descriptor(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
+    return descriptor_problems(document, strict=strict)
+
+
+DOCUMENT_CHECKS: dict[str, FormatCheck] = {name: _format_check(name) for name in formats.FORMATS} | {
+    "openhook-discovery": _check_discovery,
+    "manifest": _check_manifest,
+    "module-descriptor": _check_descriptor,
+}

@@ -1,0 +1,138 @@
+"""Validation of a project folder: its files of hooks, their trust, and what OpenHook calls discoverable."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from hookonce.base.json_stream import StreamLine, parse_json, read_documents
+from hookonce.base.jsontext import dump, load
+from hookonce.base.regular_files import read_regular_file
+from hookonce.diagnose.document_check import CheckReport, DocumentProblem, check_documents, document_kind
+from hookonce.dispatch.select import load_source
+from hookonce.errors import HookonceError
+from hookonce.manifest.discover import OPENHOOK_FILE, PROJECT_FOLDER, ManifestSource, find_sources
+from hookonce.manifest.load import parse_document as parse_manifest
+from hookonce.manifest.policy import POLICY_FILE, find_policy_problems, find_policy_warnings
+from hookonce.trust.consent import is_trusted
+
+_EVENTS_NAME = "events"
+_STREAM_SUFFIXES = (".json", ".jsonl", ".ndjson")
+_MAX_POLICY_BYTES = 1 << 20  # bytes of a policy
+
+
+def check_folder(folder: Path, *, strict: bool) -> CheckReport:
+    """Check a project: every problem is reported with the file that has it."""
+    project_sources = [source for source in find_sources(folder) if source.scope == "project"]
+    reports = {_relative_name(folder, source): _check_hooks(source, strict=strict) for source in project_sources}
+    reports |= {
+        f"{PROJECT_FOLDER}/{POLICY_FILE}": policy for policy in _check_policy(folder / PROJECT_FOLDER / POLICY_FILE)
+    }
+    events = _check_events(folder, strict=strict)
+    if events is not None:
+        reports[_EVENTS_NAME] = events
+    problems = [_with_file(name, problem) for name, report in reports.items() for problem in report.problems]
+    warnings = [_with_file(name, problem) for name, report in reports.items() for problem in report.warnings]
+    if not reports:
+        problems.append(DocumentProblem(path="$", message="the folder holds neither hooks nor OpenHook events"))
+    trust = {_relative_name(folder, source): _trust_state(folder, source) for source in project_sources}
+    message = "nobody has agreed to it, and none of its hooks runs; hookonce trust shows them"
+    warnings += [DocumentProblem(path=name, message=message) for name, state in trust.items() if state != "trusted"]
+    return CheckReport(
+        file=str(folder),
+        ok=not problems,
+        kind="folder",
+        level=_folder_level(reports.get(OPENHOOK_FILE), events),
+        documents=sum(report.documents for report in reports.values()),
+        problems=problems,
+        warnings=warnings,
+        trust=trust,
+    )
+
+
+def _relative_name(folder: Path, source: ManifestSource) -> str:
+    return str(source.path.relative_to(folder))
+
+
+def _with_file(name: str, problem: DocumentProblem) -> DocumentProblem:
+    line = problem.line if name == _EVENTS_NAME else None  # a file of hooks is one document
+    return DocumentProblem(path=f"{name}: {problem.path}", message=problem.message, line=line)
+
+
+def _check_hooks(source: ManifestSource, *, strict: bool) -> CheckReport:
+    kind = "openhook-discovery" if source.is_openhook else "manifest"
+    return check_documents(str(source.path), [_hooks_line(source)], strict=strict, source=kind)
+
+
+def _hooks_line(source: ManifestSource) -> StreamLine:
+    """The one document of a file of hooks; YAML as if it had been written in JSON."""
+    if source.problem is not None:
+        return StreamLine(1, b"", source.problem)
+    try:
+        return StreamLine(1, source.data if source.is_openhook else dump(parse_manifest(source.data)))
+    except HookonceError as problem:
+        return StreamLine(1, b"", str(problem))
+
+
+def _check_policy(file: Path) -> Iterator[CheckReport]:
+    """A project's policy is worth a word in any case: it is not the project's to say what others may do."""
+    try:
+        document = load(read_regular_file(file, _MAX_POLICY_BYTES).decode())
+        policy_problems = find_policy_problems(document)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except (OSError, ValueError, RecursionError) as problem:
+        document, policy_problems = None, [("$", str(problem))]
+    policy_warnings = [*find_policy_warnings(document), ("$", "it can forbid hooks of this project only")]
+    problems, warnings = (
+        [DocumentProblem(path=path, message=text) for path, text in pairs]
+        for pairs in (policy_problems, policy_warnings)
+    )
+    yield CheckReport(
+        file=file.name,
+        ok=not policy_problems,
+        kind="policy",
+        level=None,
+        documents=1,
+        problems=problems,
+        warnings=warnings,
+    )
+
+
+def _check_events(folder: Path, *, strict: bool) -> CheckReport | None:
+    files = sorted(
+        path for path in folder.iterdir() if path.suffix in _STREAM_SUFFIXES and not path.name.startswith(".")
+    )
+    lines = [line for path in files if path.is_file() for line in _openhook_lines(path)]
+    return check_documents(_EVENTS_NAME, lines, strict=strict, source="openhook") if lines else None
+
+
+def _openhook_lines(path: Path) -> Iterator[StreamLine]:
+    with path.open("rb") as stream:
+        lines = read_documents(stream)
+        first = next(lines, None)
+        if first is None or not _is_openhook(path.name, first):
+            return
+        yield first
+        yield from lines
+
+
+def _is_openhook(name: str, line: StreamLine) -> bool:
+    try:
+        return line.fault is None and document_kind(name, parse_json(line.raw)) == "openhook"
+    except (HookonceError, RecursionError):
+        return False
+
+
+def _folder_level(discovery: CheckReport | None, events: CheckReport | None) -> str | None:
+    """Level 3 is level 2 and a discovery file that can be used."""
+    level = events.level if events is not None else None
+    if level is None or discovery is None or not discovery.ok:
+        return level
+    return level.replace("level 2", "level 3")
+
+
+def _trust_state(folder: Path, source: ManifestSource) -> Literal["trusted", "not trusted"]:
+    try:
+        return "trusted" if is_trusted(folder, source, load_source(source)) else "not trusted"
+    except HookonceError:
+        return "not trusted"

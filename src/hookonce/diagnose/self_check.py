@@ -1,0 +1,155 @@
+"""Self-check of hookonce: settings, the client, a pause, and the manifests with what they name."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from hookonce import agents
+from hookonce.agents import config_event_of
+from hookonce.base import paths, settings
+from hookonce.client.installed import find_alteration
+from hookonce.client.missed_calls import describe_missed_calls as told_unanswered
+from hookonce.client.missed_calls import read_missed_calls
+from hookonce.configure.locations import ConfigRoots, current_roots
+from hookonce.configure.status import describe_handler, install_status
+from hookonce.diagnose.agent_check import Diagnosis
+from hookonce.diagnose.checks import handlers
+from hookonce.diagnose.checks.handlers import command_faults, remote_obstacles, resolve_command
+from hookonce.diagnose.checks.manifest import event_problem
+from hookonce.diagnose.checks.settings import find_setting_problems
+from hookonce.dispatch.pause import pause_end as paused_until
+from hookonce.dispatch.run import call_budget_s
+from hookonce.dispatch.select import load_source
+from hookonce.errors import HookonceError
+from hookonce.manifest.discover import ManifestSource, find_sources
+from hookonce.model import Agent, Hook
+from hookonce.store.usage import prices
+from hookonce.trust.pin_store import find_trusted_hook
+
+_CALLING_STATES = frozenset({"installed", "partly", "outdated"})
+_DETACHED_EVENT = "session_end"  # nobody waits for these hooks
+
+
+def check_installation() -> Iterator[Diagnosis]:
+    """Our own settings, a pause, our client and its interpreter."""
+    yield from check_settings()
+    if (pause_end := paused_until()) is not None:
+        pause_message = f"no hook is asked until {pause_end}; hookonce resume ends it"
+        yield Diagnosis(agent=None, kind="paused", message=pause_message)
+    client = paths.client_path()
+    if (problem := _client_problem(client)) is not None:
+        yield Diagnosis(agent=None, kind="client", message=problem, path=str(client))
+    if not client.exists():
+        return
+    interpreter_file = client.with_name("interpreter")
+    name = interpreter_file.read_text(encoding="utf-8").partition("\n")[0] if interpreter_file.exists() else ""
+    if not name or not Path(name).exists():
+        message = f"the interpreter of {client} is gone ({name or 'unknown'}); agents get no opinion from us"
+        yield Diagnosis(agent=None, kind="interpreter", message=message, path=str(interpreter_file))
+    if (missed_calls := read_missed_calls()) is not None:
+        yield Diagnosis(agent=None, kind="unanswered", message=told_unanswered(missed_calls), path=str(client))
+
+
+def _client_problem(client: Path) -> str | None:
+    """Why agents cannot start our client, if any has an entry for it; or that what they start is not ours."""
+    with suppress(HookonceError):
+        if (problem := find_alteration()) is not None:
+            return problem
+    if client.exists() and os.access(client, os.X_OK):
+        return None
+    if not calling_agents(current_roots(), str(client)):
+        return None
+    state = "cannot be started" if client.exists() else "does not exist"
+    return f"{client} {state}, so no hook runs; hookonce install puts it back"
+
+
+def check_settings() -> Iterator[Diagnosis]:
+    """Settings that cannot be read, or that there are none of, and one that leaves everything out of the record."""
+    try:
+        settings.get_setting("untrusted")
+    except HookonceError as problem:
+        yield Diagnosis(agent=None, kind="settings", message=str(problem))
+    if not settings.records():
+        message = "nothing of calls is kept: the setting record is false"
+        yield Diagnosis(agent=None, kind="record", message=message, path=str(paths.config_dir() / "config.toml"))
+    for file, message in find_setting_problems():
+        yield Diagnosis(agent=None, kind="settings", message=message, path=str(file))
+    try:
+        prices.load_prices()
+    except HookonceError as problem:
+        yield Diagnosis(agent=None, kind="settings", message=f"{problem}, so hookonce cost shows nothing")
+
+
+def calling_agents(roots: ConfigRoots, client: str) -> list[Agent]:
+    """The agents that call us, from the user's scope or the project's."""
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    return [
+        agent
+        for agent in all_agents
+        if any(scope.state in _CALLING_STATES for scope in install_status(agent, roots, client).scopes)
+    ]
+
+
+def check_callers(roots: ConfigRoots, callers: list[Agent]) -> Iterator[Diagnosis]:
+    """Hooks that are there, and no agent that would call them."""
+    if not callers and find_sources(roots.project):
+        message = "no agent calls hookonce yet, so no hook of a manifest runs; hookonce install changes that"
+        yield Diagnosis(agent=None, kind="uncalled", message=message)
+
+
+def check_manifests(project: Path, callers: list[Agent]) -> Iterator[Diagnosis]:
+    """The manifests: those that cannot be read, hooks that are not trusted, and those that cannot run to their end."""
+    for source in find_sources(project):
+        try:
+            hooks = load_source(source).hooks
+        except (HookonceError, ValueError) as problem:
+            message = f"{source.path}: no hook of it runs: {problem}"
+            yield Diagnosis(agent=None, kind="manifest", message=message, path=str(source.path))
+            continue
+        for hook in hooks:
+            where = f"{source.path}: the hook {hook.name or describe_handler(hook.handler)!r} on {hook.event}"
+            for kind, reason in _hook_problems(hook, source, project, callers):
+                yield Diagnosis(agent=None, kind=kind, message=f"{where} {reason}", path=str(source.path))
+
+
+def _hook_problems(
+    hook: Hook, source: ManifestSource, project: Path, callers: list[Agent]
+) -> Iterator[tuple[str, str]]:
+    is_projects = source.scope == "project"
+    if is_projects and find_trusted_hook(project, source.data, hook) is None:
+        yield "untrusted", "does not run: nobody has trusted it as it is now (hookonce trust)"
+    folder = project if is_projects else source.path.parent
+    command = resolve_command(folder, hook, source.scope)
+    yield from command_faults(command, "project" if is_projects else "user")
+    yield from remote_obstacles(hook.handler, os.environ)
+    yield from handlers.code_obstacles(hook.handler, folder, source.scope)
+    if source.is_openhook:
+        return  # its events have OpenHook's names, and it sets no times
+    if (reason := event_problem(hook.event)) is not None:
+        yield "event", f"cannot run: {reason}"
+    for reason in _timeout_problems(hook, callers):
+        yield "timeout", reason
+
+
+def _timeout_problems(hook: Hook, callers: list[Agent]) -> Iterator[str]:
+    """A hook's own time, where an agent does not wait that long; without any agent, where none does."""
+    timeout = hook.handler.timeout
+    if not timeout or hook.handler.background or hook.event == _DETACHED_EVENT:
+        return
+    if callers:
+        for limit, titles in sorted(_agent_limits(hook.event, callers).items()):
+            if timeout > limit:
+                yield f"has {timeout:g} s, of which it gets {limit:g} s at most with {', '.join(titles)}"
+        return
+    max_limit = max(_agent_limits(hook.event, [agents.load(name) for name in agents.AGENTS]), default=timeout)
+    if timeout > max_limit:
+        yield f"has {timeout:g} s, and no agent waits longer than {max_limit:g} s there"
+
+
+def _agent_limits(event: str, callers: list[Agent]) -> dict[float, list[str]]:
+    titles_by_limit: dict[float, list[str]] = {}
+    for agent in callers:
+        if (native := config_event_of(agent, event)) is not None:
+            titles_by_limit.setdefault(call_budget_s(agent, native, None), []).append(agent.title)
+    return titles_by_limit

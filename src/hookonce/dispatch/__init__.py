@@ -1,0 +1,1 @@
+"""One call of an agent: request, hook selection, runs, merge, reply."""

@@ -1,0 +1,71 @@
+"""Call context: the caller's environment and directory, and the spool and deduplication store of this process.
+
+A one-shot process works on files; the daemon keeps most of it in memory.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from msgspec import Struct
+
+from hookonce.base.runtime_dir import find_runtime_dir
+from hookonce.dispatch import dedup
+from hookonce.model import Record, Stored
+from hookonce.store.spool import files
+
+
+def loss_count_file() -> Path:
+    """File in the runtime directory whose length counts lost records while the data directory is not writable."""
+    return find_runtime_dir() / "lost"
+
+
+files.fallback_loss_file = loss_count_file  # the store knows of no runtime directory
+
+
+class SpoolWriter(Protocol):
+    """Protocol of the spool, in which records are kept first."""
+
+    def append(self, record: Stored, /) -> bool:
+        """Append a record, below what was kept of the same event before."""
+
+    def forget(self, event: str, /) -> None:
+        """Drop what was kept of an event."""
+
+    def has(self, event: str, /) -> bool:
+        """Whether something was kept of an event."""
+
+
+class CallContext(Struct, frozen=True, kw_only=True):
+    """Per-call execution context: the caller's environment, directory, umask (-1: ours), pid (0: ours); stores.
+
+    Without `runs_hooks` a call is only recorded, because it was answered before. A long-lived process
+    (`is_long_lived`) refreshes files at other times than during a call; `on_record` gets each record as it was
+    decided.
+    """
+
+    environment: Mapping[str, str]
+    cwd: str
+    umask: int = -1
+    pid: int = 0
+    spool: SpoolWriter
+    dedup_store: dedup.DedupStore
+    runs_hooks: bool = True
+    is_long_lived: bool = False
+    on_record: Callable[[Record], object] = lambda _: None
+
+
+def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) -> CallContext:
+    """Context of a one-shot process, which the caller has started itself."""
+    return CallContext(
+        environment=environment, cwd=_current_dir(), spool=files, dedup_store=dedup.disk_store, runs_hooks=runs_hooks
+    )
+
+
+def _current_dir() -> str:
+    """Our directory; the root if it was deleted."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return os.sep

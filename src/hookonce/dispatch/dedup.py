@@ -1,0 +1,321 @@
+"""Deduplication of calls: hooks run once for a call that reaches us several times.
+
+Entries: an agent that reads two configurations calls us through both. The first call decides; one through another
+entry waits for that decision and gives it too; one through the same entry is another call. All calls that look
+alike are in one file, in the order in which they came. A session ends once: some agents tell it twice through the
+same entry, the second time without a payload; then it is the last end that the agent has told of. Whoever comes
+second finishes what the first did not.
+
+Claims: whoever creates the claim file of a call's id runs its hooks, and the file then holds the answer for others
+that have the same call, such as a one-shot process beside a slow daemon.
+"""
+
+import os
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from hashlib import sha256
+from json import dumps
+from pathlib import Path
+from time import monotonic, time
+
+from msgspec import Struct, ValidationError, convert
+from msgspec.json import Decoder
+from msgspec.structs import replace
+
+from hookonce.base.jsontext import dump, load
+from hookonce.base.runtime_dir import create_exclusive, runtime_file, update_locked, write_atomic
+from hookonce.errors import HookonceError
+from hookonce.model import Decision, Event, Gap, HookRun, Reply
+
+_CONTENT_WINDOW_S = 10  # seconds after a decision in which the same content may come through another door
+_CALL_ID_WINDOW_S = 600  # and the same call, by its id
+_SESSION_END_WINDOW_S = 60  # and the end of the same session
+_SESSION_START, _SESSION_END = "session_start", "session_end"
+_NO_PID = 0  # nobody's process
+_DEDUP_POLL_INTERVAL_S = 0.01
+_ENTRY_KEY = "called_through"  # what a call's data say of its door is no part of the call
+
+
+DedupEntries = list["DedupEntry"]
+DedupStore = Callable[[str, Callable[[DedupEntries], DedupEntries]], DedupEntries]
+
+
+class DedupTimeoutError(HookonceError):
+    """The call through another entry was not decided in time."""
+
+
+class CallDecision(Struct, frozen=True, kw_only=True):
+    """The merged decision of all hooks, before it is weakened to what the agent can be told."""
+
+    decision: Decision
+    runs: list[HookRun] = []
+    gaps: list[Gap] = []
+
+
+class DedupEntry(Struct, frozen=True):
+    """One call: the event's id per entry, who decides, and the decision, once there is one.
+
+    Of a session's end also the event itself, and the ids under which it came through the same entry once more.
+    """
+
+    ids: dict[str, str]
+    pid: int
+    time: float
+    decided: CallDecision | None = None
+    by: str = ""
+    also: list[str] = []
+    event: Event | None = None
+
+    @property
+    def first_id(self) -> str:
+        """The id of the event that counts."""
+        return next(iter(self.ids.values()))
+
+
+def dedup_key(event: Event) -> str:
+    """Deduplication key: agent by evidence, session, sub-agent, event type, and the call id or the content."""
+    if event.type == _SESSION_END:  # one page for all of them: who says nothing does not say which session ends
+        return _digest_key(event.agent, _SESSION_END)
+    return _digest_key(event.agent, *_session_key(event), event.type, _tool_call_id(event) or _content_digest(event))
+
+
+def _digest_key(*parts: str | None) -> str:
+    return sha256(dump(parts)).hexdigest()[:40]
+
+
+def _session_key(event: Event) -> tuple[str | None, str | None]:
+    return event.session, event.subagent.id if event.subagent is not None else None
+
+
+def _tool_call_id(event: Event) -> str | None:
+    return event.tool.call_id if event.tool is not None else None
+
+
+def _content_digest(event: Event) -> str:
+    tool = event.tool
+    data = {name: value for name, value in event.data.items() if name != _ENTRY_KEY}
+    content = [tool.name, tool.input] if tool is not None else [event.prompt, data]
+    return sha256(dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def join_call(event: Event, via: str, deadline: float, store: DedupStore) -> Generator[float, None, DedupEntry]:
+    """Join the call: returns its entry when it is ours to decide, or once it is decided elsewhere.
+
+    If the process that decides is gone without a decision, the next one decides.
+    """
+    if event.type == _SESSION_START:
+        _drop_session_ends(event, store)
+    while True:
+        entry = _join(event, via, store)
+        if entry.by == event.id or entry.decided is not None:
+            return entry
+        if monotonic() > deadline:
+            raise DedupTimeoutError("the same call came through another door, and was not decided there in time")
+        yield _DEDUP_POLL_INTERVAL_S
+
+
+def _drop_session_ends(event: Event, store: DedupStore) -> None:
+    """Forget the ends of a session that begins again, because it will end again."""
+
+    def drop_ends(entries: DedupEntries) -> DedupEntries:
+        return [entry for entry in entries if entry.event is None or _session_key(entry.event) != _session_key(event)]
+
+    store(_digest_key(event.agent, _SESSION_END), drop_ends)
+
+
+def _join(event: Event, via: str, store: DedupStore) -> DedupEntry:
+    window_s = (
+        _SESSION_END_WINDOW_S
+        if event.type == _SESSION_END
+        else _CALL_ID_WINDOW_S
+        if _tool_call_id(event)
+        else _CONTENT_WINDOW_S
+    )
+
+    def join(entries: DedupEntries) -> DedupEntries:
+        entries = [entry for entry in entries if not _is_stale(entry, window_s)]
+        matches = [entry for entry in entries if _has_event(entry, event)] or [
+            entry for entry in entries if _is_same_call(entry, event, via)
+        ]
+        if not matches:
+            end_event = event if event.type == _SESSION_END else None
+            return [*entries, DedupEntry({via: event.id}, os.getpid(), time(), by=event.id, event=end_event)]
+        match = matches[-1 if is_empty_payload(event) else 0]
+        return [_add_event(entry, event, via) if entry is match else entry for entry in entries]
+
+    return next(entry for entry in store(dedup_key(event), join) if _has_event(entry, event))
+
+
+def _has_event(entry: DedupEntry, event: Event) -> bool:
+    return event.id in entry.ids.values() or event.id in entry.also
+
+
+def _is_same_call(entry: DedupEntry, event: Event, via: str) -> bool:
+    """Whether a similar call is this one: it came through another entry; or it is the same session end."""
+    if entry.event is None:
+        return via not in entry.ids
+    if is_empty_payload(event):
+        return True
+    is_alike = event.session is not None or _content_digest(event) == _content_digest(entry.event)
+    return is_alike and _session_key(event) == _session_key(entry.event)
+
+
+def is_empty_payload(event: Event) -> bool:
+    """Whether an agent has sent no payload and no session."""
+    return event.session is None and not event.native
+
+
+def _add_event(entry: DedupEntry, event: Event, via: str) -> DedupEntry:
+    """The entry with this event; if its deciding process is dead, we decide."""
+    if via not in entry.ids:
+        entry = replace(entry, ids=entry.ids | {via: event.id})
+    elif not _has_event(entry, event):
+        entry = replace(entry, also=[*entry.also, event.id])
+    if entry.decided is None and _is_dead(entry.pid):
+        entry = replace(entry, pid=os.getpid(), by=event.id)
+    return entry
+
+
+def _is_stale(entry: DedupEntry, window_s: float) -> bool:
+    """A decision counts for a while; without one, only a living process does."""
+    if entry.decided is not None or entry.event is not None:
+        return time() - entry.time > window_s
+    return _is_dead(entry.pid)
+
+
+def is_expired(entry: DedupEntry) -> bool:
+    """Whether an entry is older than every window."""
+    return time() - entry.time > _CALL_ID_WINDOW_S
+
+
+def _is_dead(pid: int) -> bool:
+    if pid == _NO_PID:
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def publish_decision(event: Event, call_decision: CallDecision, store: DedupStore) -> DedupEntry | None:
+    """Publish the decision; the entry with all ids that joined so far, unless it was dropped."""
+    entries = _update_entry(event, DedupEntry({}, os.getpid(), time(), call_decision), store)
+    return next((entry for entry in entries if entry.first_id == event.id), None)
+
+
+def abandon_call(event: Event, store: DedupStore) -> None:
+    """Give up deciding: whoever waits with the same call decides."""
+    _update_entry(event, None, store)
+
+
+def _update_entry(event: Event, replacement: DedupEntry | None, store: DedupStore) -> list[DedupEntry]:
+    def replace_own(entries: DedupEntries) -> DedupEntries:
+        return [
+            entry for entry in (_replace_entry(entry, event, replacement) for entry in entries) if entry is not None
+        ]
+
+    return store(dedup_key(event), replace_own)
+
+
+def _replace_entry(entry: DedupEntry, event: Event, replacement: DedupEntry | None) -> DedupEntry | None:
+    """Our entry as it is now; a session end that nobody decides any more stays known."""
+    if entry.first_id != event.id:
+        return entry
+    if replacement is None:
+        return None if entry.event is None else replace(entry, pid=_NO_PID, by="")
+    return replace(replacement, ids=entry.ids, also=entry.also, event=entry.event)
+
+
+def disk_store(key: str, transform: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
+    """Deduplication store in the runtime directory, shared by all processes."""
+    return parse_entries(update_locked(dedup_file(key), lambda data: dump(transform(parse_entries(data)))))
+
+
+def dedup_file(key: str) -> Path:
+    """File of a key."""
+    return runtime_file("doors", key)
+
+
+def parse_entries(data: bytes) -> DedupEntries:
+    """Entries of a file; none if it cannot be read."""
+    try:
+        return _decode_entries(data) if data else []
+    except UnicodeDecodeError:
+        return []
+    except ValueError:  # what JavaScript may say and msgspec refuses
+        return _parse_lenient(data)
+
+
+_decode_entries = Decoder(list[DedupEntry]).decode
+
+
+def _parse_lenient(data: bytes) -> DedupEntries:
+    try:
+        return convert(load(data.decode()), type=list[DedupEntry])
+    except (ValueError, ValidationError):
+        return []
+
+
+_CLAIM_POLL_INTERVAL_S = 0.01
+
+
+class CallClaim(Struct, frozen=True):
+    """Claim file of a call: begun by a process, or done with the very reply that was given."""
+
+    done: bool
+    reply: Reply | None = None
+    pid: int = 0
+
+
+def claim_call(call_id: str) -> bool:
+    """Claim a call id; whether we are the ones who run its hooks."""
+    return create_exclusive(runtime_file("calls", call_id), dump(CallClaim(done=False, pid=os.getpid())))
+
+
+def has_claim(call_id: str) -> bool:
+    """Whether somebody runs the hooks of a call id, or has run them."""
+    return runtime_file("calls", call_id).exists()
+
+
+def save_answer(call_id: str, reply: Reply) -> None:
+    """Save the answer in the claim before it leaves."""
+    write_atomic(runtime_file("calls", call_id), dump(CallClaim(done=True, reply=reply)))
+
+
+def await_answer(call_id: str, deadline: float) -> Generator[float, None, Reply | None]:
+    """Wait for the answer of whoever holds the claim, until the deadline; None if that process is dead."""
+    while time() < deadline:
+        is_alive = _is_process_alive(
+            _load_claim(call_id).pid
+        )  # asked first: one that dies now may have answered just before
+        call_claim = _load_claim(call_id)
+        if call_claim.done or not is_alive:
+            return call_claim.reply
+        yield _CLAIM_POLL_INTERVAL_S
+    return None
+
+
+def _load_claim(call_id: str) -> CallClaim:
+    try:
+        return convert(load(runtime_file("calls", call_id).read_text(encoding="utf-8")), type=CallClaim)
+    except (OSError, ValueError, ValidationError):
+        return CallClaim(done=True)
+
+
+def _is_process_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def remove_claim(call_id: str) -> None:
+    """Remove the claim of a call whose answer was read."""
+    with suppress(OSError):
+        runtime_file("calls", call_id).unlink()

@@ -1,0 +1,165 @@
+"""Dialects: encode an event as the agent or format that a hook was written for, and decode its answer."""
+
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce import agents, formats
+from hookonce.agents import config_event_of, native_event, point_of, translate_rewrite
+from hookonce.agents import encode as payload_for
+from hookonce.agents._decode.tool_calls import native_tool
+from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.jsontext import dump, load
+from hookonce.errors import HookonceError
+from hookonce.handlers.operation import OperationResult
+from hookonce.manifest.discover import find_project
+from hookonce.model import Agent, Decision, Event, Gap, Hook, Object, Outcome, Record, Reply
+
+# Fields that scripts for Claude Code may rely on, and what stands there when the source has none.
+_CLAUDE_CODE_DEFAULTS = {
+    "session_id": "unknown",
+    "transcript_path": "/dev/null",
+    "cwd": "/",
+    "permission_mode": "default",
+}
+_OUTCOMES: dict[Any, Outcome] = {"allow": "allow", "deny": "deny", "ask": "ask"}
+
+
+class HookIdentity(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The hook's event and name in its manifest."""
+
+    event: str
+    name: str | None = None
+
+
+class HookInput(Event, frozen=True, kw_only=True):
+    """Input of a canonical hook: the event, and the hook's own identity."""
+
+    hook: HookIdentity
+
+
+class DialectEventError(HookonceError):
+    """The dialect cannot express an event."""
+
+
+def is_agent_dialect(dialect: str) -> bool:
+    """Whether a dialect is an agent's, and not a format's or the canonical one."""
+    return dialect != CANONICAL_DIALECT and dialect not in formats.FORMATS
+
+
+def encode_input(dialect: str, event: Event, hook: Hook) -> tuple[bytes, list[Gap]]:
+    """A hook's stdin in its dialect, and gaps for the fields that were synthesised."""
+    if dialect == CANONICAL_DIALECT:
+        return dump(HookInput(**_event_fields(event), hook=HookIdentity(event=hook.event, name=hook.name))), []
+    if dialect in formats.FORMATS:
+        documents = formats.load(dialect).write(Record(event=event))
+        if not documents:
+            raise DialectEventError(f"{formats.load(dialect).title} has no word for {event.type}")
+        return dump(documents[0]), []
+    agent = agents.load(dialect)
+    if event.agent == agent.name and type(event.native) is dict:
+        return dump(event.native), []  # its own words, and all of them
+    payload = payload_for(agent, event)
+    synthetic_fields = {key: value for key, value in _required_fields(agent, event).items() if key not in payload}
+    gaps = [
+        Gap(where=f"$.{key}", capability="dialect", strategy="synthesised", effect="observes", note=str(value))
+        for key, value in synthetic_fields.items()
+    ]
+    return dump(payload | synthetic_fields), gaps
+
+
+def dialect_variables(dialect: str, event: Event, cwd: str) -> dict[str, str]:
+    """Environment variables that a hook's own agent would set, for when another agent calls."""
+    agent = agents.load(dialect) if is_agent_dialect(dialect) else None
+    if agent is None or not agent.variables:
+        return {}
+    event_cwd = event.cwd or cwd
+    slot_values = {
+        "project": str(find_project(Path(event_cwd))),
+        "cwd": event_cwd,
+        "session": event.session,
+        "event": native_event(agent, event.type),
+        "tool": native_tool(agent, event.tool, own=False)[0] if event.tool is not None else None,
+    }
+    values = {name: slot_values[slot] for name, slot in agent.variables.items()}
+    return {name: text for name, text in values.items() if text and "\0" not in text}
+
+
+def _event_fields(event: Event) -> Object:
+    return {name: getattr(event, name) for name in event.__struct_fields__}
+
+
+def _required_fields(agent: Agent, event: Event) -> Object:
+    if agent.name != "claude-code":
+        return {}
+    return _CLAUDE_CODE_DEFAULTS | (
+        {"tool_use_id": f"toolu_{event.id.replace('-', '')}"} if event.tool is not None else {}
+    )
+
+
+def decode_output(dialect: str, event: Event, run_result: OperationResult) -> Decision | None:
+    """Decode a hook's answer into a decision; None if it is no answer."""
+    text = run_result.stdout.decode(errors="replace")
+    if not is_agent_dialect(dialect):  # who reads events in a format only looks on
+        return parse_hif_output(text) if dialect == CANONICAL_DIALECT else Decision()
+    agent = agents.load(dialect)
+    if agent.read_reply is None or run_result.code is None:
+        return None
+    native = config_event_of(agent, event.type) or native_event(agent, event.type)
+    decision = agent.read_reply(
+        native, Reply(stdout=text, stderr=run_result.stderr.decode(errors="replace"), code=run_result.code)
+    )
+    if decision is None or decision.updated_input is None or event.tool is None:
+        return decision
+    return replace(decision, updated_input=_canonical_input(agent, native, event, decision.updated_input))
+
+
+def _canonical_input(agent: Agent, native: str, event: Event, native_input: Object) -> Object | None:
+    """New input of a hook in canonical form, for the call that the hook was shown."""
+    if event.tool is None:
+        return native_input
+    shown_tool = event.tool
+    if event.agent != agent.name:
+        shown_tool = agents.decode(agent, payload_for(agent, event), native, id=event.id).tool or shown_tool
+    if point_of(agent, native).rewrite in {"merge", "fields"} and type(shown_tool.native_input) is dict:
+        native_input = shown_tool.native_input | native_input
+    return translate_rewrite(agent, shown_tool, event.tool, native_input)
+
+
+def parse_hif_output(text: str) -> Decision | None:
+    """Parse an answer in the Hook Interchange Format; a deny or ask counts whatever else is wrong with it."""
+    if not text.strip():
+        return Decision()
+    try:
+        output: Any = load(text)
+    except (ValueError, RecursionError):
+        return None
+    if type(output) is not dict:
+        return None
+    decision_word = output.get("decision")
+    outcome = _OUTCOMES.get(decision_word) if type(decision_word) is str else None
+    new_input, continue_flag = output.get("updated_input"), output.get("continue")
+    is_valid = (
+        type(new_input) in (dict, type(None))
+        and type(continue_flag) in (bool, type(None))
+        and (decision_word is None or outcome)
+    )
+    if not is_valid and outcome not in {"deny", "ask"}:
+        return None
+    return Decision(
+        outcome=outcome,
+        reason=_text_field(output, "reason"),
+        context=_text_field(output, "context"),
+        updated_input=new_input if type(new_input) is dict else None,
+        updated_output=output.get("updated_output"),
+        proceed=False if continue_flag is False else None,
+        system_message=_text_field(output, "system_message"),
+        suppress_output=True if output.get("suppress_output") is True else None,
+    )
+
+
+def _text_field(output: Object, key: str) -> str | None:
+    text = output.get(key)
+    return text if type(text) is str and text else None

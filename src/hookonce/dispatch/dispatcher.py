@@ -1,0 +1,285 @@
+"""Dispatcher: one call of an agent from arguments and payload to its native answer, whatever goes wrong.
+
+Errors end in the fail mode of the call and in the log, never in a stray word that an agent would take for an
+answer.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from os.path import join
+from pathlib import Path
+from time import monotonic, time
+
+from msgspec.structs import replace
+
+from hookonce import agents
+from hookonce.agents import canonical_event_of, config_events, point_of
+from hookonce.base import ids, invocation, settings
+from hookonce.base.jsontext import load
+from hookonce.dispatch import context, dedup, fail_mode, pause, stop_limit
+from hookonce.dispatch.context import CallContext
+from hookonce.dispatch.fast_path import table
+from hookonce.dispatch.identification import identify
+from hookonce.dispatch.pipeline import (
+    AlreadyClaimedError,
+    CallArguments,
+    CallRequest,
+    CallResponse,
+    parse_request,
+    process_request,
+)
+from hookonce.dispatch.run import call_budget_s
+from hookonce.errors import HookonceError, PayloadError
+from hookonce.handlers.operation import OperationRunner, Task, run_blocking, run_to_completion
+from hookonce.manifest.discover import find_project
+from hookonce.model import Actor, Agent, Event, Gap, HookRun, Record, Reply
+from hookonce.secrets import log
+from hookonce.sessions.stored_records import note_session_log, redact_record
+from hookonce.store.spool import files
+
+_ERROR_EVENT = "error_occurred"
+
+
+def hook_error_records(record: Record) -> list[Record]:
+    """An `error_occurred` record for each hook of a call that failed, derived from the call's own."""
+    failures = ((index, run) for index, run in enumerate(record.runs) if run.failure is not None)
+    return [Record(event=_error_event(record.event, run, index)) for index, run in failures]
+
+
+def _error_event(event: Event, run: HookRun, index: int) -> Event:
+    """The same moment of the same session, without the call's contents."""
+    return replace(
+        event,
+        id=ids.derive_id(event.id, _ERROR_EVENT, str(index)),
+        type=_ERROR_EVENT,
+        derived_from=event.id,
+        actor=Actor(type="system"),
+        tool=None,
+        prompt=None,
+        model=None,
+        usage=None,
+        origin=None,
+        native=None,
+        data={
+            "error_type": "HookError",
+            "error": run.failure,
+            "origin_event": event.type,
+            "hook": run.hook,
+            "index": index,
+        },
+    )
+
+
+TRIAL_PAYLOAD = b'{"hookonce":"trial"}'  # nobody's payload: whoever sends it only wants to know that we are there
+_REPLY_MARGIN_S = 0.25  # seconds beyond the hooks' own time, in which an answer still reaches the agent
+_UNKNOWN_AGENT_TIMEOUT_S = 4.0  # seconds for a call of which not even the agent is known
+_SESSION_END = "session_end"
+
+
+def answer_call(
+    argv: list[str],
+    raw: bytes,
+    environment: Mapping[str, str],
+    call_id: str | None = None,
+    started_at: float | None = None,
+    run_operation: OperationRunner = run_to_completion,
+) -> Reply:
+    """The agent's native answer, or the fail mode of the call: runs to completion in this process.
+
+    Raises only if not even the fail mode can be told; the client then gives the reply that was prepared beforehand.
+    """
+    return run_blocking(
+        handle_call(argv, raw, context.oneshot_context(environment), call_id or ids.new_id(), started_at), run_operation
+    )
+
+
+def record_call(argv: list[str], raw: bytes, environment: Mapping[str, str], call_id: str) -> None:
+    """Record a call that the fast path has answered already; no hook runs."""
+    run_blocking(handle_call(argv, raw, context.oneshot_context(environment, runs_hooks=False), call_id))
+
+
+def handle_call(
+    argv: list[str], raw: bytes, call_context: CallContext, call_id: str, started_at: float | None = None
+) -> Task[Reply]:
+    """The same as a task, for a process that has more to do than to wait for one answer."""
+    try:
+        call = _parse_arguments(argv, call_id, started_at)
+        if raw == TRIAL_PAYLOAD or pause.is_paused():
+            return fail_mode.open_reply(agents.load(call.agent))
+        if not call_context.is_long_lived:
+            refresh_client_files()
+        return (yield from _answer_request(call, raw, call_context))
+    except GeneratorExit:
+        raise  # nobody waits for this answer any more
+    except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
+        return failure_reply(argv, raw, call_context, problem)
+
+
+def call_timeout_s(argv: list[str]) -> float:
+    """Seconds after which a call has failed, whatever holds it up."""
+    try:
+        call = _parse_arguments(argv)
+        return _call_budget_s(call, agents.load(call.agent), call.event or "") + _REPLY_MARGIN_S
+    except Exception:  # noqa: BLE001  words that say nothing are told so where they are answered
+        return _UNKNOWN_AGENT_TIMEOUT_S
+
+
+def _call_budget_s(call: CallArguments, agent: Agent, native: str) -> float:
+    return call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None)
+
+
+def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | None = None) -> CallArguments:
+    invocation_args = invocation.parse_words([invocation.CLIENT_NAME, *argv])
+    if invocation_args is None:
+        raise HookonceError(f"these are no words of ours: {argv}")
+    return CallArguments(
+        agent=invocation_args.agent,
+        event=invocation_args.event,
+        via=invocation_args.via,
+        dialect=invocation_args.dialect,
+        run=invocation_args.run,
+        scope=invocation_args.scope,
+        timeout=invocation_args.timeout,
+        id=call_id,
+        started_at=started_at,
+    )
+
+
+def refresh_client_files() -> None:
+    """Refresh the fail-mode file and the fast-path table beside the client; errors are only logged."""
+    try:
+        fail_mode.refresh_fail_mode()
+        table.refresh_table()
+    except Exception as problem:  # noqa: BLE001  the call itself goes on
+        _log_problem("failmode", problem)
+
+
+def _answer_request(call: CallArguments, raw: bytes, call_context: CallContext) -> Task[Reply]:
+    request = parse_request(call, raw, call_context.environment, call_context.pid)
+    if not raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
+        raise PayloadError("nothing was said of what has to be judged")
+    if request.event.type == _SESSION_END:
+        append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
+    try:
+        response = yield from process_request(call, request, call_context)
+    except AlreadyClaimedError:
+        return (yield from _await_claimant(call, request, call_context))
+    except GeneratorExit:
+        raise
+    except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
+        response = _failure_response(request, problem, call_context)
+    with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
+        _record_response(call, response, call_context)
+    return response.reply
+
+
+def _await_claimant(call: CallArguments, request: CallRequest, call_context: CallContext) -> Task[Reply]:
+    """The answer of whoever has claimed this call; if it never comes, the fail mode."""
+    elapsed_s = monotonic() - call.started_at if call.started_at is not None else 0
+    deadline = time() + _call_budget_s(call, request.agent, request.native) - elapsed_s
+    reply = yield from dedup.await_answer(call.id, deadline)
+    if reply is not None:
+        return reply
+    response = _failure_response(request, HookonceError("whoever ran the hooks of this call is gone"), call_context)
+    append_record(response.record, call_context)
+    return response.reply
+
+
+def _record_response(call: CallArguments, response: CallResponse, call_context: CallContext) -> None:
+    if response.record.event.id != call.id and settings.records():
+        call_context.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
+    for record in (response.record, *hook_error_records(response.record)):
+        append_record(record, call_context)
+    if call_context.runs_hooks and (response.record.runs or dedup.has_claim(call.id)):
+        dedup.save_answer(call.id, response.reply)
+    call_context.on_record(response.record)
+
+
+def append_record(record: Record, call_context: CallContext) -> None:
+    """Append a record to the spool; one that cannot be written is counted, and costs nobody the answer."""
+    if not settings.records():
+        return
+    try:
+        stored_record = redact_record(record)
+        call_context.spool.append(stored_record)
+        note_session_log(stored_record, call_context.environment)
+    except Exception as problem:  # noqa: BLE001  as above
+        files.count_lost_record()
+        _log_problem("record", problem)
+
+
+def _failure_response(request: CallRequest, problem: BaseException, call_context: CallContext) -> CallResponse:
+    _log_problem(f"{request.agent.name} {request.native}", problem)
+    note = f"{type(problem).__name__}: {log.safe_message(problem)}"
+    gap = Gap(where="$", capability="respond", strategy="fail mode", effect="observes", note=note)
+    return CallResponse(reply=_fail_mode_reply(request, call_context), record=Record(event=request.event, gaps=[gap]))
+
+
+def _fail_mode_reply(request: CallRequest, call_context: CallContext) -> Reply:
+    """Closed if a hook has to be asked; but an agent that is kept from stopping has to be let go in the end."""
+    is_closed = fail_mode.is_closed(request.event.type, _find_project(call_context.cwd, request.event.cwd))
+    if is_closed and "retry" in point_of(request.agent, request.native).capabilities:
+        is_closed = stop_limit.refuse_stop(request.event, fail_mode.FAIL_CLOSED_REASON)
+    return fail_mode.closed_reply(request.agent, request.native) if is_closed else fail_mode.open_reply(request.agent)
+
+
+def _find_project(base_dir: str, event_cwd: str | None = None) -> Path | None:
+    try:
+        return find_project(join(base_dir, event_cwd or ""))  # noqa: PTH118  as where hooks are chosen
+    except (OSError, ValueError):
+        return None
+
+
+def timeout_reply(argv: list[str], raw: bytes, call_context: CallContext) -> Reply:
+    """The reply if an answer never comes; a stop is let pass, for nobody would count it."""
+    names = _positional_arguments(argv)
+    with suppress(Exception):
+        request = _identify_request(names, raw, call_context.environment)
+        if "retry" not in point_of(request.agent, request.native).capabilities:
+            return _fail_mode_reply(request, call_context)
+        return fail_mode.open_reply(request.agent)
+    with suppress(HookonceError):
+        return _reply_by_name(call_context.cwd, *names or [""])
+    return Reply()
+
+
+def failure_reply(argv: list[str], raw: bytes, call_context: CallContext, problem: BaseException) -> Reply:
+    """The fail mode of a call that raised, for its agent as far as that is known."""
+    _log_problem(" ".join(argv[:2]), problem)
+    names = _positional_arguments(argv)
+    with suppress(Exception):
+        return _fail_mode_reply(_identify_request(names, raw, call_context.environment), call_context)
+    try:
+        return _reply_by_name(call_context.cwd, *names or [""])
+    except HookonceError:  # to somebody unknown there is nothing to say
+        return Reply()
+
+
+def _positional_arguments(argv: list[str]) -> list[str]:
+    return [argument for argument in argv[:2] if not argument.startswith("--")]
+
+
+def _identify_request(names: list[str], raw: bytes, environment: Mapping[str, str]) -> CallRequest:
+    """Agent and event by arguments and payload, or by the payload alone."""
+    agent, event = (*names, None, None)[:2]
+    try:
+        agents.load(agent or "")
+    except HookonceError:
+        identification = identify(load(raw.decode()), environment)
+        agent, event = identification.name, identification.event or event
+    call = CallArguments(agent=agent or "", event=event)
+    return parse_request(call, raw, environment)
+
+
+def _reply_by_name(base_dir: str, name: str, native: str = "") -> Reply:
+    """Fail mode by the arguments alone; a stop is let pass, for nobody could count it."""
+    agent = agents.load(name)
+    can_refuse = native in config_events(agent) and "retry" not in point_of(agent, native).capabilities
+    is_closed = can_refuse and fail_mode.is_closed(canonical_event_of(agent, native), _find_project(base_dir))
+    return fail_mode.closed_reply(agent, native) if is_closed else fail_mode.open_reply(agent)
+
+
+def _log_problem(subject: str, problem: BaseException) -> None:
+    with suppress(Exception):
+        text = str(problem) if isinstance(problem, HookonceError) else log.format_trace(problem)
+        log.write(f"on {subject}: {text}")

@@ -1,0 +1,173 @@
+"""Fail mode: the reply when hookonce itself fails, open (silence) or closed (refusal) where a hook demands it.
+
+Refusals lie in a file beside the client, prepared for the case that not even an interpreter is there.
+"""
+
+from collections.abc import Iterator
+from errno import EINTR, EIO, EMFILE, ENFILE, ENOMEM
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec.json import encode
+
+from hookonce import __version__, agents
+from hookonce.agents import canonical_event_of, config_events, config_of, point_of
+from hookonce.base import paths
+from hookonce.base.files import replace_file
+from hookonce.dispatch import manifest_stamps, pause
+from hookonce.dispatch.fast_path import lookup
+from hookonce.dispatch.select import find_candidates, load_source
+from hookonce.errors import HookonceError
+from hookonce.manifest import discover
+from hookonce.manifest.discover import find_sources
+from hookonce.manifest.policy import load_policies
+from hookonce.model import Agent, Decision, Reply
+from hookonce.secrets import log
+from hookonce.vocabulary.decisions import weaken
+from hookonce.vocabulary.names import AGENT_ALIASES
+
+FAIL_CLOSED_REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"
+_TRANSIENT_ERRNOS = frozenset({EMFILE, ENFILE, ENOMEM, EIO, EINTR})
+_HEADER_MARK = "hookonce"  # the first word of the file; no agent has that name
+
+
+def fail_mode_file() -> Path:
+    """The fail-mode file: a line for each agent and event that has a refusal."""
+    return paths.client_path().with_name("failmode.bin")
+
+
+def open_reply(agent: Agent) -> Reply:
+    """The agent's reply without an opinion."""
+    return Reply(stdout=config_of(agent).silence)
+
+
+def closed_reply(agent: Agent, native: str) -> Reply:
+    """The agent's own refusal, as far as the event has one."""
+    decision, _ = weaken(Decision(outcome="deny", reason=FAIL_CLOSED_REASON), point_of(agent, native))
+    if agent.reply is None or decision == Decision():
+        return open_reply(agent)
+    return agent.reply(native, decision, None)
+
+
+def is_closed(event_type: str, project: Path | None) -> bool:
+    """Whether an event type has a trusted fail-closed hook of any scope; matchers do not count."""
+    try:
+        event_types = set() if pause.is_paused() else closed_event_types(project)
+    except Exception:  # noqa: BLE001  what cannot be looked at now was looked at when the refusals were made
+        event_types = _saved_event_types()
+    implied_types = {"after_tool_execute"} if event_type == "tool_use_failure" else set()
+    return not event_types.isdisjoint({event_type, *implied_types})
+
+
+def closed_event_types(project: Path | None) -> set[str]:
+    """Event types with fail-closed hooks; for a manifest that cannot be used now, those that were saved."""
+    event_types: set[str] = set()
+    for candidate in find_candidates(project):
+        if candidate.hook is None:
+            event_types |= _saved_event_types() if candidate.obstacle == "sense" else set()
+        elif (
+            candidate.obstacle in {None, "sense"} and candidate.hook.on_failure == "closed" and candidate.hook.blocking
+        ):
+            event_types.add(candidate.hook.event)
+    return event_types
+
+
+def refresh_fail_mode() -> None:
+    """Rewrite the fail-mode file if manifests or policies have changed; only where a client is installed."""
+    stamps = _current_stamps()
+    if _last_stamps == stamps:
+        return
+    _rewrite_file()
+    _last_stamps[:] = (
+        [*stamps[:-2], *_current_stamps()[-2:]] if manifest_stamps.is_settled(stamps) else []
+    )  # only what we have made may be new
+
+
+_last_stamps: manifest_stamps.Stamps = []  # the files of which the refusals were made, and theirs, when we last looked
+
+
+def _save_good_manifests() -> None:
+    for source in find_sources(None):
+        if discover.is_last_good(source):
+            continue
+        try:
+            load_source(source)
+            replace_file(discover.last_good_path(source), source.data, mode=0o600)
+        except (HookonceError, OSError) as problem:
+            log.write(f"hooks: {problem}; the last good version counts, if there was one")
+
+
+def _current_stamps() -> manifest_stamps.Stamps:
+    return [
+        *manifest_stamps.manifest_stamps(None),
+        *lookup.stamp_files([(str(fail_mode_file().parent), [str(fail_mode_file())])]),
+    ]
+
+
+def _rewrite_file() -> None:
+    if not paths.client_path().exists():
+        return
+    _save_good_manifests()
+    digest = _source_digest()
+    if _read_header()[1:2] == [digest]:
+        return
+    event_types = closed_event_types(None)
+    lines = [f"{_HEADER_MARK}|{digest}|{' '.join(sorted(event_types))}", *_iter_lines(event_types)]
+    replace_file(fail_mode_file(), "".join(f"{line}\n" for line in lines).encode(), mode=0o600)
+
+
+def _source_digest() -> str:
+    content = [
+        __version__,
+        [(str(source.path), source.data, source.problem) for source in find_sources(None)],
+        load_policies(None),
+    ]
+    return sha256(encode(content)).hexdigest()
+
+
+def _read_header() -> list[str]:
+    """First line of the file: digest of its sources, and the closed event types; [] where there is no such file.
+
+    One that is there and cannot be read now is an error: then the client, which can, has the last word.
+    """
+    try:
+        with fail_mode_file().open(encoding="ascii") as lines:
+            return lines.readline().rstrip("\n").split("|")
+    except OSError as problem:
+        if problem.errno in _TRANSIENT_ERRNOS:
+            raise
+        return []
+    except MemoryError:
+        raise
+    except Exception:  # noqa: BLE001  not ours, not even a home to look in: nothing is known
+        return []
+
+
+def _saved_event_types() -> set[str]:
+    header = _read_header()
+    return set(header[2].split()) if header[:1] == [_HEADER_MARK] and len(header) > 2 else set()  # noqa: PLR2004  head, stamp, events
+
+
+def _iter_lines(event_types: set[str]) -> Iterator[str]:
+    """agent|event|exit code|stdout|stderr, as a shell can read and print it."""
+    for agent in map(agents.load, agents.AGENTS):
+        names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
+        for native in config_events(agent):
+            reply = (
+                closed_reply(agent, native) if canonical_event_of(agent, native) in event_types else open_reply(agent)
+            )
+            if reply == open_reply(agent) or "retry" in point_of(agent, native).capabilities:
+                continue  # an agent that is kept from stopping goes on, and without us nobody counts how often
+            answer = f"{reply.code}|{_escape_printf(encode_reply(reply))}|{_escape_printf(reply.stderr.encode())}"
+            yield from (f"{name}|{native}|{answer}" for name in names)
+
+
+def encode_reply(reply: Reply) -> bytes:
+    """Bytes for the agent's pipe: the reply on a line of its own, or nothing."""
+    return f"{reply.stdout}\n".encode(errors="replace") if reply.stdout else b""
+
+
+def _escape_printf(data: bytes) -> str:
+    """Escape bytes for printf %b, on one line and without our field separator."""
+    plain_bytes = set(range(32, 127)) - {ord("\\"), ord("|")}
+    return "".join(chr(byte) if byte in plain_bytes else f"\\0{byte:03o}" for byte in data)

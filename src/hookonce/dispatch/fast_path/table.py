@@ -1,0 +1,151 @@
+"""Fast-path table: the agents and events without hooks, built beforehand for `lookup.py`."""
+
+import marshal
+from pathlib import Path
+from typing import Any
+
+from hookonce import agents
+from hookonce.agents import canonical_event_of, config_events, config_of, point_of
+from hookonce.base import build_id, paths, settings
+from hookonce.base.files import read_file, replace_file
+from hookonce.base.jsontext import dump
+from hookonce.dispatch import manifest_stamps, pause
+from hookonce.dispatch.fast_path import lookup
+from hookonce.dispatch.select import find_candidates
+from hookonce.model import SCHEMA, Agent, Event, Gap, Object, Stored
+from hookonce.vocabulary.names import AGENT_ALIASES
+
+# Which of these an event is, only its payload tells.
+_AMBIGUOUS_EVENTS = (
+    frozenset({"after_tool_execute", "tool_use_failure", "tool_batch"}),
+    frozenset({"file_created", "file_saved", "file_deleted", "file_changed"}),
+)
+
+
+def table_file() -> Path:
+    """The table's file, beside the client."""
+    return paths.client_path().with_name(lookup.TABLE_FILE)
+
+
+def refresh_table() -> None:
+    """Rewrite the table if its sources have changed; only where a client is installed."""
+    files = _source_files()
+    stamps = lookup.stamp_files(files)
+    if pause.is_paused() or not manifest_stamps.is_settled(stamps) or not paths.client_path().exists():
+        return
+    state = {"build": build_id.running_build_id().encode(), "files": files, "stamps": stamps}
+    if _last_state == [state, lookup.stamp_file(str(table_file()))]:
+        return
+    if {name: _load_table().get(name) for name in state} != state:
+        replace_file(table_file(), marshal.dumps(state | _build_table()), mode=0o600)
+    _last_state[:] = [state, lookup.stamp_file(str(table_file()))]
+
+
+_last_state: list[Any] = []  # of what the table was made, and the file itself, when we last looked
+
+
+def current_table() -> Object:
+    """The table for the daemon, cached in memory; an empty one while its files are changing."""
+    stamps = [*manifest_stamps.manifest_stamps(None), lookup.stamp_file(str(paths.pause_path()))]
+    if stamps[-1] is not None and pause.is_paused():
+        return {}
+    if _table_cache.get("stamps") != stamps:
+        _table_cache.clear()
+        if manifest_stamps.is_settled(stamps):
+            _table_cache.update(_build_table(), stamps=stamps)
+    return _table_cache
+
+
+_table_cache: Object = {}
+
+
+def _load_table() -> Object:
+    try:
+        table = marshal.loads(read_file(table_file()) or b"")  # noqa: S302  our own file, in our own folder
+    except (ValueError, EOFError, TypeError):
+        return {}
+    return table if type(table) is dict else {}
+
+
+def _source_files() -> list[tuple[str, list[str]]]:
+    manifest_files = manifest_stamps.candidate_files(None, paths.config_dir(), settings.SYSTEM)
+    return [*manifest_files, (str(paths.data_dir()), [str(paths.pause_path())])]
+
+
+def _build_table() -> Object:
+    candidates = list(find_candidates(None))
+    hook_events = {candidate.hook.event for candidate in candidates if candidate.hook is not None}
+    hook_events |= {event_type for group in _AMBIGUOUS_EVENTS if group & hook_events for event_type in group}
+    if hook_events & _stop_event_types():
+        hook_events.add("before_prompt")  # it ends the count of refused stops, and the next stop may come at once
+    is_readable = not any(
+        candidate.obstacle == "sense" for candidate in candidates
+    )  # hooks that cannot be read now may be about anything
+    return {
+        "home": b"\0HOME=" + bytes(paths.home()) + b"\0",
+        "data": str(paths.data_dir()),
+        "nobody": not candidates,
+        "record": _record_template(),
+        "settles": settings.durability() == "full",
+        "agents": _agent_rows(hook_events) if is_readable else {},
+    }
+
+
+def _stop_event_types() -> set[str]:
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    return {
+        canonical_event_of(agent, native)
+        for agent in all_agents
+        for native in config_events(agent)
+        if "retry" in point_of(agent, native).capabilities
+    }
+
+
+def _record_template() -> str:
+    """Template of the first spool line, with placeholders; "" if nothing is recorded."""
+    if not settings.records():
+        return ""
+    gap = Gap(where="$.event", capability="record", strategy="later", effect="observes")
+    event = Event(
+        id="(id)",
+        schema=SCHEMA,
+        type="(type)",
+        agent="(agent)",
+        time="(time)",
+        time_source="received",
+        received="(time)",
+    )
+    return dump(Stored(event=event, gaps=[gap], level="minimal")).decode()
+
+
+def _agent_rows(hook_events: set[str]) -> Object:
+    all_agents = [agents.load(name) for name in agents.AGENTS]
+    table: Object = {}
+    for agent in all_agents:
+        if agent.unwrap is not None:
+            continue  # what its payload says stands where only its own file finds it
+        rows = {
+            native: _build_row(agent, native, all_agents)
+            for native in config_events(agent)
+            if not _event_types(native, all_agents) & hook_events
+        }
+        names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
+        table |= dict.fromkeys(names, rows)
+    return table
+
+
+def _event_types(native: str, all_agents: list[Agent]) -> set[str]:
+    """Event types of a native name, whichever agent it may come from."""
+    return {canonical_event_of(agent, native) for agent in all_agents if native in config_events(agent)}
+
+
+def _build_row(agent: Agent, native: str, all_agents: list[Agent]) -> Object:
+    silence = config_of(agent).silence
+    return {
+        "agent": agent.name,
+        "type": canonical_event_of(agent, native),
+        "silence": f"{silence}\n".encode() if silence else b"",
+        "strangers": [
+            sorted(keys) for other in all_agents if config_of(other).silence != silence for keys in other.signature_keys
+        ],
+    }

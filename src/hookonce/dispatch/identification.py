@@ -1,0 +1,184 @@
+"""Identification of a payload: which agent or format it is from, by evidence; without any, the candidates."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from hookonce import agents, formats
+from hookonce.agents import canonical_event_of, config_of, normalize
+from hookonce.model import Agent, Format, Object
+
+_TRANSCRIPT_KEYS = ("transcript_path", "transcriptPath", "agent_transcript_path")
+_SHAPE_EVIDENCE = "the payload has its shape"
+_EVENT_KEYS = ("hook_event_name", "hookEventName", "agent_action_name", "hookName", "hook")
+
+
+class Identification(Struct, frozen=True, kw_only=True):
+    """Result of an identification. `event` is the native name, `type` the canonical one."""
+
+    kind: Literal["agent", "format", "unknown"]
+    name: str | None = None
+    event: str | None = None
+    type: str | None = None
+    candidates: list[str] = []
+    evidence: list[str] = []
+
+
+def identify(payload: Any, environment: Mapping[str, str] | None = None) -> Identification:
+    """Identify one JSON document; `environment` only decides between agents that fit equally."""
+    if type(payload) is not dict:
+        return Identification(kind="unknown", evidence=[f"expected a JSON object, got {_describe_json(payload)}"])
+    for form in _all_formats():
+        if form.is_mine(payload):
+            return Identification(kind="format", name=form.name, evidence=[f"has the keys of {form.title}"])
+    evidence_by_agent: dict[str, list[str]] = {}
+    transcript_home = _find_transcript_home(payload)
+    for agent in _all_agents():
+        if evidence := _find_evidence(agent, payload, transcript_home):
+            evidence_by_agent[agent.name] = evidence
+    return _decide_identity(payload, evidence_by_agent, environment or {})
+
+
+@cache
+def _all_formats() -> list[Format]:
+    """All formats, OpenHook first: its key decides, whatever else is there."""
+    return [formats.load(name) for name in dict.fromkeys(("openhook", *formats.FORMATS))]
+
+
+@cache
+def _all_agents() -> list[Agent]:
+    return [agents.load(name) for name in agents.AGENTS]
+
+
+def outweighs_claim(identification: Identification, claimed_agent: Agent, event_name: str | None, payload: Any) -> bool:
+    """Whether an identification is stronger than the agent and event that an entry's arguments claim.
+
+    It is not where only the claimed agent has such an event. Nor is a mere likeness to an agent that does not read
+    the configuration of the claimed one.
+    """
+    if identification.kind != "agent" or identification.name in {None, claimed_agent.name}:
+        return False
+    other_agent = agents.load(str(identification.name))
+    if not _has_event(claimed_agent, payload_event(claimed_agent, payload) or event_name):
+        return True
+    if not _has_event(other_agent, identification.event or event_name):
+        return False
+    return _SHAPE_EVIDENCE not in identification.evidence or claimed_agent.name in config_of(other_agent).borrows
+
+
+def _has_event(agent: Agent, event: str | None) -> bool:
+    return event is not None and not canonical_event_of(agent, event).startswith("vendor.")
+
+
+def _decide_identity(
+    payload: Object, evidence_by_agent: dict[str, list[str]], environment: Mapping[str, str]
+) -> Identification:
+    candidates = list(evidence_by_agent) or [
+        name for name in agents.AGENTS if _names_known_event(agents.load(name), payload)
+    ]
+    env_markers = {
+        name: env_marker
+        for name in candidates
+        if (env_marker := _find_env_marker(agents.load(name), payload, environment))
+    }
+    if len(candidates) > 1 and len(env_markers) == 1:
+        candidates = list(env_markers)
+    if len(candidates) == 1 and (candidates[0] in evidence_by_agent or candidates[0] in env_markers):
+        name = candidates[0]
+        evidence = evidence_by_agent.get(name, []) + (
+            [f"the environment has {env_markers[name]}"] if name in env_markers else []
+        )
+        return _agent_identification(agents.load(name), payload, evidence)
+    return Identification(kind="unknown", candidates=candidates, evidence=_missing_evidence(payload))
+
+
+def _agent_identification(agent: Agent, payload: Object, evidence: list[str]) -> Identification:
+    event = payload_event(agent, payload)
+    return Identification(
+        kind="agent",
+        name=agent.name,
+        event=event or None,
+        type=normalize(agent, event) if event else None,
+        candidates=[] if event else list(agent.events),
+        evidence=evidence,
+    )
+
+
+def payload_event(agent: Agent, payload: Object) -> str | None:
+    """The native event that the payload itself names."""
+    if agent.recognise is not None and (event := agent.recognise(payload)):
+        return event
+    fields = payload if agent.unwrap is None else agent.unwrap(payload, None)
+    event_names = [fields.get(key) for key, slot in agent.keys.items() if slot == "event"]
+    return next((event for event in event_names if type(event) is str and event), None)
+
+
+def _find_evidence(agent: Agent, payload: Object, transcript_home: tuple[str, str] | None) -> list[str]:
+    """The strongest evidence that the payload is the agent's."""
+    if agent.home and transcript_home is not None:
+        key, home = transcript_home
+        return [f"{key} lies in {home}"] if agent.home == home else []
+    for signature_keys in agent.signature_keys:
+        if signature_keys <= payload.keys():
+            return [f"has {' and '.join(sorted(signature_keys))}"]
+    mode = payload.get("permission_mode")
+    if type(mode) is str and mode in agent.permission_modes:
+        return [f"permission_mode {mode} is its own"]
+    if agent.recognise is not None and agent.recognise(payload) is not None:
+        return [_SHAPE_EVIDENCE]
+    return []
+
+
+def foreign_home(agent: Agent, payload: Any) -> str | None:
+    """The directory of another agent in which the payload's transcript lies, if it does."""
+    path = (payload.get("transcript_path") or payload.get("transcriptPath")) if type(payload) is dict else None
+    if agent.home is None or type(path) is not str or f"/{agent.home}/" in path:
+        return None
+    transcript_home = _find_transcript_home(payload)
+    return None if transcript_home is None else transcript_home[1]
+
+
+def _find_transcript_home(payload: Object) -> tuple[str, str] | None:
+    """The key that has the transcript's path, and the agent's directory in it; the longest match counts."""
+    for key in _TRANSCRIPT_KEYS:
+        path = payload.get(key)
+        if type(path) is str and path:
+            unix_path = path.replace("\\", "/")
+            if homes := [home for home in _agent_homes() if f"/{home}/" in unix_path]:
+                return key, max(homes, key=len)
+    return None
+
+
+@cache
+def _agent_homes() -> list[str]:
+    return [home for name in agents.AGENTS if (home := agents.load(name).home)]
+
+
+def _names_known_event(agent: Agent, payload: Object) -> bool:
+    event = payload_event(agent, payload)
+    return event is not None and not normalize(agent, event).startswith("vendor.")
+
+
+def _find_env_marker(agent: Agent, payload: Object, environment: Mapping[str, str]) -> str | None:
+    """The agent's marker in the environment.
+
+    Whatever an agent starts inherits its markers, another agent too. So they say nothing of an agent that sends its
+    transcript's path, where the payload has none.
+    """
+    transcript_keys = [key for key in _TRANSCRIPT_KEYS if key in agent.keys or key in agent.details]
+    if transcript_keys and not any(payload.get(key) for key in transcript_keys):
+        return None
+    return next((env_marker for env_marker in agent.env_markers if env_marker in environment), None)
+
+
+def _missing_evidence(payload: Object) -> list[str]:
+    reasons = [f"{key} alone is not enough" for key in _EVENT_KEYS if key in payload]
+    return reasons or ["nothing in it tells of an agent or a format"]
+
+
+def _describe_json(value: Any) -> str:
+    if type(value) is list:
+        return "an array; write its items one on a line each"
+    return "null" if value is None else f"the value {value!r:.40}"

@@ -1,0 +1,61 @@
+"""File stamps of manifests, policies and settings, to notice cheaply that the hooks may have changed."""
+
+from functools import lru_cache
+from os.path import lexists
+from pathlib import Path
+from time import time_ns
+
+from hookonce.base import paths, settings
+from hookonce.dispatch.fast_path import lookup
+from hookonce.manifest.discover import MANIFEST_NAMES, OPENHOOK_FILE, PROJECT_FOLDER
+
+Stamps = list[tuple[int, ...] | None]
+_SETTINGS, _POLICY = "config.toml", "policy.json"
+_FOLDER_STAMP_FIELDS = 2  # numbers by which a folder is known whose content does not count
+_SETTLE_NS = 100_000_000  # nanoseconds within which a file may change once more without that being seen
+
+
+def manifest_stamps(project: Path | None) -> Stamps:
+    """The stamps of all these files and folders; equal stamps mean that nothing has changed."""
+    file_stamps: Stamps = []
+    for folder, names in candidate_files(project, paths.config_dir(), settings.SYSTEM):
+        folder_stamp = lookup.stamp_file(folder)
+        file_stamps.append(folder_stamp)
+        if folder_stamp is not None:
+            file_stamps += [lookup.stamp_file(name) for name in _existing_files(folder, names, folder_stamp)]
+    return file_stamps
+
+
+def _existing_files(folder: str, names: list[str], folder_stamp: tuple[int, ...]) -> list[str]:
+    """Those of the names that are there; looked up anew when something has been put into the folder or taken away."""
+    cache_entry = _existing_cache.get(folder)
+    if cache_entry is not None and cache_entry[0] == folder_stamp:
+        return cache_entry[1]
+    existing = [name for name in names if lexists(name)]
+    if is_settled([folder_stamp]):
+        if len(_existing_cache) > _MAX_CACHE_FOLDERS:
+            _existing_cache.clear()
+        _existing_cache[folder] = (folder_stamp, existing)
+    return existing
+
+
+_existing_cache: dict[str, tuple[tuple[int, ...], list[str]]] = {}
+_MAX_CACHE_FOLDERS = 1024  # folders
+
+
+@lru_cache(maxsize=256)
+def candidate_files(project: Path | None, user: Path, system: Path) -> list[tuple[str, list[str]]]:
+    """The folders and the names in them, whether or not they are there."""
+    names = (*MANIFEST_NAMES, _POLICY, _SETTINGS)
+    folders: list[tuple[Path, tuple[str, ...]]] = [(folder, names) for folder in (user, system, system / "org")]
+    if project is not None:
+        folders += [(project / PROJECT_FOLDER, (*MANIFEST_NAMES, _POLICY)), (project, (OPENHOOK_FILE,))]
+    return [(str(folder), [str(folder / name) for name in names]) for folder, names in folders]
+
+
+def is_settled(file_stamps: Stamps) -> bool:
+    """Whether the files are old enough for the next change to be seen."""
+    newest = max(
+        (max(stamp[:2]) for stamp in file_stamps if stamp is not None and len(stamp) > _FOLDER_STAMP_FIELDS), default=0
+    )
+    return time_ns() - newest > _SETTLE_NS

@@ -1,0 +1,133 @@
+"""Module hooks: the descriptor of a module, its grants, the request to it, and the parsing of its answer."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from hookonce.base import settings
+from hookonce.base.ids import new_id
+from hookonce.base.jsontext import dump
+from hookonce.base.jsontext import load as parse
+from hookonce.base.times import now, to_seconds
+from hookonce.dispatch.select import SelectedHook
+from hookonce.errors import HookonceError
+from hookonce.formats.amplifier import envelope
+from hookonce.handlers.module import ON_EVENT, ModuleOperation
+from hookonce.handlers.operation import OperationResult
+from hookonce.manifest.discover import Scope
+from hookonce.model import Event, Handler, Record
+from hookonce.modules.kernel.user_kernel import record_event
+from hookonce.modules.protocol.capabilities import capability_requests, decide_capability, policy_from_grants
+from hookonce.modules.protocol.descriptor import Descriptor, load_descriptor, mount_problems
+from hookonce.modules.protocol.messages import parse_response
+
+if TYPE_CHECKING:
+    from hookonce.handlers.http import HttpOperation
+
+
+def build_operation(selection: SelectedHook, event: Event, env: dict[str, str]) -> "HttpOperation | ModuleOperation":
+    """The operation that sends the event to the module, as Amplifier Event v1."""
+    descriptor = load_reachable_module(selection.hook.handler, Path(selection.folder), selection.scope)
+    _check_grants(descriptor, event)
+    documents = envelope.write(Record(event=event))
+    if not documents:
+        raise HookonceError(f"{event.type} cannot be told as an event of Amplifier")
+    request = {"op": ON_EVENT, "args": {"event": documents[0]}}
+    if event.session is not None:
+        request["session_id"] = event.session
+    if descriptor.transport.type == "stdio":
+        return ModuleOperation(descriptor=descriptor, request=request)
+    return _build_post(descriptor, dump(request), env)
+
+
+def load_reachable_module(handler: Handler, folder: Path, scope: Scope) -> Descriptor:
+    """Load the module of a handler; an error that says why it cannot be reached."""
+    if scope == "project":
+        raise HookonceError("a project's hooks start no modules; put the hook into your own manifest")
+    descriptor = load_descriptor(folder / (handler.file or ""))
+    if problems := mount_problems(descriptor):
+        problem_text = "; ".join(f"{path} {message}" for path, message in problems)
+        raise HookonceError(f"the module {descriptor.name} cannot be reached: {problem_text}")
+    return descriptor
+
+
+def find_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tuple[str, str]]:
+    """What keeps a module from running, as pairs of kind and sentence; the module is not started to find out."""
+    if handler.type != "module":
+        return
+    try:
+        descriptor = load_reachable_module(handler, folder, scope)
+    except HookonceError as problem:
+        yield "module", f"cannot run: {problem}"
+        return
+    if missing_capabilities := _missing_capabilities(descriptor, None):
+        yield "module", f"cannot run: {_denial_text(descriptor, missing_capabilities)}"
+    program_name = next(iter(descriptor.transport.command), "")
+    program = Path(descriptor.folder or "", program_name) if "/" in program_name else which(program_name)
+    if program_name and (program is None or not Path(program).exists()):
+        yield (
+            "missing",
+            f"cannot run: there is no program {program_name}, which {descriptor.name} wants to be started with",
+        )
+
+
+def _build_post(descriptor: Descriptor, body: bytes, env: dict[str, str]) -> "HttpOperation":
+    from hookonce.handlers.http import build_http_operation
+
+    transport, token_variable = descriptor.transport, descriptor.transport.token_env
+    headers = {} if token_variable is None else {"Authorization": f"Bearer ${{{token_variable}}}"}
+    handler = Handler(
+        type="http",
+        url=f"{(transport.url or '').rstrip('/')}/invoke",
+        headers=headers,
+        allowed_env=[token_variable] if token_variable else [],
+    )
+    return build_http_operation(handler, body, env, expects_answer=True)
+
+
+def _check_grants(descriptor: Descriptor, event: Event) -> None:
+    """Refuse a module that wants what the settings do not grant; that is an event of its own."""
+    missing_capabilities = _missing_capabilities(descriptor, event.session)
+    for capability in missing_capabilities:
+        record_event(
+            {
+                "id": new_id(),
+                "ts": to_seconds(now()) or 0.0,
+                "event": "policy:decision",
+                "component": "kernel",
+                "module": descriptor.name,
+                "status": "denied",
+                "data": {"capability": capability, "op": ON_EVENT},
+            }
+            | ({} if event.session is None else {"session_id": event.session})
+        )
+    if missing_capabilities:
+        raise HookonceError(_denial_text(descriptor, missing_capabilities))
+
+
+def _missing_capabilities(descriptor: Descriptor, session: str | None) -> list[str]:
+    policies = {"settings": policy_from_grants(settings.grants())}.items()
+    capability_wishes = capability_requests(descriptor, ON_EVENT, session)
+    return [wish.capability for wish in capability_wishes if not decide_capability(wish, policies).is_granted]
+
+
+def _denial_text(descriptor: Descriptor, missing_capabilities: list[str]) -> str:
+    name, capabilities_text = dump(descriptor.name).decode(), dump(missing_capabilities).decode()
+    text = f"forbidden: {descriptor.name} wants {', '.join(missing_capabilities)}, which [grants] of config.toml does not grant"
+    return f"{text}; to do so, write there: {name} = {capabilities_text}"
+
+
+def parse_module_result(run_result: OperationResult) -> OperationResult:
+    """Translate a module's answer: its result becomes stdout, its error a failure."""
+    if run_result.failure is not None:
+        return run_result
+    try:
+        answer = parse_response(parse(run_result.stdout.decode()))
+    except ValueError:
+        return replace(run_result, code=None, failure="internal: it answered with something that is no JSON")
+    if answer.error is not None:
+        return replace(run_result, code=None, stdout=b"", failure=f"{answer.error.code}: {answer.error.message}")
+    return replace(run_result, stdout=dump(answer.result) if type(answer.result) is dict else b"")

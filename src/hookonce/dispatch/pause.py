@@ -1,0 +1,61 @@
+"""Pause (kill switch): for a while no hook runs, and every agent gets its silence.
+
+It is one small file with a time in it, so that it works whatever else is broken.
+"""
+
+import os
+import re
+from pathlib import Path
+from time import time
+
+from hookonce.base import paths, times
+from hookonce.base.files import remove_file, replace_file
+from hookonce.errors import UsageError
+
+_UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
+_MAX_PAUSE_S = 24 * 3600
+
+
+def _pause_file() -> Path:
+    return paths.pause_path()
+
+
+def parse_duration_s(text: str) -> int:
+    """Parse a duration such as 10m into seconds."""
+    match = re.fullmatch(r"([0-9]{1,6})([smh])", text)
+    duration_s = int(match[1]) * _UNIT_SECONDS[match[2]] if match else 0
+    if not 0 < duration_s <= _MAX_PAUSE_S:
+        raise UsageError(f"{text!r} is no length of time; say something like 30s, 10m or 2h, a day at most")
+    return duration_s
+
+
+def pause(duration_s: int) -> None:
+    """Pause for so many seconds."""
+    replace_file(_pause_file(), f"{int(time()) + duration_s}\n".encode(), mode=0o600)
+
+
+def resume() -> None:
+    """End the pause."""
+    remove_file(_pause_file())
+
+
+def is_paused() -> bool:
+    """Whether a pause is on."""
+    return _remaining_s() > 0
+
+
+def pause_end() -> str | None:
+    """When the pause ends, if there is one."""
+    return times.from_seconds(int(time() + _remaining_s())) if is_paused() else None
+
+
+def _remaining_s() -> float:
+    """Seconds until the pause is over; more than a day is nothing that we wrote."""
+    file = _pause_file()
+    if not os.path.lexists(file):
+        return 0
+    try:
+        remaining_s = float(file.read_bytes()) - time()
+    except (OSError, ValueError):
+        return 0
+    return remaining_s if 0 < remaining_s <= _MAX_PAUSE_S else 0

@@ -1,0 +1,132 @@
+"""Preparation of a hook: the operation for its handler type, and the parsing of its result."""
+
+import re
+import shlex
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from sys import platform as system
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.json import encode
+
+from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.dispatch.dialect import decode_output, encode_input, is_agent_dialect
+from hookonce.dispatch.select import SelectedHook
+from hookonce.errors import HookonceError
+from hookonce.handlers.command import CommandOperation, ProcessContext
+from hookonce.handlers.operation import OperationResult
+from hookonce.handlers.verdict import HandlerResult
+from hookonce.model import Event, Gap
+
+if TYPE_CHECKING:
+    from hookonce.handlers.http import HttpOperation
+    from hookonce.handlers.module import ModuleOperation
+
+MODEL_HANDLER_TYPES = frozenset({"prompt", "agent"})  # types of handlers that ask a language model
+_PLATFORM_NAMES = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
+_SCRIPT_PATTERN = re.compile(
+    r"[\w.@+-]+(?:/[\w.@+-]+)+(?=\s|$)"
+)  # a path from where the hook lies, and no shell's business
+
+
+class PreparedHook(Struct, frozen=True, kw_only=True):
+    """A prepared hook: an operation without timeout, the parser of its result, and gaps of its input."""
+
+    operation: "CommandOperation | HttpOperation | ModuleOperation"
+    parse_result: Callable[[OperationResult], HandlerResult]
+    gaps: list[Gap]
+    knows_exit_codes: bool = False
+
+
+def prepare_hook(selection: SelectedHook, event: Event, world: ProcessContext) -> PreparedHook:
+    """Prepare a hook for an event; an error if it cannot run."""
+    hook, dialect = selection.hook, selection.hook.dialect or CANONICAL_DIALECT
+    stdin, gaps = encode_input(dialect, event, hook)
+    if hook.handler.type == "module":
+        return _prepare_module(selection, event, world)
+    if hook.handler.type in MODEL_HANDLER_TYPES:
+        return _prepare_prompt(selection, stdin, gaps, world)
+    return PreparedHook(
+        operation=_build_operation(selection, dialect, stdin, world),
+        parse_result=lambda run_result: HandlerResult(
+            result=run_result, decision=decode_output(dialect, event, run_result)
+        ),
+        gaps=gaps,
+        knows_exit_codes=is_agent_dialect(dialect),
+    )
+
+
+def _build_operation(
+    selection: SelectedHook, dialect: str, stdin: bytes, world: ProcessContext
+) -> "CommandOperation | HttpOperation | ModuleOperation":
+    handler = selection.hook.handler
+    if handler.type == "command":
+        return CommandOperation(command_of(selection), stdin, world, 0.0)
+    if handler.type == "function":
+        from hookonce.handlers.function import build_function_operation, load_function  # most calls do without it
+
+        return build_function_operation(load_function(handler, selection.folder), stdin, world)
+    if handler.type != "http":
+        raise HookonceError(f"handlers of type {handler.type} cannot be run")
+    from hookonce.handlers.http import build_http_operation  # most calls do without it
+
+    return build_http_operation(
+        handler, stdin, world.env, expects_answer=dialect == CANONICAL_DIALECT or is_agent_dialect(dialect)
+    )
+
+
+def _prepare_module(selection: SelectedHook, event: Event, world: ProcessContext) -> PreparedHook:
+    from hookonce.dispatch.module_hook import build_operation, parse_module_result  # most calls do without it
+
+    def parse_result(run_result: OperationResult) -> HandlerResult:
+        run_result = parse_module_result(run_result)
+        return HandlerResult(result=run_result, decision=decode_output(CANONICAL_DIALECT, event, run_result))
+
+    return PreparedHook(
+        operation=build_operation(selection, event, dict(world.env)), parse_result=parse_result, gaps=[]
+    )
+
+
+def _prepare_prompt(selection: SelectedHook, stdin: bytes, gaps: list[Gap], world: ProcessContext) -> PreparedHook:
+    from hookonce.handlers import prompt  # most calls do without them
+
+    handler = selection.hook.handler
+    build_prompt = prompt.prepare_agent if handler.type == "agent" else prompt.prepare_prompt
+    model_prompt = build_prompt(handler, stdin, world)
+    return PreparedHook(
+        operation=model_prompt.operation,
+        parse_result=lambda run_result: prompt.parse_model_result(model_prompt, run_result),
+        gaps=gaps + model_prompt.gaps,
+    )
+
+
+def command_of(selection: SelectedHook) -> str:
+    """The command line of a hook on this system; a relative script is resolved against the hook's folder.
+
+    For a handler that is no command, a one-line description.
+    """
+    handler = selection.hook.handler
+    if handler.type == "http":
+        return f"{handler.method or 'POST'} {handler.url}"
+    if handler.type in MODEL_HANDLER_TYPES:
+        return f"{handler.type}: {handler.prompt}"
+    if handler.type == "module":
+        return f"module {handler.file}"
+    if handler.type == "function":
+        from hookonce.handlers.function import load_function  # as above
+
+        return load_function(handler, selection.folder).command
+    command = handler.platform.get(_PLATFORM_NAMES.get(system, "")) or handler.command or ""
+    script = _SCRIPT_PATTERN.match(command)
+    return shlex.quote(str(Path(selection.folder, script[0]))) + command[script.end() :] if script else command
+
+
+def digest_content(selection: SelectedHook) -> bytes:
+    """Content of a run's digest: the command, or the whole handler where there is none."""
+    handler = selection.hook.handler
+    with suppress(HookonceError):  # a file that cannot be read has no digest
+        if handler.type not in {"http", *MODEL_HANDLER_TYPES}:
+            return command_of(selection).encode(errors="replace")
+    return encode(handler)

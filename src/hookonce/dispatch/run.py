@@ -1,0 +1,289 @@
+"""Hook execution: time budget, runs in order, and the effect of rewritten input on the next hook.
+
+Hooks run one after the other, each seeing the input as those before it have left it. The budget is what the agent
+waits for, less a margin in which the answer still reaches it.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from math import isfinite
+from pathlib import Path
+from time import monotonic
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce import agents
+from hookonce.agents import config_of, point_of
+from hookonce.base import process_info as depths
+from hookonce.base import settings, times
+from hookonce.base.invocation import CANONICAL_DIALECT
+from hookonce.base.jsontext import dump
+from hookonce.configure.entries import entry_timeout as installed
+from hookonce.dispatch.dialect import DialectEventError, dialect_variables
+from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of, digest_content, prepare_hook
+from hookonce.dispatch.select import SelectedHook
+from hookonce.errors import HookonceError
+from hookonce.handlers.command import ProcessContext
+from hookonce.handlers.operation import OperationResult, OperationRunner, Task, run_blocking, run_to_completion
+from hookonce.handlers.supervise import limits
+from hookonce.handlers.supervise.detached import run_detached
+from hookonce.handlers.verdict import HandlerResult, Rights, Verdict, verdict
+from hookonce.manifest.discover import find_project
+from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun, Object
+from hookonce.secrets import log
+from hookonce.store.privacy.sanitize import sanitize_output
+
+DEFAULT_HOOK_TIMEOUT_S = 30  # seconds for one hook that names none
+_MIN_MARGIN_S, _MARGIN_RATIO = 0.5, 0.1
+
+
+def call_budget_s(agent: Agent, native: str, timeout_s: float | None, *, is_wrapper: bool = False) -> float:
+    """Seconds for all hooks of a call: the native timeout, or the agent's cap, less half a second or a tenth.
+
+    A wrapper without a timeout has the agent's own default, an installed entry the one that we have written.
+    """
+    if timeout_s is None or not (isfinite(timeout_s) and timeout_s > 0):
+        timeout_s = (config_of(agent).timeout if is_wrapper else None) or installed(agent, native)
+    limits = (timeout_s, point_of(agent, native).hard_timeout_s, config_of(agent).longest)
+    limit = min(value for value in limits if value is not None)
+    return max(limit - max(_MIN_MARGIN_S, _MARGIN_RATIO * limit), 0)
+
+
+def hook_timeout_s(hook: Hook, remaining_s: float) -> float:
+    """Timeout of one hook: its own, at most what remains."""
+    return min(hook.handler.timeout or DEFAULT_HOOK_TIMEOUT_S, remaining_s)
+
+
+_REWRITE_PROBLEM = "cannot be said in its own form"
+
+
+def apply_rewrite(decision: Decision, event: Event) -> tuple[Decision, Event, list[Gap]]:
+    """The decision with its new input as the agent will have it, the event as the next hook sees it, and gaps.
+
+    Input that cannot be put into the agent's own form is refused: it must not go on unchanged.
+    """
+    new_input = decision.updated_input
+    if new_input is None or decision.outcome == "deny":
+        return replace(decision, updated_input=None), _apply_new_output(decision, event), []
+    new_event = _rewrite_event(event, new_input)
+    if new_event is None:
+        note = f"a hook has changed the input of {event.tool.native if event.tool else event.type}, which {_REWRITE_PROBLEM}"
+        gap = Gap(where="$.decision", capability="input_rewrite", strategy="weaken", effect="prevents", note=note)
+        return replace(decision, outcome="deny", reason=note, updated_input=None), event, [gap]
+    if new_event.tool is not None:
+        decision = replace(decision, updated_input=new_event.tool.input)
+    return decision, _apply_new_output(decision, new_event), []
+
+
+def _rewrite_event(event: Event, new_input: Object) -> Event | None:
+    if event.tool is not None:
+        if event.agent not in agents.AGENTS:  # whoever makes an agent of their own speaks the canon
+            return replace(event, tool=replace(event.tool, input=new_input, native_input=new_input))
+        tool = agents.rewrite_input(agents.load(event.agent), event.tool, new_input)
+        return None if tool is None else _update_payload(replace(event, tool=tool), event)
+    if type(event.prompt) is not str:
+        return event
+    prompt = new_input.get("prompt")
+    return _update_payload(replace(event, prompt=prompt), event) if type(prompt) is str else None
+
+
+def _update_payload(event: Event, old_event: Event) -> Event:
+    """Put the new input into the native payload, or drop the payload: nobody shall judge what will not happen."""
+    if event == old_event or type(old_event.native) is not dict:
+        return event
+    agent = agents.load(event.agent)
+    try:
+        payload = old_event.native | agents.encode(agent, event)
+        decoded_event = agents.decode(agent, payload, agents.config_event_of(agent, event.type), id=event.id)
+    except HookonceError:
+        return replace(event, native=None)
+    is_same = (decoded_event.tool and decoded_event.tool.input, decoded_event.prompt) == (
+        event.tool and event.tool.input,
+        event.prompt,
+    )
+    return replace(event, native=payload if is_same else None)
+
+
+def _apply_new_output(decision: Decision, event: Event) -> Event:
+    tool, new_output = event.tool, decision.updated_output
+    if new_output is None or tool is None or tool.result is None:
+        return event
+    return replace(event, tool=replace(tool, result=replace(tool.result, output=new_output)))
+
+
+_DETACHED_EVENT = "session_end"  # an agent that ends does not wait: nothing important is left to that moment
+_NO_RESULT = HandlerResult(result=OperationResult(), decision=None)  # of a hook that did not run
+_MAX_LOG_BYTES = 4096  # bytes of what a failed hook has said
+
+
+class HookSkippedError(HookonceError):
+    """A hook does not run here, which is no failure."""
+
+
+class CallerContext(Struct, frozen=True, kw_only=True):
+    """The caller's environment, directory and umask, and the nesting depth of hooks and agents there."""
+
+    environment: Mapping[str, str]
+    cwd: str
+    umask: int = -1
+    depth: int = 0
+    depth_token: str = ""  # by which what its hooks start knows its depth
+    reduces_privileges: bool = False  # whether its hooks have fewer privileges
+    waits_for_background: bool = False  # whether even those hooks are waited for that run on by themselves elsewhere
+
+
+class HookResult(Struct, frozen=True, kw_only=True):
+    """Result of one hook: its decision, its run, and gaps."""
+
+    decision: Decision
+    run: HookRun
+    gaps: list[Gap]
+
+
+def run_hooks(
+    hooks: list[SelectedHook],
+    event: Event,
+    caller: CallerContext,
+    deadline: float,
+    run_operation: OperationRunner = run_to_completion,
+) -> list[HookResult]:
+    """Run hooks to completion."""
+    return run_blocking(hooks_task(hooks, event, caller, deadline), run_operation)
+
+
+def hooks_task(
+    hooks: list[SelectedHook], event: Event, caller: CallerContext, deadline: float
+) -> Task[list[HookResult]]:
+    """Task that runs hooks in order; a deny or a failure of one does not keep the others from running."""
+    results: list[HookResult] = []
+    if not hooks:
+        return results
+    with _register_depth(caller.depth + 1) as depth_token:
+        run_context = replace(caller, depth_token=depth_token, reduces_privileges=settings.privileges() == "reduced")
+        for hook in hooks:
+            result, next_event = yield from _run_hook(hook, hook.event or event, run_context, deadline)
+            results.append(result)
+            event = event if hook.event else next_event
+    return results
+
+
+@contextmanager
+def _register_depth(depth: int) -> Iterator[str]:
+    depth_token = depths.register_handlers(depth)
+    try:
+        yield depth_token
+    finally:
+        depths.unregister_handlers(depth_token)
+
+
+def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) -> ProcessContext:
+    """Environment and directory of a hook: the caller's, its agent's variables, and three of ours."""
+    handler = selection.hook.handler
+    env = dialect_variables(selection.hook.dialect or CANONICAL_DIALECT, event, caller.cwd)
+    env |= {key: value for key, value in caller.environment.items() if not key.startswith("HOOKONCE_")}
+    own_variables = {
+        depths.DEPTH_VARIABLE: str(caller.depth + 1),
+        depths.PARENT_VARIABLE: caller.depth_token,
+        depths.HOOK_DIR_VARIABLE: selection.folder,
+    }
+    cwd = selection.folder if selection.scope == "project" else caller.cwd
+    if handler.cwd:
+        root = selection.folder if selection.scope == "project" else find_project(Path(event.cwd or caller.cwd))
+        cwd = str(Path(root, handler.cwd))
+    return ProcessContext(
+        cwd=cwd, env=env | handler.env | own_variables, umask=caller.umask, drops_privileges=caller.reduces_privileges
+    )
+
+
+def _run_hook(
+    selection: SelectedHook, event: Event, caller: CallerContext, deadline: float
+) -> Task[tuple[HookResult, Event]]:
+    """Run one hook: its result, and the event as the next one sees it; any exception is this hook's failure."""
+    hook, start_time, command = selection.hook, times.now(), ""
+    try:
+        command = command_of(selection)
+        handler_result, hook_verdict, gaps = yield from _run_handler(selection, event, caller, deadline)
+        decision, event, rewrite_gaps = apply_rewrite(hook_verdict.decision, event)
+    except (HookSkippedError, DialectEventError) as skip_error:
+        handler_result, hook_verdict, gaps = _NO_RESULT, Verdict(Decision()), [_handler_gap(str(skip_error))]
+        decision, rewrite_gaps = hook_verdict.decision, []
+    except Exception as problem:  # noqa: BLE001  nothing that one hook does may hide what another says
+        handler_result = HandlerResult(
+            result=OperationResult(failure=f"not started: {log.safe_message(problem)}"), decision=None
+        )
+        hook_verdict, gaps, rewrite_gaps = verdict(hook, handler_result.result, None, Rights()), [], []
+        decision = hook_verdict.decision
+    run_result = handler_result.result
+    if hook_verdict.failure is not None:
+        failure_text = f"failed ({hook_verdict.failure}, {run_result.duration:.1f} s)"
+        log.write(f"hook {hook.name or hook.event} {failure_text}: {command}", _log_output(run_result, event))
+    hook_run = HookRun(
+        hook=hook.name or hook.event,
+        scope=selection.scope,
+        digest=sha256(digest_content(selection)).hexdigest(),
+        started=start_time,
+        duration_ms=round(run_result.duration * 1000, 3),
+        exit=run_result.code,
+        outcome=decision.outcome,
+        failure=hook_verdict.failure,
+        model=handler_result.model,
+        usage=handler_result.usage,
+        cost_micros=handler_result.cost_micros,
+    )
+    return HookResult(decision=decision, run=hook_run, gaps=[*gaps, *hook_verdict.gaps, *rewrite_gaps]), event
+
+
+def _run_handler(
+    selection: SelectedHook, event: Event, caller: CallerContext, deadline: float
+) -> Task[tuple[HandlerResult, Verdict, list[Gap]]]:
+    hook, name = selection.hook, selection.hook.name or selection.hook.event
+    if hook.handler.type in MODEL_HANDLER_TYPES and caller.depth > 0:
+        raise HookSkippedError(f"{name} is a handler that does not run below another hook")
+    preparation = prepare_hook(selection, event, _hook_world(selection, event, caller))
+    gaps = preparation.gaps
+    if caller.reduces_privileges and (extra_privileges := limits.describe_unremovable()):
+        gaps = [*gaps, _handler_gap(f"{name} keeps privileges, {extra_privileges}", "privileges")]
+    if not caller.waits_for_background and (hook.handler.background or event.type == _DETACHED_EVENT):
+        run_result = run_detached(preparation.operation, command_of(selection), _hook_world(selection, event, caller))
+        return HandlerResult(result=run_result, decision=None), verdict(hook, run_result, Decision(), Rights()), gaps
+    remaining_s = hook_timeout_s(hook, deadline - monotonic())
+    run_result = (
+        (yield replace(preparation.operation, timeout=remaining_s))
+        if remaining_s > 0
+        else OperationResult(failure="timeout")
+    )
+    handler_result = _mask_failure(preparation.parse_result(run_result), event)
+    rights = Rights(may_allow=selection.may_allow, strict=not hook.blocking and _is_strict_nonblocking(selection))
+    hook_verdict = verdict(
+        hook, handler_result.result, handler_result.decision, rights, has_own_exit_codes=preparation.knows_exit_codes
+    )
+    return handler_result, hook_verdict, [*gaps, *handler_result.gaps]
+
+
+def _is_strict_nonblocking(selection: SelectedHook) -> bool:
+    """Whether non-blocking hooks may only observe; managed hooks are not the user's to weaken."""
+    if selection.scope not in {"project", "user"}:
+        return False
+    try:
+        return settings.get_setting("strict_nonblocking") is True
+    except HookonceError:
+        return False
+
+
+def _mask_failure(handler_result: HandlerResult, event: Event) -> HandlerResult:
+    """Mask the failure text, which may repeat the hook's input."""
+    if handler_result.result.failure is None:
+        return handler_result
+    failure = sanitize_output(handler_result.result.failure.encode(errors="replace"), dump(event)).decode()
+    return replace(handler_result, result=replace(handler_result.result, failure=failure))
+
+
+def _log_output(run_result: OperationResult, event: Event) -> bytes:
+    output = log.truncate_output(run_result.stdout + run_result.stderr, _MAX_LOG_BYTES)
+    return output and sanitize_output(output, dump(event)) + b"\n"
+
+
+def _handler_gap(note: str, capability: str = "handler") -> Gap:
+    return Gap(where="$.runs", capability=capability, strategy="exclude", effect="observes", note=note)

@@ -1,0 +1,275 @@
+"""Hook selection: which hooks run for an event, by scope, trust, policy and matcher.
+
+Nothing that a project says counts before a person has trusted it: such a file is not even parsed as what it claims
+to be, and whatever is wrong with it keeps nobody else's hooks from running.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce import formats
+from hookonce.base import settings
+from hookonce.dispatch import manifest_stamps
+from hookonce.errors import HookonceError
+from hookonce.manifest import discover
+from hookonce.manifest.discover import ManifestSource, Scope, find_sources
+from hookonce.manifest.load import (
+    EVERY_EVENT,
+    NO_HOOKS_PROBLEM,
+    OPENHOOK_DIALECT,
+    ManifestError,
+    load_manifest,
+    load_openhook_file,
+    openhook_types_of,
+)
+from hookonce.manifest.match import MatchSubject, matches
+from hookonce.manifest.policy import Policy, find_refusal, load_policies
+from hookonce.model import Decision, Event, Gap, Hook, Manifest, Record
+from hookonce.trust.pin_store import Pin, PinMismatch, load_pins, verify_by_pins
+from hookonce.vocabulary.file_writes import build_file_events
+
+_MATCHER_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure", "permission_request"})
+_ALLOWING_SCOPES = frozenset({"user", "organisation", "system"})
+_NATIVE_NAMES_SPEC = "hooks/0.1"  # the specification in which patterns are about native names alone
+
+
+class SelectedHook(Struct, frozen=True, kw_only=True):
+    """A hook that will run; `event` is the event that it gets, where that is not the one that happened."""
+
+    hook: Hook
+    scope: Scope
+    folder: str
+    may_allow: bool = False
+    event: Event | None = None
+
+
+class CandidateHook(Struct, frozen=True, kw_only=True):
+    """A hook, and its obstacle if it may not run: trust, policy (`leave`) or a broken manifest (`sense`).
+
+    Without a hook it stands for a whole file, of which nothing can be used.
+    """
+
+    source: ManifestSource
+    spec: str = ""
+    hook: Hook | None = None
+    obstacle: Literal["trust", "leave", "sense"] | None = None
+    reason: str = ""
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """The selected hooks in the order in which they run, and gaps for those that do not run.
+
+    `decisions` are made without running a hook; `has_broken_source` is whether hooks of the user or above may be
+    missing because their manifest or a policy cannot be used.
+    """
+
+    hooks: list[SelectedHook]
+    gaps: list[Gap]
+    decisions: list[Decision]
+    has_broken_source: bool
+
+
+def select_hooks(event: Event, project: Path | None) -> Selection:
+    """Select the hooks for an event."""
+    candidates = list(find_candidates(project, event.type))
+    hooks = [
+        hook
+        for candidate in candidates
+        if candidate.obstacle is None
+        for hook in _expand_candidate(candidate, event, project)
+    ]
+    gaps = [
+        _exclusion_gap(candidate.obstacle, candidate.reason)
+        for candidate in candidates
+        if candidate.obstacle is not None
+    ]
+    obstacles = {candidate.obstacle for candidate in candidates}
+    is_refused = event.type in _ACTION_EVENTS and "trust" in obstacles and _denies_untrusted(gaps)
+    return Selection(
+        hooks=hooks,
+        gaps=gaps,
+        decisions=[_UNTRUSTED_DENIAL] if is_refused else [],
+        has_broken_source="sense" in obstacles,
+    )
+
+
+_ACTION_EVENTS = frozenset({"before_tool_execute", "before_prompt", "permission_request"})
+_UNTRUSTED_DENIAL = Decision(
+    outcome="deny",
+    reason="this project has hooks that nobody has agreed to; a person has to look at them first: hookonce trust",
+    by="hookonce",
+)
+
+
+def _denies_untrusted(gaps: list[Gap]) -> bool:
+    """Whether settings deny actions in projects with untrusted hooks."""
+    try:
+        return settings.untrusted_action() == "deny"
+    except HookonceError as problem:
+        gaps.append(_exclusion_gap("sense", str(problem)))
+        return False
+
+
+def find_policy_gap(script_hook: SelectedHook, event: Event, project: Path | None) -> Gap | None:
+    """The gap if policy forbids a wrapper's script; its trust is the agent's matter, policy is not."""
+    bare_hook = replace(
+        script_hook.hook, handler=replace(script_hook.hook.handler, cwd=None)
+    )  # where it runs is our doing
+    denial = find_refusal(bare_hook, script_hook.scope, event.type, load_policies(project))
+    return None if denial is None else _exclusion_gap("leave", f"the script did not run: {denial.why}")
+
+
+_OBSTACLE_CAPABILITIES = {"trust": "trust", "leave": "policy", "sense": "manifest"}
+
+
+def _exclusion_gap(obstacle: str, reason: str) -> Gap:
+    return Gap(
+        where="$.decision",
+        capability=_OBSTACLE_CAPABILITIES[obstacle],
+        strategy="exclude",
+        effect="observes",
+        note=reason,
+    )
+
+
+def find_candidates(project: Path | None, event_type: str | None = None) -> Iterable[CandidateHook]:
+    """Every hook of every scope, in order (for one event type), with its obstacle if it has one.
+
+    A project's are checked anew each time, because their scripts count too; the others are cached while files stay.
+    """
+    stamps = manifest_stamps.manifest_stamps(project)
+    cache_entry = _candidate_cache.get((project, event_type))
+    if cache_entry is not None and cache_entry[0] == stamps:
+        return cache_entry[1]
+    candidates = list(_iter_candidates(project, event_type))
+    if manifest_stamps.is_settled(stamps) and not any(candidate.source.scope == "project" for candidate in candidates):
+        if len(_candidate_cache) > _MAX_CACHE_ENTRIES:
+            _candidate_cache.clear()
+        _candidate_cache[project, event_type] = (stamps, candidates)
+    return candidates
+
+
+_candidate_cache: dict[tuple[Path | None, str | None], tuple[manifest_stamps.Stamps, list[CandidateHook]]] = {}
+_MAX_CACHE_ENTRIES = 1024  # projects and kinds of events
+
+
+def _iter_candidates(project: Path | None, event_type: str | None) -> Iterator[CandidateHook]:
+    rules = load_policies(project)
+    for source in find_sources(project):
+        try:
+            trust_pins = _find_trust_pins(source, project)
+            manifest = load_source(source)
+        except HookonceError as problem:
+            yield CandidateHook(
+                source=source, obstacle="trust" if source.scope == "project" else "sense", reason=str(problem)
+            )
+            last_good = discover.load_last_good(source)
+            if last_good is None:
+                continue
+            trust_pins, manifest = [], last_good
+        for hook in manifest.hooks:
+            if event_type is None or _handles_event(hook, source, event_type):
+                candidate = CandidateHook(source=source, spec=manifest.spec, hook=hook)
+                yield _check_candidate(candidate, hook, project, trust_pins, rules, event_type)
+
+
+def _find_trust_pins(source: ManifestSource, project: Path | None) -> list[Pin]:
+    """The trust pins of a project's file; files of other scopes need none."""
+    if source.scope != "project":
+        return []
+    project_pins = load_pins(project, source.data) if project is not None and source.problem is None else []
+    if not project_pins:
+        problem = f" ({source.path} {source.problem})" if source.problem else ""
+        raise PinMismatch(f"nobody has agreed to {source.path} as it is{problem}; hookonce trust shows it")
+    return project_pins
+
+
+def load_source(source: ManifestSource) -> Manifest:
+    """The manifest of a source; an error with its path if it has none to give."""
+    if source.problem is not None:
+        raise HookonceError(f"{source.path} {source.problem}")
+    try:
+        return load_openhook_file(source.data) if source.is_openhook else load_manifest(source.data)
+    except HookonceError as problem:
+        if source.scope != "project" and isinstance(problem, ManifestError) and problem.problems == [NO_HOOKS_PROBLEM]:
+            return Manifest(spec="", hooks=[])  # somebody has taken all of them out
+        raise HookonceError(f"{source.path}: {problem}") from None
+
+
+def _check_candidate(
+    candidate: CandidateHook,
+    hook: Hook,
+    project: Path | None,
+    trust_pins: list[Pin],
+    rules: list[Policy],
+    event_type: str | None,
+) -> CandidateHook:
+    name, source = hook.name or hook.event, candidate.source
+    if source.scope == "project" and project is not None:
+        try:
+            hook = verify_by_pins(project, hook, trust_pins)
+        except PinMismatch as problem:
+            reason = f"{name} did not run: {problem}; hookonce trust shows it"
+            return replace(candidate, obstacle="trust", reason=reason)
+    denial = find_refusal(hook, source.scope, event_type or hook.event, rules)
+    if denial is None:
+        return replace(candidate, hook=hook)
+    return replace(
+        candidate, obstacle="sense" if denial.is_unreadable else "leave", reason=f"{name} did not run: {denial.why}"
+    )
+
+
+def select_from_manifest(manifest: Manifest, source: ManifestSource, event: Event) -> list[SelectedHook]:
+    """The hooks of one manifest alone that would run for an event, in their order."""
+    hooks = [hook for hook in manifest.hooks if _handles_event(hook, source, event.type)]
+    candidate = CandidateHook(source=source, spec=manifest.spec)
+    return [
+        selected_hook
+        for hook in hooks
+        for selected_hook in _expand_candidate(replace(candidate, hook=hook), event, None)
+    ]
+
+
+def _handles_event(hook: Hook, source: ManifestSource, event_type: str) -> bool:
+    """Whether a hook is for this event type; one for finished tools also gets failed ones."""
+    if source.is_openhook:
+        return bool(
+            openhook_types_of(event_type) & {hook.event} if hook.event != EVERY_EVENT else openhook_types_of(event_type)
+        )
+    return hook.event == event_type or (hook.event, event_type) == ("after_tool_execute", "tool_use_failure")
+
+
+def _expand_candidate(candidate: CandidateHook, event: Event, project: Path | None) -> Iterator[SelectedHook]:
+    hook, source = candidate.hook, candidate.source
+    if hook is None or not _matches_tool(hook, event, native_names_only=candidate.spec == _NATIVE_NAMES_SPEC):
+        return
+    folder = str(project if source.scope == "project" else source.path.parent)
+    if source.is_openhook:
+        for observer_event in _observer_events(hook, event):
+            yield SelectedHook(hook=hook, scope=source.scope, folder=folder, event=observer_event)
+    else:
+        may_allow = hook.may_allow and source.scope in _ALLOWING_SCOPES
+        yield SelectedHook(hook=hook, scope=source.scope, folder=folder, may_allow=may_allow)
+
+
+def _observer_events(hook: Hook, event: Event) -> Iterator[Event | None]:
+    """Events for an observer: the event itself, and each file that it has written, as OpenHook counts them."""
+    openhook = formats.load(OPENHOOK_DIALECT)
+    for file_event in (None, *build_file_events(event)):
+        documents = openhook.write(Record(event=file_event or event))
+        if documents and hook.event in {EVERY_EVENT, documents[0]["type"]}:
+            yield file_event
+
+
+def _matches_tool(hook: Hook, event: Event, *, native_names_only: bool) -> bool:
+    if hook.matcher is None or event.tool is None or event.type not in _MATCHER_EVENTS:
+        return True
+    tool = event.tool
+    mcp_tool = tool.name.partition("/")[2] if tool.name.startswith("mcp:") else None
+    return matches(
+        hook.matcher, MatchSubject(tool.name, tool.native, tool.mcp_server, mcp_tool), natively=native_names_only
+    )

@@ -1,0 +1,1 @@
+"""What several formats share: the extension that keeps the rest, field readers, texts."""

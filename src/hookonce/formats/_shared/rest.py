@@ -1,0 +1,179 @@
+"""Extension fields of an envelope: what it has no field for travels under one key of ours (`dev.hookonce`).
+
+An extension may be anybody's writing. It is believed only if the record that it completes, written again,
+gives the very envelope that it came in: so it can add, and never contradict.
+"""
+
+from typing import Any
+
+from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec.structs import asdict, astuple, replace
+
+from hookonce.base import ids
+from hookonce.base.times import has_zone
+from hookonce.model import (
+    SCHEMA,
+    Actor,
+    Event,
+    Format,
+    Json,
+    Mode,
+    Object,
+    Origin,
+    Record,
+    Subagent,
+    Text,
+    TimeSource,
+    Tool,
+    Usage,
+)
+from hookonce.vocabulary.events import USER_EVENTS
+
+EXTENSION_KEY = "dev.hookonce"
+
+
+class RestFields(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The event fields that may travel in an extension place: never who, never what was decided."""
+
+    type: str | None = None
+    agent: str | None = None
+    agent_version: str | None = None
+    turn: str | None = None
+    subagent: Subagent | None = None
+    parent_session: str | None = None
+    time: str | None = None
+    time_source: TimeSource | None = None
+    received: str | None = None
+    cwd: str | None = None
+    tool: Tool | None = None
+    prompt: Text | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    mode: Mode | None = None
+    actor: Actor | None = None
+    data: Object | None = None
+    origin: Origin | None = None
+    caused_by: str | None = None
+    derived_from: str | None = None
+    native: Json = None
+
+
+RemainingFields = tuple[tuple[str, int], ...]  # names of event fields and where they stand in an event
+
+
+def remaining_fields(*envelope_fields: str) -> RemainingFields:
+    """The event fields that remain when the envelope carries those."""
+    positions = {name: index for index, name in enumerate(Event.__struct_fields__)}
+    field_names = (name for name in RestFields.__struct_fields__ if name not in {"data", "agent", *envelope_fields})
+    return tuple((name, positions[name]) for name in field_names)
+
+
+def rest_of(event: Event, remaining: RemainingFields) -> Object:
+    """The remaining fields of an event, absent ones left out."""
+    values = astuple(event)
+    rest: Object = {name: value for name, index in remaining if (value := values[index]) is not None}
+    if event.data:
+        rest["data"] = event.data
+    return rest
+
+
+def is_repeat(event: Event) -> bool:
+    """Whether the event repeats an earlier one in other words: formats leave it out."""
+    return event.data.get("repeat") is True
+
+
+def plain_event(fmt: str, doc: Object, foreign_id: str, *, data: Object, **fields: Any) -> Event:
+    """Build an event from an envelope alone; the document stays whole in `native`.
+
+    `repeat` is our own mark: somebody else's field of that name must not make their event vanish.
+    """
+    own_id = None if ids.is_uuid(foreign_id) else foreign_id
+    return Event(
+        id=ids.id_from_foreign(foreign_id),
+        schema=SCHEMA,
+        origin=Origin(format=fmt, id=own_id),
+        native=doc,
+        data={key: value for key, value in data.items() if key != "repeat"},
+        time_source=fields.pop("time_source", "agent"),
+        **fields,
+    )
+
+
+def complete_from_rest(fmt: Format, plain: Record, doc: Object, rest: Any) -> Record:
+    """The record completed by its extension, if that does not contradict the envelope."""
+    if type(rest) is not dict:
+        return plain
+    try:
+        return _complete(fmt, plain, doc, rest)
+    except (ValidationError, UnicodeError, RecursionError):  # what cannot even be compared is not believed
+        return plain
+
+
+def _complete(fmt: Format, plain: Record, doc: Object, rest: Object) -> Record:
+    fields = convert(rest, RestFields)
+    if _contradicts_envelope(fields, plain.event):
+        return plain
+    values = {name: value for name in rest if (value := getattr(fields, name)) is not None}
+    bare_event = replace(plain.event, native=None, origin=None, data={}, tool=None, prompt=None)
+    candidate = replace(bare_event, **values)
+    documents = to_builtins(fmt.write(replace(plain, event=candidate)))
+    if not documents:
+        return plain
+    if documents[0] == doc:
+        return replace(plain, event=_without_person(fmt, candidate))
+    if _covers(documents[0], doc) and (extra_data := _foreign_data(fmt, documents[0], doc)) is not None:
+        complete_event = replace(candidate, data=candidate.data | extra_data, native=doc, origin=plain.event.origin)
+        return replace(plain, event=_without_person(fmt, complete_event))
+    return plain
+
+
+def _contradicts_envelope(fields: RestFields, event: Event) -> bool:
+    own_id = None if fields.origin is None else fields.origin.id
+    has_bad_time = fields.time is not None and not has_zone(fields.time)
+    return has_bad_time or (own_id is not None and ids.id_from_foreign(own_id) != event.id)
+
+
+def _without_person(fmt: Format, event: Event) -> Event:
+    """Where an envelope has no place for people, its extension names nobody, nor says that a human did it."""
+    actor = event.actor
+    if actor is None or "user" not in fmt.lacks:
+        return event
+    if actor.type == "user" and event.type not in USER_EVENTS:
+        return replace(event, actor=None)
+    return event if actor.id is None and actor.name is None else replace(event, actor=Actor(type=actor.type))
+
+
+def _foreign_data(fmt: Format, own_document: Object, their_document: Object) -> Object | None:
+    """The data that others added to their envelope; None where the envelope alone says what our fields do not."""
+    envelope = _without_extension(their_document)
+    if fmt.read is None or envelope == their_document:
+        return {}
+    own_event, their_event = fmt.read(_without_extension(own_document)).event, fmt.read(envelope).event
+    if not same_event(replace(own_event, data={}), replace(their_event, data={})):
+        return None
+    return {key: value for key, value in their_event.data.items() if key not in own_event.data}
+
+
+def _without_extension(part: Any) -> Any:
+    """The document without our extension, which some formats spell as an item of a list."""
+    if type(part) is dict:
+        return {key: _without_extension(value) for key, value in part.items() if key != EXTENSION_KEY}
+    if type(part) is list:
+        return [_without_extension(item) for item in part if type(item) is not dict or item.get("key") != EXTENSION_KEY]
+    return part
+
+
+def _covers(own_part: Any, their_part: Any) -> bool:
+    """Whether everything that I would write stands there; what others added is no contradiction."""
+    if type(own_part) is dict and type(their_part) is dict:
+        return all(key in their_part and _covers(value, their_part[key]) for key, value in own_part.items())
+    if type(own_part) is list and type(their_part) is list:
+        return len(own_part) <= len(their_part) and all(map(_covers, own_part, their_part))
+    return bool(own_part == their_part)
+
+
+def same_event(first: Event, second: Event) -> bool:
+    """Whether two events say the same, whatever documents they were read from; an empty session is none."""
+    first_fields, second_fields = (asdict(event) | {"session": event.session or None} for event in (first, second))
+    ignored_fields = {"native", "origin", "received"}
+    return all(first_fields[name] == second_fields[name] for name in first_fields if name not in ignored_fields)

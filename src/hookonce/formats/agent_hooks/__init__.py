@@ -1,0 +1,1 @@
+"""Agent Hooks 0.1 events."""

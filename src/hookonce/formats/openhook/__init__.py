@@ -1,0 +1,1 @@
+"""OpenHook 0.1 events."""

@@ -1,0 +1,1 @@
+"""OpenTelemetry log records and spans."""

@@ -1,0 +1,95 @@
+"""Operations and tasks: what a hook run waits for (process, HTTP, model), and generators that await them.
+
+A task yields an operation, or seconds to sleep, and is resumed with the result. A one-shot process runs it
+blocking; the daemon runs many on one event loop.
+"""
+
+from collections.abc import Callable, Generator
+from time import sleep
+from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
+
+from hookonce.base.event_loop import EventLoop
+
+
+class OperationResult(Struct, frozen=True, kw_only=True):
+    """Result of an operation: the exit code, or why there is none."""
+
+    code: int | None = None
+    stdout: bytes = b""
+    stderr: bytes = b""
+    failure: str | None = None
+    duration: float = 0.0
+    truncated: bool = False
+
+
+class OperationHandle(Protocol):
+    """Handle of a running operation."""
+
+    def cancel(self) -> None:
+        """Cancel it; `on_result` is called soon."""
+
+
+class NullOperationHandle:
+    """Handle of an operation that could not be started."""
+
+    def cancel(self) -> None:
+        """There is nothing to cancel."""
+
+
+class Operation(Protocol):
+    """An operation with a timeout."""
+
+    @property
+    def timeout(self) -> float:
+        """Seconds until it has failed."""
+
+    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+        """Start it on an event loop; `on_result` is called once."""
+
+
+def run_to_completion(operation: Operation) -> OperationResult:
+    """Run one operation to completion on a loop of its own."""
+    loop = EventLoop()
+    results: list[OperationResult] = []
+    handle = operation.begin(loop, operation.timeout, results.append)
+    try:
+        while not results:
+            loop.run_once()
+    finally:
+        if not results:  # we are to be somewhere else: what is broken off gets its moment all the same
+            handle.cancel()
+            while not results:
+                loop.run_once()
+        loop.close()
+    return results[0]
+
+
+T = TypeVar("T")
+TaskWait = Operation | float
+Task = Generator[TaskWait, Any, T]
+OperationRunner = Callable[[Operation], OperationResult]
+
+
+def run_blocking(task: Task[T], runner: OperationRunner = run_to_completion) -> T:
+    """Run a task to its end, blocking on each operation."""
+    try:
+        wait = next(task)
+        while True:
+            try:
+                result = _run_wait(wait, runner)
+            except BaseException as problem:  # noqa: BLE001  whatever interrupts us happens to the walk
+                wait = task.throw(problem)
+            else:
+                wait = task.send(result)
+    except StopIteration as stop:
+        return_value: T = stop.value
+        return return_value
+
+
+def _run_wait(wait: TaskWait, runner: OperationRunner) -> OperationResult | None:
+    if isinstance(wait, (int, float)):
+        sleep(wait)
+        return None
+    return runner(wait)

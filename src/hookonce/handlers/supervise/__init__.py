@@ -1,0 +1,1 @@
+"""Supervision of child processes: spawn, limits, privileges, watchdog."""

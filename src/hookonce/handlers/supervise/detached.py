@@ -1,0 +1,135 @@
+"""Detached hooks: run asynchronously in a process of their own, with limits on time and number."""
+
+import os
+from collections.abc import Callable
+from fcntl import LOCK_EX, LOCK_NB, flock
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic, sleep
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from hookonce.base import process_info
+from hookonce.base.runtime_dir import runtime_file
+from hookonce.errors import HookonceError
+from hookonce.handlers.command import CommandOperation, ProcessContext
+from hookonce.handlers.operation import OperationResult, run_to_completion
+from hookonce.handlers.supervise.watchdog import close_inherited_fds, fork
+from hookonce.manifest.discover import find_project
+from hookonce.secrets import log
+
+if TYPE_CHECKING:
+    from hookonce.handlers.http import HttpOperation
+    from hookonce.handlers.module import ModuleOperation
+from hookonce.store.privacy.sanitize import sanitize_output
+
+MAX_DETACHED_S = 600  # seconds, the wait for its turn included
+MAX_RUNNING_PER_PROJECT = 8  # of one project
+_MAX_SLOTS = 64  # for those that run and those that wait; more would fill the machine
+_MAX_LOG_BYTES = 64 * 1024  # bytes of output that go to the log
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_SLOT_POLL_S = 0.1  # seconds between two looks for a free place
+
+
+def run_detached(
+    operation: "CommandOperation | HttpOperation | ModuleOperation", command: str, process_context: ProcessContext
+) -> OperationResult:
+    """Start a hook in a grandchild and return; our end is not its end."""
+    started_at = monotonic()
+    try:
+        project_digest = _project_digest(process_context)
+        running_slot = _acquire_slot(project_digest, range(MAX_RUNNING_PER_PROJECT))
+        queue_slot = (
+            None
+            if running_slot is not None
+            else _acquire_slot(project_digest, range(MAX_RUNNING_PER_PROJECT, _MAX_SLOTS))
+        )
+        slot_fd = running_slot if queue_slot is None else queue_slot
+        if slot_fd is None:
+            raise BlockingIOError(f"{_MAX_SLOTS} hooks of this project run or wait already")
+        try:
+            _double_fork(
+                lambda: _run_child(
+                    operation, command, process_context, None if queue_slot is None else (project_digest, queue_slot)
+                ),
+                slot_fd,
+            )
+        finally:
+            os.close(slot_fd)
+    except (OSError, HookonceError) as problem:
+        log.write(f"async hook not started ({problem}): {command}")
+        return OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
+    return OperationResult(code=0, duration=monotonic() - started_at)
+
+
+def _project_digest(process_context: ProcessContext) -> str:
+    return sha256(bytes(find_project(Path(process_context.cwd or "/")))).hexdigest()[:16]
+
+
+def _acquire_slot(project_digest: str, slots: range) -> int | None:
+    """Acquire a free slot: a file lock that is held until every copy of its descriptor is closed."""
+    for number in slots:
+        slot_fd = os.open(runtime_file("async", f"{project_digest}.{number}"), _LOCK_FLAGS, 0o600)
+        try:
+            flock(slot_fd, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            os.close(slot_fd)
+        else:
+            return slot_fd
+    return None
+
+
+def _double_fork(work: Callable[[], None], slot_fd: int) -> None:
+    """Run a function in an orphaned grandchild that inherits nothing but its slot."""
+    child_pid = fork()
+    if child_pid:
+        os.waitpid(child_pid, 0)
+        return
+    try:
+        os.setsid()
+        if fork() == 0:
+            close_inherited_fds({slot_fd})
+            work()
+    finally:
+        os._exit(0)
+
+
+def _run_child(
+    operation: "CommandOperation | HttpOperation | ModuleOperation",
+    command: str,
+    process_context: ProcessContext,
+    queue_slot: tuple[str, int] | None,
+) -> None:
+    """Wait for a running slot, run the hook, and log its output."""
+    deadline = monotonic() + MAX_DETACHED_S
+    if queue_slot is not None and not _wait_for_slot(*queue_slot, deadline):
+        log.write(f"async hook not started ({MAX_RUNNING_PER_PROJECT} others ran all the time): {command}")
+        return
+    mark = process_info.register_handlers(
+        int(process_context.env.get(process_info.DEPTH_VARIABLE, 1))
+    )  # that of the call goes away with the call
+    log.write(f"async hook started by process {os.getpid()}: {command}")
+    if isinstance(operation, CommandOperation):
+        operation = replace(
+            operation,
+            process_context=replace(process_context, env={**process_context.env, process_info.PARENT_VARIABLE: mark}),
+        )
+    result = run_to_completion(replace(operation, timeout=deadline - monotonic()))
+    process_info.unregister_handlers(mark)
+    output = log.truncate_output(result.stdout + result.stderr, _MAX_LOG_BYTES)
+    ending = result.failure or f"exit code {result.code}"
+    log.write(
+        f"async hook ended ({ending}) after {result.duration:.1f} s: {command}",
+        sanitize_output(output, operation.payload),
+    )
+
+
+def _wait_for_slot(project_digest: str, queue_fd: int, deadline: float) -> bool:
+    """Move from the queue to a running slot; whether there was one in time."""
+    while _acquire_slot(project_digest, range(MAX_RUNNING_PER_PROJECT)) is None:
+        if monotonic() > deadline:
+            return False
+        sleep(_SLOT_POLL_S)
+    os.close(queue_fd)
+    return True

@@ -1,0 +1,87 @@
+"""Forked child for blocking work on the event loop: name lookups, HTTP requests.
+
+The child ends when its time is over, when it is cancelled, and when its parent is gone; it starts no processes.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from threading import Thread
+from time import monotonic
+
+from hookonce.base.event_loop import READ, EventLoop
+from hookonce.handlers.supervise.watchdog import Watchdog, close_inherited_fds, fork
+
+_CHUNK_BYTES = 1 << 16
+_SELF_KILL_MARGIN_S = 1.0  # seconds after which it ends by itself, if nobody has told it to
+_MIN_TIMER_S = 0.001  # seconds: a timer of nothing would never ring
+
+
+class ForkedChild:
+    """Forked child; `on_output` gets its output, or None if there is none in time."""
+
+    def __init__(
+        self, loop: EventLoop, work: Callable[[], bytes], timeout: float, on_output: Callable[[bytes | None], object]
+    ) -> None:
+        """Fork; an OSError where that is not possible."""
+        self._loop, self._on_output, self._output = loop, on_output, bytearray()
+        self._child: Watchdog | None = Watchdog(
+            lambda hangup_fd, output_fd: _fork_child(work, hangup_fd, output_fd, timeout)
+        )
+        os.set_blocking(self._child.status_fd, False)
+        loop.watch_fd(self._child.status_fd, READ, self._receive)
+        self._timer = loop.call_at(monotonic() + timeout, self.cancel)
+
+    def cancel(self) -> None:
+        """Cancel it."""
+        self._finish(None)
+
+    def _receive(self, _: int) -> None:
+        if self._child is None:
+            return
+        try:
+            chunk = os.read(self._child.status_fd, _CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        self._output += chunk
+        if not chunk:
+            self._finish(bytes(self._output))
+
+    def _finish(self, output: bytes | None) -> None:
+        if self._child is None:
+            return
+        self._timer.cancel()
+        self._loop.remove_fd(self._child.status_fd)
+        self._child.close(has_ended=output is not None)
+        self._child = None
+        self._on_output(output)
+
+
+def _fork_child(work: Callable[[], bytes], hangup_fd: int, output_fd: int, timeout: float) -> int:
+    pid = fork()
+    if pid == 0:
+        _run_child(work, hangup_fd, output_fd, timeout)
+    return pid
+
+
+def _run_child(work: Callable[[], bytes], hangup_fd: int, output_fd: int, timeout: float) -> None:
+    """Whole life of the child; it never returns into the program that it was forked from."""
+    try:
+        os.setsid()
+        close_inherited_fds({hangup_fd, output_fd})
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, max(timeout + _SELF_KILL_MARGIN_S, _MIN_TIMER_S))
+        Thread(target=_exit_on_hangup, args=(hangup_fd,), daemon=True).start()
+        output = work()
+        while output:
+            output = output[os.write(output_fd, output) :]
+    finally:
+        os._exit(0)
+
+
+def _exit_on_hangup(hangup_fd: int) -> None:
+    """Exit as soon as the parent's end is closed."""
+    try:
+        os.read(hangup_fd, 1)
+    finally:
+        os._exit(0)

@@ -1,0 +1,1 @@
+"""Prefork worker pool for Python function hooks."""

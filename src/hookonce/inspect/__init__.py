@@ -1,0 +1,1 @@
+"""Queries of the record that commands share."""

@@ -1,0 +1,290 @@
+"""Capability matrix of the agents: one sheet for each, with a row for each lifecycle point.
+
+The sheet is derived from the agent's own tables and from what certificates have shown of it (agents/proven), and
+says nothing that they do not say. What `hookonce agents` prints, its JSON and the documentation are made of it.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.agents import canonical_event_of, config_events, point_of
+from hookonce.agents.certificates import CERTIFICATES, CertificateSummary
+from hookonce.base.jsontext import dump
+from hookonce.model import Agent, Config, Json, Point
+from hookonce.vocabulary.decisions import CAPABILITIES
+
+Proof = Literal["proven", "captured", "documented"]
+Power = Literal["prevents", "retries", "rewrites", "context", "observes"]
+FailureOutcome = Literal["open", "closed"]
+TOOL_EVENT = "before_tool_execute"  # the event that `crash` and `late` of a table speak about
+
+_POWERS: dict[str, Power] = {"prevent": "prevents", "retry": "retries", "rewrite": "rewrites", "context": "context"}
+_TIMEOUT_UNITS = {1: "seconds", 1000: "milliseconds"}
+
+
+class PointRow(Struct, frozen=True, kw_only=True):
+    """One lifecycle point: its name in the agent's configuration, our name, and what a hook can do there.
+
+    No powers, and null for `ask`, `rewrite` and `install`: nobody has looked yet. `cap` is in seconds. `crash`
+    and `late` say what becomes of the action when a hook dies or does not answer in time; null where a hook has
+    no say, and `open` also where nobody has seen the opposite. `proof` is proven if a certificate shows that the event
+    comes and that an answer has every power there, else the mark of the agent's table. `contradicted` are claims about
+    this event that did not hold.
+    """
+
+    event: str
+    canonical: str
+    powers: list[Power]
+    ask: Literal["native", "denies_headless", "ignored", "fatal", "none"] | None
+    rewrite: Literal["whole", "merge", "fields", "no"] | None
+    install: Literal["default", "opt-in", "never"] | None
+    why: str | None
+    cap: int | float | None
+    crash: FailureOutcome | None
+    late: FailureOutcome | None
+    proof: Proof
+    proven_on: str | None
+    contradicted: list[str]
+    contradicted_on: str | None
+
+
+_UNKNOWN_ROW = PointRow(
+    event="",
+    canonical="",
+    powers=[],
+    ask=None,
+    rewrite=None,
+    install=None,
+    why=None,
+    cap=None,
+    crash=None,
+    late=None,
+    proof="documented",
+    proven_on=None,
+    contradicted=[],
+    contradicted_on=None,
+)
+
+
+class HookTimeouts(Struct, frozen=True, kw_only=True):
+    """How long a hook may take, in seconds; no unit means that an entry cannot say.
+
+    An agent that takes numbers below `least` for seconds, whatever its unit, has one.
+    """
+
+    unit: str | None
+    default: int | float | None
+    longest: int | float | None
+    least: int | None
+
+
+class FailClosedSwitch(Struct, frozen=True, kw_only=True):
+    """A key of an entry and the value that makes the agent refuse when the hook fails."""
+
+    key: str
+    value: Json
+
+
+class FailurePolicy(Struct, frozen=True, kw_only=True):
+    """What a failing hook does to a tool call, the switch against it, and where a killed hook lets things pass."""
+
+    crash: FailureOutcome
+    late: FailureOutcome
+    switch: FailClosedSwitch | None
+    open_at: list[str]
+
+
+class OffSwitch(Struct, frozen=True, kw_only=True):
+    """A setting that turns hooks off: the file, the keys down to it, and the value that does it."""
+
+    file: str
+    keys: list[str]
+    value: Json
+
+
+class AgentSetup(Struct, frozen=True, kw_only=True):
+    """How the agent is told of its hooks, and what it does with them."""
+
+    language: Literal["json", "toml", "code"]
+    files: dict[str, str]
+    reads: dict[str, list[str]]
+    borrows: list[str]
+    programs: list[str]
+    capabilities: dict[str, bool]
+    matching: str
+    timeouts: HookTimeouts
+    handlers: dict[str, dict[str, str]]
+    failure: FailurePolicy
+    ambiguous: dict[str, list[str]]
+    silence: str
+    switches: list[OffSwitch]
+    trust: str | None
+
+
+class AgentCertificate(Struct, frozen=True, kw_only=True):
+    """The certificate of the newest version that was run: which, when, and the claims that did not hold."""
+
+    version: str
+    date: str
+    contradicted: list[str]
+
+
+class AgentSheet(Struct, frozen=True, kw_only=True):
+    """One agent. `events` are the names in its payloads, `points` those of its configuration.
+
+    `proof` is the mark of its table; `certificate` is null for an agent that was never run. `config` is null for an
+    agent whose configuration cannot be converted yet.
+    """
+
+    name: str
+    title: str
+    source: str
+    checked: str
+    proof: Proof
+    certificate: AgentCertificate | None
+    vendor: str
+    events: dict[str, str]
+    tools: dict[str, str]
+    arguments: dict[str, dict[str, str]]
+    modes: dict[str, str]
+    writes_payloads: bool
+    quirks: list[str]
+    points: list[PointRow]
+    config: AgentSetup | None
+
+
+class PointGroup(NamedTuple):
+    """Native events of one agent at which a hook can do the very same."""
+
+    natives: list[str]
+    row: PointRow
+
+
+def build_sheet(
+    agent: Agent, event: str | None = None, proofs: Mapping[str, CertificateSummary] = CERTIFICATES
+) -> AgentSheet:
+    """Build the sheet of an agent; with an event, of its points only those of that canonical name."""
+    certificate = proofs.get(agent.name)
+    rows = [row if certificate is None else _mark_proof(row, certificate) for row in build_rows(agent)]
+    return AgentSheet(
+        name=agent.name,
+        title=agent.title,
+        source=agent.source,
+        checked=agent.checked,
+        proof=agent.proof,
+        certificate=None if certificate is None else _agent_certificate(certificate),
+        vendor=agent.vendor,
+        events=dict(agent.events),
+        tools=dict(agent.tools),
+        arguments={tool: dict(names) for tool, names in agent.arguments.items()},
+        modes=dict(agent.modes),
+        writes_payloads=agent.encodes,
+        quirks=list(agent.quirks),
+        points=[row for row in rows if event in (None, row.canonical)],
+        config=None if agent.config is None else _build_setup(agent.config, rows),
+    )
+
+
+def _agent_certificate(certificate: CertificateSummary) -> AgentCertificate:
+    return AgentCertificate(
+        version=certificate.version, date=certificate.date, contradicted=list(certificate.failed_claims)
+    )
+
+
+def build_rows(agent: Agent) -> list[PointRow]:
+    """Build a row for each point that can be configured, or that the table describes, with the table's mark."""
+    points = () if agent.config is None else agent.config.points
+    return [_build_row(agent, native) for native in dict.fromkeys([*config_events(agent), *points])]
+
+
+def _build_row(agent: Agent, native: str) -> PointRow:
+    kind, config, point = canonical_event_of(agent, native), agent.config, point_of(agent, native)
+    if config is None:
+        return replace(_UNKNOWN_ROW, event=native, canonical=kind, proof=agent.proof)
+    crash, late = _failure_outcomes(config, kind, point)
+    return PointRow(
+        event=native,
+        canonical=kind,
+        powers=_point_powers(point),
+        ask=point.ask,
+        rewrite=point.rewrite or "no",
+        install=point.install,
+        why=point.why,
+        cap=point.hard_timeout_s,
+        crash=crash,
+        late=late,
+        proof=agent.proof,
+        proven_on=None,
+        contradicted=[],
+        contradicted_on=None,
+    )
+
+
+def _mark_proof(row: PointRow, certificate: CertificateSummary) -> PointRow:
+    """Where a claim did not hold, or nobody knows the powers, nothing is proven."""
+    if failed_claims := [claim for claim, event in certificate.failed_claims.items() if event == row.event]:
+        return replace(row, contradicted=failed_claims, contradicted_on=certificate.version)
+    proven_powers = {"observes", *certificate.capabilities_by_event.get(row.event, ())}
+    if row.event not in certificate.capabilities_by_event or not row.powers or not proven_powers.issuperset(row.powers):
+        return row
+    return replace(row, proof="proven", proven_on=certificate.version)
+
+
+def _point_powers(point: Point) -> list[Power]:
+    return [word for power, word in _POWERS.items() if power in point.capabilities] or ["observes"]
+
+
+def _failure_outcomes(config: Config, kind: str, point: Point) -> tuple[FailureOutcome | None, FailureOutcome | None]:
+    """The tables speak of tool calls alone; at other points a refusal that nobody has seen is not promised."""
+    if not point.capabilities & {"prevent", "retry"}:
+        return None, None
+    return (config.crash, config.on_timeout) if kind == TOOL_EVENT else ("open", "open")
+
+
+def _build_setup(config: Config, rows: list[PointRow]) -> AgentSetup:
+    return AgentSetup(
+        language=config.language,
+        files=dict(config.files),
+        reads={scope: list(files) for scope, files in config.reads.items()},
+        borrows=list(config.borrows),
+        programs=list(config.programs),
+        capabilities={name: name in config.capabilities for name in CAPABILITIES},
+        matching=config.matching,
+        timeouts=_build_timeouts(config),
+        handlers={kind: dict(keys) for kind, keys in config.handlers.items()},
+        failure=_build_failure_policy(config, rows),
+        ambiguous={tool: list(names) for tool, names in config.ambiguous.items()},
+        silence=config.silence,
+        switches=[OffSwitch(file=file, keys=list(keys), value=value) for file, keys, value in config.switches],
+        trust=config.trust,
+    )
+
+
+def _build_timeouts(config: Config) -> HookTimeouts:
+    has_timeout = any("timeout" in keys for keys in config.handlers.values())
+    unit = _TIMEOUT_UNITS.get(config.units, f"1/{config.units} second")
+    min_value = config.min_unit if has_timeout and config.min_unit else None
+    return HookTimeouts(
+        unit=unit if has_timeout else None, default=config.timeout, longest=config.longest, least=min_value
+    )
+
+
+def _build_failure_policy(config: Config, rows: list[PointRow]) -> FailurePolicy:
+    switch = (
+        None
+        if config.fail_closed_key is None
+        else FailClosedSwitch(key=config.fail_closed_key[0], value=config.fail_closed_key[1])
+    )
+    open_events = [row.event for row in rows if "open" in (row.crash, row.late)]
+    return FailurePolicy(crash=config.crash, late=config.on_timeout, switch=switch, open_at=open_events)
+
+
+def group_rows(rows: list[PointRow]) -> list[PointGroup]:
+    """Group rows that differ in nothing but the native name."""
+    groups: dict[bytes, PointGroup] = {}
+    for row in rows:
+        groups.setdefault(dump(replace(row, event="")), PointGroup([], row)).natives.append(row.event)
+    return list(groups.values())

@@ -1,0 +1,182 @@
+"""Session list in the order of the last event, and the timeline of one session step by step."""
+
+from collections.abc import Iterable, Iterator
+from sqlite3 import Connection
+
+from msgspec import Struct
+
+from hookonce.base import times
+from hookonce.inspect.summary import record_subject
+from hookonce.model import Record, Usage
+from hookonce.sessions.derive.calls import is_refused, subagent_name
+from hookonce.sessions.derive.summary import FileStats, SessionCall, SessionHistory, SubagentActivity, summarize_session
+from hookonce.store.query import RecordFilter, time_bound
+from hookonce.store.usage.tokens import load_session_tokens
+from hookonce.vocabulary.events import EVENTS
+
+_COLUMNS = "agent, session, project, first, last, events, calls, refusals"
+
+
+class SessionRow(Struct, frozen=True, kw_only=True):
+    """A session in short. Tokens that nobody has told are null, never 0."""
+
+    agent: str
+    session: str
+    project: str | None
+    first: str
+    last: str
+    seconds: float | None
+    events: int
+    calls: int
+    refusals: int
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+def list_sessions(connection: Connection, query: RecordFilter) -> Iterator[SessionRow]:
+    """The sessions that fit; of `last` many only the newest. One counts if it lived between the two times."""
+    where, values = _where_clause(query)
+    text = f"SELECT {_COLUMNS} FROM sessions WHERE {where} ORDER BY last DESC, session LIMIT ?"  # noqa: S608
+    values.append(-1 if query.last is None else query.last)
+    for row in reversed(connection.execute(text, values).fetchall()):
+        agent, session, project, first, last, events, calls, refusals = row
+        tokens = load_session_tokens(connection, agent, session) or {}
+        yield SessionRow(
+            agent=agent,
+            session=session,
+            project=project,
+            first=first,
+            last=last,
+            seconds=elapsed_seconds(first, last),
+            events=events,
+            calls=calls,
+            refusals=refusals,
+            input_tokens=tokens.get("input_tokens"),
+            output_tokens=tokens.get("output_tokens"),
+        )
+
+
+def _where_clause(query: RecordFilter) -> tuple[str, list[str | int]]:
+    filters = (
+        ("agent = ?", query.agent),
+        ("session = ?", query.session),
+        ("project GLOB ?", query.project),
+        ("last >= ?", None if query.since is None else time_bound(query.since)),
+        ("first < ?", None if query.until is None else time_bound(query.until)),
+    )
+    conditions = [(part, value) for part, value in filters if value is not None]
+    return " AND ".join(["TRUE", *(part for part, _ in conditions)]), [value for _, value in conditions]
+
+
+def elapsed_seconds(first: str, last: str) -> float | None:
+    """Seconds from one time to another; None if one of them is none."""
+    begin, end = times.to_seconds(first), times.to_seconds(last)
+    return None if begin is None or end is None else round(end - begin, 3)
+
+
+_MAX_DEPTH = 8
+
+
+class TimelineStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line: when, how deep within sub-agents, what, and what became of it."""
+
+    id: str
+    time: str
+    type: str
+    depth: int = 0
+    subagent: str | None = None
+    tool: str | None = None
+    what: str = ""
+    call: SessionCall | None = None
+    decision: str | None = None
+    reason: str | None = None
+
+
+class Timeline(Struct, frozen=True, kw_only=True):
+    """A session as it is shown."""
+
+    agent: str
+    session: str | None
+    project: str | None
+    first: str | None
+    last: str | None
+    ended: str | None
+    turns: int
+    calls: int
+    failed: int
+    refused: int
+    usage: Usage | None
+    models: list[str]
+    files: dict[str, FileStats]
+    subagents: dict[str, SubagentActivity]
+    steps: list[TimelineStep]
+
+
+def build_timeline(records: Iterable[Record]) -> Timeline:
+    """Build the timeline of a session from its records, which come in their order."""
+    all_records = list(records)
+    session_summary = summarize_session(all_records)
+    session = session_summary.session
+    return Timeline(
+        agent=session.agent,
+        session=session.session,
+        project=session.cwd,
+        first=session.started_at,
+        last=session.last,
+        ended=session.end.reason or session.end.type if session.end is not None else None,
+        turns=session.turns,
+        calls=session.calls,
+        failed=session.failed_calls,
+        refused=sum(call.refused for call in _calls_by_event(session_summary).values()),
+        usage=session.usage,
+        models=list(session.models),
+        files=session.files,
+        subagents=session.children,
+        steps=list(_timeline_steps(all_records, session_summary)),
+    )
+
+
+def _timeline_steps(records: list[Record], session_summary: SessionHistory) -> Iterator[TimelineStep]:
+    """What ends a call stands where the call began, and nowhere else."""
+    calls = _calls_by_event(session_summary)
+    ends = {call.end for call in calls.values()}
+    for record in records:
+        if record.event.id not in ends:
+            yield _timeline_step(record, calls.get(record.event.id), session_summary.session.children)
+
+
+def _calls_by_event(session_summary: SessionHistory) -> dict[str, SessionCall]:
+    """Calls by the event that began them; of a refused one that ran all the same, how it ended counts."""
+    return {call.id: call for call in session_summary.calls}
+
+
+def _timeline_step(record: Record, call: SessionCall | None, children: dict[str, SubagentActivity]) -> TimelineStep:
+    event, decision = record.event, record.decision
+    name = subagent_name(event)
+    return TimelineStep(
+        id=event.id,
+        time=event.time,
+        type=event.type,
+        depth=_subagent_depth(name, children),
+        subagent=name,
+        tool=event.tool.name if event.tool is not None else None,
+        what=record_subject(record),
+        call=call,
+        decision="deny" if is_refused(record) else decision.outcome if decision is not None else None,
+        reason=decision.reason if decision is not None else None,
+    )
+
+
+def _subagent_depth(name: str | None, children: dict[str, SubagentActivity]) -> int:
+    depth = 0
+    while name is not None and depth < _MAX_DEPTH:
+        depth += 1
+        child = children.get(name)
+        name = child.parent if child is not None and child.parent in children else None
+    return depth
+
+
+def describe_step(step: TimelineStep) -> str:
+    """Describe a step in words."""
+    row = EVENTS.get(step.type)
+    return row.meaning if row is not None else step.type.removeprefix("vendor.")

@@ -1,0 +1,164 @@
+"""Statistics and cost reports (`hookonce stats`, `hookonce cost`), from the store's summaries alone."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from sqlite3 import Connection
+from typing import Literal
+
+from msgspec import Struct
+
+from hookonce.model import Usage
+from hookonce.store.rollup import HookCost, RollupFilter, SpendRow, load_event_counts, load_hook_costs, load_spend
+from hookonce.store.spool.files import lost_record_count
+from hookonce.store.usage import prices
+from hookonce.store.usage.tokens import TOKEN_COLUMNS
+
+
+class NamedCount(Struct, frozen=True, kw_only=True):
+    """How many events there are of something."""
+
+    name: str
+    events: int
+
+
+class Stats(Struct, frozen=True, kw_only=True):
+    """What happened. `decisions` has `none` for events about which nothing was decided.
+
+    `hooks` is null where one agent is asked for: which agent a hook ran for is not counted. `tokens` is null where
+    nobody has told of any.
+    """
+
+    since: str | None
+    until: str | None
+    agent: str | None
+    events: int
+    agents: list[NamedCount]
+    types: list[NamedCount]
+    tools: list[NamedCount]
+    decisions: list[NamedCount]
+    days: list[NamedCount]
+    tokens: dict[str, int] | None
+    hooks: list[HookCost] | None
+    lost_records: int
+
+
+def build_stats(connection: Connection, span: RollupFilter) -> Stats:
+    """Build the statistics of a time span, of one agent or of all."""
+    tallies = load_event_counts(connection, span)
+    tools = {name: count for name, count in tallies["tool"].items() if name}
+    decisions = {name or "none": count for name, count in tallies["outcome"].items()}
+    return Stats(
+        since=span.since,
+        until=span.until,
+        agent=span.agent,
+        events=sum(tallies["agent"].values()),
+        agents=_sort_counts(tallies["agent"]),
+        types=_sort_counts(tallies["type"]),
+        tools=_sort_counts(tools),
+        decisions=_sort_counts(decisions),
+        days=[NamedCount(name=name, events=count) for name, count in sorted(tallies["day"].items())],
+        tokens=_sum_tokens(connection, span),
+        hooks=load_hook_costs(connection, span) if span.agent is None else None,
+        lost_records=lost_record_count(),
+    )
+
+
+def _sum_tokens(connection: Connection, span: RollupFilter) -> dict[str, int] | None:
+    token_rows = [entry.tokens for entry in load_spend(connection, span, projects=False)]
+    return dict(zip(TOKEN_COLUMNS, map(sum, zip(*token_rows, strict=True)), strict=True)) if token_rows else None
+
+
+def _sort_counts(counts_by_name: Mapping[str, int]) -> list[NamedCount]:
+    """Highest first; equals by name."""
+    return [
+        NamedCount(name=name, events=count)
+        for name, count in sorted(counts_by_name.items(), key=lambda item: (-item[1], item[0]))
+    ]
+
+
+CostGrouping = Literal["day", "agent", "model", "project"]
+COST_GROUPINGS: tuple[CostGrouping, ...] = ("day", "agent", "model", "project")
+UNKNOWN_NAME = "unknown"
+PriceLookup = Callable[[SpendRow], int | None]  # in millionths of a dollar; None where nobody knows
+
+
+class CostRow(Struct, frozen=True, kw_only=True):
+    """Tokens and what they cost, under one name. Without any price `micro_dollars` is null, never 0.
+
+    `unpriced` names models some of whose tokens are among the counted, but not among the cost.
+    """
+
+    name: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+    micro_dollars: int | None = None
+    unpriced: list[str] = []
+
+
+class CostReport(Struct, frozen=True, kw_only=True):
+    """Spend by day, agent, model or project, and in all."""
+
+    by: CostGrouping
+    since: str | None
+    until: str | None
+    agent: str | None
+    rows: list[CostRow]
+    total: CostRow
+
+
+PricedSpend = tuple[SpendRow, int | None]
+
+
+def build_cost_report(connection: Connection, span: RollupFilter, by: CostGrouping, price: PriceLookup) -> CostReport:
+    """Build the cost report of a time span."""
+    priced_entries = [(entry, price(entry)) for entry in load_spend(connection, span, projects=by == "project")]
+    groups: dict[str, list[PricedSpend]] = {}
+    for entry in priced_entries:
+        groups.setdefault(getattr(entry[0], by) or UNKNOWN_NAME, []).append(entry)
+    rows = [_cost_row(name, members) for name, members in sorted(groups.items())]
+    if by != "day":
+        rows.sort(key=lambda row: (-(row.micro_dollars or 0), -row.input_tokens - row.output_tokens))
+    total = _cost_row("total", priced_entries)
+    return CostReport(by=by, since=span.since, until=span.until, agent=span.agent, rows=rows, total=total)
+
+
+def load_price_lookup() -> PriceLookup:
+    """Load a lookup of prices, from the list and from the user's file, on the day of each sum."""
+    price_table = prices.load_prices()
+
+    @cache
+    def rates_on(model: str, day: str) -> prices.Price | None:
+        return prices.price_of(model, day=day, prices=price_table)
+
+    def cost_of(entry: SpendRow) -> int | None:
+        rates = rates_on(entry.model, entry.day)
+        charge = None if rates is None else prices.apply_price(rates, _usage_of(entry), input_tier=entry.input_tier)
+        return None if charge is None else charge.micros
+
+    return cost_of
+
+
+def _usage_of(entry: SpendRow) -> Usage:
+    """An agent of which a day has seen no output at all does not report it."""
+    token_counts = dict(zip(TOKEN_COLUMNS, entry.tokens, strict=True))
+    return Usage(**token_counts | {"output_tokens": token_counts["output_tokens"] or None})
+
+
+def _cost_row(name: str, members: Iterable[PricedSpend]) -> CostRow:
+    sums, costs, models_without_price = [0] * len(TOKEN_COLUMNS), list[int](), set[str]()
+    for entry, micros in members:
+        sums = [total + count for total, count in zip(sums, entry.tokens, strict=True)]
+        if micros is None:
+            models_without_price.add(entry.model or UNKNOWN_NAME)
+        else:
+            costs.append(micros)
+    total_micros = sum(costs) if costs else None
+    return CostRow(
+        name=name,
+        **dict(zip(TOKEN_COLUMNS, sums, strict=True)),
+        micro_dollars=total_micros,
+        unpriced=sorted(models_without_price),
+    )

@@ -1,0 +1,102 @@
+"""Summary of a record in a few words: what the action was about, what came of it, and why it was refused."""
+
+from collections.abc import Iterator
+
+from hookonce.model import Digest, Event, Json, Object, Record, Tool, Usage
+from hookonce.vocabulary.tools import ARGUMENTS
+
+_SUBJECT_CLASSES = frozenset({"command", "path"})  # the classes of arguments that say what was done, and to what
+_MAX_SUBJECT_CHARS = 2000  # characters
+
+
+def event_subject(event: Event) -> str:
+    """The command, path or prompt of an event; empty if nothing of it was stored."""
+    if event.tool is not None:
+        text = ", ".join(_argument_texts(event.tool))
+    elif isinstance(event.prompt, Digest):
+        text = f"a prompt of {event.prompt.length} characters"
+    else:
+        text = event.prompt or ""
+    excess_chars = len(text) - _MAX_SUBJECT_CHARS
+    return text if excess_chars <= 0 else f"{text[:_MAX_SUBJECT_CHARS]}… and {excess_chars} characters more"
+
+
+def _argument_texts(tool: Tool) -> Iterator[str]:
+    """The telling arguments; of a tool without a table every text, since only what may be shown was stored."""
+    classes = ARGUMENTS.get(tool.name)
+    for key, value in tool.input.items():
+        if classes is None or classes.get(key) in _SUBJECT_CLASSES:
+            yield from _json_texts(value)
+
+
+def _json_texts(value: Json) -> Iterator[str]:
+    """A text, those of a list, or the paths of files; a digest in place of a text says nothing."""
+    if type(value) is str:
+        yield value
+    elif type(value) is list:
+        for item in value:
+            yield from _json_texts(item)
+    elif type(value) is dict and type(path := value.get("path")) is str:
+        yield path
+
+
+_HOOK_ERROR_TYPE = "HookError"
+_DATA_KEYS = ("response", "message", "reason", "source", "path")  # in `data`, the first that is there
+
+
+def summarize_record(record: Record, *, reason: bool = True) -> str:
+    """Summarize a record: its subject, whether it failed, and the reason of its decision."""
+    decision, tool = record.decision, record.event.tool
+    has_failed = tool is not None and tool.result is not None and tool.result.ok is False
+    reason_text = decision.reason if reason and decision is not None and decision.outcome else None
+    parts = (record_subject(record), "failed" if has_failed else "", f"because {reason_text}" if reason_text else "")
+    return " · ".join(part for part in parts if part)
+
+
+def summarize_in_line(record: Record) -> str:
+    """The same in a line of its own, beginning with the tool, and without the decision, which stands beside it."""
+    tool = record.event.tool
+    parts = ("" if tool is None else tool.name, summarize_record(record, reason=False))
+    return " · ".join(" ".join(part.split()) for part in parts if part)
+
+
+def record_subject(record: Record) -> str:
+    """The command, path, prompt or other text that a record is about; one that was left out is at least measured."""
+    if text := event_subject(record.event) or (
+        describe_usage(record.event.usage) if record.event.type == "after_model" else ""
+    ):
+        return text
+    if record.event.agent == "hookonce" and (action := _own_action(record.event.data)):
+        return action
+    if record.event.data.get("error_type") == _HOOK_ERROR_TYPE:
+        return _describe_hook_error(record.event.data)
+    for key in _DATA_KEYS:
+        value = record.event.data.get(key)
+        if type(value) is str:
+            return value
+        if type(value) is dict and type(length := value.get("length")) is int:
+            return f"{length} characters"
+    return ""
+
+
+def _own_action(data: Object) -> str:
+    if "taken" in data:
+        return f"{data['taken']:,} of {data['rows']:,} records taken over, the others were put aside"
+    op, source = data.get("op"), data.get("source")
+    if type(op) is not str:
+        return ""
+    wordings = {"typed": "a person has typed the code", "unattended": "without a person, as the machine's owner allows"}
+    return f"{op.replace('_', ' ')}: {wordings.get(str(source), source)}"
+
+
+def _describe_hook_error(data: Object) -> str:
+    """Which hook failed, and how, as far as that is our own words; the call's record and the log know more."""
+    hook, error = data.get("hook"), data.get("error")
+    name = f"hook {hook}" if type(hook) is str else "a hook"
+    return f"{name}: {error if type(error) is str else 'failed'}"
+
+
+def describe_usage(usage: Usage | None) -> str:
+    """Token usage in words; empty where none is known."""
+    counts = () if usage is None else ((usage.input_tokens, "in"), (usage.output_tokens, "out"))
+    return ", ".join(f"{count:,} tokens {direction}" for count, direction in counts if count is not None)

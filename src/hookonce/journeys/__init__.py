@@ -1,1 +1,0 @@
-"""The walks: the only place where rooms meet."""

@@ -1,0 +1,1 @@
+"""Latency benchmark of the client and the daemon."""

@@ -1,0 +1,1 @@
+"""Capture of payloads from real agents, and their comparison between versions."""

@@ -1,0 +1,1 @@
+"""Download of pinned agent versions."""

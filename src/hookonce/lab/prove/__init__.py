@@ -1,0 +1,1 @@
+"""Runs of a real agent, and certificates of what they showed."""

@@ -1,0 +1,235 @@
+"""Test bench of one agent: fresh home and project for each run, hookonce installed by its own command."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from shutil import rmtree
+from statistics import median
+from tempfile import gettempdir
+from time import monotonic, sleep
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from hookonce import agents
+from hookonce.agents import canonical_event_of, config_events, point_of
+from hookonce.base.jsontext import dump, load
+from hookonce.configure.entries import EventSet
+from hookonce.configure.locations import ConfigRoots
+from hookonce.demo.sandbox_home import SandboxHome
+from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
+from hookonce.lab.fakes import scenarios
+from hookonce.lab.fakes.model_server import ModelServer
+from hookonce.lab.fakes.scenarios import SCENARIOS
+from hookonce.lab.fetch.programs import AgentProgram
+from hookonce.lab.prove import process_cleanup
+from hookonce.lab.prove.run import AgentRun, ObservedEvent, request_intervals
+from hookonce.model import Object
+from hookonce.vocabulary.events import EVENTS
+
+_FAKES_FOLDER = Path(__file__).resolve().parents[1] / "fakes"
+_DEAD_PROXY_URL = "http://127.0.0.1:9"  # where requests go that are not for us: nobody listens
+_MAX_OUTPUT_BYTES = 64 << 10  # bytes of what an agent says that are looked at
+_LATE_HOOK_WAIT_S = 0.4  # seconds in which an agent that has ended may still call its last hooks
+_HOOK_TIMEOUT_S = 10.0  # seconds that a hook of the lab may take, unless an experiment says otherwise
+
+
+class Bench:
+    """Runs an agent again and again; nothing remains afterwards."""
+
+    def __init__(self, driver: Driver, program: AgentProgram, cache: Path, events: EventSet = "default") -> None:
+        """Nothing happens yet; `cache` is a folder that the runs share, `events` what install is asked for."""
+        self.driver, self.program, self.events = driver, program, events
+        self._cache = cache
+        self.agent = agents.load(driver.agent)
+        self.extra_seconds: list[float] = []  # seconds that a tool call took longer with hookonce, by try
+        self.is_stuck = False  # whether the agent did not even end without hookonce
+
+    def add_timing(self, bare_run: AgentRun, hooked_run: AgentRun) -> None:
+        """Record how much longer a run with hookonce took than the same run without it."""
+        if request_intervals(bare_run) and request_intervals(hooked_run):
+            self.extra_seconds.append(median(request_intervals(hooked_run)) - median(request_intervals(bare_run)))
+
+    def build_hook(self, folder: Path, name: str = "witness", **fields: object) -> Object:
+        """A hook of the lab, as it stands in a manifest."""
+        command = [sys.executable, "-I", "-S", str(_FAKES_FOLDER / "recording_hook.py"), str(folder), name]
+        handler = {"type": "command", "command": shlex.join(command), "timeout": fields.pop("timeout", _HOOK_TIMEOUT_S)}
+        return {"name": name, "handler": handler, **fields}
+
+    def installed_types(self) -> list[str]:
+        """The canonical names of all events that install asks for; of all, also those that payloads turn out to be."""
+        native_names = config_events(self.agent)
+        if self.events == "all":
+            return list(dict.fromkeys([*EVENTS, *(canonical_event_of(self.agent, native) for native in native_names)]))
+        types = [
+            canonical_event_of(self.agent, native)
+            for native in native_names
+            if point_of(self.agent, native).install == "default"
+        ]
+        return list(dict.fromkeys(types))
+
+    def hooks_for_all_events(self, folder: Path) -> list[Object]:
+        """Build a hook for every event."""
+        return [self.build_hook(folder, event=kind) for kind in self.installed_types()]
+
+    def play(
+        self,
+        scenario: str,
+        *,
+        rules: list[Object] | None = None,
+        hooks: Callable[[Path], list[Object]] | None = None,
+        bare: bool = False,
+        change_home: Callable[[SandboxHome, ConfigRoots], None] | None = None,
+        extra_run: ExtraRun | None = None,
+    ) -> AgentRun:
+        """Run the agent through a scenario, with these hooks and rules or without hookonce (`bare`).
+
+        `change_home` may edit the home after installation; `extra_run` changes how the agent is called.
+        """
+        with _run_folder() as scratch, ModelServer() as model:
+            notes = scratch / "notes"
+            notes.mkdir()
+            (notes / "rules.json").write_bytes(dump(rules or []))
+            env = self._build_env(scratch, model.url, scenario, extra_run)
+            self.driver.prepare(env)
+            home = None if bare else self._install(env, hooks(notes) if hooks else [])
+            try:
+                if home is not None and change_home is not None:
+                    change_home(home, ConfigRoots(home=env.home, project=env.project))
+                agent_run = self._run_agent(
+                    env, scenario, (extra_run and extra_run.command) or self.driver.command, bare=bare
+                )
+            finally:
+                if home is not None:
+                    home.stop_daemon()
+            notes_by_name = {name: _read_lines(notes / f"{name}.jsonl") for name in ("heard", "killed")}
+            return replace(
+                agent_run,
+                requests=list(model.requests),
+                hook_events=[ObservedEvent(note["hook"], note["event"]) for note in notes_by_name["heard"]],
+                killed_pids=notes_by_name["killed"],
+                mcp_calls=_read_text(scratch / "mcp.log").splitlines(),
+            )
+
+    def _build_env(self, scratch: Path, url: str, scenario: str, extra_run: ExtraRun | None) -> RunEnv:
+        home, project = scratch / "home", scratch / "project"
+        for path in (home, project):
+            path.mkdir()
+        files = {**SCENARIOS[scenario].files, **(extra_run.files if extra_run else {})}
+        for name, text in files.items():
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            (project / name).write_text(text.replace("{dir}", str(project)), encoding="utf-8")
+        return RunEnv(
+            home=home,
+            project=project,
+            program=self.program.program,
+            url=url,
+            prompt=scenarios.scenario_prompt(scenario, self.agent.name, str(project)),
+            mcp=[sys.executable, "-I", "-S", str(_FAKES_FOLDER / "mcp_server.py"), str(scratch / "mcp.log")],
+            cache=self._cache,
+            node=self.program.node,
+        )
+
+    def _install(self, env: RunEnv, hooks: list[Object]) -> SandboxHome:
+        install_options = (self.agent.name, *self.driver.install, "--events", self.events)
+        return SandboxHome(env.home, hooks or None, install_options)
+
+    def _run_agent(
+        self, env: RunEnv, scenario: str, build_command: Callable[[RunEnv], list[str]], *, bare: bool
+    ) -> AgentRun:
+        run_id = uuid4().hex
+        out, err = env.home.with_name("stdout"), env.home.with_name("stderr")
+        start_time = monotonic()
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            process = subprocess.Popen(  # noqa: S603  the agent that was asked for
+                build_command(env),
+                cwd=env.project,
+                env=self._environment(env) | {process_cleanup.RUN_VARIABLE: run_id},
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+            )
+            try:
+                code = _wait_for_exit(process, self.driver.timeout_s)
+                seconds = monotonic() - start_time
+                sleep(_LATE_HOOK_WAIT_S)
+            finally:  # whoever has had enough of waiting leaves nothing behind either
+                _kill_group(process)
+                process_cleanup.end_processes(run_id)
+        if bare:
+            self.is_stuck = code is None
+        return AgentRun(
+            scenario=scenario,
+            code=code,
+            out=_read_tail(out),
+            err=_read_tail(err),
+            seconds=seconds,
+            files=_read_files(env.project),
+            requests=[],
+        )
+
+    def _environment(self, env: RunEnv) -> dict[str, str]:
+        """A clean world: nothing of the user's but where programs lie."""
+        folders = [str(env.node.parent)] if env.node else []
+        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _DEAD_PROXY_URL)
+        direct = dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1,localhost")
+        usual = {
+            "HOME": str(env.home),
+            "PATH": ":".join([*folders, "/usr/local/bin", "/usr/bin", "/bin"]),
+            "SHELL": "/bin/sh",
+            "TERM": "dumb",
+            "LANG": "C.UTF-8",
+            "NO_COLOR": "1",
+        }
+        return usual | proxies | direct | self.driver.environment(env)
+
+
+@contextmanager
+def _run_folder() -> Iterator[Path]:
+    path = Path(gettempdir()).resolve() / f"hookonce-lab-{token_hex(8)}"  # of signs that no agent rewrites
+    path.mkdir(mode=0o700)
+    try:
+        yield path
+    finally:
+        rmtree(path, ignore_errors=True)
+
+
+def _wait_for_exit(process: "subprocess.Popen[bytes]", timeout_s: float) -> int | None:
+    try:
+        return process.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return None
+
+
+def _kill_group(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _read_tail(path: Path) -> str:
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _MAX_OUTPUT_BYTES))
+        return file.read().decode(errors="replace")
+
+
+def _read_text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def _read_lines(path: Path) -> list[Object]:
+    return [load(line) for line in _read_text(path).splitlines()]
+
+
+def _read_files(project: Path) -> dict[str, str]:
+    """The project's files; what agents keep for themselves in folders that begin with a dot is left out."""
+    files = {path.relative_to(project): path for path in sorted(project.rglob("*")) if path.is_file()}
+    return {str(name): _read_text(path) for name, path in files.items() if not str(name).startswith(".")}

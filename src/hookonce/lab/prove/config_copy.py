@@ -1,0 +1,111 @@
+"""Copy of the user's hookonce configuration into a lab home: entries as they stand, switches, and trust.
+
+Nothing else of the user's is copied: no other hooks, no keys, no servers.
+"""
+
+from pathlib import Path
+
+from hookonce.agents import config_of
+from hookonce.base import invocation
+from hookonce.configure.agent_trust import plan_review
+from hookonce.configure.entries import call_target
+from hookonce.configure.locations import ConfigRoots, document_of, is_bare_event_map, resolve_path, target_file
+from hookonce.configure.merge import COMMAND_KEYS, editor_of, merge_entries, remove_entries
+from hookonce.diagnose.agent_check import check_agent
+from hookonce.model import Agent, Json, Object
+
+SCOPE = "user"
+_MISSING = object()
+_EXTRA_KEYS = frozenset({"hooks", "args"})  # with these an entry says more than its command
+
+
+def copy_user_config(agent: Agent, user_locations: ConfigRoots, lab_locations: ConfigRoots, client: str) -> None:
+    """Copy the user's entries, switches and trust of an agent into the lab's home."""
+    source = target_file(agent, SCOPE, user_locations)
+    if source is None:
+        return
+    target = lab_locations.home / source.relative_to(
+        user_locations.home
+    )  # the user's may be another than a fresh home would have
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if config_of(agent).language == "code":
+        _copy_scripts(agent, source, target)
+        return
+    _copy_entries(agent, source, target, user_locations, lab_locations)
+    _copy_switches(agent, user_locations, lab_locations)
+    is_untrusted = any(
+        finding.kind == "untrusted" and finding.path for finding in check_agent(agent, user_locations, client)
+    )
+    if (
+        not is_untrusted
+        and (change := plan_review(agent, target, target.read_bytes(), lab_locations, client)) is not None
+    ):
+        change.path.write_bytes(change.new or b"")
+
+
+def _is_own_entry(command: str) -> bool:
+    call = invocation.parse_command(command)
+    return call is not None and call.via is not None
+
+
+def _copy_entries(
+    agent: Agent, source: Path, target: Path, user_locations: ConfigRoots, lab_locations: ConfigRoots
+) -> None:
+    document = document_of(agent, source, _read_bytes(source) or b"{}")
+    hooks = _own_entries(document if is_bare_event_map(agent, source, user_locations) else document.get("hooks")) or {}
+    editor = editor_of(target)
+    new_entries: Object = hooks if is_bare_event_map(agent, target, lab_locations) else {"hooks": hooks}
+    target.write_bytes(
+        merge_entries(editor, remove_entries(editor, _read_bytes(target) or b"{}", _is_own_entry), new_entries)
+    )
+
+
+def _own_entries(value: Json) -> Json:
+    """What of a configuration is a door of ours, and what stands around it; None for everything else."""
+    if type(value) is list:
+        return [entry for item in value if (entry := _own_entries(item)) is not None] or None
+    if type(value) is not dict:
+        return None
+    commands = [text for key in COMMAND_KEYS if type(text := value.get(key)) is str]
+    if commands:
+        return value if all(map(_is_own_entry, commands)) and _EXTRA_KEYS.isdisjoint(value) else None
+    inner_entries = {key: _own_entries(item) for key, item in value.items() if type(item) in (list, dict)}
+    entry = {key: item for key, item in inner_entries.items() if item is not None}
+    return (
+        {key: entry.get(key, item) for key, item in value.items() if key not in inner_entries or key in entry}
+        if entry
+        else None
+    )
+
+
+def _copy_switches(agent: Agent, user_locations: ConfigRoots, lab_locations: ConfigRoots) -> None:
+    for name, keys, _ in config_of(agent).switches:
+        if not name.startswith("~"):
+            continue  # the machine's own file counts in the lab too
+        source, target = resolve_path(user_locations, name), resolve_path(lab_locations, name)
+        value = editor_of(source).value_at(_read_bytes(source) or b"", keys, _MISSING) if source.exists() else _MISSING
+        if value is not _MISSING:
+            target.write_bytes(editor_of(target).set_value(_read_bytes(target) or b"", keys, value))
+
+
+def _copy_scripts(agent: Agent, source: Path, target: Path) -> None:
+    """Scripts of ours: those that the user has, as they are, and no others."""
+    old_files = {target} if target.is_file() else set(target.glob("*")) if target.is_dir() else set()
+    for path in old_files:
+        path.unlink()
+    source_files = [source] if source.is_file() else sorted(source.glob("*")) if source.is_dir() else []
+    for path in source_files:
+        data = _read_bytes(path) or b""
+        hooks = config_of(agent).parse(agent, document_of(agent, path, data))[0] if b"hookonce-on" in data else []
+        if hooks and all(_is_own_entry(call_target(hook.handler) or "") for hook in hooks):
+            target_file = target if path == source else target / path.name
+            target_file.parent.mkdir(parents=True, exist_ok=True)
+            target_file.write_bytes(data)
+            target_file.chmod(path.stat().st_mode)
+
+
+def _read_bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

@@ -1,0 +1,108 @@
+"""Prover: runs every experiment on a real agent and builds its certificate."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+
+from msgspec.structs import replace
+
+from hookonce import __version__
+from hookonce.errors import HookonceError
+from hookonce.lab import drivers
+from hookonce.lab.experiments import EXPERIMENTS, Experiment
+from hookonce.lab.fetch.programs import AgentProgram
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import (
+    Certificate,
+    Claim,
+    combine_tries,
+    contradicted_claim,
+    machine_label,
+    median_ms,
+    unreachable_claim,
+    untried_claim,
+)
+from hookonce.lab.prove.run import remove_paths
+
+Progress = Callable[[str], None]
+
+
+def claim_names_of(program: AgentProgram, only: frozenset[str] = frozenset()) -> list[str]:
+    """Names of the claims that would be tried."""
+    bench = Bench(drivers.load_driver(program.agent), program, Path())
+    return [name for experiment in EXPERIMENTS for name in _select_names(bench, experiment, only)]
+
+
+def prove_agent(
+    program: AgentProgram, tries: int, progress: Progress, only: frozenset[str] = frozenset()
+) -> Certificate:
+    """Try every claim about an agent `tries` times; `only` selects experiments or claims."""
+    start_time = monotonic()
+    with TemporaryDirectory(prefix="hookonce-lab-cache-") as cache:
+        bench = Bench(drivers.load_driver(program.agent), program, Path(cache))
+        claims = [
+            claim for experiment in EXPERIMENTS for claim in _prove_claims(bench, experiment, tries, progress, only)
+        ]
+    return Certificate(
+        agent=program.agent,
+        version=program.version,
+        date=datetime.now(UTC).date().isoformat(),
+        hookonce=__version__,
+        machine=machine_label(),
+        origin=program.origin,
+        tries=tries,
+        seconds=round(monotonic() - start_time, 1),
+        extra_ms=median_ms(bench.extra_seconds),
+        claims=claims,
+    )
+
+
+def _prove_claims(
+    bench: Bench, experiment: Experiment, tries: int, progress: Progress, only: frozenset[str]
+) -> Iterator[Claim]:
+    """What an experiment has to say; what it cannot reach is not tried, and what nobody asked about is not told."""
+    unreachable_reasons = bench.driver.unreachable
+    wanted_names = _select_names(bench, experiment, only)
+    reachable_names = [name for name in wanted_names if name not in unreachable_reasons]
+    tries_by_name = _run_tries(bench, experiment, tries, progress) if reachable_names else {}
+    for name in wanted_names:
+        results = tries_by_name.get(name, [])
+        if name in unreachable_reasons and not any(claim.state == "held" for claim in results):
+            yield unreachable_claim(name, unreachable_reasons[name])
+        else:
+            yield combine_tries(results) if results else untried_claim(name, "the experiment said nothing about it")
+
+
+def _select_names(bench: Bench, experiment: Experiment, only: frozenset[str]) -> list[str]:
+    return [name for name in experiment.claim_names(bench) if not only or name in only or experiment.name in only]
+
+
+def _stuck_claims(bench: Bench, experiment: Experiment) -> list[Claim]:
+    evidence = "the agent does not end by itself, even without hookonce"
+    return [contradicted_claim(name, evidence) for name in experiment.claim_names(bench)]
+
+
+def _run_tries(bench: Bench, experiment: Experiment, tries: int, progress: Progress) -> dict[str, list[Claim]]:
+    tries_by_name: dict[str, list[Claim]] = {}
+    for number in range(tries):
+        progress(
+            f"{bench.agent.title} {bench.program.version}: {experiment.name}"
+            + (f", {number + 1} of {tries}" if tries > 1 else "")
+        )
+        try:
+            results = _stuck_claims(bench, experiment) if bench.is_stuck else experiment.run_experiment(bench)
+        except (HookonceError, OSError) as problem:
+            results = [
+                contradicted_claim(name, f"the experiment failed: {problem}") for name in experiment.claim_names(bench)
+            ]
+        reported_names = {claim.claim for claim in results}
+        missing_claims = [
+            untried_claim(name, "the experiment said nothing about it")
+            for name in experiment.claim_names(bench)
+            if name not in reported_names
+        ]
+        for claim in [*results, *missing_claims]:
+            tries_by_name.setdefault(claim.claim, []).append(replace(claim, evidence=remove_paths(claim.evidence)))
+    return tries_by_name

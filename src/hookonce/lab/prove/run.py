@@ -1,0 +1,131 @@
+"""Run of an agent: result of one call, and predicates over it.
+
+Evidence texts name no path of this machine (`remove_paths`).
+"""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from hookonce.lab.fakes.conversation import Conversation
+from hookonce.lab.fakes.model_server import ModelRequest
+from hookonce.lab.fakes.scenarios import SCENARIOS
+from hookonce.lab.fakes.script import find_position
+from hookonce.model import Object
+
+_RUN_FOLDER = re.compile(
+    r"[^\s'\"`()=:,]*hookonce-lab-[\w-]+"
+)  # the folder of a run, however much of its path is there
+# Folders at the beginning of a path, but for those that every machine has; an address is none.
+_FOLDERS = re.compile(r"(https?://\S+)|(?<![\w~.…-])(?!/(?:bin|dev|etc|usr)/)(?:/[\w.@+~-]+)+/(?=[\w.@+~-])")
+
+
+def remove_paths(text: str) -> str:
+    """Remove folders of the run, the user and the package from a text."""
+    text = _RUN_FOLDER.sub("LAB", text)
+    home = str(Path.home())
+    if len(home) > 1:
+        text = re.sub(rf"(?<![\w.~-]){re.escape(home)}(?![\w.-])", "~", text)
+    return _FOLDERS.sub(lambda match: match[1] or "…/", text)
+
+
+_LAST_WORDS_CHARS, _TAIL_CHARS = 160, 1000  # characters of an agent's last words
+
+
+class ObservedEvent(Struct, frozen=True):
+    """Event that the lab's hook received."""
+
+    hook: str
+    event: Object
+
+
+class AgentRun(Struct, frozen=True, kw_only=True):
+    """Result of one call.
+
+    `code` is None for an agent that had to be ended; `mcp_calls` is what the MCP server logged,
+    `killed_pids` which daemons a hook has ended.
+    """
+
+    scenario: str
+    code: int | None
+    out: str
+    err: str
+    seconds: float
+    files: dict[str, str]
+    requests: list[ModelRequest]
+    hook_events: list[ObservedEvent] = []
+    mcp_calls: list[str] = []
+    killed_pids: list[int] = []
+
+
+def find_conversations(agent_run: AgentRun) -> list[Conversation]:
+    """The conversations that the model was sent, side questions left out."""
+    return [
+        request.conversation
+        for request in agent_run.requests
+        if request.conversation is not None and request.conversation.tools
+    ]
+
+
+def is_text_sent(agent_run: AgentRun, text: str) -> bool:
+    """Whether the model was ever sent a text."""
+    return any(
+        text in message.text
+        for request in agent_run.requests
+        if request.conversation
+        for message in request.conversation.messages
+    )
+
+
+def events_of_type(agent_run: AgentRun, event_type: str, **tool: Any) -> list[Object]:
+    """The events of a kind that the lab's hook was given, of a tool if one is named."""
+    events = [hook_event.event for hook_event in agent_run.hook_events if hook_event.event.get("type") == event_type]
+    return [
+        hook_event
+        for hook_event in events
+        if all(hook_event.get("tool", {}).get(key) == value for key, value in tool.items())
+    ]
+
+
+def is_hook_asked(agent_run: AgentRun, text: str) -> bool:
+    """Whether a hook was asked about a tool call with that text in its input."""
+    return any(
+        text in str(event.get("tool", {}).get("input")) for event in events_of_type(agent_run, "before_tool_execute")
+    )
+
+
+def is_complete(agent_run: AgentRun, *, ends_on_refusal: bool = False) -> bool:
+    """Whether the agent went on to the end of the scenario, and ended well: what did not happen was not left undone.
+
+    Of an agent whose run is over after a refused call, that it ended well is all that can be said.
+    """
+    turns = len(SCENARIOS[agent_run.scenario].turns)
+    positions = [
+        position
+        for conversation in find_conversations(agent_run)
+        if (position := find_position(conversation)) is not None
+    ]
+    is_end_reached = any(position[0] == agent_run.scenario and position[3] >= turns for position in positions)
+    return agent_run.code == 0 and (ends_on_refusal or is_end_reached)
+
+
+def request_intervals(agent_run: AgentRun) -> list[float]:
+    """The seconds from one question of the agent to the next: what it takes to do what the model said."""
+    times = [
+        request.at for request in agent_run.requests if request.conversation is not None and request.conversation.tools
+    ]
+    return [after - before for before, after in pairwise(times)]
+
+
+def describe_end(agent_run: AgentRun) -> str:
+    """How it ended."""
+    return "the agent had to be ended" if agent_run.code is None else f"the agent ended with exit code {agent_run.code}"
+
+
+def summarize_run(agent_run: AgentRun) -> str:
+    """How it ended, and its last words."""
+    last_words = remove_paths(" ".join((agent_run.err or agent_run.out)[-_TAIL_CHARS:].split()))[-_LAST_WORDS_CHARS:]
+    return f"{describe_end(agent_run)}; its last words: {last_words}" if last_words else describe_end(agent_run)

@@ -1,0 +1,160 @@
+"""Sidecar documents: what an agent's own file cannot hold of a manifest, kept in a document of ours beside it.
+
+An agent's file has no place for a hook's name, its strategies, what it may allow, other agents' data, and more
+or less of the rest. `build_sidecar` compares a manifest with what the agent will read from the file that was
+just made of it, and keeps every difference, hook by hook; `restore_manifest` puts them back. The file itself
+stays the agent's: a field is put back only while the file says about it what it said then, and a hook that
+somebody took out or added since is out or in.
+
+    fitting = degrade(manifest, config.capabilities)
+    document, gaps = config.render(agent, fitting.hooks, wording)
+    parsed, _ = config.parse(agent, document)
+    sidecar = build_sidecar(manifest, fitting.hooks, parsed)            # JSON, to be kept in a file
+    ...
+    restore_manifest(Manifest(spec="hooks/0.1", hooks=parsed), sidecar) == manifest
+
+The document is `{"side": "hookonce/1", "spec", "extra", "hooks": [...]}`. Each of its hooks is found again by
+`event`, `type`, `runs` (the command, URL or prompt) and `number` (which of several that are alike); `index` is
+its place in the manifest, and `fields` its differences in three parts (hook, handler, provider_data), each a
+name with what was `read` and what was `meant`, left out where there was nothing. A hook without any place in the
+agent's file is there whole, as `lost`; one that only the file has, with no index, belongs to another one and is
+dropped again.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from re import fullmatch
+
+from msgspec.structs import replace
+
+from hookonce.manifest.http_script import to_http_handler
+from hookonce.manifest.load import dump_hook, find_problems, parse_hook
+from hookonce.manifest.schema import SPEC_REGEX
+from hookonce.model import Hook, Json, Manifest, Object
+
+SIDECAR_VERSION = "hookonce/1"
+HookPlace = tuple[str, str, str, int]  # event, type of handler, what it runs, and which one of those
+_PLACE_FIELDS = ("event", "type", "runs", "number")
+_PARTS = ("handler", "provider_data")
+
+
+def build_sidecar(manifest: Manifest, rendered_hooks: list[tuple[int, Hook]], parsed_hooks: list[Hook]) -> Object:
+    """The sidecar that `restore_manifest` needs.
+
+    `rendered_hooks` are the hooks that were rendered, with their indices in the manifest, and `parsed_hooks` is what
+    the agent's `parse` finds in the result; of both, HTTP handlers may be commands or not.
+    """
+    hook_by_place = dict(_with_places(parsed_hooks))
+    place_by_index = dict(
+        zip(
+            (index for index, _ in rendered_hooks),
+            (place for place, _ in _with_places(hook for _, hook in rendered_hooks)),
+            strict=True,
+        )
+    )
+    hooks: list[Object] = []
+    for index, hook in enumerate(manifest.hooks):
+        place = place_by_index.get(index)
+        parsed_hook = None if place is None else hook_by_place.pop(place, None)
+        if place is None or parsed_hook is None:
+            hooks.append({"index": index, "lost": dump_hook(hook)})
+        else:
+            hooks.append(_place_fields(place) | {"index": index, "fields": fields_without_place(hook, parsed_hook)})
+    hooks += [_place_fields(place) | {"index": None} for place in hook_by_place]
+    return {"side": SIDECAR_VERSION, "spec": manifest.spec, "extra": manifest.extra, "hooks": hooks}
+
+
+def fields_without_place(original: Hook, parsed_hook: Hook) -> Object:
+    """The fields of a hook of which the agent reads something else: of the hook, its handler and its agents' data."""
+    original_parts, parsed_parts = _parts(original), _parts(parsed_hook)
+    differences = {part: _find_differences(original_parts[part], parsed_parts[part]) for part in original_parts}
+    return {part: fields for part, fields in differences.items() if fields}
+
+
+def restore_manifest(manifest: Manifest, sidecar: Json) -> Manifest:
+    """The manifest that a file was made from, as far as the file still says the same; any document is borne."""
+    document = sidecar if type(sidecar) is dict else {}
+    entries = [hook for hook in _as_list(document.get("hooks")) if type(hook) is dict]
+    entry_by_place = {tuple(hook.get(name) for name in _PLACE_FIELDS): hook for hook in entries if _has_place(hook)}
+    indexed_hooks: list[tuple[int, Hook]] = [*_lost_hooks(entries)]
+    new = len(entries)  # what the document does not know comes last
+    for place, hook in _with_places(manifest.hooks):
+        entry = entry_by_place.get(place, {"index": new})
+        if type(entry.get("index")) is int:
+            indexed_hooks.append((entry["index"], _apply_differences(hook, entry.get("fields"))))
+    hooks = [hook for _, hook in sorted(indexed_hooks, key=lambda pair: pair[0])]
+    spec, extra = document.get("spec"), document.get("extra")
+    return Manifest(
+        spec=spec if type(spec) is str and fullmatch(SPEC_REGEX, spec) else manifest.spec,
+        hooks=hooks,
+        extra=manifest.extra | _without_keys(extra if type(extra) is dict else {}, "spec", "hooks"),
+    )
+
+
+def _with_places(hooks: Iterable[Hook]) -> Iterator[tuple[HookPlace, Hook]]:
+    """Each hook with what it is found by; a command that stands for an HTTP handler is that handler."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for hook in hooks:
+        plain = replace(hook, handler=to_http_handler(hook.handler))
+        handler = plain.handler
+        key = (plain.event, handler.type, handler.command or handler.url or handler.prompt or "")
+        yield (*key, counts[key]), plain
+        counts[key] += 1
+
+
+def _place_fields(place: HookPlace) -> Object:
+    return dict(zip(_PLACE_FIELDS, place, strict=True))
+
+
+def _has_place(hook: Object) -> bool:
+    return all(type(hook.get(name)) in (str, int) for name in _PLACE_FIELDS)
+
+
+def _parts(hook: Hook) -> dict[str, Object]:
+    document = dump_hook(hook)
+    return {"hook": _without_keys(document, *_PARTS)} | {part: document.get(part, {}) for part in _PARTS}
+
+
+def _find_differences(original: Object, read: Object) -> Object:
+    differences: Object = {}
+    for name in [*original, *(name for name in read if name not in original)]:
+        values = {word: part[name] for word, part in (("read", read), ("meant", original)) if name in part}
+        if "read" not in values or "meant" not in values or values["read"] != values["meant"]:
+            differences[name] = values
+    return differences
+
+
+def _apply_differences(hook: Hook, fields: Json) -> Hook:
+    changes = fields if type(fields) is dict else {}
+    parts = {name: _apply_changes(part, changes.get(name)) for name, part in _parts(hook).items()}
+    document = parts["hook"] | {name: parts[name] for name in _PARTS}
+    faults = {*_hook_faults(document)} - {*_hook_faults(dump_hook(hook))}
+    return hook if faults else parse_hook(document)
+
+
+def _apply_changes(part: Object, changes: Json) -> Object:
+    result = dict(part)
+    for name, change in changes.items() if type(changes) is dict else ():
+        if type(change) is dict and (name in part) == ("read" in change) and part.get(name) == change.get("read"):
+            result.pop(name, None)
+            result |= {name: change["meant"]} if "meant" in change else {}
+    return result
+
+
+def _lost_hooks(hooks: list[Object]) -> Iterator[tuple[int, Hook]]:
+    for hook in hooks:
+        index, document = hook.get("index"), hook.get("lost")
+        if type(index) is int and type(document) is dict and not _hook_faults(document):
+            yield index, parse_hook(document)
+
+
+def _hook_faults(hook: Object) -> list[tuple[str, str]]:
+    return find_problems({"spec": "hooks/1.0", "hooks": [hook]})[0]
+
+
+def _as_list(value: Json) -> list[Json]:
+    return value if type(value) is list else []
+
+
+def _without_keys(document: Object, *names: str) -> Object:
+    return {name: value for name, value in document.items() if name not in names}

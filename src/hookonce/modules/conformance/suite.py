@@ -1,0 +1,386 @@
+"""Conformance suite of the module protocol: the cases, the runner, and its report.
+
+A case raises ConformanceFailure where a module breaks the protocol, and CaseSkip where that cannot be tried.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from threading import Timer
+from time import monotonic
+from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from hookonce.errors import UsageError
+from hookonce.model import Object
+from hookonce.modules.conformance.raw_client import (
+    ConformanceFailure,
+    HttpRawClient,
+    RawClient,
+    StdioRawClient,
+    TranscriptMessage,
+    encode_request,
+)
+from hookonce.modules.host.client import Link, connect, description_problems, health, invoke
+from hookonce.modules.host.stdio import StdioLink
+from hookonce.modules.protocol.descriptor import Descriptor, mount_problems
+from hookonce.modules.protocol.messages import (
+    DEFAULT_TIMEOUT_S,
+    HEALTH_TIMEOUT_S,
+    MAX_TIMEOUT_S,
+    ModuleResponse,
+    encode_line,
+    parse_response,
+)
+
+UNKNOWN_OP = "hookonce-no-such-operation"
+_MEGABYTE_BYTES = 1 << 20
+_PARALLEL_CALLS = 16
+_BRIEF_TIMEOUT_S = 5.0  # seconds for what takes no work
+_SHORT_TIMEOUT_S = 0.3
+
+
+class CaseSkip(Exception):
+    """A case that cannot be tried here, and why."""
+
+
+class ConformanceSubject(Struct, kw_only=True):
+    """The module under test, and an operation of it that works."""
+
+    descriptor: Descriptor
+    client: RawClient
+    timeout: float
+    op: str | None = None
+    args: Object = {}
+    request_count: int = 0
+
+    def ask(self, verb: str, body: Object, seconds: float = _BRIEF_TIMEOUT_S) -> Object:
+        """The response to a request, which has to bear the request's id if it bears any."""
+        self.request_count += 1
+        request_id = f"check-{self.request_count}"
+        is_stdio = self.descriptor.transport.type == "stdio"
+        document = self.client.ask(
+            verb, encode_request(verb if is_stdio else "invoke", body, request_id if is_stdio else None), seconds
+        )
+        if document.get("id", request_id) != request_id:
+            raise ConformanceFailure(f"answered the request {request_id!r} with the id {document['id']!r}")
+        return document
+
+    def open_link(self) -> Link:
+        """A link as a host uses it, with a process of its own."""
+        return connect(self.descriptor, watch=self.client.transcript.add)
+
+
+def check_health(subject: ConformanceSubject) -> None:
+    """Health is answered with status ok."""
+    document = subject.ask("health", {}, min(HEALTH_TIMEOUT_S, subject.timeout))
+    status_document = _unwrap(document)
+    if status_document.get("status") != "ok":
+        raise ConformanceFailure(f"its status is not ok but {status_document.get('status')!r}")
+
+
+def check_describe(subject: ConformanceSubject) -> None:
+    """Describe is answered with six fields, which agree with the descriptor."""
+    description = _unwrap(subject.ask("describe", {}))
+    description = {name: value for name, value in description.items() if name not in {"id", "ok"}}
+    if problems := description_problems(description):
+        raise ConformanceFailure("; ".join(f"{path} {message}" for path, message in problems))
+    for name in ("name", "kind"):
+        if description[name] != getattr(subject.descriptor, name):
+            raise ConformanceFailure(f"says that its {name} is {description[name]!r}; its descriptor says otherwise")
+    if subject.op is None:
+        subject.op, subject.args = _find_operation(description["inputs"], subject.descriptor.kind)
+
+
+def _find_operation(inputs: Any, kind: str) -> tuple[str | None, Object]:
+    """An operation that can be tried without knowing more: one without required arguments, or `on_event`."""
+    if type(inputs) is not dict:
+        return None, {}
+    names = ((inputs.get("properties") or {}).get("op") or {}).get("enum") or []
+    required_args = {}
+    for rule in inputs.get("allOf") or []:
+        name = (((rule.get("if") or {}).get("properties") or {}).get("op") or {}).get("const")
+        args = ((rule.get("then") or {}).get("properties") or {}).get("args") or {}
+        required_args[name] = args.get("required") or []
+    if kind == "hook" or "on_event" in names:
+        return "on_event", {"event": {"id": "check", "ts": 0, "event": "session:start", "component": "check"}}
+    return next(((name, {}) for name in names if not required_args.get(name)), (None, {}))
+
+
+def check_invoke(subject: ConformanceSubject) -> None:
+    """An operation of its own succeeds."""
+    if subject.op is None:
+        raise CaseSkip("no operation is known that needs no arguments: name one with --op and --args")
+    response = parse_response(subject.ask("invoke", {"op": subject.op, "args": subject.args}, subject.timeout))
+    if response.error is not None:
+        raise ConformanceFailure(f"{subject.op} failed with {response.error.code}: {response.error.message}")
+
+
+def check_unsupported_op(subject: ConformanceSubject) -> None:
+    """An operation that there is not is unsupported_op."""
+    _expect_error(subject.ask("invoke", {"op": UNKNOWN_OP, "args": {}}), "unsupported_op")
+
+
+def check_missing_op(subject: ConformanceSubject) -> None:
+    """A request that names no operation is bad_request."""
+    _expect_error(subject.ask("invoke", {"args": {}}), "bad_request")
+
+
+def check_megabyte(subject: ConformanceSubject) -> None:
+    """A message of more than a megabyte is read and answered like any other."""
+    body = {"op": UNKNOWN_OP, "args": {"padding": "x" * _MEGABYTE_BYTES}}
+    _expect_error(subject.ask("invoke", body, subject.timeout), "unsupported_op")
+
+
+def check_garbage(subject: ConformanceSubject) -> None:
+    """What is no JSON is bad_request, or ignored; the next request is answered."""
+    if isinstance(subject.client, StdioRawClient):
+        try:
+            line = subject.client.exchange_line(b"{this is no JSON\n", _SHORT_TIMEOUT_S)
+        except ConformanceFailure:
+            line = None
+            if subject.client.is_over:
+                raise ConformanceFailure("ended when it was told something that is no JSON") from None
+        if line is not None and b'"ok":true' in line.replace(b" ", b""):
+            raise ConformanceFailure("said ok to something that is no JSON")
+    else:
+        _expect_error(subject.client.ask("invoke", b"{this is no JSON", _BRIEF_TIMEOUT_S), "bad_request")
+    check_health(subject)
+
+
+def check_stderr(subject: ConformanceSubject) -> None:
+    """It writes to stderr what somebody may want to read, not more."""
+    if not isinstance(subject.client, StdioRawClient):
+        raise CaseSkip("what it writes to stderr is not seen over HTTP")
+    if subject.client.is_too_loud:
+        raise ConformanceFailure(f"wrote {subject.client.stderr_bytes} bytes to stderr for a handful of requests")
+
+
+def check_timeout(subject: ConformanceSubject) -> None:
+    """A call that takes too long ends with timeout, and its late answer is taken for nobody else's."""
+    with _OpenLink(subject) as link:
+        _expect_code(health(link), None)
+        if not isinstance(link, StdioLink):
+            _expect_code(invoke(link, UNKNOWN_OP, timeout=1e-6), "timeout")
+        else:
+            pid = _pause(link)
+            try:
+                _expect_code(invoke(link, UNKNOWN_OP, timeout=_SHORT_TIMEOUT_S), "timeout")
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(pid, signal.SIGCONT)
+        _expect_code(health(link, _BRIEF_TIMEOUT_S), None)
+
+
+def check_crash(subject: ConformanceSubject) -> None:
+    """A module that is killed in the middle of a call is unreachable at once, and works when it is called again."""
+    with _OpenLink(subject) as link:
+        if not isinstance(link, StdioLink):
+            raise CaseSkip("a module over HTTP is started by somebody else")
+        _expect_code(health(link), None)
+        pid = _pause(link)
+        kill_timer = Timer(_SHORT_TIMEOUT_S, os.killpg, (pid, signal.SIGKILL))
+        kill_timer.start()
+        _expect_code(invoke(link, UNKNOWN_OP, timeout=_BRIEF_TIMEOUT_S), "unreachable")
+        kill_timer.join()
+        _expect_code(health(link, _BRIEF_TIMEOUT_S), None)
+
+
+def _pause(link: StdioLink) -> int:
+    """Stop a module with SIGSTOP, and wait until all of its threads stand still; its process id."""
+    pid = link.pid
+    try:
+        if pid is not None:
+            os.killpg(pid, signal.SIGSTOP)
+            os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            return pid
+    except (ProcessLookupError, ChildProcessError):
+        pass
+    raise ConformanceFailure("ended after it had said that it was well")
+
+
+def check_parallel(subject: ConformanceSubject) -> None:
+    """Calls that are made at the same time are all answered."""
+    with _OpenLink(subject) as link, ThreadPoolExecutor(_PARALLEL_CALLS) as pool:
+        responses = list(pool.map(lambda _: invoke(link, UNKNOWN_OP, timeout=subject.timeout), range(_PARALLEL_CALLS)))
+    for response in responses:
+        _expect_code(response, "unsupported_op")
+
+
+class _OpenLink:
+    def __init__(self, subject: ConformanceSubject) -> None:
+        self._link = subject.open_link()
+
+    def __enter__(self) -> Link:
+        return self._link
+
+    def __exit__(self, *_: object) -> None:
+        self._link.close()
+
+
+def _expect_code(response: ModuleResponse, code: str | None) -> None:
+    actual = None if response.error is None else response.error.code
+    if actual != code:
+        suffix = "" if response.error is None else f": {response.error.message}"
+        raise ConformanceFailure(f"expected {code or 'ok'}, and it came to {actual or 'ok'}{suffix}")
+
+
+def _expect_error(document: Object, code: str) -> None:
+    if type(document.get("ok")) is not bool:
+        raise ConformanceFailure("its answer does not say whether it is ok")
+    _expect_code(parse_response(document), code)
+
+
+def _unwrap(document: Object) -> Object:
+    """Health and describe are answered plainly; some modules answer them as if they were invoked."""
+    if document.get("ok") is False:
+        _expect_code(parse_response(document), None)
+    result = document.get("result")
+    return result if document.get("ok") is True and type(result) is dict else document
+
+
+Case = Callable[[ConformanceSubject], None]
+MINIMAL: dict[str, Case] = {
+    "health": check_health,
+    "describe": check_describe,
+    "invoke": check_invoke,
+    "unsupported-op": check_unsupported_op,
+    "missing-op": check_missing_op,
+    "timeout": check_timeout,
+}
+CASES: dict[str, Case] = MINIMAL | {
+    "megabyte": check_megabyte,
+    "garbage": check_garbage,
+    "parallel": check_parallel,
+    "crash": check_crash,
+    "stderr": check_stderr,
+}
+
+
+_FIRST_CASE = "health"
+_UNHEALTHY_REASON = "not tried, because the module was not well"
+CASE_SETS = {"minimal": tuple(MINIMAL), "all": tuple(CASES)}
+
+
+class CaseResult(Struct, frozen=True, kw_only=True):
+    """Result of a case: passed, failed or skipped, why, its duration, and its transcript, or the file that holds it."""
+
+    case: str
+    state: str
+    reason: str | None = None
+    ms: int
+    transcript: list[TranscriptMessage] = []
+    path: str | None = None
+
+
+class ConformanceReport(Struct, frozen=True, kw_only=True):
+    """Results of all cases."""
+
+    module: str
+    transport: str
+    passed: bool
+    cases: list[CaseResult]
+
+
+class ConformanceOptions(Struct, frozen=True, kw_only=True):
+    """Which cases to run, in how many seconds each, with which operation, and with whose token."""
+
+    cases: tuple[str, ...] = CASE_SETS["all"]
+    timeout: float = DEFAULT_TIMEOUT_S
+    op: str | None = None
+    args: Object = {}
+    token: str | None = None
+
+
+def check_module(
+    descriptor: Descriptor,
+    options: ConformanceOptions | None = None,
+    on_result: Callable[[CaseResult], object] = lambda _: None,
+) -> ConformanceReport:
+    """Run the cases; a module that is not healthy is not asked further."""
+    if problems := mount_problems(descriptor):
+        raise ConformanceFailure("; ".join(f"{path} {message}" for path, message in problems))
+    results: list[CaseResult] = []
+    for result in _run_cases(descriptor, options or ConformanceOptions()):
+        results.append(result)
+        on_result(result)
+    is_passed = all(result.state != "failed" for result in results)
+    return ConformanceReport(
+        module=descriptor.name, transport=descriptor.transport.type, passed=is_passed, cases=results
+    )
+
+
+def save_transcripts(report: ConformanceReport, folder: Path) -> ConformanceReport:
+    """The same report, with the transcript of each case in a file of that folder, a message to a line."""
+    return replace(report, cases=[_save_transcript(result, folder / f"{result.case}.jsonl") for result in report.cases])
+
+
+def _save_transcript(result: CaseResult, file: Path) -> CaseResult:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"".join(encode_line(to_builtins(message)) for message in result.transcript))
+    except OSError as problem:
+        raise UsageError(f"what was said cannot be kept in {file}: {problem.strerror}") from None
+    return replace(result, transcript=[], path=str(file))
+
+
+def add_leftover_processes(report: ConformanceReport, processes: list[str]) -> ConformanceReport:
+    """The report with a failed case for processes that the module has left running; the same where there are none."""
+    if not processes:
+        return report
+    reason = f"left {len(processes)} of its processes running, which were ended: {processes[0]}"
+    return replace(
+        report, passed=False, cases=[*report.cases, CaseResult(case="leaving", state="failed", reason=reason, ms=0)]
+    )
+
+
+def _run_cases(descriptor: Descriptor, options: ConformanceOptions) -> Iterable[CaseResult]:
+    start = monotonic()
+    try:
+        client: RawClient = (
+            HttpRawClient(descriptor, options.token)
+            if descriptor.transport.type == "http"
+            else StdioRawClient(descriptor)
+        )
+    except OSError as problem:
+        reason = f"{descriptor.transport.command[0]} cannot be started: {problem.strerror or problem}"
+        yield CaseResult(case=_FIRST_CASE, state="failed", reason=reason, ms=_elapsed_ms(start))
+        return
+    timeout = min(options.timeout, MAX_TIMEOUT_S)
+    subject = ConformanceSubject(
+        descriptor=descriptor, client=client, timeout=timeout, op=options.op, args=options.args
+    )
+    try:
+        is_healthy = True
+        for name in dict.fromkeys([_FIRST_CASE, *options.cases]):
+            result = (
+                _run_case(subject, name)
+                if is_healthy
+                else CaseResult(case=name, state="skipped", reason=_UNHEALTHY_REASON, ms=0)
+            )
+            yield result
+            is_healthy &= not client.is_over and (name != _FIRST_CASE or result.state != "failed")
+    finally:
+        client.close()
+
+
+def _run_case(subject: ConformanceSubject, name: str) -> CaseResult:
+    start, state, reason = monotonic(), "passed", None
+    try:
+        CASES[name](subject)
+    except CaseSkip as error:
+        state, reason = "skipped", str(error)
+    except ConformanceFailure as error:
+        state, reason = "failed", str(error)
+    return CaseResult(
+        case=name, state=state, reason=reason, ms=_elapsed_ms(start), transcript=subject.client.transcript.take()
+    )
+
+
+def _elapsed_ms(start: float) -> int:
+    return round((monotonic() - start) * 1000)

@@ -1,0 +1,1 @@
+"""Host side: processes and connections of modules that we call."""

@@ -1,0 +1,247 @@
+"""HTTP link to a module: one POST per request, over idle connections that are reused.
+
+A request has one deadline for everything together (connect, send, read), not one timeout per socket call.
+"""
+
+import io
+import os
+import ssl
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from select import POLLIN, poll
+from socket import socket
+from threading import Lock
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+
+from hookonce.model import Json, Object
+from hookonce.modules.host.client import Closeable
+from hookonce.modules.host.lifecycle import MessageWatcher
+from hookonce.modules.protocol.messages import (
+    MAX_MESSAGE_BYTES,
+    MAX_TIMEOUT_S,
+    VERBS,
+    Fault,
+    Request,
+    build_error,
+    decode_line,
+    encode_line,
+    error_document,
+    parse_response,
+    request_document,
+)
+
+
+class DeadlineSocket(io.RawIOBase):
+    """Socket with one deadline for all calls together, not one timeout per call."""
+
+    def __init__(self, end: socket) -> None:
+        self.end, self.deadline = end, 0.0
+
+    def _apply_deadline(self) -> None:
+        remaining_s = self.deadline - monotonic()
+        if remaining_s <= 0:
+            raise TimeoutError
+        self.end.settimeout(remaining_s)
+
+    def readable(self) -> bool:
+        """Always true."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes before the deadline."""
+        self._apply_deadline()
+        return self.end.recv_into(buffer)
+
+    def sendall(self, data: bytes) -> None:
+        """Send all bytes before the deadline."""
+        self._apply_deadline()
+        self.end.sendall(data)
+
+    def makefile(self, _: str) -> io.BufferedReader:
+        """The reader of http.client; closing it does not close the connection."""
+        return io.BufferedReader(_UnownedReader(self), 1 << 16)
+
+    def close(self) -> None:
+        """Close the socket."""
+        super().close()
+        self.end.close()
+
+
+class _UnownedReader(io.RawIOBase):
+    def __init__(self, owner: DeadlineSocket) -> None:
+        self._owner = owner
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._owner.readinto(buffer)
+
+
+def open_connection(host: str, port: int | None, deadline: float, *, secure: bool) -> HTTPConnection:
+    """Open an HTTP connection with a deadline."""
+    connection_type = HTTPSConnection if secure else HTTPConnection
+    connection = connection_type(host, port, timeout=max(0.001, deadline - monotonic()))
+    try:
+        connection.connect()
+    except BaseException:
+        connection.close()
+        raise
+    deadline_socket: Any = DeadlineSocket(connection.sock)
+    deadline_socket.deadline = deadline
+    connection.sock = deadline_socket
+    return connection
+
+
+def has_pending_data(end: socket) -> bool:
+    """Whether an idle connection is readable: mostly that the peer has closed it."""
+    poller = poll()
+    poller.register(end.fileno(), POLLIN)
+    return bool(poller.poll(0))
+
+
+_MAX_IDLE_CONNECTIONS = 8  # connections that wait for the next question
+_SUCCESS_STATUSES = range(200, 300)
+_REDIRECT_STATUSES = range(300, 400)
+# What a status means when the body does not say it better.
+_ERROR_CODE_BY_STATUS = {401: "forbidden", 403: "forbidden", 404: "unsupported_op", 408: "timeout", 504: "timeout"}
+_ERROR_CODE_BY_STATUS |= {502: "unreachable", 503: "unreachable"}
+
+
+class HttpLink(Closeable):
+    """Link to a module over HTTP; any number of threads may send requests at the same time."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token_env: str | None = None,
+        env: Mapping[str, str] | None = None,
+        watch: MessageWatcher | None = None,
+        limit: int = MAX_MESSAGE_BYTES,
+    ) -> None:
+        """The token is read from the environment at every request, and stored nowhere."""
+        parts = urlsplit(url)
+        self._secure, self._host, self._port = parts.scheme.lower() == "https", parts.hostname or "", parts.port
+        self._base = parts.path.rstrip("/")
+        self._token_env, self._env = token_env, os.environ if env is None else env
+        self._watch, self._limit = watch, limit
+        self._idle: list[HTTPConnection] = []
+        self._lock, self._closed = Lock(), False
+
+    def ask(self, request: Request, timeout: float) -> Object:
+        """Send a request; every failure is a response too."""
+        deadline = monotonic() + min(timeout, MAX_TIMEOUT_S)
+        try:
+            return self._post(request, deadline)
+        except Fault as fault:
+            return error_document(fault.error)
+        except TimeoutError:
+            return build_error("timeout", f"no answer within {timeout:g} seconds", seconds=timeout)
+        except ssl.SSLError as problem:
+            return build_error("unreachable", f"{self._host} cannot prove who it is: {problem.reason or problem}")
+        except OSError as problem:
+            return build_error(
+                "unreachable", f"{self._address} cannot be reached: {_error_text(problem)}", retryable=True
+            )
+        except HTTPException as problem:
+            return build_error("unreachable", f"{self._address} does not speak HTTP: {_error_text(problem)}")
+
+    @property
+    def _address(self) -> str:
+        return self._host if self._port is None else f"{self._host} port {self._port}"
+
+    def _post(self, request: Request, deadline: float) -> Object:
+        verb = request.op if request.op in VERBS else "invoke"
+        body = encode_line(request_document(request) if verb == "invoke" else {})
+        if len(body) > self._limit:
+            raise Fault("bad_request", f"the request has {len(body)} bytes; {self._limit} are the most")
+        headers = self._headers()
+        connection = self._acquire(deadline)
+        is_reusable = False
+        try:
+            self._notify("sent", body)
+            connection.request("POST", f"{self._base}/{verb}", body, headers)
+            response = connection.getresponse()
+            raw = response.read(self._limit + 1)
+            if len(raw) > self._limit:
+                raise Fault("internal", f"the answer is longer than {self._limit} bytes")
+            if response.length:
+                raise Fault("unreachable", "the connection broke in the middle of the answer", {"retryable": True})
+            self._notify("heard", raw)
+            is_reusable = not response.will_close and response.isclosed()
+        finally:
+            self._release(connection, is_reusable=is_reusable)
+        return self._parse(response, raw)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if self._token_env is not None:
+            if not (token := self._env.get(self._token_env)):
+                raise Fault("forbidden", f"the variable {self._token_env} is to hold the token, and is not set")
+            if not token.isascii() or not token.isprintable():
+                raise Fault("forbidden", f"what {self._token_env} holds cannot be sent in a header")
+            headers["Authorization"] = f"Bearer {token}"
+        return headers
+
+    def _notify(self, direction: str, message: bytes) -> None:
+        if self._watch is not None:
+            self._watch(direction, message)
+
+    def _acquire(self, deadline: float) -> HTTPConnection:
+        while (connection := self._pop_idle()) is not None:
+            sock: Any = connection.sock
+            sock.deadline = deadline
+            if not has_pending_data(sock.end):
+                return connection
+            connection.close()  # the other side has hung up meanwhile
+        return open_connection(self._host, self._port, deadline, secure=self._secure)
+
+    def _pop_idle(self) -> HTTPConnection | None:
+        with self._lock:
+            if self._closed:
+                raise Fault("unreachable", "the link to the module is closed")
+            return self._idle.pop() if self._idle else None
+
+    def _release(self, connection: HTTPConnection, *, is_reusable: bool) -> None:
+        with self._lock:
+            if is_reusable and not self._closed and len(self._idle) < _MAX_IDLE_CONNECTIONS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _parse(self, response: HTTPResponse, raw: bytes) -> Object:
+        try:
+            document = decode_line(raw)
+        except ValueError:
+            document = None
+        if response.status in _SUCCESS_STATUSES:
+            if type(document) is dict:
+                return document
+            return build_error("internal", "the module answered with something that is no JSON object")
+        if response.status in _REDIRECT_STATUSES:
+            location = response.headers.get("Location", "another place")
+            raise Fault("unreachable", f"the module has moved to {location[:200]}: write that into its descriptor")
+        return self._parse_failure(response.status, document)
+
+    def _parse_failure(self, status: int, document: Json) -> Object:
+        if type(document) is dict:
+            body = document if "error" in document else {"error": document}
+            answer = parse_response({"ok": False, "error": body["error"]})
+            if answer.error is not None and type(body["error"]) is dict and "code" in body["error"]:
+                return answer.to_document()
+        code = _ERROR_CODE_BY_STATUS.get(status, "bad_request" if status < 500 else "internal")  # noqa: PLR2004
+        return build_error(code, f"the module answered with status {status}", status=status)
+
+    def close(self) -> None:
+        """Close all idle connections."""
+        with self._lock:
+            self._closed, idle, self._idle = True, self._idle, []
+        for connection in idle:
+            connection.close()
+
+
+def _error_text(problem: Exception) -> str:
+    return getattr(problem, "strerror", None) or str(problem) or type(problem).__name__

@@ -1,0 +1,261 @@
+"""Child process of a module: process group, pipes, the tail of its stderr, and an end that leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from math import ceil
+from select import POLLIN, POLLOUT, poll
+from threading import Lock, Thread
+from time import monotonic, sleep
+
+from hookonce.modules.host.parent_guard import ParentGuard
+
+_MAX_TAIL_BYTES = 64 << 10  # bytes
+_PIECE_BYTES = 8 << 10
+_MAX_LINE_CHARS = 200  # characters of a line
+
+
+class StderrTail:
+    """Tail of a module's stderr, in pieces, of bounded size."""
+
+    def __init__(self, max_bytes: int = _MAX_TAIL_BYTES) -> None:
+        self._pieces: deque[bytes] = deque()
+        self._size, self._max_bytes, self._lock = 0, max_bytes, Lock()
+        self._total_bytes = self._call_start = 0  # bytes, ever and until a call began
+
+    def add(self, chunk: bytes) -> None:
+        """Append a chunk, and drop the oldest pieces beyond the limit."""
+        with self._lock:
+            self._total_bytes += len(chunk)
+            for start in range(max(0, len(chunk) - self._max_bytes), len(chunk), _PIECE_BYTES):
+                piece = chunk[start : start + _PIECE_BYTES]
+                self._pieces.append(piece)
+                self._size += len(piece)
+            while self._size > self._max_bytes:
+                self._size -= len(self._pieces.popleft())
+
+    def text(self) -> str:
+        """The whole tail."""
+        with self._lock:
+            return b"".join(self._pieces).decode(errors="replace")
+
+    def mark_start(self, pid: int) -> None:
+        """Mark the start of a process."""
+        self.add(f"[started: {pid}]\n".encode())
+
+    def mark_call(self) -> None:
+        """Mark the start of a call: what was written before is not about it."""
+        with self._lock:
+            self._call_start = self._total_bytes
+
+    def last_line(self) -> str:
+        """The last line since the process started, or since the call started, for people."""
+        with self._lock:
+            new_bytes = self._total_bytes - self._call_start
+            tail = b"".join(self._pieces)[-new_bytes:] if new_bytes else b""
+        for line in reversed(tail.decode(errors="replace").split("\n")):
+            if line.startswith("[started: "):
+                break
+            if line.strip():
+                return line.strip()[:_MAX_LINE_CHARS]
+        return ""
+
+
+CHUNK_BYTES = 1 << 16
+STOP_GRACE_S = 1.0  # seconds for each of the ways to ask it to end
+_POLL_INTERVAL_S = 0.02  # seconds between two looks, where the system cannot tell us
+_STDERR_JOIN_S = 0.1  # seconds for what it said last, where somebody else still holds its stderr
+_WRITE_POLL_S = 0.05  # seconds to write before we look again whether somebody else still reads
+
+
+class ModuleProcess:
+    """Running process of a module; `send` and `receive` may each be used by one thread at a time."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        on_stderr: Callable[[bytes], object] = bytes,
+    ) -> None:
+        """Start it; `on_stderr` gets what it writes to stderr. An OSError where it cannot be started."""
+        (stdin, self._stdin_fd), (self._stdout_fd, stdout), (stderr_fd, stderr) = open_pipes()
+        self._parent_guard = ParentGuard()
+        try:
+            self._popen = subprocess.Popen(  # noqa: S603  what to run is what a descriptor is for
+                command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env=env, start_new_session=True
+            )
+        except (OSError, ValueError) as problem:  # ValueError: a word with NUL in it
+            close_fds(self._stdin_fd, self._stdout_fd, stderr_fd)
+            self._parent_guard.release()
+            raise problem if isinstance(problem, OSError) else OSError(str(problem)) from None
+        finally:
+            close_fds(stdin, stdout, stderr)
+        self.pid = self._popen.pid
+        self._parent_guard.guard_group(self.pid)
+        self._register(stderr_fd, on_stderr)
+
+    def _register(self, stderr_fd: int, on_stderr: Callable[[bytes], object]) -> None:
+        self._exit_fd = _open_pidfd(self.pid)
+        os.set_blocking(self._stdin_fd, False)
+        os.set_blocking(self._stdout_fd, False)
+        self._read_poll, self._exit_poll = poll(), poll()
+        self._read_poll.register(self._stdout_fd, POLLIN)
+        if self._exit_fd >= 0:
+            self._read_poll.register(self._exit_fd, POLLIN)
+            self._exit_poll.register(self._exit_fd, POLLIN)
+        self._stderr_thread = Thread(
+            target=_drain_stderr, args=(stderr_fd, on_stderr), name=f"stderr of {self.pid}", daemon=True
+        )
+        self._stderr_thread.start()
+
+    def has_exited(self) -> bool:
+        """Whether it has exited."""
+        if self._exit_fd < 0:
+            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+        try:
+            return bool(self._exit_poll.poll(0))
+        except RuntimeError:  # another thread looks at this moment, and will see it
+            return False
+
+    def receive(self, deadline: float) -> bytes | None:
+        """Read some bytes of its stdout; b"" at the end, None when the deadline has passed."""
+        timeout_ms = ceil((deadline - monotonic()) * 1000)
+        if timeout_ms < 0 or not self._read_poll.poll(timeout_ms):
+            return None
+        try:
+            return os.read(self._stdout_fd, CHUNK_BYTES)
+        except BlockingIOError:
+            return b""  # it has ended, and whoever still holds its stdout is not the module
+        except OSError:
+            return b""
+
+    def send(self, data: bytes, deadline: float, read_meanwhile: Callable[[], bool] = bool) -> int:
+        """Write to its stdin, and return how many bytes went; a BrokenPipeError when nobody reads there.
+
+        While the pipe is full, `read_meanwhile` is called when there is something to read: a module that waits for us
+        to read its responses does not read. It returns whether it was the one to read.
+        """
+        sent_bytes = self._write(data)
+        if sent_bytes == len(data):
+            return sent_bytes
+        rest, read_write_poll, write_poll = memoryview(data)[sent_bytes:], poll(), poll()
+        for poller in (read_write_poll, write_poll):
+            poller.register(self._stdin_fd, POLLOUT)
+        read_write_poll.register(self._stdout_fd, POLLIN)
+        active_poll = read_write_poll
+        while rest and (remaining_s := deadline - monotonic()) > 0:
+            ready = dict(
+                active_poll.poll(
+                    ceil(min(remaining_s, _WRITE_POLL_S if active_poll is write_poll else remaining_s) * 1000)
+                )
+            )
+            active_poll = read_write_poll
+            if self._stdin_fd in ready:
+                rest = rest[self._write(rest) :]
+            elif self._stdout_fd in ready and not read_meanwhile():
+                active_poll = write_poll
+        return len(data) - len(rest)
+
+    def _write(self, data: bytes | memoryview) -> int:
+        try:
+            return os.write(self._stdin_fd, data)
+        except BlockingIOError:
+            return 0
+
+    def close_stdin(self) -> None:
+        """Close its stdin; most modules exit then."""
+        fd, self._stdin_fd = self._stdin_fd, -1
+        close_fds(fd)
+
+    def stop(self, grace: float = STOP_GRACE_S) -> None:
+        """Wait for its exit, send SIGTERM, then kill its whole group."""
+        for signum in (0, signal.SIGTERM):
+            if signum:
+                self._signal(signum)
+            if self._has_exited_within(grace):
+                break
+        self.kill()
+
+    def kill(self, wait_s: float = 0.0) -> bool:
+        """Kill its group now, or after `wait_s` seconds; whether it had exited by itself."""
+        exited_alone = self._popen.returncode is not None or self._has_exited_within(wait_s)
+        self._signal(signal.SIGKILL)
+        self._parent_guard.release()
+        self._popen.wait()
+        self._stderr_thread.join(_STDERR_JOIN_S)
+        return exited_alone
+
+    @property
+    def exit_text(self) -> str:
+        """How it exited, for people."""
+        code = self._popen.returncode
+        if code is None:
+            return "has not ended"
+        return f"ended with code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
+
+    def _signal(self, signum: int) -> None:
+        if self._popen.returncode is None:  # until it is reaped the number is its own
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signum)
+
+    def _has_exited_within(self, seconds: float) -> bool:
+        if self._exit_fd >= 0:
+            poller = poll()
+            poller.register(self._exit_fd, POLLIN)
+            return bool(poller.poll(ceil(seconds * 1000)))
+        until = monotonic() + seconds
+        while not (is_gone := self.has_exited()) and monotonic() < until:
+            sleep(_POLL_INTERVAL_S)
+        return is_gone
+
+    def close_pipes(self) -> None:
+        """Close the pipes; no thread may be reading or writing."""
+        self.close_stdin()
+        stdout_fd, exit_fd, self._stdout_fd, self._exit_fd = self._stdout_fd, self._exit_fd, -1, -1
+        close_fds(stdout_fd, exit_fd)
+
+
+def open_pipes() -> list[tuple[int, int]]:
+    """Open three pipes, or none of them."""
+    pairs: list[tuple[int, int]] = []
+    try:
+        while len(pairs) < 3:  # noqa: PLR2004  stdin, stdout, stderr
+            pairs.append(os.pipe())
+    except OSError:
+        close_fds(*(end for ends in pairs for end in ends))
+        raise
+    return pairs
+
+
+def _open_pidfd(pid: int) -> int:
+    """A descriptor that becomes readable at its exit; -1 where the system has no pidfd."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return -1
+
+
+def _drain_stderr(stderr_fd: int, on_stderr: Callable[[bytes], object]) -> None:
+    try:
+        while chunk := os.read(stderr_fd, CHUNK_BYTES):
+            on_stderr(chunk)
+    finally:
+        os.close(stderr_fd)
+
+
+def close_fds(*fds: int) -> None:
+    """Close the descriptors that are open; a negative one is none."""
+    for fd in fds:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _signal_name(signum: int) -> str:
+    try:
+        return signal.Signals(signum).name
+    except ValueError:
+        return f"signal {signum}"

@@ -1,0 +1,163 @@
+"""Kernel of Amplifier modules: sessions, mounts, hooks, context and invocations, each recorded as an event.
+
+Every call may be made by any thread. One that fails raises a Fault, which holds an Error v1, and is an event
+too; `invoke_module` returns the error as the module would have.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from time import time
+
+from msgspec.structs import replace
+
+from hookonce.base import ids as minting
+from hookonce.model import Json, Object
+from hookonce.modules.host.client import Closeable, connect
+from hookonce.modules.kernel.events import EventBus, EventEmitter, EventIds, Observer, ObserverQueue
+from hookonce.modules.kernel.hooks import HookRegistry, endpoint_name, priority_advice
+from hookonce.modules.kernel.invocation import Invoker, LinkFactory, LinkPool
+from hookonce.modules.kernel.mounts import MountTable
+from hookonce.modules.kernel.sessions import SessionTable, newest_fragments
+from hookonce.modules.protocol.capabilities import CapabilityPolicy
+from hookonce.modules.protocol.descriptor import Descriptor
+from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, Fault, parse_plan
+from hookonce.modules.protocol.validation import copy_json, require_int, require_text
+
+_CONTEXT_PATH = "/mnt/context"
+
+
+class Kernel(Closeable):
+    """A kernel with everything that is mounted in it."""
+
+    def __init__(
+        self,
+        policies: Mapping[str, CapabilityPolicy] | None = None,
+        *,
+        log: Observer | None = None,
+        timeout: float = DEFAULT_TIMEOUT_S,
+        connect_link: LinkFactory = connect,
+        mint: Callable[[], str] = minting.new_id,
+        clock: Callable[[], float] = time,
+    ) -> None:
+        """Nothing is mounted and nothing granted; `mint` (ids) and `clock` (times) make reruns comparable."""
+        self.bus, self.mounts, self._links = EventBus(), MountTable(), LinkPool(connect_link)
+        self._sessions, self._emitter, self._timeout = SessionTable(mint), EventEmitter(self.bus, mint, clock), timeout
+        self._invoker = Invoker(self._emitter, self.mounts, self._sessions, self._links, policies or {})
+        self._hooks = HookRegistry(self._emitter, self.mounts, self._sessions, self._invoker)
+        if log is not None:
+            self.bus.observe("log", log, max_queued=0)
+
+    def close(self) -> list[ObserverQueue]:
+        """End every session, observer and module; the observers' queues, with what failed or was dropped."""
+        for name in self._sessions.list_ids():
+            with suppress(Fault):  # somebody else has ended it meanwhile
+                self.session_end(name)
+        queues = self.bus.close()
+        self._links.close()
+        return queues
+
+    def session_create(self, plan: Object) -> str:
+        """Begin a session for a plan; its id."""
+        with self._emitter.emit_after("session:start", {"plan": plan}) as call:
+            session = self._sessions.create(parse_plan(copy_json(plan, "a plan")))
+            call.ids = replace(call.ids, session_id=session.id)
+        return session.id
+
+    def session_fork(self, parent: str) -> str:
+        """Begin a session that goes on from another one; its id."""
+        with self._emitter.emit_after("session:fork", {"parent": parent}) as call:
+            session = self._sessions.fork(parent)
+            call.ids = replace(call.ids, session_id=session.id)
+        return session.id
+
+    def session_end(self, session_id: str) -> None:
+        """End a session."""
+        with self._emitter.emit_after("session:end", None, session_id=session_id):
+            self._sessions.end(session_id)
+
+    def mount(self, path: str, descriptor: Descriptor | Object) -> None:
+        """Put a module at a path, where there may be others; the document of a descriptor does as well."""
+        name = descriptor.get("name") if isinstance(descriptor, dict) else getattr(descriptor, "name", None)
+        with self._emitter.emit_after("mount:add", {"path": path, "module": name}):
+            self.mounts.add(path, descriptor)
+
+    def unmount(self, path: str, name: str | None = None) -> None:
+        """Take a module from a path, or all that are there."""
+        with self._emitter.emit_after("mount:remove", {"path": path} | ({} if name is None else {"module": name})):
+            for mount in self.mounts.remove(path, name):
+                if not self.mounts.is_mounted(mount.descriptor):
+                    self._links.close(mount.descriptor)
+
+    def invoke_module(
+        self,
+        module: Descriptor | Object | str,
+        op: str,
+        args: Object | None = None,
+        *,
+        session_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Object:
+        """Invoke an operation of a module: ok with a result, or an error."""
+        ids = EventIds(session_id=session_id, request_id=self._emitter.mint())
+        arguments = {} if args is None else args
+        return self._invoker.invoke(module, op, arguments, ids, self._timeout if timeout is None else timeout)
+
+    def register_hook(self, event: str, endpoint: str | Observer, priority: int = 0) -> Callable[[], None]:
+        """Register a mounted module (its name) or a function for an event (`*`: all); returns what unregisters it.
+
+        A module is invoked with `on_event`. One that is registered for `policy:decision` is also asked before a
+        capability is granted, and may answer with `decision: grant` or `deny`.
+        """
+        data: Object = {"event": event, "endpoint": endpoint_name(endpoint), "priority": priority}
+        with self._emitter.emit_after("hook:register", data | priority_advice(priority)):
+            event_name, checked_priority = require_text(event, "an event's name"), require_int(priority, "a priority")
+            return self._hooks.register(self.bus, event_name, endpoint, checked_priority)
+
+    def observe(self, observer: Observer, name: str = "observer") -> Callable[[], None]:
+        """Register a function for every event, without its being a hook; returns what unregisters it."""
+        return self.bus.observe(name, observer)
+
+    def emit(
+        self,
+        event: str,
+        data: Object | None = None,
+        *,
+        session_id: str | None = None,
+        request_id: str | None = None,
+        span_id: str | None = None,
+    ) -> str:
+        """Emit an event; its id."""
+        require_text(event, "an event's name")
+        if data is not None and type(data) is not dict:
+            raise Fault("bad_request", "the data of an event is an object")
+        ids = EventIds(session_id=session_id, request_id=request_id or self._emitter.mint(), span_id=span_id)
+        return str(self._emitter.emit(event, data, ids)["id"])
+
+    def context_get(self, session_id: str) -> Object:
+        """The context of a session: its fragments by their keys."""
+        with self._emitter.emit_after("context:get", None, session_id=session_id):
+            return self._sessions.copy_context(session_id)
+
+    def context_set_fragment(self, key: str, value: Json, *, session_id: str) -> None:
+        """Set a fragment of a session's context; None takes it away."""
+        with self._emitter.emit_after("context:set", {"key": key}, session_id=session_id):
+            self._sessions.set_fragment(session_id, require_text(key, "a key"), value)
+
+    def context_compact(self, limit: int, *, session_id: str) -> Object:
+        """Make a context smaller: by the context module that is mounted, else by leaving out its oldest fragments."""
+        with self._emitter.emit_after("context:pre_compact", {"limit": limit}, session_id=session_id):
+            require_int(limit, "a limit")
+            snapshot = self._sessions.copy_context(session_id)
+        data: Object = {"limit": limit}
+        replacement = self._compact(snapshot, limit, session_id)
+        with self._emitter.emit_after("context:post_compact", data, session_id=session_id):
+            data["delta_bytes"] = self._sessions.compact(session_id, snapshot, replacement)
+            return self._sessions.copy_context(session_id)
+
+    def _compact(self, snapshot: Object, limit: int, session_id: str) -> Object:
+        for mount in self.mounts.list_mounts(_CONTEXT_PATH):
+            args = {"context": snapshot, "limit": limit}
+            response = self.invoke_module(mount.descriptor, "compact", args, session_id=session_id)
+            if response["ok"] and type(response["result"]) is dict:
+                return dict(response["result"])
+        return newest_fragments(snapshot, limit)

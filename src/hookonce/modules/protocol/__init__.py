@@ -1,0 +1,1 @@
+"""Messages and descriptors of the module protocol."""

@@ -1,0 +1,81 @@
+"""Capability policies: what a module asks for is denied, unless a policy grants it and none denies it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from hookonce.modules.protocol.descriptor import Descriptor
+
+CapabilityVerdict = Literal["grant", "deny"]
+
+# The registered capabilities; modules may want others, which somebody has to grant by their names.
+CAPABILITIES = {
+    "fs.read": "read files",
+    "fs.write": "write files",
+    "fs.temp": "make temporary files",
+    "net.fetch": "send requests over the network",
+    "net.bind": "listen on a port",
+    "kv.get": "look up values by key",
+    "kv.set": "keep values by key",
+    "secrets.read": "read named secrets",
+    "exec.spawn": "start programs",
+}
+
+
+class CapabilityRequest(Struct, frozen=True, kw_only=True):
+    """A module's request of one capability for one operation."""
+
+    module: str
+    capability: str
+    op: str
+    session_id: str | None = None
+
+
+class CapabilityDecision(Struct, frozen=True, kw_only=True):
+    """The decision about a capability request; `by` is the policy that decided, None if no policy granted it."""
+
+    request: CapabilityRequest
+    is_granted: bool
+    by: str | None = None
+
+
+CapabilityPolicy = Callable[[CapabilityRequest], CapabilityVerdict | None]
+
+
+def policy_from_grants(grants: Mapping[str, Iterable[str]]) -> CapabilityPolicy:
+    """A policy from a table: the capabilities of each module, and under `*` those of all modules."""
+    granted_capabilities = {name: frozenset(capabilities) for name, capabilities in grants.items()}
+
+    def policy(request: CapabilityRequest) -> CapabilityVerdict | None:
+        capabilities = granted_capabilities.get(request.module, frozenset()) | granted_capabilities.get(
+            "*", frozenset()
+        )
+        return "grant" if request.capability in capabilities else None
+
+    return policy
+
+
+def decide_capability(
+    request: CapabilityRequest, policies: Iterable[tuple[str, CapabilityPolicy]]
+) -> CapabilityDecision:
+    """Decide a capability request: one denial is enough, no grant is a denial, a policy that raises denies."""
+    granting_policy: str | None = None
+    for name, policy in policies:
+        try:
+            verdict = policy(request)
+        except Exception:  # noqa: BLE001  what nobody could judge is not granted
+            verdict = "deny"
+        if verdict == "deny":
+            return CapabilityDecision(request=request, is_granted=False, by=name)
+        if verdict == "grant" and granting_policy is None:
+            granting_policy = name
+    return CapabilityDecision(request=request, is_granted=granting_policy is not None, by=granting_policy)
+
+
+def capability_requests(descriptor: Descriptor, op: str, session_id: str | None) -> list[CapabilityRequest]:
+    """The capability requests of a module, before it does anything."""
+    return [
+        CapabilityRequest(module=descriptor.name, capability=capability, op=op, session_id=session_id)
+        for capability in dict.fromkeys(descriptor.capabilities)
+    ]

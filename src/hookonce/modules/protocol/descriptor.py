@@ -1,0 +1,230 @@
+"""Module Descriptor v1: its structs, parser, validation rules and JSON Schema.
+
+A descriptor names a module, its kind, its transport and the capabilities that it asks for. A document may be
+valid and its module still not mountable: what only mounting needs (a command, a URL) is checked by
+`mount_problems`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from hookonce.base.jsontext import load as parse
+from hookonce.base.regular_files import read_regular_file
+from hookonce.errors import HookonceError
+from hookonce.manifest.http_script import explain_url_fault
+from hookonce.model import Object, Problem
+
+V1_MODULE_KINDS = ("provider", "tool", "agent", "hook", "orchestrator", "context")
+MODULE_KINDS = (*V1_MODULE_KINDS, "resolver", "memory", "guardrail", "approval")  # the later ones are of the later core
+TRANSPORTS = ("stdio", "http")
+DEFAULT_VERSION = "0.0.0"
+_STRING_FIELDS = {"$.transport": ("url", "token_env"), "$": ("version",)}
+
+
+def transport_problems(transport: str, command: list[str], url: str | None) -> Iterator[Problem]:
+    """Problems that keep a module from being reached: of whoever mounts it, not of the document."""
+    if transport == "stdio":
+        if not command or not command[0]:
+            yield "$.transport.command", "is required for stdio: the program and its arguments"
+    elif not url:
+        yield "$.transport.url", "is required for http"
+    elif (fault := explain_url_fault(url)) is not None:
+        yield "$.transport.url", fault
+    else:
+        yield from _url_problems(url)
+
+
+def _url_problems(url: str) -> Iterator[Problem]:
+    try:
+        parts = urlsplit(url)
+        is_valid = parts.hostname and parts.port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        yield "$.transport.url", "expected a host and a port that there can be"
+    elif "@" in parts.netloc:
+        yield "$.transport.url", "must not hold a password: name the variable with the token in token_env"
+
+
+def find_problems(document: Any, *, strict: bool = False) -> tuple[list[Problem], list[Problem]]:
+    """Errors and warnings of a descriptor document; strict is version 1 to the letter."""
+    if type(document) is not dict:
+        return [("$", "expected an object with name, kind, transport and capabilities")], []
+    problems = [*_name_problems(document), *_kind_problems(document.get("kind"), strict=strict)]
+    problems += [*_transport_field_problems(document.get("transport")), *_list_problems(document, "capabilities", "$")]
+    problems += _text_problems(document, "$")
+    return problems, [] if problems else [*_warnings(document)]
+
+
+def _name_problems(document: Object) -> Iterator[Problem]:
+    name = document.get("name")
+    if type(name) is not str or not name:
+        yield "$.name", "is required" if name is None else "expected a text that is not empty"
+
+
+def _kind_problems(kind: Any, *, strict: bool) -> Iterator[Problem]:
+    if kind is None:
+        yield "$.kind", "is required"
+    elif kind not in (V1_MODULE_KINDS if strict else MODULE_KINDS):
+        yield "$.kind", f"expected one of {', '.join(V1_MODULE_KINDS if strict else MODULE_KINDS)}"
+
+
+def _transport_field_problems(transport: Any) -> Iterator[Problem]:
+    if type(transport) is not dict:
+        yield "$.transport", "is required" if transport is None else "expected an object"
+        return
+    kind = transport.get("type")
+    if kind is None:
+        yield "$.transport.type", "is required"
+    elif kind not in TRANSPORTS:
+        yield "$.transport.type", f"expected one of {', '.join(TRANSPORTS)}"
+    if "command" in transport:
+        yield from _list_problems(transport, "command", "$.transport")
+    yield from _text_problems(transport, "$.transport")
+
+
+def _list_problems(holder: Object, name: str, path: str) -> Iterator[Problem]:
+    value = holder.get(name)
+    if type(value) is not list:
+        yield f"{path}.{name}", "is required" if name not in holder else "expected a list of texts"
+        return
+    for index, item in enumerate(value):
+        if type(item) is not str:
+            yield f"{path}.{name}[{index}]", "expected a text"
+
+
+def _text_problems(holder: Object, path: str) -> Iterator[Problem]:
+    for name in _STRING_FIELDS[path]:
+        if name in holder and type(holder[name]) is not str:
+            yield f"{path}.{name}", "expected a text"
+
+
+def _warnings(document: Object) -> Iterator[Problem]:
+    transport = document["transport"]
+    missing = transport_problems(transport["type"], transport.get("command", []), transport.get("url"))
+    yield from ((path, f"{message}; as it is, the module cannot be mounted") for path, message in missing)
+    if document["kind"] not in V1_MODULE_KINDS:
+        yield "$.kind", f"{document['kind']} is of the later core, not one of the six kinds of version 1"
+    if "version" not in document:
+        yield "$.version", f"is missing, and taken to be {DEFAULT_VERSION}"
+
+
+def descriptor_schema() -> Object:
+    """The published JSON Schema, built from the tables above."""
+    string: Object = {"type": "string"}
+    strings: Object = {"type": "array", "items": string}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://hookonce.dev/schemas/module-descriptor.json",
+        "title": "Module Descriptor v1",
+        "description": f"Version 1 to the letter has the kinds {', '.join(V1_MODULE_KINDS)}; the others came later.",
+        "type": "object",
+        "required": ["name", "kind", "transport", "capabilities"],
+        "properties": {
+            "name": string | {"minLength": 1},
+            "kind": string | {"enum": list(MODULE_KINDS)},
+            "transport": {
+                "type": "object",
+                "required": ["type"],
+                "properties": {
+                    "type": string | {"enum": list(TRANSPORTS)},
+                    "command": strings | {"description": "what to run, for stdio"},
+                    "url": string | {"description": "https, or http on this machine; for http"},
+                    "token_env": string | {"description": "the environment variable that holds the bearer token"},
+                },
+            },
+            "capabilities": strings,
+            "version": string | {"default": DEFAULT_VERSION},
+        },
+    }
+
+
+_MAX_DESCRIPTOR_BYTES = 1 << 20  # bytes of a file that is taken for a descriptor
+
+
+class DescriptorError(HookonceError):
+    """A descriptor that cannot be used; `problems` holds every fault with its path."""
+
+    def __init__(self, problems: list[Problem], where: str = "the descriptor") -> None:
+        super().__init__(f"{where} has problems: " + "; ".join(f"{path}: {message}" for path, message in problems))
+        self.problems = problems
+
+
+class Transport(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a module is reached; a token is never here, only the name of the variable that holds it."""
+
+    type: str
+    command: list[str] = []
+    url: str | None = None
+    token_env: str | None = None
+
+
+class Descriptor(Struct, frozen=True, kw_only=True):
+    """A module's descriptor; `folder` is where its file lies, `extra` holds the fields that we do not know."""
+
+    name: str
+    kind: str
+    transport: Transport
+    capabilities: list[str]
+    version: str = DEFAULT_VERSION
+    folder: str | None = None
+    extra: Object = {}
+
+
+def load_descriptor(file: Path) -> Descriptor:
+    """Load the descriptor in a file; its command is run in that file's folder."""
+    try:
+        document = parse(read_regular_file(file, _MAX_DESCRIPTOR_BYTES).decode("utf-8-sig"))
+    except OSError as problem:
+        raise HookonceError(f"{file} cannot be read: {problem.strerror}") from None
+    except (ValueError, RecursionError):
+        raise DescriptorError([("$", "expected a JSON document")], str(file)) from None
+    return parse_descriptor(document, folder=str(file.resolve().parent), where=str(file))
+
+
+def parse_descriptor(document: Any, *, folder: str | None = None, where: str = "the descriptor") -> Descriptor:
+    """Parse a descriptor document; DescriptorError with every problem at once."""
+    problems, _ = find_problems(document)
+    if problems:
+        raise DescriptorError(problems, where)
+    transport = document["transport"]
+    fields = {name: transport[name] for name in Transport.__struct_fields__ if transport.get(name) is not None}
+    return Descriptor(
+        name=document["name"],
+        kind=document["kind"],
+        transport=Transport(**fields),
+        capabilities=document["capabilities"],
+        version=document.get("version") or DEFAULT_VERSION,
+        folder=folder,
+        extra=_extra_fields(document, transport),
+    )
+
+
+def _extra_fields(document: Object, transport: Object) -> Object:
+    extra = {name: value for name, value in document.items() if name not in Descriptor.__struct_fields__[:5]}
+    extra_transport = {name: value for name, value in transport.items() if name not in Transport.__struct_fields__}
+    return extra | ({"transport": extra_transport} if extra_transport else {})
+
+
+def descriptor_document(descriptor: Descriptor) -> Object:
+    """The document of a descriptor, with the fields of its own document that we do not know."""
+    source, extra = descriptor.transport, dict(descriptor.extra)
+    transport: Object = {name: value for name in source.__struct_fields__ if (value := getattr(source, name))}
+    transport |= extra.pop("transport", {})
+    return {
+        "name": descriptor.name,
+        "kind": descriptor.kind,
+        "transport": transport,
+        "capabilities": descriptor.capabilities,
+        "version": descriptor.version,
+    } | extra
+
+
+def mount_problems(descriptor: Descriptor) -> list[Problem]:
+    """Problems that keep the module of a valid descriptor from being reached."""
+    transport = descriptor.transport
+    return [*transport_problems(transport.type, transport.command, transport.url)]

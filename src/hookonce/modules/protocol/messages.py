@@ -1,0 +1,235 @@
+"""Messages of the module protocol and their JSON-lines framing: requests, responses, errors and plans.
+
+They are the same on every transport. `id` is echoed by a module, so that responses may come in any order.
+"""
+
+from typing import Any
+
+from msgspec import UNSET, DecodeError, Struct, UnsetType
+from msgspec.json import Decoder
+
+from hookonce.base.jsontext import dump
+from hookonce.base.jsontext import load as load_text
+from hookonce.errors import HookonceError
+from hookonce.model import Json, Object
+
+DEFAULT_TIMEOUT_S = 30.0  # seconds that an invocation has where nobody says otherwise
+HEALTH_TIMEOUT_S = 2.0
+MAX_TIMEOUT_S = 86_400.0  # seconds that anybody waits at all
+MAX_MESSAGE_BYTES = 16 << 20  # bytes of one message; everybody has to take a megabyte
+HEALTH_OK: Object = {"status": "ok"}
+DESCRIPTION_FIELDS = ("name", "version", "kind", "capabilities", "inputs", "outputs")
+VERBS = ("health", "describe", "invoke")
+
+# The reserved codes, and when hookonce uses them. Modules may have further ones of their own.
+ERROR_CODES = {
+    "timeout": "no answer came in time; whether the work was done is not known",
+    "oom": "there is no room left for the work: memory ran out, or a queue is full",
+    "unreachable": "the module cannot be started or called, or it ended before it answered",
+    "bad_request": "the request is not what the protocol or the operation asks for",
+    "forbidden": "the caller may not do this: no token, or a capability that was not granted",
+    "internal": "the module failed, or answered with something that is no answer",
+    "unsupported_op": "the module has no operation of that name",
+}
+
+
+class ErrorInfo(Struct, frozen=True, omit_defaults=True):
+    """Error v1 of the protocol; `details` may hold `retryable` and `retry_after` (seconds)."""
+
+    code: str
+    message: str
+    details: Object | None = None
+
+
+class Fault(HookonceError):
+    """Exception that carries an Error v1: raised by operations to choose the code, and where a call cannot go on."""
+
+    def __init__(self, code: str, message: str, details: Object | None = None) -> None:
+        super().__init__(message)
+        self.error = ErrorInfo(code, message, details)
+
+
+class Request(Struct, frozen=True, omit_defaults=True):
+    """One request to a module; `id` is echoed, so that responses may come in any order."""
+
+    op: str
+    args: Object = {}
+    session_id: str | None = None
+    id: Json | UnsetType = UNSET
+
+
+class ModuleResponse(Struct, frozen=True):
+    """Response to an invocation: a result, or an error."""
+
+    ok: bool
+    result: Json = None
+    error: ErrorInfo | None = None
+
+    def to_document(self) -> Object:
+        """The response as it stands on the wire."""
+        if self.error is None:
+            return {"ok": True, "result": self.result}
+        return error_document(self.error)
+
+
+class SessionPlan(Struct, frozen=True):
+    """Plan v1: what a session is for."""
+
+    goal: str
+    inputs: Object = {}
+
+
+class RetryHint(Struct, frozen=True):
+    """Whether the same request may be sent again, and after how many seconds; None where the error does not say."""
+
+    retryable: bool | None = None
+    after: float | None = None
+
+
+def error_document(error: ErrorInfo) -> Object:
+    """The response document of an error."""
+    body: Object = {"code": error.code, "message": error.message}
+    if error.details:
+        body["details"] = error.details
+    return {"ok": False, "error": body}
+
+
+def build_error(code: str, message: str, **details: Json) -> Object:
+    """Build the response document of an error from its code, message and details."""
+    return error_document(ErrorInfo(code, message, details or None))
+
+
+def parse_request(document: Json) -> Request:
+    """Parse a request; `method` is an alias of `op`, and an invoke may be spelled out.
+
+    `{"op": X}`, `{"method": X}` and `{"op": "invoke", "args": {"op": X}}` are the same request.
+    """
+    if type(document) is not dict:
+        raise Fault("bad_request", "a request is an object with op and args")
+    request_id = document.get("id", UNSET)
+    if document.get("op", document.get("method")) == "invoke":
+        invocation = document.get("args", document.get("params"))
+        document = (
+            document | {"method": None, "op": None, "args": {}} | (invocation if type(invocation) is dict else {})
+        )
+    op, args = document.get("op"), document.get("args", document.get("params"))
+    session = document.get("session_id")
+    if op is None:
+        op = document.get("method")
+    _require(type(op) is str and op != "", "op is required and is a text: the name of an operation", "$.op")
+    _require(args is None or type(args) is dict, "args is an object", "$.args")
+    _require(session is None or type(session) is str, "session_id is a text", "$.session_id")
+    return Request(str(op), args or {}, session, request_id)
+
+
+def _require(is_valid: bool, message: str, path: str) -> None:  # noqa: FBT001  a check reads as a sentence
+    if not is_valid:
+        raise Fault("bad_request", message, {"path": path})
+
+
+def request_document(request: Request) -> Object:
+    """The document of a request, without its id; health and describe take no arguments."""
+    document: Object = {"op": request.op}
+    if request.args or request.op not in VERBS:
+        document["args"] = request.args
+    if request.session_id is not None:
+        document["session_id"] = request.session_id
+    return document
+
+
+def parse_response(document: Json) -> ModuleResponse:
+    """Parse the response to an invocation; what is no response is an internal error of the module."""
+    if type(document) is not dict:
+        return _invalid_response("expected an object")
+    ok = document.get("ok")
+    if ok is True:
+        return ModuleResponse(ok=True, result=document.get("result"))
+    if ok is not False:
+        return _invalid_response("expected ok to be true or false")
+    return _parse_error(document.get("error"))
+
+
+def _parse_error(body: Any) -> ModuleResponse:
+    if type(body) is not dict or type(code := body.get("code")) is not str or not code:
+        return _invalid_response("expected error to have a code and a message")
+    message, details = body.get("message"), body.get("details")
+    text = message if type(message) is str else f"the module said {code} and nothing more"
+    return ModuleResponse(ok=False, error=ErrorInfo(code, text, details if type(details) is dict else None))
+
+
+def _invalid_response(reason: str) -> ModuleResponse:
+    return ModuleResponse(
+        ok=False, error=ErrorInfo("internal", f"the module gave something that is no answer: {reason}")
+    )
+
+
+def retry_hint_of(error: ErrorInfo) -> RetryHint:
+    """The retry hints in an error's details."""
+    details = error.details or {}
+    retryable, after = details.get("retryable"), details.get("retry_after")
+    return RetryHint(retryable if type(retryable) is bool else None, after if type(after) in (int, float) else None)
+
+
+def parse_plan(document: Json) -> SessionPlan:
+    """Parse a plan; bad_request with every problem at once."""
+    if type(document) is not dict:
+        raise Fault("bad_request", "a plan is an object with goal and inputs")
+    goal, inputs = document.get("goal"), document.get("inputs")
+    problems = []
+    if not isinstance(goal, str) or not goal:
+        problems.append(["$.goal", "is required" if goal is None else "expected a text"])
+    if inputs is not None and type(inputs) is not dict:
+        problems.append(["$.inputs", "expected an object"])
+    if problems or not isinstance(goal, str):
+        problem_text = "; ".join(f"{path} {message}" for path, message in problems)
+        raise Fault("bad_request", f"the plan has problems: {problem_text}", {"problems": problems})
+    return SessionPlan(goal, inputs or {})
+
+
+_decode = Decoder().decode
+
+
+def encode_line(document: Json) -> bytes:
+    """Encode a document as one line of JSON."""
+    return dump(document) + b"\n"
+
+
+def decode_line(line: bytes) -> Json:
+    """Decode one line of JSON; a ValueError where it is none."""
+    try:
+        try:
+            return _decode(line)
+        except (DecodeError, UnicodeEncodeError):
+            return load_text(line.decode())
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+class LineBuffer:
+    """Buffer that splits a byte stream into lines of bounded length."""
+
+    def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
+        self.partial = bytearray()
+        self._limit, self._skipping = limit, False
+
+    def feed(self, chunk: bytes) -> list[bytes | None]:
+        """The lines that a chunk completes; None, once, for a line that is longer than the limit."""
+        if chunk and not self.partial and not self._skipping and chunk.find(b"\n") == len(chunk) - 1:
+            return [chunk[:-1] if len(chunk) <= self._limit else None]
+        lines: list[bytes | None] = []
+        *complete_parts, tail = chunk.split(b"\n")
+        for part in complete_parts:
+            self._add(part, lines)
+            if not self._skipping:
+                lines.append(bytes(self.partial))
+            self.partial, self._skipping = bytearray(), False
+        self._add(tail, lines)
+        return lines
+
+    def _add(self, part: bytes, lines: list[bytes | None]) -> None:
+        if self._skipping:
+            return
+        self.partial += part
+        if len(self.partial) > self._limit:
+            self.partial, self._skipping = bytearray(), True
+            lines.append(None)

@@ -1,0 +1,56 @@
+"""Argument validation for the kernel's calls: an invalid argument is a bad_request before anything is done."""
+
+from math import isnan
+from typing import Any
+
+from hookonce.model import Json
+from hookonce.modules.protocol.descriptor import Descriptor, DescriptorError, descriptor_document, parse_descriptor
+from hookonce.modules.protocol.messages import Fault, encode_line
+from hookonce.modules.protocol.messages import decode_line as parsed
+
+JSON_ENCODE_ERRORS = (
+    TypeError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)  # what is raised for something that is no JSON
+
+
+def require_text(value: Any, label: str) -> str:
+    """A non-empty string, or bad_request."""
+    if type(value) is not str or not value:
+        raise Fault("bad_request", f"{label} is a text that is not empty")
+    return value
+
+
+def require_int(value: Any, label: str) -> int:
+    """An int, or bad_request."""
+    if type(value) is not int:
+        raise Fault("bad_request", f"{label} is a whole number")
+    return value
+
+
+def require_timeout(value: Any) -> float:
+    """A timeout in seconds, or bad_request; infinity is one."""
+    if type(value) not in (int, float) or isnan(value) or value < 0:
+        raise Fault("bad_request", "a timeout is a number of seconds")
+    return float(value)
+
+
+def copy_json(value: Any, label: str) -> Json:
+    """A deep copy of a JSON document; bad_request where it cannot be encoded."""
+    try:
+        return parsed(encode_line(value))
+    except JSON_ENCODE_ERRORS as problem:
+        raise Fault("bad_request", f"{label} cannot be written as JSON: {problem}") from None
+
+
+def resolve_descriptor(module: Any) -> Descriptor:
+    """The descriptor that is given, or parsed from the document that is given; every problem is named."""
+    try:
+        if isinstance(module, Descriptor):
+            parse_descriptor(descriptor_document(module))
+            return module
+        return parse_descriptor(module)
+    except DescriptorError as problem:
+        raise Fault("bad_request", str(problem), {"problems": [*map(list, problem.problems)]}) from None

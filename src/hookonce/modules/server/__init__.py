@@ -1,0 +1,1 @@
+"""Server side: modules written with hookonce, served over stdio, HTTP and MCP."""

@@ -1,0 +1,151 @@
+"""Authoring of modules in Python: the `Module` class, its operations as functions, and its command line."""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec.json import encode
+from msgspec.json import format as pretty
+
+from hookonce.errors import UsageError
+from hookonce.model import Json, Object
+from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, MODULE_KINDS
+from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, VERBS, Request, request_document
+from hookonce.modules.server.operations import Operation, OperationLike, handle_request, handle_within
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+ON_EVENT = "on_event"
+
+
+class Module:
+    """A module: what it is, and its operations; in process it is a link to itself."""
+
+    def __init__(self, *, name: str, kind: str, capabilities: Sequence[str], version: str) -> None:
+        if kind not in MODULE_KINDS:
+            raise UsageError(f"{kind} is no kind of module; there are {', '.join(MODULE_KINDS)}")
+        self.name, self.kind, self.capabilities, self.version = name, kind, list(capabilities), version
+        self.ops: dict[str, OperationLike] = {}
+
+    def op(self, name: str) -> Callable[[Function], Function]:
+        """Decorator that makes a function the operation of that name."""
+
+        def register(function: Function) -> Function:
+            if name in VERBS:
+                raise UsageError(f"{name} is a word of the protocol itself; call the operation something else")
+            self.ops[name] = Operation(name, function)
+            return function
+
+        return register
+
+    def on_event(self, function: Function) -> Function:
+        """Decorator of the event handler: events are acknowledged at once, and handled afterwards, one by one."""
+        from hookonce.modules.server.job_queue import JobQueue
+
+        self.ops[ON_EVENT] = JobQueue(Operation(ON_EVENT, function))
+        return function
+
+    def describe(self) -> Object:
+        """The six fields that describe a module; inputs are those of an invocation."""
+        schemas = {name: operation.schemas() for name, operation in self.ops.items()}
+        cases = [
+            {"if": {"properties": {"op": {"const": name}}}, "then": {"properties": {"args": args_schema}}}
+            for name, (args_schema, _) in schemas.items()
+        ]
+        inputs: Object = {"type": "object", "required": ["op"], "properties": {"op": {"enum": list(schemas)}}}
+        return {
+            "name": self.name,
+            "version": self.version,
+            "kind": self.kind,
+            "capabilities": self.capabilities,
+            "inputs": inputs | ({"allOf": cases} if cases else {}),
+            "outputs": {"anyOf": [result_schema for _, result_schema in schemas.values()]} if schemas else {},
+        }
+
+    def descriptor(self, transport: Object) -> Object:
+        """The Module Descriptor v1 of this module, reached in that way."""
+        document = {"name": self.name, "kind": self.kind, "transport": transport}
+        return document | {"capabilities": self.capabilities, "version": self.version}
+
+    def answer(self, document: Json) -> Object:
+        """Handle a request document, of any transport."""
+        return handle_request(self, document)
+
+    def ask(self, request: Request, timeout: float = DEFAULT_TIMEOUT_S) -> Object:
+        """Handle a request in this process."""
+        return handle_within(self, request_document(request), timeout)
+
+    def close(self) -> None:
+        """Nothing is open: a module is a link like the others."""
+
+    def run(self, argv: Sequence[str] | None = None) -> None:
+        """Serve on stdio, or as the command line says, until the input ends."""
+        run_command_line(self, sys.argv[1:] if argv is None else argv)
+
+
+def module(*, name: str, kind: str, capabilities: Sequence[str] = (), version: str = DEFAULT_VERSION) -> Module:
+    """A new module; give it operations with `op`, then let it `run`."""
+    return Module(name=name, kind=kind, capabilities=capabilities, version=version)
+
+
+_EX_USAGE = 64
+
+
+def run_command_line(module: "Module", argv: Sequence[str]) -> None:
+    """Run a module's command line: print its descriptor, or serve it until the input ends."""
+    options = _build_parser(module.name).parse_args(argv)
+    if options.descriptor:
+        sys.stdout.buffer.write(pretty(encode(module.descriptor(_transport_document(options))), indent=2) + b"\n")
+        return
+    with suppress(KeyboardInterrupt):
+        try:
+            _serve_module(module, options)
+        except UsageError as problem:
+            sys.stderr.write(f"{problem}\n")
+            sys.exit(_EX_USAGE)
+
+
+def _serve_module(module: "Module", options: Namespace) -> None:
+    if options.http is None:
+        from hookonce.modules.server.stdio_server import serve_stdio
+
+        serve_stdio(module, deadline=options.deadline)
+        return
+    from hookonce.modules.server.http_server import ModuleHttpServer
+
+    token = read_token(options.token_env)
+    with ModuleHttpServer(module, options.http, host=options.host, token=token, deadline=options.deadline) as server:
+        sys.stderr.write(f"{module.name} listens at {server.url}\n")
+        sys.stderr.flush()
+        server.serve_forever()
+
+
+def read_token(name: str | None) -> str | None:
+    """The token in an environment variable; one that is named has to be set."""
+    if name is None:
+        return None
+    if not (token := os.environ.get(name)):
+        raise UsageError(f"the variable {name} is to hold the token, and is not set")
+    return token
+
+
+def _transport_document(options: Namespace) -> Object:
+    if options.http is None:
+        return {"type": "stdio", "command": [sys.executable, str(Path(sys.argv[0]).resolve())]}
+    transport: Object = {"type": "http", "url": f"http://{options.host}:{options.http}"}
+    return transport | ({"token_env": options.token_env} if options.token_env else {})
+
+
+def _build_parser(name: str) -> ArgumentParser:
+    parser = ArgumentParser(description=f"{name}: a module. Without --http it speaks JSON lines on stdin and stdout.")
+    parser.add_argument("--http", type=int, metavar="PORT", help="serve over HTTP instead; 0 takes any free port")
+    parser.add_argument("--host", default="127.0.0.1", help="where to listen; beyond this machine only with a token")
+    parser.add_argument("--token-env", metavar="NAME", help="the environment variable with the token that callers need")
+    parser.add_argument(
+        "--deadline", type=float, default=DEFAULT_TIMEOUT_S, metavar="S", help="answer timeout after S seconds"
+    )
+    parser.add_argument("--descriptor", action="store_true", help="print the Module Descriptor v1 and leave")
+    return parser

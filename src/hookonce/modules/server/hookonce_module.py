@@ -1,0 +1,187 @@
+"""hookonce as a module: its operations, for hosts that speak the module protocol and for agents that speak MCP."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from sqlite3 import Connection
+from threading import Lock
+from typing import Any, Literal
+
+from msgspec import to_builtins
+
+from hookonce import __version__, agents, formats
+from hookonce.base import settings, times
+from hookonce.base.json_stream import StreamLine
+from hookonce.base.jsontext import dump
+from hookonce.diagnose.document_check import DOCUMENT_CHECKS, check_documents
+from hookonce.dispatch import dispatcher
+from hookonce.errors import HookonceError
+from hookonce.formats.amplifier import envelope
+from hookonce.inspect import query_args
+from hookonce.inspect.sessions import build_timeline, list_sessions
+from hookonce.inspect.store_access import open_store
+from hookonce.model import Json, Object
+from hookonce.modules import Fault, Module, module
+from hookonce.sessions.stored_records import redact_record
+from hookonce.store.query import RecordFilter, find_records, resolve_session
+from hookonce.store.query import session_agent as owner
+from hookonce.store.spool import files
+from hookonce.translation.pipeline import translate
+
+_MAX_ROWS = 1000  # events in one answer
+_DATE_CHARS = len("2026-02-23")
+OutcomeFilter = Literal["allow", "ask", "deny", "none"]
+
+
+def build_module() -> Module:
+    """Build the module with all operations; it reads and writes the store, and runs hooks."""
+    own_module = module(
+        name="hookonce", kind="tool", capabilities=["fs.read", "fs.write", "exec.spawn"], version=__version__
+    )
+    for name, function in _OPERATIONS.items():
+        own_module.op(name)(function)
+    own_module.on_event(_on_event)
+    return own_module
+
+
+def build_query_module() -> Module:
+    """Build the module that an agent may query about what it did; it changes nothing and runs nothing."""
+    own_module = module(name="hookonce", kind="tool", capabilities=["fs.read"], version=__version__)
+    for name in ("query", "sessions", "show", "check", "translate"):
+        own_module.op(name)(_OPERATIONS[name])
+    return own_module
+
+
+def _respond(agent: str, event: str, payload: Object) -> Object:
+    """What the hooks of this machine answer to an agent's payload, in that agent's own form."""
+    name = _or_bad_request(agents.load, agent).name
+    reply = dispatcher.answer_call([name, event, "--via", f"{name}/user"], dump(payload), dict(os.environ))
+    return {"stdout": reply.stdout, "stderr": reply.stderr, "exit_code": reply.code}
+
+
+def _translate(
+    document: Object,
+    source: str,
+    to: str,
+    event: str | None = None,
+    privacy: Literal["minimal", "standard", "full"] = "minimal",
+) -> list[Object]:
+    """A payload or an event in another form: the documents that it becomes."""
+    documents: list[Object] = _or_bad_request(
+        lambda _: translate(document, source, to, event=event, privacy=privacy), to
+    )
+    return documents
+
+
+def _check(document: Json, kind: str | None = None, strict: bool = False) -> Object:  # noqa: FBT001, FBT002  a caller's word
+    """Every problem of a document, each with its path."""
+    if kind is not None and kind not in DOCUMENT_CHECKS and kind not in agents.AGENTS:
+        raise Fault("bad_request", f"{kind} is none of {', '.join([*DOCUMENT_CHECKS, *agents.AGENTS])}")
+    report: Object = to_builtins(
+        check_documents("document", [StreamLine(1, dump(document))], strict=strict, source=kind)
+    )
+    return report
+
+
+def _query(  # noqa: PLR0913, PLR0917  each is a filter of its own
+    agent: str | None = None,
+    session: str | None = None,
+    type: str | None = None,  # noqa: A002  the field's own name
+    tool: str | None = None,
+    decision: OutcomeFilter | None = None,
+    path: str | None = None,
+    text: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    last: int = 50,
+    format: str = "canonical",  # noqa: A002  as above
+) -> list[Any]:
+    """Events of the record that fit, the newest `last` of them, oldest first."""
+    target = _or_bad_request(formats.load, format)
+    with _open_store() as connection:
+        query = RecordFilter(
+            agent=_or_bad_request(lambda name: query_args.agent_filter(name, connection), agent),
+            session=None
+            if session is None
+            else _or_bad_request(lambda name: resolve_session(connection, name), session),
+            type=_or_bad_request(query_args.event_filter, type),
+            tool=_or_bad_request(lambda name: query_args.tool_filter(name, connection), tool),
+            outcome=decision,
+            path=path,
+            text=text,
+            since=_parse_time(since),
+            until=_parse_time(until),
+            last=max(1, min(last, _MAX_ROWS)),
+        )
+        return [document for record in find_records(connection, query) for document in target.write(record)]
+
+
+def _sessions(agent: str | None = None, since: str | None = None, last: int = 20) -> list[Any]:
+    """Sessions of agents in short, the newest `last` of them."""
+    with _open_store() as connection:
+        agent = _or_bad_request(lambda name: query_args.agent_filter(name, connection), agent)
+        return [
+            *list_sessions(
+                connection, RecordFilter(agent=agent, since=_parse_time(since), last=max(1, min(last, _MAX_ROWS)))
+            )
+        ]
+
+
+def _show(session: str, agent: str | None = None) -> Any:
+    """One session from its beginning; the beginning of its name is enough, and whose it is where two have it."""
+    with _open_store() as connection:
+        name = _or_bad_request(lambda text: resolve_session(connection, text, agent), session)
+        session_agent = agent or _or_bad_request(lambda text: owner(connection, text), name)
+        return build_timeline(find_records(connection, RecordFilter(agent=session_agent, session=name)))
+
+
+def _on_event(event: Object) -> None:
+    """Keep an Amplifier event in the record, redacted like everything else."""
+    record = _or_bad_request(lambda _: envelope.read(event), "")
+    if settings.records():
+        files.append(redact_record(record))
+
+
+@contextmanager
+def _open_store() -> Iterator[Connection]:
+    """One after the other: what one ingests from the spool the next one sees."""
+    with _store_lock, open_store(_log_notice) as connection:
+        yield connection
+
+
+_store_lock = Lock()
+
+
+def _parse_time(text: str | None) -> str | None:
+    """A time as the record has it; a day is its beginning."""
+    if text is None:
+        return None
+    instant = times.parse_time(f"{text}T00:00:00Z" if len(text) == _DATE_CHARS else text)
+    if instant is None:
+        raise Fault("bad_request", f"{text!r} is no time; say 2026-02-23T10:15:30Z, or 2026-02-23")
+    return times.format_time(instant)
+
+
+def _or_bad_request(find: Any, name: str | None) -> Any:
+    """Call `find`, and turn its error into bad_request."""
+    try:
+        return find(name)
+    except HookonceError as problem:
+        raise Fault("bad_request", str(problem)) from None
+
+
+def _log_notice(text: str) -> None:
+    """Warnings for a person go to the log only: the answer holds what there is."""
+    from hookonce.secrets import log
+
+    log.write(f"module: {text}")
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "respond": _respond,
+    "translate": _translate,
+    "check": _check,
+    "query": _query,
+    "sessions": _sessions,
+    "show": _show,
+}

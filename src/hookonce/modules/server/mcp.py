@@ -1,0 +1,124 @@
+"""MCP server of a module on stdio: its operations are tools, so that an agent can call them.
+
+JSON-RPC 2.0, one message to a line. Of the Model Context Protocol this is initialize, ping, tools/list and
+tools/call.
+"""
+
+import sys
+from contextlib import suppress
+from typing import BinaryIO
+
+from hookonce.base.jsontext import dump
+from hookonce.model import Json, Object
+from hookonce.modules.protocol.messages import (
+    DEFAULT_TIMEOUT_S,
+    MAX_MESSAGE_BYTES,
+    Request,
+    decode_line,
+    encode_line,
+    parse_response,
+)
+from hookonce.modules.server.authoring import Module
+
+PROTOCOL_VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
+_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND, _INVALID_PARAMS = -32700, -32600, -32601, -32602
+
+
+class _JsonRpcError(Exception):
+    """Error of JSON-RPC."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def serve_mcp(module: Module, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+    """Answer line by line until the input ends."""
+    source, sink = stdin or sys.stdin.buffer, stdout or sys.stdout.buffer
+    with suppress(BrokenPipeError, KeyboardInterrupt):  # nobody listens any more
+        while line := _read_line(source):
+            response = _handle_line(module, line)
+            if response is not None:
+                sink.write(encode_line(response))
+                sink.flush()
+
+
+def _read_line(source: BinaryIO) -> bytes:
+    """The next line; of one that is too long only its beginning, and the rest is skipped."""
+    line = source.readline(MAX_MESSAGE_BYTES + 1)
+    chunk = line
+    while len(chunk) > MAX_MESSAGE_BYTES and not chunk.endswith(b"\n"):
+        chunk = source.readline(MAX_MESSAGE_BYTES + 1)
+    return line
+
+
+def _handle_line(module: Module, line: bytes) -> Json:
+    """The response to a line: several for a batch, None for notifications."""
+    is_whole = len(line) <= MAX_MESSAGE_BYTES
+    if is_whole and not line.strip():
+        return None
+    try:
+        message = decode_line(line if is_whole else b"")
+    except ValueError:
+        return _error_message(None, _JsonRpcError(_PARSE_ERROR, "this is no JSON, or longer than a message may be"))
+    if type(message) is not list or not message:
+        return _handle_message(module, message)
+    return [response for item in message if (response := _handle_message(module, item)) is not None] or None
+
+
+def _handle_message(module: Module, message: Json) -> Object | None:
+    if type(message) is not dict or message.get("jsonrpc") != "2.0" or type(message.get("id", 0)) not in (int, str):
+        return _error_message(
+            None, _JsonRpcError(_INVALID_REQUEST, "expected an object of JSON-RPC 2.0, its id a number or a text")
+        )
+    is_request = "id" in message and "method" in message
+    try:
+        result = _call_method(module, message) if is_request else {}
+    except _JsonRpcError as problem:
+        return _error_message(message["id"], problem)
+    return {"jsonrpc": "2.0", "id": message["id"], "result": result} if is_request else None
+
+
+def _error_message(message_id: Json, problem: _JsonRpcError) -> Object:
+    return {"jsonrpc": "2.0", "id": message_id, "error": {"code": problem.code, "message": str(problem)}}
+
+
+def _call_method(module: Module, message: Object) -> Object:
+    method, params = message.get("method"), message.get("params")
+    arguments: Object = params if type(params) is dict else {}
+    if method == "initialize":
+        return _initialize(module, arguments)
+    if method == "tools/list":
+        return {"tools": [_tool_document(module, name) for name in module.ops]}
+    if method == "tools/call":
+        return _call_tool(module, arguments)
+    if method == "ping":
+        return {}
+    raise _JsonRpcError(_METHOD_NOT_FOUND, f"there is no method {method}")
+
+
+def _initialize(module: Module, params: Object) -> Object:
+    version = params.get("protocolVersion")
+    return {
+        "protocolVersion": version if version in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": module.name, "version": module.version},
+    }
+
+
+def _tool_document(module: Module, name: str) -> Object:
+    args_schema, _ = module.ops[name].schemas()
+    description = getattr(module.ops[name], "description", "")
+    return {"name": name, "description": description, "inputSchema": {"type": "object"} | args_schema}
+
+
+def _call_tool(module: Module, params: Object) -> Object:
+    name, args = params.get("name"), params.get("arguments") or {}
+    if type(name) is not str or name not in module.ops:
+        raise _JsonRpcError(_INVALID_PARAMS, f"there is no tool {name}; there are {', '.join(module.ops)}")
+    if type(args) is not dict:
+        raise _JsonRpcError(_INVALID_PARAMS, "arguments is an object")
+    response = parse_response(module.ask(Request(name, args), DEFAULT_TIMEOUT_S))
+    output = response.result if response.error is None else f"{response.error.code}: {response.error.message}"
+    text = output if type(output) is str else dump(output).decode()
+    return {"content": [{"type": "text", "text": text}], "isError": not response.ok}

@@ -1,0 +1,200 @@
+"""Operations of a module: request handling, and Python functions as operations with validated arguments.
+
+A request means the same in process, on a line or over HTTP. A function's parameters are its schema; nothing
+else reaches it.
+"""
+
+import sys
+from collections.abc import Callable
+from inspect import Parameter, Signature, iscoroutinefunction, signature
+from threading import Event, Thread
+from traceback import print_exc
+from typing import Any, Protocol
+
+from msgspec import UNSET, ValidationError, convert, defstruct, to_builtins
+from msgspec.json import schema_components
+
+from hookonce.errors import UsageError
+from hookonce.model import Json, Object
+from hookonce.modules.protocol.messages import (
+    ERROR_CODES,
+    HEALTH_OK,
+    Fault,
+    Request,
+    build_error,
+    error_document,
+    parse_request,
+)
+from hookonce.vocabulary.names import suggest_name
+
+
+class OperationLike(Protocol):
+    """What can be called with a request."""
+
+    def __call__(self, request: Request) -> Json:
+        """Run it."""
+
+    def schemas(self) -> tuple[Object, Object]:
+        """The JSON Schemas of its arguments and of its result."""
+
+
+class DocumentHandler(Protocol):
+    """Handler of request documents: a module of our own, or a bridge to another one."""
+
+    def answer(self, document: Json) -> Object:
+        """The response document to a request document."""
+
+
+class OperationProvider(Protocol):
+    """What has operations and a description."""
+
+    ops: dict[str, OperationLike]
+
+    def describe(self) -> Object:
+        """The six fields that describe a module."""
+
+
+def handle_request(module: OperationProvider, document: Json) -> Object:
+    """Handle a request document; whatever came, there is a response, with the same id."""
+    try:
+        request = parse_request(document)
+    except Fault as fault:
+        return _with_id(error_document(fault.error), document.get("id", UNSET) if type(document) is dict else UNSET)
+    return _with_id(_handle_op(module, request), request.id)
+
+
+def _with_id(document: Object, request_id: Json) -> Object:
+    if request_id is not UNSET:
+        document["id"] = request_id
+    return document
+
+
+def _handle_op(module: OperationProvider, request: Request) -> Object:
+    if request.op == "health":
+        return dict(HEALTH_OK)
+    if request.op == "describe":
+        return module.describe()
+    operation = module.ops.get(request.op)
+    if operation is None:
+        return build_error("unsupported_op", f"there is no operation {request.op}", ops=sorted(module.ops))
+    return _run_operation(operation, request)
+
+
+def _run_operation(operation: OperationLike, request: Request) -> Object:
+    try:
+        return {"ok": True, "result": operation(request)}
+    except Fault as fault:
+        return error_document(fault.error)
+    except MemoryError:
+        return build_error("oom", ERROR_CODES["oom"])
+    except (Exception, SystemExit) as problem:  # noqa: BLE001  the caller is told; the rest stands in the log
+        print_exc(file=sys.stderr)
+        return build_error("internal", f"{request.op} failed: {type(problem).__name__}: {problem}")
+
+
+def timeout_response(document: Json, seconds: float) -> Object:
+    """The response when the work takes too long; it may still be done, but its result is dropped."""
+    request_id = document.get("id", UNSET) if type(document) is dict else UNSET
+    return _with_id(
+        build_error("timeout", f"the work took longer than {seconds:g} seconds", seconds=seconds), request_id
+    )
+
+
+def handle_within(module: DocumentHandler, document: Json, seconds: float) -> Object:
+    """Handle a request document; a timeout response where that takes too long."""
+    responses: list[Object] = []
+    is_done = Event()
+
+    def run() -> None:
+        responses.append(module.answer(document))
+        is_done.set()
+
+    Thread(target=run, daemon=True).start()
+    return responses[0] if is_done.wait(seconds) else timeout_response(document, seconds)
+
+
+_ALL_ARGS = "args"  # a parameter of this name takes all arguments as they came
+_EVENT_OP = "on_event"  # events may come with more than a module knows of yet
+_NAMED_KINDS = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+
+
+class Operation:
+    """A Python function as an operation: named and typed arguments, all of them as `args`, or the request itself."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.name, self._function, self.description = name, function, (function.__doc__ or "").strip()
+        function_signature = signature(function, eval_str=True)
+        if rejects := [
+            parameter.name for parameter in function_signature.parameters.values() if parameter.kind not in _NAMED_KINDS
+        ]:
+            raise UsageError(f"the operation {name} cannot have the parameter {rejects[0]}: name each argument")
+        self._takes_all = _ALL_ARGS in function_signature.parameters
+        self._request_params = [
+            parameter.name for parameter in function_signature.parameters.values() if parameter.annotation is Request
+        ]
+        parameters = [
+            parameter
+            for parameter in function_signature.parameters.values()
+            if parameter.name != _ALL_ARGS and parameter.name not in self._request_params
+        ]
+        self._arg_names = [parameter.name for parameter in parameters]
+        self._is_strict = bool(parameters) and not self._takes_all and not self._request_params and name != _EVENT_OP
+        fields = [_struct_field(parameter) for parameter in parameters]
+        self._args_type = defstruct("args", fields, kw_only=True, forbid_unknown_fields=self._is_strict)
+        self._result_type = function_signature.return_annotation
+        self._is_async = iscoroutinefunction(function)
+
+    def bind_arguments(self, request: Request) -> Object:
+        """The arguments of the function; bad_request where those of the request do not fit."""
+        arguments: Object = {}
+        if self._is_strict and (
+            unknown := next((arg_name for arg_name in request.args if arg_name not in self._arg_names), None)
+        ):
+            hint = suggest_name(unknown, self._arg_names) or f"; there are {', '.join(self._arg_names)}"
+            raise Fault("bad_request", f"{self.name} has no argument {unknown}{hint}", {"args": self._arg_names})
+        if self._arg_names:
+            try:
+                fields = convert(request.args, self._args_type)
+            except ValidationError as problem:
+                raise Fault("bad_request", f"the arguments of {self.name} do not fit: {problem}") from None
+            arguments = {name: getattr(fields, name) for name in self._arg_names}
+        for name in self._request_params:
+            arguments[name] = request
+        if self._takes_all:
+            arguments[_ALL_ARGS] = request.args
+        return arguments
+
+    def __call__(self, request: Request) -> Json:
+        """Run the function; its result is converted to plain JSON."""
+        result = self._function(**self.bind_arguments(request))
+        return to_builtins(_run_coroutine(result) if self._is_async else result, str_keys=True)
+
+    def schemas(self) -> tuple[Object, Object]:
+        """The JSON Schemas of its arguments and of its result, as far as the annotations say."""
+        return _json_schema(self._args_type), _json_schema(
+            self._result_type if self._result_type is not Signature.empty else Any
+        )
+
+
+def _run_coroutine(coroutine: Any) -> Any:
+    import asyncio
+
+    return asyncio.run(coroutine)
+
+
+def _struct_field(parameter: Parameter) -> Any:
+    annotation = Any if parameter.annotation is Parameter.empty else parameter.annotation
+    if parameter.default is Parameter.empty:
+        return parameter.name, annotation
+    return parameter.name, annotation, parameter.default
+
+
+def _json_schema(python_type: Any) -> Object:
+    """A self-contained JSON Schema of a type; {} where there is none."""
+    try:
+        (root,), components = schema_components([python_type], ref_template="#/$defs/{name}")
+    except TypeError:
+        return {}
+    name = root.get("$ref", "").rpartition("/")[2]
+    body: Object = components.pop(name, root)
+    return body | ({"$defs": components} if components else {})

@@ -1,0 +1,320 @@
+"""Secret detection in text: one RE2 set of hints says what may be there, the matching patterns say where.
+
+`find_secrets` returns spans, `mask_secrets` puts `[secret:KIND]` in their place and leaves the rest readable.
+Escapes are undone before: `ghp_ab\\` and `cd` on the next line are one word, `%3D` is a sign, `\\u0022` a quotation
+mark, and terminal colours are nothing.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import cache
+from re import compile as pattern
+from typing import Any, NamedTuple
+
+from hookonce.base.regex import compile_re2
+from hookonce.secrets.patterns import CONTEXT_RULES, SECRET_FORMATS, ContextRule, SecretFormat
+from hookonce.secrets.secret_names import classify_name, is_secret
+
+# Whether there may be something to undo, in a text or in its JSON, for the set of hints.
+ESCAPE_HINT = (
+    r"%[0-9A-Fa-f]{2}"  # of a URL
+    r"|(?:\x1b|\\(?:u001[bB]|x1[bB]|033|e))\["  # of a terminal
+    r"|\\[ux][0-9A-Fa-f]{2}"  # of JSON, or of a shell
+    r"|\\\r?\n|\\\\\\(?:r\\+)?n"  # a line that goes on
+)
+_ESCAPE_SEQUENCE = pattern(
+    r"\\\r?\n|\\{3,}(?:r\\+)?n"
+    r"|(?:\x1b|\\+(?:u001[bB]|x1[bB]|033|e))\[[0-9;]*[A-Za-z]"
+    r"|(?:%|\\+u00|\\+x)(?P<code>[0-9A-Fa-f]{2})"
+)
+
+TextSpan = tuple[int, int]
+
+
+def unescape(text: str) -> tuple[str, Callable[[int, int], TextSpan]]:
+    """The text without escapes, and a function that maps its spans to the original text."""
+    parts: list[str] = []
+    plain_starts, source_starts = [0], [0]  # where pieces begin, in both texts; an escape is a piece of its own
+    position = length = 0
+    for escape in _ESCAPE_SEQUENCE.finditer(text):
+        code = escape["code"]
+        parts += [text[position : escape.start()], chr(int(code, 16)) if code else ""]
+        length += escape.start() - position
+        plain_starts += [length, length + len(parts[-1])]
+        source_starts += [escape.start(), escape.end()]
+        length, position = plain_starts[-1], escape.end()
+    parts.append(text[position:])
+
+    def source_span(start: int, end: int) -> TextSpan:
+        first, last = bisect_right(plain_starts, start) - 1, bisect_right(plain_starts, end - 1) - 1
+        source_end = source_starts[last] + end - plain_starts[last]  # of a piece that is written as it is meant
+        if last % 2:  # an escape, which is longer than what it means
+            source_end = source_starts[last + 1]
+        return (source_starts[first] + (0 if first % 2 else start - plain_starts[first]), source_end)
+
+    return "".join(parts), source_span
+
+
+_BOUNDARY = r"(?:\b|\\[nrt]|%[0-9A-Fa-f]{2}|_|\[[0-9;]*[mK])"
+_END_BOUNDARY = r")(?:\b|_)"
+_MIN_TEXT_CHARS = 5  # characters, below which there is no secret with something that tells of it
+_MAX_MASK_ROUNDS = 4
+_MAX_NESTED_NAMES = 8  # names behind names, as in a:b:c=
+_MAX_SECRET_CHARS = 8192  # characters after which a secret that has begun has ended
+_COMMAND_LOOKBACK_CHARS = 300  # characters before a secret in which its command is looked for
+_REFERENCE_SIGNS = frozenset("$%<`{")  # what begins like this stands for a value that is elsewhere
+_RULES: list[SecretFormat | ContextRule] = [*SECRET_FORMATS, *CONTEXT_RULES]
+_ESCAPE_RULE_NUMBER = len(_RULES)  # the number of the last hint: something is spelled otherwise than it is meant
+SECRET_KINDS = frozenset({shape.kind for shape in _RULES} | {"password", "secret", "token", "key"})
+_SCHEME = pattern(r"(?i:bearer|basic|token|digest|negotiate|bot)\b")
+_MASK_PATTERN = pattern(r"\[secret:[a-z-]+\]")
+
+
+class SecretSpan(NamedTuple):
+    """Kind and span of a secret in a text."""
+
+    kind: str
+    start: int
+    end: int
+
+
+class _RuleMatch(NamedTuple):
+    """Input of a judge: the text, the announcing name, the sign between, and the secret's span."""
+
+    text: str
+    name: str
+    sign: str
+    start: int
+    end: int
+
+    @property
+    def value(self) -> str:
+        return self.text[self.start : self.end]
+
+    @property
+    def is_query(self) -> bool:
+        """Whether the name stands in the query of a URL, or of a form."""
+        name_start = self.start - len(self.name) - len(self.sign)
+        return self.text[name_start - 1 : name_start] in {"?", "&"} or self.text[self.end : self.end + 1] == "&"
+
+
+_Judge = Callable[[_RuleMatch], str | None]
+
+
+def find_secrets(text: str) -> list[SecretSpan]:
+    """The secrets of a text, in order and without overlaps."""
+    if len(text) < _MIN_TEXT_CHARS:
+        return []
+    raw = text.encode("utf-8", "replace")  # as many characters, all of which UTF-8 can say
+    rule_numbers = match_hints(raw)
+    if not rule_numbers:
+        return []
+    unmasked_text = _MASK_PATTERN.sub(
+        lambda item: "*" * len(item[0]), raw.decode()
+    )  # what was masked before says nothing any more
+    spans = [item for rule_number in rule_numbers for item in _match_rule(rule_number, unmasked_text)]
+    return _merge_spans([*spans, *_find_escaped(unmasked_text)] if _ESCAPE_RULE_NUMBER in rule_numbers else spans)
+
+
+def _find_escaped(text: str) -> Iterator[SecretSpan]:
+    plain, source_span = unescape(text)
+    for rule_number in match_hints(plain.encode()) if plain != text else ():
+        for kind, start, end in _match_rule(rule_number, plain):
+            yield SecretSpan(kind, *source_span(start, end))
+
+
+def mask_secrets(text: str) -> tuple[str, list[str]]:
+    """The text with its secrets masked, and their kinds."""
+    kinds: list[str] = []
+    for _ in range(_MAX_MASK_ROUNDS):  # what is masked may uncover what stood beside it
+        spans = find_secrets(text)
+        if not spans:
+            break
+        kinds += [span.kind for span in spans]
+        text = _replace_spans(text, spans)
+    return text, kinds
+
+
+def truncate_text(text: str, max_chars: int) -> str:
+    """At most so many characters of a text, never half a secret."""
+    end = min(max_chars, len(text))
+    for span in find_secrets(text[: max_chars + _MAX_SECRET_CHARS]) if len(text) > max_chars else ():
+        if span.start < end < span.end:
+            end = span.start
+    return text[:end]
+
+
+def match_hints(text: bytes) -> list[int]:
+    """Numbers of the rules that may match in a text or its JSON; where there are none, there is no secret."""
+    return _hint_set().Match(text) or []
+
+
+def secret_mask(kind: str) -> str:
+    """The mask of a kind of secret."""
+    return f"[secret:{kind}]"
+
+
+def is_mask(text: str) -> bool:
+    """Whether a text is exactly one mask."""
+    return text.startswith("[secret:") and text[8:-1] in SECRET_KINDS and text.endswith("]")
+
+
+def classify_field(name: str, value: str) -> str | None:
+    """The kind of secret that a field holds by its name, if its value may be one."""
+    announcement = classify_name(name)
+    return (
+        announcement[0] if announcement is not None and is_secret(value, announcement[1], is_assignment=True) else None
+    )
+
+
+def _replace_spans(text: str, spans: list[SecretSpan]) -> str:
+    parts, position = [], 0
+    for kind, start, end in spans:
+        parts += [text[position:start], secret_mask(kind)]
+        position = end
+    return "".join((*parts, text[position:]))
+
+
+def _merge_spans(spans: list[SecretSpan]) -> list[SecretSpan]:
+    """Overlapping spans become one, of the most specific kind."""
+    result: list[SecretSpan] = []
+    for span in sorted(spans, key=lambda item: (item.start, -item.end)):
+        if result and span.start < result[-1].end:
+            last = result[-1]
+            kind = min(last.kind, span.kind, key=_kind_rank)
+            result[-1] = SecretSpan(kind, last.start, max(last.end, span.end))
+        else:
+            result.append(span)
+    return result
+
+
+@cache
+def _kind_ranks() -> dict[str, int]:
+    return {shape.kind: number for number, shape in reversed(list(enumerate(_RULES)))}
+
+
+def _kind_rank(kind: str) -> int:
+    return _kind_ranks().get(kind, len(_kind_ranks()))
+
+
+@cache
+def _hint_set() -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.encoding = re2.Options.Encoding.LATIN1  # bytes: hints are ASCII, and a class of bytes is a small one
+    hint_set = re2.Set.SearchSet(options)
+    for hint in (*(shape.hint for shape in _RULES), ESCAPE_HINT):
+        hint_set.Add(hint)
+    hint_set.Compile()
+    return hint_set
+
+
+def _match_rule(rule_number: int, text: str) -> Iterator[SecretSpan]:
+    if rule_number == _ESCAPE_RULE_NUMBER:
+        return
+    if rule_number < len(SECRET_FORMATS):
+        shape = SECRET_FORMATS[rule_number]
+        for match in _compile_format(shape.pattern).finditer(text):
+            if shape.kind != "discord-token" or _has_letters_and_digits(match[0]):
+                yield SecretSpan(shape.kind, *match.span(match.re.groups))
+    else:
+        rule = CONTEXT_RULES[rule_number - len(SECRET_FORMATS)]
+        yield from _match_context(
+            rule.kind, _compile_format(rule.pattern), _JUDGES[rule.judge], text, _MAX_NESTED_NAMES
+        )
+
+
+def _compile_format(shape: str) -> Any:
+    """Expands the boundaries."""
+    shape = shape.removesuffix(r")\b") + _END_BOUNDARY if shape.endswith(r")\b") else shape
+    return compile_re2(shape.replace("~", _BOUNDARY, 1) if shape.startswith("~") else shape)
+
+
+def _match_context(kind: str, engine: Any, judge: _Judge, text: str, depth: int) -> Iterator[SecretSpan]:
+    """Where a value is no secret, another rule match may be inside of it."""
+    for match in engine.finditer(text):
+        groups = match.groupdict()
+        start, end = _strip_quotes(text, *match.span(engine.groupindex["s"]))
+        verdict = judge(_RuleMatch(text, groups.get("n") or "", groups.get("e") or "", start, end))
+        if verdict is not None:
+            yield SecretSpan(verdict or kind, start, end)
+        elif depth and start < end and text[start] not in _REFERENCE_SIGNS:
+            for inner in _match_context(kind, engine, judge, text[start:end], depth - 1):
+                yield SecretSpan(inner.kind, start + inner.start, start + inner.end)
+
+
+def _strip_quotes(text: str, start: int, end: int) -> tuple[int, int]:
+    for mark in ('\\"', "\\'", '"', "'"):
+        if text.startswith(mark, start, end):
+            start += len(mark)
+            if text.endswith(mark, start, end):
+                end -= len(mark)
+            break
+    return start, end
+
+
+def _judge_nonempty(match: _RuleMatch) -> str | None:
+    return "" if match.value.strip(" *") else None
+
+
+def _judge_word(match: _RuleMatch) -> str | None:
+    return "" if is_secret(match.value, "surely", is_assignment=True) else None
+
+
+def _judge_assignment(match: _RuleMatch) -> str | None:
+    announcement = classify_name(match.name)
+    if announcement is None:
+        return None
+    is_quoted = match.text[match.start - 1 : match.start] in {'"', "'"}
+    if match.sign != "=" and match.sign.startswith("=") and not is_quoted:
+        return None  # nothing is assigned, as shells read it
+    is_loose = announcement[1] == "likely" and match.name.islower() and not match.is_query
+    is_assignment = is_quoted or (match.sign == "=" and not is_loose)
+    if match.name.lower().endswith("authorization") and _SCHEME.match(match.value) is not None:
+        return None  # that is told better by its scheme
+    return announcement[0] if is_secret(match.value, announcement[1], is_assignment=is_assignment) else None
+
+
+def _judge_flag(match: _RuleMatch) -> str | None:
+    announcement = classify_name(match.name)
+    if announcement is None or match.value.startswith("-") or announcement[1] == "perhaps":
+        return None
+    return announcement[0] if is_secret(match.value, announcement[1], is_assignment=True) else None
+
+
+_CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "chown", "install", "runuser", "setpriv")
+
+
+def _judge_login(match: _RuleMatch) -> str | None:
+    """A user and its password; the user and group that a container runs as are none."""
+    line_start = match.text[max(0, match.start - _COMMAND_LOOKBACK_CHARS) : match.start].rpartition("\n")[2]
+    command = max(
+        line_start.rpartition(";")[2],
+        line_start.rpartition("&")[2],
+        line_start.rpartition("|")[2],
+        key=line_start.endswith,
+    )
+    if match.value.isdigit() or any(word in command for word in _CONTAINERS):
+        return None
+    return "password" if is_secret(match.value, "surely", is_assignment=True) else None
+
+
+def _judge_random(match: _RuleMatch) -> str | None:
+    return "" if _has_letters_and_digits(match.value) else None
+
+
+def _has_letters_and_digits(value: str) -> bool:
+    """Small letters, and digits or capitals among them: no word of a sentence."""
+    return any(character.isdigit() for character in value) and any(character.isalpha() for character in value)
+
+
+_JUDGES: dict[str, _Judge] = {
+    "given": _judge_nonempty,
+    "word": _judge_word,
+    "named": _judge_assignment,
+    "flag": _judge_flag,
+    "login": _judge_login,
+    "random": _judge_random,
+}

@@ -1,0 +1,210 @@
+"""Secret names and values: which names announce a secret (`DB_PASSWORD=`, `"apiKey":`), which values may be one."""
+
+from functools import lru_cache
+from re import ASCII, DOTALL
+from re import compile as pattern
+from typing import Literal
+
+Confidence = Literal["surely", "likely", "perhaps"]
+
+_NAME_WORD = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_PASSWORD_WORDS = frozenset({"password", "passwd", "passphrase", "passcode", "userpass", "rootpw", "pgpassword"})
+_PASSWORD_SUFFIXES = frozenset({"pass", "pwd", "pw"})  # only behind another word: DB_PASS, but not pass
+_SECRET_WORDS = frozenset({"secret", "secrets", "token", "authtoken", "accesstoken", "credential", "credentials"})
+_SECRET_WORDS |= {
+    "apikey",
+    "secretkey",
+    "accesskey",
+    "privatekey",
+    "authkey",
+    "clientsecret",
+    "apitoken",
+    "authorization",
+}
+_SECRET_WORDS |= {"pat", "cookie"}
+_KEY_QUALIFIERS = frozenset(
+    {"api", "access", "secret", "private", "auth", "signing", "encryption", "master", "service"}
+)
+_KEY_QUALIFIERS |= {
+    "account",
+    "shared",
+    "storage",
+    "license",
+    "deploy",
+    "app",
+    "application",
+    "client",
+    "admin",
+    "hmac",
+}
+_KEY_QUALIFIERS |= {"jwt", "webhook", "session", "root", "encrypt", "cipher", "subscription", "functions"}
+_HARMLESS_KEY_QUALIFIERS = frozenset(
+    {"public", "primary", "foreign", "sort", "partition", "cache", "row", "map", "hot", "group", "pub"}
+)
+_HARMLESS_KEY_QUALIFIERS |= {
+    "index",
+    "object",
+    "unique",
+    "idempotency",
+    "lookup",
+    "routing",
+    "translation",
+    "i18n",
+    "host",
+    "dedupe",
+}
+_HARMLESS_TOKEN_QUALIFIERS = frozenset(
+    {"next", "page", "continuation", "sync", "max", "min", "num", "eos", "bos", "pad", "unk", "mask"}
+)
+_HARMLESS_TOKEN_QUALIFIERS |= {
+    "sep",
+    "cls",
+    "stop",
+    "per",
+    "resume",
+    "image",
+    "start",
+    "end",
+    "special",
+    "first",
+    "last",
+    "cancellation",
+}
+_NAME_SUFFIXES = frozenset(
+    {"prod", "production", "dev", "development", "staging", "test", "live", "value", "base", "hex"}
+)
+_NAME_SUFFIXES |= {"old", "new", "default", "secondary", "text", "string", "plain", "plaintext"}
+
+
+@lru_cache(maxsize=4096)
+def classify_name(name: str) -> tuple[str, Confidence] | None:
+    """The kind of secret that a variable, field, header or flag name announces, and the confidence."""
+    words = [word.lower() for word in _NAME_WORD.findall(name)]
+    while len(words) > 1 and (words[-1] in _NAME_SUFFIXES or words[-1].isdigit()):
+        words.pop()
+    if not words:
+        return None
+    last, before = words[-1], words[-2] if len(words) > 1 else ""
+    if (
+        last in _PASSWORD_WORDS
+        or last.endswith(("password", "passwd"))
+        or (last in _PASSWORD_SUFFIXES and before not in {"", "old"})
+    ):
+        return "password", "surely"
+    if last == "pwd":
+        return "password", "perhaps"  # or the working directory
+    if (
+        last in _SECRET_WORDS
+        and not (last == "token" and before in _HARMLESS_TOKEN_QUALIFIERS)
+        and not (last in {"pat", "cookie"} and not before)
+    ):
+        return ("secret" if last.startswith("secret") else "token" if "token" in last else "key"), "likely"
+    return _classify_key(last, before)
+
+
+def _classify_key(last: str, before: str) -> tuple[str, Confidence] | None:
+    if last != "key" or not before or before in _HARMLESS_KEY_QUALIFIERS:
+        return None
+    return "key", "likely" if before in _KEY_QUALIFIERS else "perhaps"
+
+
+_PLACEHOLDER = pattern(  # empty, starred out, a reference to something else, a placeholder, or code
+    r"""[*x.…_#?/=:-]*|[<$`{@(!&].*|%\w+%|%[sdqv].*|\[\{.*|\\?|[fbr]["'].*|\.[*+].*|(?i:your?[ _-].*)""",
+    DOTALL,
+)
+_PLACEHOLDER_WORDS = frozenset(
+    {"null", "none", "true", "false", "undefined", "nil", "required", "optional", "string", "str", "bytes"}
+)
+_PLACEHOLDER_WORDS |= {
+    "bool",
+    "boolean",
+    "int",
+    "integer",
+    "number",
+    "any",
+    "object",
+    "text",
+    "is",
+    "the",
+    "and",
+    "or",
+    "not",
+    "in",
+}
+_PLACEHOLDER_WORDS |= {
+    "redacted",
+    "masked",
+    "hidden",
+    "removed",
+    "omitted",
+    "empty",
+    "unset",
+    "missing",
+    "invalid",
+    "expired",
+    "yes",
+    "no",
+}
+_PLACEHOLDER_WORDS |= {
+    "on",
+    "off",
+    "enabled",
+    "disabled",
+    "auto",
+    "prompt",
+    "stdin",
+    "file",
+    "env",
+    "default",
+    "example",
+    "char",
+}
+_CODE_EXPRESSION = pattern(r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)\w+)*(?:[(\[].*|[,;)]*)", ASCII)
+_FILE_PATH = pattern(
+    r"(?:[.~]{0,2}/|[A-Za-z]:\\).*|[\w-]+\.(?:pem|key|json|ya?ml|toml|txt|env|crt|pub|py|js|ts|go|rs|md)"
+)
+_DOCKER_OPTION = pattern(r"(?:id|type|src|source|env|name)=.*")
+_UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def is_secret(value: str, confidence: Confidence, *, is_assignment: bool) -> bool:
+    """Whether a value may be the announced secret; `is_assignment`: as shells and URLs write it."""
+    if _PLACEHOLDER.fullmatch(value) is not None or value.lower().rstrip(".,;:)") in _PLACEHOLDER_WORDS:
+        return False
+    if confidence == "perhaps":
+        return _is_random(value)
+    if (
+        len(value) >= (_MIN_MIXED_CHARS if confidence == "likely" else 1)
+        and value.isalnum()
+        and _has_letters_and_digits(value)
+    ):
+        return True
+    if not is_assignment and _CODE_EXPRESSION.fullmatch(value) is not None and not _is_random(value):
+        return False  # a type, a call or another variable
+    if confidence == "surely":
+        return True
+    return len(value) >= _MIN_SECRET_CHARS and not value.isdigit() and not _is_reference(value)
+
+
+def _has_letters_and_digits(value: str) -> bool:
+    return any(character.isdigit() for character in value) and any(character.isalpha() for character in value)
+
+
+_MIN_SECRET_CHARS = 4
+_MIN_MIXED_CHARS = 8
+_MIN_RANDOM_DIGITS = 3
+_MIN_RANDOM_CHARS = 12
+
+
+def _is_reference(value: str) -> bool:
+    return (_FILE_PATH.fullmatch(value) or _DOCKER_OPTION.fullmatch(value)) is not None or "://" in value
+
+
+def _is_random(value: str) -> bool:
+    """Letters and digits mixed as nobody would name a thing."""
+    if len(value) < _MIN_RANDOM_CHARS or _is_reference(value) or _UUID.fullmatch(value) is not None:
+        return False
+    digits = sum(character.isdigit() for character in value)
+    upper, lower = value != value.lower(), value != value.upper()
+    is_mixed = digits >= _MIN_RANDOM_DIGITS or (digits >= 1 and upper and lower)
+    return is_mixed and value.count("-") + value.count(".") + value.count(" ") < _MIN_RANDOM_DIGITS

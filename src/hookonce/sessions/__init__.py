@@ -1,0 +1,1 @@
+"""What follows from a session: derived events, transcript tailing, implicit ends."""

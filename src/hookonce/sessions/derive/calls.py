@@ -1,0 +1,291 @@
+"""Open tool calls: pairing of outcomes with calls, refused calls, and attribution of calls to sub-agents.
+
+A pair is known by the call's id. Without one it is the oldest open call of the same session, sub-agent, tool and
+input, marked as a guess. A refused call is kept apart: its outcome is not expected. Tables are values of bounded
+length: if writing the derived records fails, the state before it is still there.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
+from posixpath import join
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.agents import TOOL_END_EVENTS
+from hookonce.base.jsontext import dump
+from hookonce.model import Event, Record, Subagent
+from hookonce.vocabulary.call_fingerprint import fingerprint_call
+from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.tools import WRITE_TOOLS
+
+Item = TypeVar("Item")
+Key = TypeVar("Key")
+
+
+def call_signature(event: Event) -> str:
+    """Hash of session, sub-agent, tool and input: pairs calls that have no id."""
+    tool, sub = event.tool, event.subagent
+    tool_parts = [tool and tool.name, tool and tool.input]
+    identity = dump([event.agent, event.session, sub and [sub.id, sub.type], *tool_parts])
+    return sha256(identity).hexdigest()[:32]
+
+
+def append_bounded(
+    table: Mapping[Key, tuple[Item, ...]], key: Key, item: Item, limit: int
+) -> dict[Key, tuple[Item, ...]]:
+    """The table with an item appended to its key's list; the oldest items and keys are evicted."""
+    new_table = {**table, key: (*table.get(key, ()), item)[-limit:]}
+    while len(new_table) > limit:
+        del new_table[next(iter(new_table))]
+    return new_table
+
+
+def pop_oldest(table: Mapping[Key, tuple[Item, ...]], key: Key) -> tuple[Item | None, dict[Key, tuple[Item, ...]]]:
+    """The oldest item of a key, and the table without it."""
+    items = table.get(key)
+    if not items:
+        return None, dict(table)
+    rest = dict(table)
+    if len(items) > 1:
+        rest[key] = items[1:]
+    else:
+        del rest[key]
+    return items[0], rest
+
+
+def filter_items(
+    table: Mapping[Key, tuple[Item, ...]], is_wanted: Callable[[Item], bool]
+) -> dict[Key, tuple[Item, ...]]:
+    """The table with only the wanted items."""
+    filtered_table = {key: tuple(item for item in items if is_wanted(item)) for key, items in table.items()}
+    return {key: items for key, items in filtered_table.items() if items}
+
+
+ActiveSubagents = tuple[str, ...]  # the types of the sub-agents that are at work
+_SILENT_AGENTS = frozenset({"gemini-cli"})
+
+
+def assign_subagent(active_subagents: ActiveSubagents, event: Event) -> tuple[Event, ActiveSubagents]:
+    """The event with the sub-agent that it probably belongs to, and the active sub-agents after it.
+
+    Gemini's sub-agents work between the start and the end of the call that starts them, without saying so.
+    """
+    if event.agent not in _SILENT_AGENTS or event.tool is None:
+        return event, () if event.type == "before_prompt" else active_subagents
+    starts_subagent = event.tool.name == "agent"
+    if event.type in TOOL_END_EVENTS and starts_subagent:
+        active_subagents = active_subagents[1:]
+    attributed_event = _guess_subagent(active_subagents, event)
+    if event.type == "before_tool_execute" and starts_subagent:
+        active_subagents = (*active_subagents, str(event.tool.input.get("type") or event.tool.native))
+    return attributed_event, active_subagents
+
+
+def _guess_subagent(active_subagents: ActiveSubagents, event: Event) -> Event:
+    if not active_subagents or event.subagent is not None:
+        return event
+    return mark_guess(replace(event, subagent=Subagent(type=active_subagents[-1])), "subagent")
+
+
+def mark_guess(event: Event, field: str) -> Event:
+    """The event with a field listed in `data.guessed`."""
+    return replace(event, data=event.data | {"guessed": [*event.data.get("guessed", []), field]})
+
+
+CALL_START = "before_tool_execute"
+SESSION_ENDS = frozenset({"session_end", "session_abort"})
+FILE_CHANGE_EVENTS = frozenset({"file_changed", *(kind for kind, _, _ in FILE_OPERATIONS)})
+_MAX_OPEN_CALLS = 64  # that are open, or refused, at a time
+
+
+class OpenCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A call that has started, or was refused."""
+
+    id: str
+    time: str
+    key: str
+    tool: str
+    input_fingerprint: int
+    call_id: str | None = None
+    subagent: str | None = None
+    paths: tuple[str, ...] = ()
+    is_refused: bool = False
+    is_ask: bool = False
+
+
+class EndedCall(Struct, frozen=True, kw_only=True):
+    """The call that an outcome belongs to."""
+
+    call: OpenCall
+    is_guess: bool = False
+
+
+class CallChange(Struct, frozen=True, kw_only=True):
+    """What one record does to the open calls: it starts one, ends one, or shows that some will never end."""
+
+    new_call: OpenCall | None = None
+    ended_call: EndedCall | None = None
+    lost_calls: tuple[OpenCall, ...] = ()
+
+
+class OpenCalls(Struct, frozen=True, kw_only=True):
+    """The open and the refused calls of a session."""
+
+    open: dict[str, tuple[OpenCall, ...]] = {}
+    refused_calls: dict[str, tuple[OpenCall, ...]] = {}
+
+
+def update_calls(calls: OpenCalls, record: Record) -> tuple[OpenCalls, CallChange]:
+    """The open calls after a record, and what has changed."""
+    event = record.event
+    if event.type in SESSION_ENDS:
+        return OpenCalls(), CallChange(lost_calls=_all_calls(calls.open))
+    if event.type == "before_prompt":
+        return _drop_on_prompt(calls, event)
+    if event.type in FILE_CHANGE_EVENTS:
+        return replace(calls, refused_calls=_remove_paths(calls.refused_calls, file_paths(event))), CallChange()
+    return _update_for_tool(calls, record) if event.tool is not None else (calls, CallChange())
+
+
+def _update_for_tool(calls: OpenCalls, record: Record) -> tuple[OpenCalls, CallChange]:
+    event = record.event
+    if event.type == CALL_START:
+        return _start_call(calls, build_open_call(record))
+    if event.type in TOOL_END_EVENTS:
+        return _end_call(calls, event)
+    if event.type == "permission_request" and is_refused(record):
+        return _refuse_open_call(calls, event)
+    return calls, CallChange()
+
+
+def is_refused(record: Record) -> bool:
+    """Whether the decision is a denial."""
+    decision = record.decision
+    return decision is not None and (decision.outcome == "deny" or decision.proceed is False)
+
+
+def subagent_name(event: Event) -> str | None:
+    """Name of the event's sub-agent; None for the main agent."""
+    return None if event.subagent is None else event.subagent.id or event.subagent.type or ""
+
+
+def build_open_call(record: Record) -> OpenCall:
+    """The call that a record starts, with the input as rewritten by hooks."""
+    event, decision = record.event, record.decision
+    tool = event.tool
+    if tool is None:
+        raise ValueError(f"{event.type} {event.id} is about no tool")
+    if decision is not None and decision.updated_input is not None:
+        event = replace(event, tool=replace(tool, input=decision.updated_input))
+    return OpenCall(
+        id=event.id,
+        time=event.time,
+        key=call_signature(event),
+        tool=tool.name,
+        input_fingerprint=fingerprint_call(record.event) or 0,
+        call_id=tool.call_id,
+        subagent=subagent_name(event),
+        paths=file_paths(event),
+        is_refused=is_refused(record),
+        is_ask=decision is not None and decision.outcome == "ask",
+    )
+
+
+def file_paths(event: Event) -> tuple[str, ...]:
+    """Absolute paths that a call would write or that an event reports as changed."""
+    tool = event.tool
+    if tool is not None and tool.name not in WRITE_TOOLS:
+        return ()
+    arguments = event.data if tool is None else tool.input
+    files = arguments.get("files")
+    listed_paths = [file.get("path") for file in files if type(file) is dict] if type(files) is list else []
+    return tuple(
+        dict.fromkeys(
+            join(event.cwd or "", path) for path in [arguments.get("path"), *listed_paths] if type(path) is str
+        )
+    )
+
+
+def _start_call(calls: OpenCalls, call: OpenCall) -> tuple[OpenCalls, CallChange]:
+    name = _call_key(call.call_id, call.key)
+    if call.is_refused:
+        return replace(
+            calls, refused_calls=append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
+        ), CallChange(new_call=call)
+    # once the same was allowed, its outcome says nothing about the refusal before, nor do its files
+    refused_calls = filter_items(calls.refused_calls, lambda other: other.key != call.key or other.call_id is not None)
+    table = append_bounded(calls.open, name, call, _MAX_OPEN_CALLS)
+    return OpenCalls(open=table, refused_calls=_remove_paths(refused_calls, call.paths)), CallChange(
+        new_call=call, lost_calls=_find_evicted(calls.open, table)
+    )
+
+
+def _remove_paths(table: dict[str, tuple[OpenCall, ...]], files: tuple[str, ...]) -> dict[str, tuple[OpenCall, ...]]:
+    """Refused calls without files that may change from now on, or have."""
+    if not files or not table:
+        return table
+    return {
+        name: tuple(replace(call, paths=_subtract_paths(call.paths, files)) for call in calls)
+        for name, calls in table.items()
+    }
+
+
+def _subtract_paths(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(path for path in some if path not in others)
+
+
+def _find_evicted(
+    before: dict[str, tuple[OpenCall, ...]], after: dict[str, tuple[OpenCall, ...]]
+) -> tuple[OpenCall, ...]:
+    """Calls that were evicted from a full table: their end will not be reported."""
+    if len(before) < _MAX_OPEN_CALLS and all(len(items) < _MAX_OPEN_CALLS for items in before.values()):
+        return ()
+    return tuple(call for name, items in before.items() for call in items if call not in after.get(name, ()))
+
+
+def _end_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
+    call_id = event.tool.call_id if event.tool is not None else None
+    name = _call_key(call_id, call_signature(event))
+    call, remaining = pop_oldest(calls.open, name)
+    if call is not None:
+        return replace(calls, open=remaining), CallChange(ended_call=EndedCall(call=call, is_guess=call_id is None))
+    call, remaining = pop_oldest(calls.refused_calls, name)
+    if call is not None:
+        return replace(calls, refused_calls=remaining), CallChange(
+            ended_call=EndedCall(call=call, is_guess=call_id is None)
+        )
+    return calls, CallChange()
+
+
+def _refuse_open_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
+    key = call_signature(event)
+    call_id = event.tool.call_id if event.tool is not None else None
+    matching_names = (name for name, items in calls.open.items() if items[0].key == key)
+    name = next((name for name in (_call_key(call_id, key),) if name in calls.open), None) or next(matching_names, None)
+    call, remaining = pop_oldest(calls.open, name or "")
+    if call is None or name is None:
+        return calls, CallChange()
+    call = replace(call, is_refused=True)
+    return OpenCalls(
+        open=remaining, refused_calls=append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
+    ), CallChange(lost_calls=(call,))
+
+
+def _drop_on_prompt(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
+    """A new prompt ends all calls of its agent: after a person's no there often is no other event."""
+    subagent = subagent_name(event)
+    lost_calls = tuple(call for call in _all_calls(calls.open) if call.subagent == subagent)
+    return replace(calls, open=filter_items(calls.open, lambda call: call.subagent != subagent)), CallChange(
+        lost_calls=lost_calls
+    )
+
+
+def _all_calls(table: dict[str, tuple[OpenCall, ...]]) -> tuple[OpenCall, ...]:
+    every: Iterable[OpenCall] = (call for items in table.values() for call in items)
+    return tuple(sorted(every, key=lambda call: (call.time, call.id)))
+
+
+def _call_key(call_id: str | None, key: str) -> str:
+    return key if call_id is None else f"call {call_id}"

@@ -1,0 +1,107 @@
+"""Context window usage after each model call, and compactions (context.* events).
+
+Usage is relative to the size at which the agent compacts. Where that is unknown there is no event.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.model import Event, Object, Record
+from hookonce.sessions.derive.derived_record import derive_record
+from hookonce.sessions.derive.retry import elapsed_ms
+from hookonce.sessions.derive.token_usage import token_count
+
+_PERCENT = 100
+_LIMIT_FIELDS = ("context_limit", "context_window_size")
+
+
+class ContextWindow(Struct, frozen=True, kw_only=True):
+    """The main agent's context: its last known size, and the compaction that was reported.
+
+    What a transcript reports of the time before `compacted_at` belongs to another context.
+    """
+
+    used_tokens: int | None = None
+    begin_event: str | None = None
+    end_event: str | None = None
+    compacted_at: str | None = None
+
+
+def update_context(
+    context: ContextWindow, record: Record, limit: int | None = None
+) -> tuple[ContextWindow, list[Record]]:
+    """The context after a record, and derived records; `limit` is the model's window if the agent reports none."""
+    event = record.event
+    if event.subagent is not None:
+        return context, []
+    if event.type == "before_compact":
+        return replace(context, begin_event=event.id, end_event=None, compacted_at=event.time), []
+    if event.type == "after_compact":
+        remaining_tokens = _token_count_of(event.data.get("tokens_after"))
+        return ContextWindow(used_tokens=remaining_tokens, end_event=event.id, compacted_at=event.time), []
+    agent_limit = next(
+        (limit_value for name in _LIMIT_FIELDS if (limit_value := _token_count_of(event.data.get(name)))), None
+    )
+    used_tokens, limit = _context_tokens(event, agent_limit), agent_limit or limit
+    if used_tokens is None or used_tokens == context.used_tokens:
+        return context, []
+    derived_records = (
+        []
+        if not limit
+        else [derive_record(event, "context_until_compaction", _fill_data(used_tokens, limit), usage=None)]
+    )
+    is_late = context.compacted_at is not None and (elapsed_ms(context.compacted_at, event.time) or 0) == 0
+    return replace(context, used_tokens=used_tokens) if is_late else ContextWindow(
+        used_tokens=used_tokens
+    ), derived_records
+
+
+def complete_compaction(context: ContextWindow, event: Event) -> Event:
+    """A compaction event with the size before it where only the session knows that."""
+    if event.type not in {"before_compact", "after_compact"} or event.subagent is not None:
+        return event
+    counts = {
+        name: _token_count_of(event.data.get(name)) for name in ("tokens_before", "tokens_after", "tokens_removed")
+    }
+    tokens_before = counts["tokens_before"] or _token_count_of(event.data.get("context_tokens")) or context.used_tokens
+    more_data: Object = {} if tokens_before is None else {"tokens_before": tokens_before}
+    if tokens_before is not None and counts["tokens_after"] is not None and counts["tokens_removed"] is None:
+        more_data["tokens_removed"] = max(tokens_before - counts["tokens_after"], 0)
+    return replace(event, data=event.data | more_data) if more_data else event
+
+
+def complete_transcript_compaction(context: ContextWindow, event: Event) -> Event:
+    """A compaction that was read in a transcript, so that it is reported once.
+
+    If the agent has reported its end, this only completes that event and is left out of formats. If it has reported
+    its start, this is the end of it; else the event stands alone.
+    """
+    event = complete_compaction(context, replace(event, type="after_compact", data=event.data | {"derived": True}))
+    if context.end_event is not None:
+        return replace(event, derived_from=context.end_event, data=event.data | {"repeat": True})
+    return event if context.begin_event is None else replace(event, caused_by=context.begin_event)
+
+
+def _context_tokens(event: Event, agent_limit: int | None) -> int | None:
+    """As the agent counts them, or what went through the model in its last call."""
+    context_tokens, share = _token_count_of(event.data.get("context_tokens")), event.data.get("context_usage")
+    if context_tokens is not None:
+        return context_tokens
+    if type(share) is float and agent_limit and 0 <= share <= 1:
+        return round(share * agent_limit)
+    return token_count(event.usage) if event.type == "after_model" else None
+
+
+def _fill_data(used_tokens: int, limit: int) -> Object:
+    return {
+        "tokens_used": used_tokens,
+        "tokens_limit": limit,
+        "percentage_used": min(max(round(_PERCENT * used_tokens / limit, 1), 0), _PERCENT),
+        "tokens_remaining": max(limit - used_tokens, 0),
+    }
+
+
+def _token_count_of(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None

@@ -1,0 +1,48 @@
+"""Derived records: a record that follows from an event, in the same session and at the same time."""
+
+from typing import Any
+
+from hookonce.base import ids
+from hookonce.model import SCHEMA, Actor, Decision, Event, Object, Record
+from hookonce.vocabulary.events import SYSTEM_EVENTS, USER_EVENTS, is_derived, is_redundant
+
+__all__ = ["derive_record", "is_derived", "is_redundant"]
+
+_USER, _SYSTEM, _AI = Actor(type="user"), Actor(type="system"), Actor(type="ai_agent")
+
+
+def derive_record(
+    parent: Event,
+    event_type: str,
+    data: Object | None = None,
+    *,
+    index: int = 0,
+    decision: Decision | None = None,
+    **more: Any,
+) -> Record:
+    """Build the record of that type which follows from an event; its id is a hash of the parent, so it repeats."""
+    fields: Object = {
+        "agent": parent.agent,
+        "agent_version": parent.agent_version,
+        "session": parent.session,
+        "turn": parent.turn,
+        "subagent": parent.subagent,
+        "parent_session": parent.parent_session,
+        "time": parent.time,
+        "time_source": parent.time_source,
+        "received": parent.received,
+        "cwd": parent.cwd,
+        "model": parent.model,
+        "mode": parent.mode,
+        "actor": _USER if event_type in USER_EVENTS else _SYSTEM if event_type in SYSTEM_EVENTS else _AI,
+    }
+    record_data = {name: value for name, value in (data or {}).items() if value is not None}
+    event = Event(
+        id=ids.derive_id(parent.id, event_type, str(index)),
+        schema=SCHEMA,
+        type=event_type,
+        data=record_data | {"derived": True},
+        derived_from=parent.id,
+        **fields | more,
+    )
+    return Record(event=event, decision=decision)

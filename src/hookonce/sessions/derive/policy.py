@@ -1,0 +1,104 @@
+"""Policy events: blocked actions, overrides by a person, and violations of a denial (policy.*)."""
+
+from hookonce.model import Decision, Event, Object, Record, Result
+from hookonce.sessions.derive.calls import (
+    FILE_CHANGE_EVENTS,
+    CallChange,
+    EndedCall,
+    OpenCall,
+    OpenCalls,
+    file_paths,
+    is_refused,
+)
+from hookonce.sessions.derive.derived_record import derive_record
+from hookonce.sessions.derive.retry import elapsed_ms
+
+# Points at which a denial keeps something from happening; elsewhere it hides a result or keeps an agent going.
+PREVENTABLE_EVENTS = frozenset(
+    {
+        "before_tool_execute",
+        "before_prompt",
+        "before_model",
+        "before_compact",
+        "before_task",
+        "permission_request",
+        "prompt_expansion",
+        "subagent_start",
+        "config_change",
+        "task_created",
+        "model_switch_before",
+    }
+)
+_VIOLATION_WINDOW_MS = 60_000  # milliseconds after a denial in which its file must not change
+
+
+def derive_policy_events(calls: OpenCalls, record: Record, change: CallChange) -> list[Record]:
+    """Policy events that follow from a record; `calls` are those that were open before it."""
+    event = record.event
+    if event.type in PREVENTABLE_EVENTS and is_refused(record):
+        return [_build_blocked(record)]
+    if change.new_call is not None and _is_override(calls, record, change.new_call):
+        return [derive_record(event, "policy_override", {"origin_event": event.type}, tool=event.tool)]
+    if change.ended_call is not None:
+        return _derive_from_outcome(event, change.ended_call)
+    return _find_file_violation(calls, event) if event.type in FILE_CHANGE_EVENTS else []
+
+
+def _build_blocked(record: Record) -> Record:
+    event, decision = record.event, record.decision
+    denial = None if decision is None else Decision(outcome="deny", reason=decision.reason, by=decision.by)
+    return derive_record(event, "policy_blocked", {"origin_event": event.type}, decision=denial, tool=event.tool)
+
+
+def _is_override(calls: OpenCalls, record: Record, call: OpenCall) -> bool:
+    """A hook still objects to what was refused before, and yet it goes on: a person has allowed it."""
+    has_objection = any(run.outcome in {"ask", "deny"} for run in record.runs)
+    refused_calls = (refused_call for items in calls.refused_calls.values() for refused_call in items)
+    return has_objection and not call.is_ask and any(refused_call.key == call.key for refused_call in refused_calls)
+
+
+def _derive_from_outcome(event: Event, ended_call: EndedCall) -> list[Record]:
+    call, result = ended_call.call, event.tool.result if event.tool is not None else None
+    if is_rejection(result):
+        return []
+    if call.is_refused:
+        return [_build_violation(event, call, is_suspected=ended_call.is_guess, tool=event.tool)]
+    if not call.is_ask:
+        return []
+    data: Object = {"origin_event": "before_tool_execute"} | _guess_data(is_guess=ended_call.is_guess)
+    return [derive_record(event, "policy_override", data, caused_by=call.id, tool=event.tool)]
+
+
+def is_rejection(result: Result | None) -> bool:
+    """Whether an outcome means that nothing was done: a failure without an exit code."""
+    return result is not None and result.ok is False and result.exit_code is None
+
+
+def _find_file_violation(calls: OpenCalls, event: Event) -> list[Record]:
+    """A file changes soon after a call was refused that would have written it."""
+    changed_paths = set(file_paths(event))
+    matching_calls = [
+        candidate
+        for items in calls.refused_calls.values()
+        for candidate in items
+        if changed_paths & set(candidate.paths)
+    ]
+    recent_calls = (
+        candidate
+        for candidate in matching_calls
+        if (delay_ms := elapsed_ms(candidate.time, event.time)) is not None and delay_ms <= _VIOLATION_WINDOW_MS
+    )
+    call = next(recent_calls, None)
+    is_allowed = any(changed_paths & set(candidate.paths) for items in calls.open.values() for candidate in items)
+    return [] if call is None or is_allowed else [_build_violation(event, call, is_suspected=True, tool=None)]
+
+
+def _build_violation(event: Event, call: OpenCall, *, is_suspected: bool, tool: object) -> Record:
+    data: Object = {"status": "suspected" if is_suspected else "certain", "origin_event": event.type}
+    return derive_record(
+        event, "policy_violation", data | _guess_data(is_guess=is_suspected), caused_by=call.id, tool=tool
+    )
+
+
+def _guess_data(*, is_guess: bool) -> Object:
+    return {"guessed": ["caused_by"]} if is_guess else {}

@@ -1,0 +1,158 @@
+"""State of a session, and the records derived from each record: the entry point of derivation.
+
+The state is a value: it can be encoded, and rebuilt from the session's records in order.
+
+Plan events come from the tools with which agents enter and leave planning or write to-do lists; no agent has a
+hook for them. The text of a plan is never repeated, only its number of steps.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.model import Event, Object, Record
+from hookonce.sessions.derive import calls, context_window, policy, retry, token_usage, turns
+from hookonce.sessions.derive.calls import SESSION_ENDS, ActiveSubagents, OpenCalls, assign_subagent, is_refused
+from hookonce.sessions.derive.context_window import ContextWindow
+from hookonce.sessions.derive.derived_record import derive_record, is_redundant
+from hookonce.sessions.derive.retry import RetryState
+from hookonce.sessions.derive.token_usage import Spending, token_count, total_usage
+from hookonce.sessions.derive.turns import TurnState, session_totals
+from hookonce.vocabulary.usage_sources import is_from_transcript
+
+PLAN_START_TOOLS = frozenset({"EnterPlanMode", "enter_plan_mode"})
+PLAN_END_TOOLS = frozenset({"ExitPlanMode", "exit_plan_mode", "ExitSpecMode"})
+TODO_TOOLS = frozenset({"TodoWrite", "todo_write", "write_todos", "update_plan"})
+_STEP_FIELDS = ("todos", "plan")  # the argument with the steps
+
+
+def derive_plan_events(record: Record) -> list[Record]:
+    """Plan events of a finished call; a refused or failed one has changed no plan."""
+    event, tool = record.event, record.event.tool
+    if tool is None or event.type != "after_tool_execute" or (tool.result is not None and tool.result.ok is False):
+        return []
+    if tool.native in PLAN_START_TOOLS:
+        return [_build_plan_record(event, "plan_start", {"plan_type": "plan"})]
+    if tool.native in PLAN_END_TOOLS:
+        return [_build_plan_record(event, "plan_end", {})]
+    return [_build_plan_record(event, "agent_decision", _step_count(tool.input))] if tool.native in TODO_TOOLS else []
+
+
+def _build_plan_record(event: Event, event_type: str, data: Object) -> Record:
+    return derive_record(
+        event, event_type, data | {"action_name": event.tool.native if event.tool is not None else None}
+    )
+
+
+def _step_count(tool_input: Object) -> Object:
+    steps: Any = next((tool_input[name] for name in _STEP_FIELDS if name in tool_input), None)
+    return {"step_count": len(steps)} if type(steps) is list else {}
+
+
+class SessionState(Struct, frozen=True, kw_only=True):
+    """State of one session of one agent."""
+
+    calls: OpenCalls = OpenCalls()
+    retry: RetryState = RetryState()
+    turns: TurnState = TurnState()
+    context: ContextWindow = ContextWindow()
+    spending: Spending = Spending()
+    active_subagents: ActiveSubagents = ()
+
+
+def derive_events(state: SessionState, record: Record, limit: int | None = None) -> tuple[SessionState, list[Record]]:
+    """The state after a record, and the derived records; those need not be passed in again."""
+    event = record.event
+    if is_redundant(event) and not turns.is_derived_end(event):
+        return state, []
+    new_spending = (
+        token_usage.update_spending(state.spending, event) if not turns.is_derived_end(event) else state.spending
+    )
+    open_calls, change = calls.update_calls(state.calls, record)
+    new_turns, turn_records = turns.update_turns(state.turns, record)
+    new_retry, retry_records = retry.update_retry(
+        state.retry, record, state.calls, change, token_count(total_usage(new_spending))
+    )
+    new_context, context_records = context_window.update_context(state.context, record, limit)
+    new_state = SessionState(
+        calls=open_calls,
+        retry=new_retry,
+        turns=new_turns,
+        context=new_context,
+        spending=new_spending,
+        active_subagents=_update_subagents(state, record),
+    )
+    plan_records = derive_plan_events(record)
+    return new_state, [
+        *turn_records,
+        *policy.derive_policy_events(state.calls, record, change),
+        *retry_records,
+        *context_records,
+        *plan_records,
+    ]
+
+
+def _update_subagents(state: SessionState, record: Record) -> ActiveSubagents:
+    if record.event.type in SESSION_ENDS:
+        return ()
+    return state.active_subagents if is_refused(record) else assign_subagent(state.active_subagents, record.event)[1]
+
+
+def complete_event(state: SessionState, event: Event) -> Event:
+    """The event with fields that only its session knows: `is_followup` of a prompt, totals of an end."""
+    if is_redundant(event):
+        return event
+    completer = _COMPLETERS.get(event.type)
+    return assign_subagent(state.active_subagents, event)[0] if completer is None else completer(state, event)
+
+
+def _complete_start(state: SessionState, event: Event) -> Event:
+    """A repeated start without a source is marked as a repeat: some agents report one at each turn.
+
+    So is one that arrives after we have derived it.
+    """
+    turns, source = state.turns, event.data.get("source")
+    is_late = turns.is_start_derived and source in ("startup", "resume")
+    is_repeat = turns.has_begun and not turns.has_ended and (source is None or is_late) and turns.pending_start is None
+    return replace(event, data=event.data | {"repeat": True}) if is_repeat else event
+
+
+def _complete_prompt(state: SessionState, event: Event) -> Event:
+    if event.subagent is not None:
+        return event
+    return replace(event, data={"is_followup": state.turns.prompts > 0} | event.data)
+
+
+def _complete_end(state: SessionState, event: Event) -> Event:
+    """A second end says nothing new."""
+    usage = event.usage or total_usage(state.spending)
+    repeat_mark = {"repeat": True} if state.turns.has_ended else {}
+    return replace(event, usage=usage, data=session_totals(state.turns, event.time) | event.data | repeat_mark)
+
+
+def _complete_compaction(state: SessionState, event: Event) -> Event:
+    complete = (
+        context_window.complete_transcript_compaction
+        if is_from_transcript(event)
+        else context_window.complete_compaction
+    )
+    return complete(state.context, event)
+
+
+_COMPLETERS: dict[str, Callable[[SessionState, Event], Event]] = {
+    "session_start": _complete_start,
+    "before_prompt": _complete_prompt,
+    "session_end": _complete_end,
+    "before_compact": _complete_compaction,
+    "after_compact": _complete_compaction,
+}
+
+
+def rebuild_state(records: Iterable[Record]) -> SessionState:
+    """The state after all records of a session."""
+    state = SessionState()
+    for record in records:
+        state, _ = derive_events(state, record)
+    return state

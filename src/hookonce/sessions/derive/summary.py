@@ -1,0 +1,335 @@
+"""Session summary: turns and calls one by one as they end, everything else as sums, files with line counts.
+
+The aggregate holds what is open and what is counted, so that it stays small however long a session lasts.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.agents import TOOL_END_EVENTS
+from hookonce.model import Event, Record, Usage
+from hookonce.sessions.derive import calls, token_usage
+from hookonce.sessions.derive.calls import (
+    FILE_CHANGE_EVENTS,
+    SESSION_ENDS,
+    CallChange,
+    EndedCall,
+    OpenCall,
+    OpenCalls,
+    subagent_name,
+)
+from hookonce.sessions.derive.derived_record import is_derived, is_redundant
+from hookonce.sessions.derive.retry import elapsed_ms
+from hookonce.sessions.derive.token_usage import Spending, total_usage
+from hookonce.sessions.derive.turns import BEGIN_EVENTS, RESPONSE_EVENTS, WORK_EVENTS
+from hookonce.vocabulary.file_writes import build_file_events
+
+MAX_FILES = 4096  # files of one session; the rest is only counted
+
+
+class FileStats(Struct, frozen=True, kw_only=True):
+    """How often a file was written, and lines added and removed as far as calls report them."""
+
+    writes: int = 0
+    added: int = 0
+    removed: int = 0
+
+
+def update_files(files: dict[str, FileStats], event: Event) -> dict[str, FileStats]:
+    """The files after an event: those that a finished call has written, or that a watcher has seen change."""
+    changes = [event] if event.type in FILE_CHANGE_EVENTS else build_file_events(event)
+    for change in changes:
+        path = change.data.get("path")
+        if type(path) is str and (path in files or len(files) < MAX_FILES):
+            files = files | {
+                path: _count_write(files.get(path, FileStats()), event, change, is_only_file=len(changes) == 1)
+            }
+    return files
+
+
+def _count_write(file: FileStats, event: Event, change: Event, *, is_only_file: bool) -> FileStats:
+    added_lines, removed_lines = _edit_lines(event, change) if is_only_file else (_count_changed_lines(change), 0)
+    return FileStats(writes=file.writes + 1, added=file.added + added_lines, removed=file.removed + removed_lines)
+
+
+def _edit_lines(event: Event, change: Event) -> tuple[int, int]:
+    """An edit replaces one text by another; of other writes only what was written is known."""
+    tool = event.tool
+    if tool is None or not {"old_text", "new_text"} & tool.input.keys():
+        return _count_changed_lines(change), 0
+    return count_lines(tool.input.get("new_text")), count_lines(tool.input.get("old_text"))
+
+
+def _count_changed_lines(change: Event) -> int:
+    first, last = change.data.get("start_line"), change.data.get("end_line")
+    return last - first + 1 if type(first) is int and type(last) is int and last >= first else 0
+
+
+def count_lines(text: Any) -> int:
+    """Line count of a text or of its digest."""
+    if type(text) is str:
+        return len(text.splitlines())
+    lines = text.get("lines") if type(text) is dict else None
+    return lines if type(lines) is int else 0
+
+
+_ALARM_EVENTS = frozenset({"retry_loop_detected", "retry_loop_aborted", "policy_violation", "policy_override"})
+
+
+class SessionTurn(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """From a prompt to the response; without `response` the turn broke off."""
+
+    prompt: str | None = None
+    response: str | None = None
+    started_at: str
+    ended_at: str | None = None
+    duration_ms: int | None = None
+    calls: int = 0
+
+
+class SessionCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One tool call; without `end` its outcome was not reported."""
+
+    id: str
+    end: str | None = None
+    tool: str
+    subagent: str | None = None
+    started: str
+    duration_ms: int | float | None = None
+    ok: bool | None = None
+    refused: bool = False
+    guessed: bool = False
+
+
+class SubagentActivity(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A sub-agent; without `parent` it belongs to the main agent."""
+
+    type: str | None = None
+    parent: str | None = None
+    session: str | None = None
+    started: str
+    ended: str | None = None
+    calls: int = 0
+
+
+class SessionEnd(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """When and how a session ended; `is_derived` if its agent did not report it."""
+
+    time: str
+    type: str
+    reason: str | None = None
+    is_derived: bool = False
+
+
+class SessionAggregate(Struct, frozen=True, kw_only=True):
+    """Aggregate of one session of one agent."""
+
+    agent: str = ""
+    session: str | None = None
+    parent: str | None = None
+    cwd: str | None = None
+    started_at: str | None = None
+    last: str | None = None
+    end: SessionEnd | None = None
+    turn: SessionTurn | None = None
+    turns: int = 0
+    calls: int = 0
+    failed_calls: int = 0
+    open_calls: OpenCalls = OpenCalls()
+    children: dict[str, SubagentActivity] = {}
+    files: dict[str, FileStats] = {}
+    models: dict[str, int] = {}
+    decisions: dict[str, int] = {}
+    alarms: dict[str, int] = {}
+    spending: Spending = Spending()
+
+    @property
+    def usage(self) -> Usage | None:
+        """Token usage as far as reported."""
+        return total_usage(self.spending)
+
+
+class SessionHistory(Struct, frozen=True, kw_only=True):
+    """A session with all its turns and calls."""
+
+    session: SessionAggregate
+    turns: list[SessionTurn]
+    calls: list[SessionCall]
+
+
+def update_session(
+    session: SessionAggregate, record: Record
+) -> tuple[SessionAggregate, list[SessionTurn | SessionCall]]:
+    """The session after a record, and the turns and calls that it ends; a refused call that ran comes twice."""
+    event = record.event
+    if event.type in _ALARM_EVENTS:
+        session = replace(session, alarms=_increment(session.alarms, event.type))
+    if is_redundant(event) and not (is_derived(event) and event.type in SESSION_ENDS):
+        return session, []
+    open_calls, change = calls.update_calls(session.open_calls, record)
+    finished_calls = _list_finished(event, change)
+    session = _count_call(replace(_apply_record(session, record), open_calls=open_calls), event, change, finished_calls)
+    session, turns = _update_turn(session, record)
+    return session, [*finished_calls, *turns]
+
+
+def summarize_session(records: Iterable[Record]) -> SessionHistory:
+    """Summarize all records of a session; open turns and calls are included."""
+    session, finished_items = SessionAggregate(), list[SessionTurn | SessionCall]()
+    for record in records:
+        session, new_items = update_session(session, record)
+        finished_items += new_items
+    unfinished_calls = [_unfinished_call(call) for items in session.open_calls.open.values() for call in items]
+    turns = [item for item in finished_items if isinstance(item, SessionTurn)] + (
+        [session.turn] if session.turn else []
+    )
+    calls_by_id = {item.id: item for item in [*finished_items, *unfinished_calls] if isinstance(item, SessionCall)}
+    return SessionHistory(
+        session=session, turns=turns, calls=sorted(calls_by_id.values(), key=lambda call: (call.started, call.id))
+    )
+
+
+def _apply_record(session: SessionAggregate, record: Record) -> SessionAggregate:
+    event, decision = record.event, record.decision
+    outcome = None if decision is None or is_derived(event) else decision.outcome
+    return replace(
+        session,
+        agent=session.agent or event.agent,
+        session=session.session or event.session,
+        parent=session.parent or event.parent_session,
+        cwd=session.cwd or event.cwd,
+        started_at=session.started_at or event.time,
+        last=event.time,
+        end=_find_end(session, event),
+        children=_update_children(session, event),
+        files=update_files(session.files, event),
+        models=_count_model(session.models, event),
+        decisions=_increment(session.decisions, outcome),
+        spending=session.spending if is_derived(event) else token_usage.update_spending(session.spending, event),
+    )
+
+
+def _find_end(session: SessionAggregate, event: Event) -> SessionEnd | None:
+    """Work after an end cancels it; a reported end wins over a derived one."""
+    if event.type not in SESSION_ENDS:
+        return None if event.type in BEGIN_EVENTS or event.type == "session_start" else session.end
+    if session.end is not None and (is_derived(event) or not session.end.is_derived):
+        return session.end
+    reason = event.data.get("reason")
+    return SessionEnd(
+        time=event.time, type=event.type, reason=reason if type(reason) is str else None, is_derived=is_derived(event)
+    )
+
+
+def _update_children(session: SessionAggregate, event: Event) -> dict[str, SubagentActivity]:
+    name = subagent_name(event)
+    if name is None or event.subagent is None:
+        return session.children
+    previous = session.children.get(name) or SubagentActivity(started=event.time)
+    child_session = event.data.get("child_session")
+    child = replace(
+        previous,
+        type=previous.type or event.subagent.type,
+        parent=previous.parent or event.subagent.parent,
+        session=previous.session or (child_session if type(child_session) is str else None),
+        ended=event.time if event.type == "subagent_stop" else None,
+        calls=previous.calls + (event.type == calls.CALL_START),
+    )
+    return session.children | {name: child}
+
+
+def _count_call(
+    session: SessionAggregate, event: Event, change: CallChange, finished_calls: list[SessionCall]
+) -> SessionAggregate:
+    failed_calls = session.failed_calls + sum(call.ok is False and not call.refused for call in finished_calls)
+    if change.new_call is None and not _is_orphan_outcome(event, change):
+        return replace(session, failed_calls=failed_calls)
+    turn = session.turn or SessionTurn(started_at=event.time)
+    if event.subagent is None or session.turn is not None:
+        session = replace(session, turn=replace(turn, calls=turn.calls + 1))
+    return replace(session, calls=session.calls + 1, failed_calls=failed_calls)
+
+
+def _list_finished(event: Event, change: CallChange) -> list[SessionCall]:
+    finished_calls = [_unfinished_call(call) for call in change.lost_calls]
+    if change.new_call is not None and change.new_call.is_refused:
+        finished_calls.append(_unfinished_call(change.new_call))
+    if change.ended_call is not None:
+        finished_calls.append(_finished_call(change.ended_call, event))
+    elif _is_orphan_outcome(event, change):
+        finished_calls.append(_finished_call(EndedCall(call=calls.build_open_call(Record(event=event))), event))
+    return finished_calls
+
+
+def _is_orphan_outcome(event: Event, change: CallChange) -> bool:
+    """Whether an outcome is all that was ever told of its call."""
+    return event.type in TOOL_END_EVENTS and event.tool is not None and change.ended_call is None
+
+
+def _unfinished_call(call: OpenCall) -> SessionCall:
+    return SessionCall(
+        id=call.id, tool=call.tool, subagent=call.subagent, started=call.time, refused=call.is_refused, guessed=False
+    )
+
+
+def _finished_call(ended_call: EndedCall, event: Event) -> SessionCall:
+    call, result = ended_call.call, event.tool.result if event.tool is not None else None
+    duration_ms = None if result is None else result.duration_ms
+    return SessionCall(
+        id=call.id,
+        end=event.id,
+        tool=call.tool,
+        subagent=call.subagent,
+        started=call.time,
+        duration_ms=elapsed_ms(call.time, event.time) if duration_ms is None else duration_ms,
+        ok=None if result is None else result.ok,
+        refused=call.is_refused,
+        guessed=ended_call.is_guess,
+    )
+
+
+def _update_turn(session: SessionAggregate, record: Record) -> tuple[SessionAggregate, list[SessionTurn | SessionCall]]:
+    event, turn = record.event, session.turn
+    if event.subagent is not None:
+        return session, []
+    if event.type == "before_prompt":
+        next_session = replace(
+            session, turn=SessionTurn(prompt=event.id, started_at=event.time), turns=session.turns + 1
+        )
+        return next_session, [] if turn is None else [turn]
+    if turn is None:
+        return session, []
+    if event.type in SESSION_ENDS or event.type == "interrupt":
+        return replace(session, turn=None), [turn if turn.response else _close_turn(turn, event, None)]
+    if event.type == "agent_stop" and (record.decision is None or record.decision.outcome != "deny"):
+        return replace(session, turn=None), [_close_turn(turn, event, event.id)]
+    return replace(session, turn=_apply_response(turn, event)), []
+
+
+def _apply_response(turn: SessionTurn, event: Event) -> SessionTurn:
+    """Last words are the answer of a turn that nobody ends, unless more work follows them."""
+    if event.type in RESPONSE_EVENTS and event.data.get("response") is not None:
+        return _close_turn(turn, event, event.id)
+    return (
+        replace(turn, response=None, ended_at=None, duration_ms=None)
+        if event.type in WORK_EVENTS - RESPONSE_EVENTS
+        else turn
+    )
+
+
+def _close_turn(turn: SessionTurn, event: Event, response: str | None) -> SessionTurn:
+    return replace(turn, ended_at=event.time, duration_ms=elapsed_ms(turn.started_at, event.time), response=response)
+
+
+def _count_model(models: dict[str, int], event: Event) -> dict[str, int]:
+    """Models that were named, and how many answers of each were seen."""
+    if event.model is None:
+        return models
+    return models | {event.model: models.get(event.model, 0) + (event.type == "after_model")}
+
+
+def _increment(table: dict[str, int], name: str | None) -> dict[str, int]:
+    return table if name is None else table | {name: table.get(name, 0) + 1}

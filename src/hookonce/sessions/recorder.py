@@ -1,0 +1,228 @@
+"""Recorder: entries ─ completed by their session's state ─ store (hash chain) ─ derived records ─ store.
+
+States of the last 256 sessions are cached. An older session is replayed from its last 300 records; what it came to
+before those is restored from the store's summaries.
+"""
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from sqlite3 import Connection
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from hookonce.base import settings
+from hookonce.errors import HookonceError
+from hookonce.model import Record, Stored, Usage
+from hookonce.secrets import log
+from hookonce.sessions.derive.state import SessionState, complete_event, derive_events, rebuild_state
+from hookonce.sessions.derive.token_usage import Spending
+from hookonce.sessions.derive.turns import derive_end
+from hookonce.sessions.stored_records import append_session_logs
+from hookonce.store.entry import StoreEntry, build_entry
+from hookonce.store.query import RecordFilter, find_records
+from hookonce.store.spool.ingest import IngestResult, ingest_spool
+from hookonce.store.usage.prices import window_of
+from hookonce.store.usage.tokens import TOKEN_COLUMNS, TokenCounts, usage_by_source
+from hookonce.store.writer import Writer
+from hookonce.vocabulary.usage_sources import TRANSCRIPT
+
+_SESSION_SUMMARY_SQL = "SELECT first, calls FROM sessions WHERE agent = ? AND session = ?"
+
+
+def restore_long_session(connection: Connection, agent: str, session: str, state: SessionState) -> SessionState:
+    """Restore start, calls and tokens of a session that has more records than were replayed."""
+    row = connection.execute(_SESSION_SUMMARY_SQL, (agent, session)).fetchone()
+    if row is None:  # the summaries are being made anew
+        return state
+    totals = {"first": row[0], "actions": row[1], "prompts": state.turns.prompts or 1}
+    turns = replace(
+        state.turns, **totals, has_begun=True, pending_start=None
+    )  # what was read first is not its beginning
+    sums = {
+        source: _usage_of_source(source, numbers)
+        for source, numbers in usage_by_source(connection, agent, session).items()
+    }
+    return replace(state, turns=turns, spending=Spending(sums=sums))
+
+
+def _usage_of_source(source: str, numbers: TokenCounts) -> Usage:
+    """Token counts as an event has them; in transcripts those of the cache are part of the input."""
+    counts = {name: count or None for name, count in zip(TOKEN_COLUMNS, numbers, strict=True)}
+    input_tokens, output_tokens, *_ = numbers
+    return Usage(**counts, total_tokens=input_tokens + output_tokens if source == TRANSCRIPT else None)
+
+
+_MAX_SESSIONS = 256  # that are remembered; an older one is read again when it goes on
+_MAX_REPLAY_RECORDS = 300  # records of such a session; what it came to before is summed up
+SessionKey = tuple[str, str | None]
+STORE_ERRORS = (sqlite3.Error, OSError, HookonceError)  # of the store: what was to be kept is tried again
+
+
+class RecordListener(Protocol):
+    """Listener of a recorder, which may know more of sessions (from transcripts) than hooks tell."""
+
+    def hears(self, recorder: "Recorder", entries: Sequence[StoreEntry], /) -> None:
+        """Called before entries are stored; what should be there before them may be stored now."""
+
+    def heard(self, entries: Sequence[StoreEntry], /) -> None:
+        """Called after entries were stored."""
+
+
+class Recorder:
+    """Appends entries to the store, with the records that follow from each in its session."""
+
+    def __init__(self, writer: Writer, listener: RecordListener | None = None) -> None:
+        """A recorder without cached sessions."""
+        self.writer = writer
+        writer.on_new_records = append_session_logs
+        self._listener = listener
+        self._states: OrderedDict[SessionKey, SessionState] = OrderedDict()
+
+    def record(self, entries: Sequence[StoreEntry]) -> int:
+        """Store entries and derived records in one transaction, and notify the listener; how many are new."""
+        self._notify(lambda listener: listener.hears(self, entries))
+        new_count = self.append(entries)
+        self._notify(lambda listener: listener.heard(entries))
+        return new_count
+
+    def _notify(self, notify: Callable[[RecordListener], object]) -> None:
+        """Notify the listener; its errors keep nothing out of the store."""
+        try:
+            if self._listener is not None:
+                notify(self._listener)
+        except STORE_ERRORS:
+            raise
+        except Exception as problem:  # noqa: BLE001  as above
+            log.write(f"record: {log.format_trace(problem)}")
+
+    def append(self, entries: Sequence[StoreEntry], write_with: Callable[[Connection], object] | None = None) -> int:
+        """The same without notification; `write_with` writes in the same transaction."""
+        try:
+            return self.writer.append(entries, self, write_with)
+        except STORE_ERRORS:
+            self._states.clear()  # of rows that are not there
+            raise
+        except Exception as problem:  # noqa: BLE001  one record that we do not understand must not keep out the others
+            self._states.clear()
+            return self._append_in_halves(entries, write_with, problem)
+
+    def _append_in_halves(
+        self, entries: Sequence[StoreEntry], write_with: Callable[[Connection], object] | None, problem: Exception
+    ) -> int:
+        """Append in halves, until the entry is alone whose derivation fails; that one is stored without."""
+        if write_with is None and len(entries) > 1:
+            half = len(entries) // 2
+            return self.append(entries[:half]) + self.append(entries[half:])
+        log.write(f"record: what follows from {len(entries)} records is not known: {log.format_trace(problem)}")
+        return self.writer.append(entries, None, write_with)
+
+    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> tuple[bool, int]:
+        """Store the implicit end of a session that is overdue: whether it is over, and how many records are new.
+
+        What was imported is for others to end.
+        """
+        state = self._session_state(key)
+        last = state.turns.last
+        if last is None or state.turns.has_ended or not state.turns.has_begun or (last.origin and last.origin.format):
+            return True, 0
+        end_record = self._overdue_end(key, now=now, is_gone=is_gone, tells_end=tells_end)
+        if end_record is None:
+            return False, 0
+        end_entries = [build_entry(_store_derived(end_record))]
+        self._notify(lambda listener: listener.hears(self, end_entries))  # files may tell more of what it came to
+        end_record = self._overdue_end(key, now=now, is_gone=is_gone, tells_end=tells_end) or end_record
+        new_state, derived_records = derive_events(self._session_state(key), end_record)
+        new_count = self.writer.append(
+            [build_entry(_store_derived(record)) for record in (end_record, *derived_records)]
+        )
+        self._states[key] = new_state
+        self._notify(lambda listener: listener.heard(end_entries))
+        return True, new_count
+
+    def _overdue_end(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> Record | None:
+        state = self._session_state(key)
+        has_open_calls = bool(state.calls.open)
+        return derive_end(
+            state.turns,
+            state.spending,
+            now=now,
+            is_process_gone=is_gone,
+            reports_end=tells_end,
+            has_open_call=has_open_calls,
+        )
+
+    @property
+    def states(self) -> Mapping[SessionKey, SessionState]:
+        """Cached states of the sessions that were active last."""
+        return self._states
+
+    def ingest_spool(self, max_records: int | None = None) -> IngestResult:
+        """Ingest the spool into the store."""
+        return ingest_spool(self.record, max_records)
+
+    def before(self, one: StoreEntry) -> StoreEntry:
+        """An entry completed by its session; one without a session stays as it is."""
+        if one.record.event.session is None:
+            return one
+        event = complete_event(self._state_of_entry(one), one.record.event)
+        return one if event is one.record.event else build_entry(replace(one.record, event=event))
+
+    def after(self, one: StoreEntry) -> list[StoreEntry]:
+        """Entries derived from a new entry."""
+        key = _session_key(one)
+        state, derived_records = derive_events(self._state_of_entry(one), one.record, _context_window(one.record))
+        if key[1] is not None:  # what is of no session has nothing in common
+            self._states[key] = state
+        while len(self._states) > _MAX_SESSIONS:
+            self._states.popitem(last=False)
+        return [build_entry(_store_derived_like(record, one.record)) for record in derived_records]
+
+    def _state_of_entry(self, item: StoreEntry) -> SessionState:
+        return self._session_state(_session_key(item))
+
+    def _session_state(self, key: SessionKey) -> SessionState:
+        if key[1] is None:
+            return SessionState()
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = self._replay_session(key)
+        self._states.move_to_end(key)
+        return state
+
+    def _replay_session(self, key: SessionKey) -> SessionState:
+        agent, session = key
+        connection = self.writer.connection
+        session_records = list(
+            find_records(connection, RecordFilter(agent=agent, session=session, last=_MAX_REPLAY_RECORDS))
+        )
+        state = rebuild_state(session_records)
+        return (
+            state
+            if len(session_records) < _MAX_REPLAY_RECORDS or session is None
+            else restore_long_session(connection, agent, session, state)
+        )
+
+
+def _session_key(item: StoreEntry) -> SessionKey:
+    return item.record.event.agent, item.record.event.session
+
+
+def _context_window(record: Stored) -> int | None:
+    """Context window of a record's model; unreadable prices are reported elsewhere."""
+    if record.event.type != "after_model":
+        return None
+    try:
+        return window_of(record.event.model)
+    except HookonceError:
+        return None
+
+
+def _store_derived(record: Record) -> Stored:
+    """A derived record needs no redaction: it has nothing that was left out of its sources."""
+    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=settings.privacy_level())
+
+
+def _store_derived_like(record: Record, source: Stored) -> Stored:
+    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=source.level)

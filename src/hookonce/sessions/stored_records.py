@@ -1,0 +1,45 @@
+"""Stored records: likeness marks, then redaction, both with keys of this machine; logs of Agent Hooks."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from hookonce.base import settings
+from hookonce.model import Record, Stored
+from hookonce.secrets import log
+from hookonce.store import agent_hooks_sessions
+from hookonce.store.integrity import keys
+from hookonce.store.privacy.redact import redact
+from hookonce.vocabulary.call_fingerprint import add_fingerprint
+
+
+def redact_record(record: Record) -> Stored:
+    """Redact a record: the form in which it is written, wherever it goes."""
+    key = keys.load_digest_key()
+    return redact(replace(record, event=add_fingerprint(record.event, key)), settings.privacy_level(), key)
+
+
+def note_session_log(record: Stored, environment: Mapping[str, str]) -> None:
+    """Remember that a session wants a log of Agent Hooks; a record without a session is written there at once."""
+    log_path = environment.get(settings.AGENT_HOOKS_LOG_VARIABLE)
+    if not log_path or not settings.agent_hooks_log():
+        return
+    from hookonce.store import agent_hooks_log
+
+    event = record.event
+    if event.session is None:
+        agent_hooks_log.append_record(record, environment)
+    else:
+        agent_hooks_sessions.remember_log(event.agent, event.session, log_path)
+
+
+def append_session_logs(records: Sequence[Stored]) -> None:
+    """Append stored records to the logs of Agent Hooks; nothing is imported for that where there is none."""
+    if not records or not (settings.has_agent_hooks_rules() or agent_hooks_sessions.has_sessions()):
+        return
+    from hookonce.store import agent_hooks_log
+
+    try:
+        agent_hooks_log.append_records(records)
+    except Exception as problem:  # noqa: BLE001  a log keeps nothing out of the record
+        log.write(f"agent hooks: {log.format_trace(problem)}")

@@ -1,0 +1,172 @@
+"""Transcript tailer: follows the session files that agents name, chunk by chunk while idle, also after the end.
+
+An agent writes its last lines after it has reported the end of the session: they are read again, twice.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from time import monotonic
+
+from hookonce.base import settings, times
+from hookonce.base.event_loop import EventLoop
+from hookonce.daemon.store_writer import BackgroundStoreWriter
+from hookonce.model import Event, Object
+from hookonce.sessions import transcript_cursors
+from hookonce.sessions.derive.calls import SESSION_ENDS
+from hookonce.sessions.recorder import Recorder
+from hookonce.sessions.transcripts import SessionTranscripts, TranscriptChunkReader, TranscriptPaths, reader_of
+from hookonce.store.entry import StoreEntry
+from hookonce.store.query import RecordFilter, find_records
+
+_READ_DELAY_S = 1.0  # seconds after an event in which its agent has written about it
+_FINAL_READ_DELAYS_S = [2.0, 8.0]  # seconds until each of the looks after the end
+_IDLE_SESSION_S = 600.0  # seconds after which a session of which nothing was heard is read to its end
+_BUSY_RETRY_S = 0.25  # seconds for which we make room for those who wait
+_STORE_RETRY_S = 5.0  # seconds until a store that could not be written is tried again
+_MAX_BUSY_RETRIES = 20  # times that we make room
+_MAX_END_READ_BYTES = 4 << 20  # bytes that are read before an end is kept, which sums up
+_MAX_SHUTDOWN_READ_BYTES = 16 << 20  # bytes that are read when we leave
+_MAX_SESSIONS = 256
+_RESUME_WINDOW, _MAX_RESUME_ROWS = timedelta(days=1), 200  # what is looked through when we begin
+
+
+class TranscriptTailer:
+    """Tailer of the transcripts of all open sessions."""
+
+    def __init__(
+        self, loop: EventLoop, store_writer: BackgroundStoreWriter, is_busy: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Registers with the store writer, which reports every entry that it stores."""
+        self._loop, self._store_writer, self._is_busy = loop, store_writer, is_busy
+        self._sessions: OrderedDict[tuple[str, str], SessionTranscripts] = OrderedDict()
+        self._queue: deque[tuple[SessionTranscripts, str, bool]] = deque()
+        self._paths, self._reader = TranscriptPaths(), TranscriptChunkReader()
+        self._is_scheduled, self._busy_retries, self._has_resumed, self._is_stopping = False, 0, False, False
+        self.remember_payload = self._paths.remember
+        store_writer.listener, store_writer.on_close = self, self._read_before_close
+
+    def hears(self, recorder: Recorder, entries: Sequence[StoreEntry], /) -> None:
+        """Before a session's end is stored, which sums the session up, read its files as far as they go."""
+        for entry in entries:
+            if (
+                entry.record.event.type in SESSION_ENDS
+                and (session := self._find_session(entry.record.event)) is not None
+            ):
+                self._reader.read_all(recorder, session, _MAX_END_READ_BYTES)
+
+    def heard(self, entries: Sequence[StoreEntry], /) -> None:
+        """Schedule a read of the files of these entries' sessions."""
+        for entry in entries:
+            if (session := self._find_session(entry.record.event)) is not None:
+                session.add_event(entry.record.event, _FINAL_READ_DELAYS_S)
+                self._schedule_read(session, _READ_DELAY_S)
+
+    def _find_session(self, event: Event) -> SessionTranscripts | None:
+        reader = reader_of(event)
+        if reader is None or event.session is None:
+            return None
+        key = (event.agent, event.session)
+        session, paths = self._sessions.get(key), self._paths.paths_of(event)
+        if session is None and paths:
+            session = self._sessions[key] = SessionTranscripts(*key, reader)
+        if session is not None:
+            self._sessions.move_to_end(key)
+            for path in paths:
+                session.add_path(path)
+        while len(self._sessions) > _MAX_SESSIONS:
+            self._sessions.popitem(last=False)
+        return session
+
+    def maintain(self) -> None:
+        """Periodic: resume sessions of an earlier daemon, and finish sessions that are idle."""
+        if not self._has_resumed and settings.records():
+            self._store_writer.run_with_recorder(self._resume_sessions)
+        for session in list(self._sessions.values()):
+            if session.due_at is None and not session.is_over and monotonic() - session.last_event_at > _IDLE_SESSION_S:
+                session.remaining_reads = []
+                self._schedule_read(session, 0)
+
+    def _resume_sessions(self, recorder: Recorder) -> None:
+        self._has_resumed = True
+        connection = recorder.writer.connection
+        since = times.format_time(datetime.now(UTC) - _RESUME_WINDOW)
+        for record in find_records(connection, RecordFilter(since=since, last=_MAX_RESUME_ROWS)):
+            if (session := self._find_session(record.event)) is not None:
+                session.update_context(record.event)
+                self._schedule_read(session, _READ_DELAY_S)
+        for cursor in transcript_cursors.list_transcripts(connection, since, _MAX_RESUME_ROWS):
+            session_of_cursor = self._sessions.get((cursor.agent, cursor.session or ""))
+            if session_of_cursor is not None:
+                session_of_cursor.add_path(str(cursor.path))
+
+    def _schedule_read(self, session: SessionTranscripts, seconds: float) -> None:
+        moment = monotonic() + seconds
+        if session.due_at is None or moment < session.due_at:
+            session.due_at = moment
+            self._loop.call_at(moment, partial(self._queue_files, session, moment))
+
+    def _queue_files(self, session: SessionTranscripts, moment: float) -> None:
+        """Queue all files of a session, unless that was done meanwhile or is being done."""
+        if session.due_at != moment:
+            return
+        session.due_at = None
+        if self._is_queued(session):
+            self._schedule_read(session, _READ_DELAY_S)
+            return
+        self._queue += [(session, path, session.remaining_reads == []) for path in session.files]
+        self._schedule_step()
+
+    def _is_queued(self, session: SessionTranscripts) -> bool:
+        return any(other is session for other, _, _ in self._queue)
+
+    def _schedule_step(self, seconds: float = 0.0) -> None:
+        if self._is_scheduled or self._is_stopping:
+            return
+        self._is_scheduled = True
+        self._loop.call_at(monotonic() + seconds, partial(self._loop.call_idle, self._run_step))
+
+    def _run_step(self) -> None:
+        """Read one chunk of one file, if no caller waits."""
+        self._is_scheduled = False
+        if not self._queue:
+            return
+        if self._is_busy() and self._busy_retries < _MAX_BUSY_RETRIES:
+            self._busy_retries += 1
+            self._schedule_step(_BUSY_RETRY_S)
+            return
+        self._busy_retries = 0
+        if not self._store_writer.run_with_recorder(self._read_next):
+            self._schedule_step(_STORE_RETRY_S)
+        elif self._queue:
+            self._schedule_step()
+
+    def _read_next(self, recorder: Recorder) -> None:
+        session, path, is_last = self._queue[0]
+        next_paths = self._reader.read_chunk(recorder, session, path, is_last=is_last)[0] if settings.records() else []
+        self._queue.popleft()
+        self._queue.extendleft((session, next_path, is_last) for next_path in next_paths)
+        if not self._is_queued(session):
+            self._finish_session(session)
+
+    def _finish_session(self, session: SessionTranscripts) -> None:
+        if session.remaining_reads:
+            self._schedule_read(session, session.remaining_reads.pop(0))
+        elif session.is_over and self._sessions.get((session.agent, session.session)) is session:
+            del self._sessions[session.agent, session.session]
+
+    def stop(self) -> None:
+        """Stop: what is there is read at the very end, up to a limit."""
+        self._is_stopping = True
+        self._queue.clear()
+
+    def _read_before_close(self, recorder: Recorder) -> None:
+        remaining_bytes = _MAX_SHUTDOWN_READ_BYTES
+        for session in reversed(self._sessions.values()):
+            if monotonic() - session.last_event_at < _IDLE_SESSION_S and settings.records():
+                remaining_bytes = self._reader.read_all(recorder, session, remaining_bytes, is_last=session.is_over)
+
+    def status(self) -> Object:
+        """The transcripts' part of the status report."""
+        return {"sessions": len(self._sessions)} | self._reader.status()

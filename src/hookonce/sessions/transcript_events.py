@@ -1,0 +1,163 @@
+"""Transcript events: reads a session's transcript file from its cursor and stores model calls and compactions.
+
+Hooks tell prompts, tools, sub-agents and ends. Only transcripts tell each answer of the model with its tokens, and
+its failures; of a compaction they tell the sizes. An event has the same id however often its line is read, and in
+whichever file: a session that was forked begins with copies of old lines under a new name. Events and the new
+cursor are stored in one transaction.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from hookonce.agents.transcripts.accumulator import TranscriptReader, flush_memory
+from hookonce.agents.transcripts.follower import MAX_CHUNK_BYTES, follow_file
+from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, TranscriptBatch, TranscriptCursor
+from hookonce.base import ids, times
+from hookonce.model import SCHEMA, Actor, Event, Object, Origin, Record, Subagent, Usage
+from hookonce.sessions import transcript_cursors
+from hookonce.sessions.derive.retry import elapsed_ms
+from hookonce.sessions.recorder import Recorder
+from hookonce.sessions.stored_records import redact_record
+from hookonce.sessions.transcript_cursors import TranscriptFile
+from hookonce.store.entry import StoreEntry, build_entry
+from hookonce.vocabulary.events import SYSTEM_EVENTS
+from hookonce.vocabulary.usage_sources import TRANSCRIPT
+
+_SYSTEM_ACTOR, _AI_ACTOR = Actor(type="system"), Actor(type="ai_agent")
+
+
+class TranscriptOwner(Struct, frozen=True, kw_only=True):
+    """Owner of a transcript, by the agent's hooks; `spawns` are the sub-agents of its session by their ids."""
+
+    agent: str
+    session: str | None = None
+    version: str | None = None
+    cwd: str | None = None
+    spawns: Mapping[str, SubagentSpawn] = {}
+
+
+def transcript_entries(reading: TranscriptBatch, owner: TranscriptOwner) -> list[StoreEntry]:
+    """Redacted entries of a reading, by time."""
+    return [build_entry(redact_record(Record(event=event))) for event in transcript_events(reading, owner)]
+
+
+def transcript_events(reading: TranscriptBatch, owner: TranscriptOwner) -> Iterator[Event]:
+    """Events of a reading: model calls, their failures, and compactions, by time."""
+    event_list = [_model_call_event(item, owner) for item in reading.calls] + [
+        _compaction_event(item, owner) for item in reading.compactions
+    ]
+    yield from sorted(event_list, key=lambda event: times.to_seconds(event.time) or 0)
+
+
+def _model_call_event(call: ModelCall, owner: TranscriptOwner) -> Event:
+    spawn = owner.spawns.get(call.subagent.id or "") if call.subagent is not None else None
+    data = {
+        "model_call_id": call.id,
+        "finish_reason": call.stop_reason,
+        "latency_ms": elapsed_ms(call.asked, call.time) if call.asked and call.time else None,
+        "retry_count": call.retries,
+        "hour_write_tokens": call.hour_write_tokens or None,
+        "parent_call_id": call.parent_call or (spawn.call if spawn is not None else None),
+        "child_session": call.session if call.session != owner.session and call.subagent is not None else None,
+    }
+    event_type = "model_failed" if call.failed else "after_model"
+    return _build_event(event_type, call, data, owner, model=call.model, usage=call.usage)
+
+
+def _compaction_event(compaction: Compaction, owner: TranscriptOwner) -> Event:
+    counts = {"tokens_before": compaction.tokens_before, "tokens_after": compaction.tokens_after}
+    return _build_event("after_compact", compaction, {"trigger": compaction.trigger, **counts}, owner)
+
+
+def _build_event(
+    event_type: str,
+    source: ModelCall | Compaction,
+    data: Object,
+    owner: TranscriptOwner,
+    *,
+    model: str | None = None,
+    usage: Usage | None = None,
+) -> Event:
+    now = times.now()
+    return Event(
+        id=ids.derive_id(TRANSCRIPT, owner.agent, event_type, source.id, source.time or ""),
+        schema=SCHEMA,
+        type=event_type,
+        agent=owner.agent,
+        agent_version=owner.version,
+        session=owner.session or source.session,
+        turn=source.turn,
+        subagent=_resolve_subagent(source, owner),
+        time=source.time or now,
+        time_source="agent" if source.time else "received",
+        received=now,
+        cwd=owner.cwd,
+        model=model,
+        usage=usage,
+        actor=_SYSTEM_ACTOR if event_type in SYSTEM_EVENTS else _AI_ACTOR,
+        data={name: value for name, value in data.items() if value is not None},
+        origin=Origin(via=[TRANSCRIPT]),
+    )
+
+
+def _resolve_subagent(source: ModelCall | Compaction, owner: TranscriptOwner) -> Subagent | None:
+    """A sub-agent with what its parent's file says of it; one whose parent is the session itself has none."""
+    subagent = source.subagent
+    if subagent is None:
+        return None
+    spawn = owner.spawns.get(subagent.id or "")
+    subagent_type = subagent.type or (spawn.type if spawn is not None else None)
+    spawn_parent = spawn.subagent.id if spawn is not None and spawn.subagent is not None else None
+    parent = subagent.parent if subagent.parent not in {owner.session, source.session} else None
+    return replace(subagent, type=subagent_type, parent=parent or spawn_parent)
+
+
+CHUNK_BYTES = 1 << 18  # bytes at once: who calls meanwhile waits for as long as it takes to read them
+
+
+class TranscriptChunk(Struct, frozen=True, kw_only=True):
+    """Result of one read of a file; there is more of it if the place in the file has changed."""
+
+    path: Path
+    previous: TranscriptCursor | None
+    cursor: TranscriptCursor
+    reading: TranscriptBatch
+    has_more: bool
+
+
+def read_chunk(recorder: Recorder, reader: TranscriptReader, path: Path, *, is_last: bool = False) -> TranscriptChunk:
+    """Read the next chunk of a file; with `is_last`, after the end, also what the reader held back."""
+    previous = transcript_cursors.load_cursor(recorder.writer.connection, path)
+    cursor, reading = _follow_file(reader, path, previous)
+    has_more = previous is None or (cursor.offset, cursor.mark) != (previous.offset, previous.mark)
+    if is_last and not has_more:
+        memory, held_back = flush_memory(cursor.memory)
+        cursor, reading = replace(cursor, memory=memory), reading + held_back
+    return TranscriptChunk(path=path, previous=previous, cursor=cursor, reading=reading, has_more=has_more)
+
+
+def _follow_file(
+    reader: TranscriptReader, path: Path, previous: TranscriptCursor | None
+) -> tuple[TranscriptCursor, TranscriptBatch]:
+    """A JSON document is read as a whole; the limit doubles until a long line fits."""
+    limit = CHUNK_BYTES
+    while path.suffix != ".json" and limit < MAX_CHUNK_BYTES:
+        cursor, reading = follow_file(reader, path, previous, limit)
+        if not cursor.in_long_line or (previous is not None and previous.in_long_line):
+            return cursor, reading
+        limit *= 2  # no more than the line needs: what stands below it can wait
+    return follow_file(reader, path, previous, MAX_CHUNK_BYTES)
+
+
+def store_chunk(recorder: Recorder, chunk: TranscriptChunk, owner: TranscriptOwner) -> int:
+    """Store a chunk's events and its cursor, both or neither; how many events are new."""
+    if chunk.cursor == chunk.previous:
+        return 0
+    cursor_place = TranscriptFile(chunk.path, owner.agent, owner.session)
+    return recorder.append(
+        transcript_entries(chunk.reading, owner),
+        lambda connection: transcript_cursors.save_cursor(connection, cursor_place, chunk.cursor, times.now()),
+    )

@@ -1,0 +1,1 @@
+"""Tamper evidence: hash chain, head, checkpoints, tombstones, audit."""

@@ -1,0 +1,1 @@
+"""Maintenance of the database: retention, erasure, rebuild, quarantine, salvage."""

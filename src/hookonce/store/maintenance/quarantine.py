@@ -1,0 +1,280 @@
+"""Quarantine of a damaged database: its files are moved aside, a new one begins with the rows that can be salvaged.
+
+A row is salvaged if its hash chain and MAC prove that it is what this machine wrote.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, to_builtins
+
+from hookonce.base import ids, times
+from hookonce.model import SCHEMA, Actor, Event, Gap, Stored
+from hookonce.store import database
+from hookonce.store.entry import StoreEntry, build_entry, decode_entry
+from hookonce.store.integrity import chain, head_file, keys, tombstone
+from hookonce.store.integrity.chain import SELECT_ROWS, find_row_fault
+from hookonce.store.writer import Writer
+
+_READ_BATCH_ROWS = 256  # rows that are read together, until one of them cannot be
+_MISSING = "missing, or cannot be read"
+_UNPROVEN = "the row before it is gone, so that nobody can tell whether it is what was written"
+_MAX_SKIPPED_RANGES = 100  # ranges that are told one by one
+_MIN_SEQ = -(1 << 63)  # the number before all that a database can have
+_MAX_ROWS_PAST_HEAD = 1 << 16  # rows that may follow where the head file ends: it is written after they are
+_INVALID_SEQ = "no row of ours has such a number"
+_BODY_INDEX, _ERASED_INDEX, _HASH_INDEX = -4, -3, -2  # where they stand in a row
+
+SalvageProgress = Callable[[int, int], None]
+
+
+class SkippedRows(Struct, frozen=True):
+    """A range of rows that was not salvaged, and why; `changed` if it is readable and not what was written."""
+
+    first: int
+    last: int
+    why: str
+    changed: bool
+
+
+class Salvage:
+    """One pass over an old database; `skipped_ranges` is complete after `sound_entries` is exhausted."""
+
+    def __init__(self, database_path: Path, head_seq: int, report_progress: SalvageProgress) -> None:
+        """`head_seq` is the last row by the head file, 0 if unknown."""
+        self._database_path, self._head_seq, self._report_progress = database_path, head_seq, report_progress
+        self._seq = 0
+        self._previous_hash: bytes | None = chain.GENESIS_HASH
+        self.skipped_ranges: list[SkippedRows] = []
+        self.unlisted_rows = 0
+
+    def sound_entries(self) -> Iterator[StoreEntry]:
+        """Entries of all rows that this machine has written and nobody has changed since."""
+        key = keys.load_mac_key()
+        try:
+            with closing(
+                sqlite3.connect(f"{self._database_path.as_uri()}?mode=rw", uri=True, isolation_level=None)
+            ) as connection:
+                removed_ranges = _load_removed_ranges(connection)
+                for row in self._iter_rows(connection):
+                    yield from self._check_row(row, removed_ranges, key)
+        except sqlite3.DatabaseError:
+            pass  # nothing more of it can be read
+        if self._seq < self._head_seq:
+            self._skip_rows(self._seq + 1, self._head_seq, _MISSING, is_changed=False)
+
+    def _iter_rows(self, connection: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
+        """Rows in batches, and one by one where a batch cannot be read."""
+        last_seq = _find_last_seq(connection, self._head_seq)
+        after = _MIN_SEQ
+        while True:
+            try:
+                rows = connection.execute(
+                    f"{SELECT_ROWS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, _READ_BATCH_ROWS)
+                ).fetchall()
+                after = rows[-1][0] if rows else last_seq
+            except sqlite3.DatabaseError:
+                start, after = max(after, 0), min(max(after, 0) + _READ_BATCH_ROWS, last_seq)
+                rows = [row for seq in range(start + 1, after + 1) for row in _read_row(connection, seq)]
+            yield from rows
+            self._report_progress(max(after, 0), last_seq)
+            if after >= last_seq:
+                return
+
+    def _check_row(
+        self, row: tuple[Any, ...], removed_ranges: dict[int, tuple[int, bytes]], key: bytes
+    ) -> Iterator[StoreEntry]:
+        seq = row[0]
+        if seq <= self._seq:
+            self._skip_rows(seq, seq, _INVALID_SEQ, is_changed=True)
+            return
+        while self._seq + 1 in removed_ranges and removed_ranges[self._seq + 1][0] < seq:
+            self._seq, self._previous_hash = removed_ranges[self._seq + 1]
+        if seq > self._seq + 1:
+            self._skip_rows(self._seq + 1, seq - 1, _MISSING, is_changed=False)
+            self._previous_hash = None
+        problem = find_row_fault(row, self._previous_hash, key)
+        if problem is not None:
+            self._skip_rows(seq, seq, problem, is_changed=True)
+        elif self._previous_hash is None:
+            self._skip_rows(seq, seq, _UNPROVEN, is_changed=False)
+        elif not row[_ERASED_INDEX]:
+            yield decode_entry(row[_BODY_INDEX])
+        # Whatever stands there: a body that fits a marked hash with it is the one that was written.
+        self._seq, self._previous_hash = seq, row[_HASH_INDEX] if type(row[_HASH_INDEX]) is bytes else None
+
+    def _skip_rows(self, first: int, last: int, reason: str, *, is_changed: bool) -> None:
+        previous = self.skipped_ranges[-1] if self.skipped_ranges else None
+        if previous is not None and (previous.last, previous.why) == (first - 1, reason):
+            self.skipped_ranges[-1] = SkippedRows(previous.first, last, reason, is_changed)
+        elif len(self.skipped_ranges) < _MAX_SKIPPED_RANGES:
+            self.skipped_ranges.append(SkippedRows(first, last, reason, is_changed))
+        else:
+            self.unlisted_rows += last - first + 1
+
+
+def _load_removed_ranges(connection: sqlite3.Connection) -> dict[int, tuple[int, bytes]]:
+    """Ranges that retention has removed: first row → last row and its hash."""
+    public_keys = keys.load_public_keys()
+    with suppress(sqlite3.DatabaseError, TypeError, ValueError):
+        tombstones = [
+            removal for removal in tombstone.load_tombstones(connection) if tombstone.is_genuine(removal, public_keys)
+        ]
+        return {removal.first: (removal.last, removal.after) for removal in tombstones}
+    return {}
+
+
+def _find_last_seq(connection: sqlite3.Connection, head_seq: int) -> int:
+    """The last row to read; a forged row with a huge number does not make us count to there."""
+    with suppress(sqlite3.DatabaseError):
+        max_seq: int = connection.execute("SELECT coalesce(max(seq), 0) FROM events").fetchone()[0]
+        return max(head_seq, min(max_seq, head_seq + _MAX_ROWS_PAST_HEAD) if head_seq else max_seq)
+    return head_seq
+
+
+def _read_row(connection: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:
+    try:
+        return connection.execute(f"{SELECT_ROWS} WHERE seq = ?", (seq,)).fetchall()
+    except sqlite3.DatabaseError:
+        return []
+
+
+QUARANTINE_EVENT = "vendor.hookonce.set_aside"
+_WRITE_BATCH_ROWS = 256  # rows that are written together
+_LOCK_TIMEOUT_S = 2.0  # seconds for somebody who is writing
+_DATABASE_SUFFIXES = ("-wal", "", "-shm")  # in this order nobody can take the log of the old one for that of a new one
+
+QuarantineProgress = Callable[[int, int], None]
+
+
+class QuarantineResult(Struct, frozen=True, kw_only=True):
+    """Result of a quarantine: folder of the old files, rows of the old record, rows copied, ranges skipped.
+
+    `more` rows were skipped without being listed.
+    """
+
+    folder: str
+    rows: int
+    taken: int
+    left: list[SkippedRows]
+    more: int
+
+
+def find_damage(path: Path | None = None) -> str | None:
+    """What is wrong with the pages of the database; None if nothing is, or there is none."""
+    database_path = path or database.database_file()
+    if not database_path.exists():
+        return None
+    try:
+        with closing(database.connect_reader(database_path)) as connection:
+            check_result = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            connection.execute("SELECT seq, hash, count FROM head").fetchall()
+    except sqlite3.OperationalError as problem:
+        return None if _is_transient(problem) else str(problem)
+    except sqlite3.DatabaseError as problem:
+        return str(problem)
+    return None if check_result == "ok" else " ".join(str(check_result).split())
+
+
+def _is_transient(problem: sqlite3.OperationalError) -> bool:
+    """Whether the error is no damage: a lock, or a folder that cannot be written."""
+    return any(word in str(problem) for word in ("locked", "busy", "unable to open", "readonly"))
+
+
+def quarantine_database(
+    reason: str, report_progress: QuarantineProgress = lambda _done, _all: None
+) -> QuarantineResult:
+    """Move the database and its head file into a new folder, and copy every sound row into a new database."""
+    database_path = database.database_file()
+    is_damaged = find_damage() is not None
+    folder = database_path.with_name(f"aside-{times.now().replace(':', '').replace('.', '')}")
+    folder.mkdir(mode=0o700)
+    _move_files(database_path, folder)
+    last_seq = _read_last_seq(folder / "head")
+    salvage = Salvage(folder / database_path.name, last_seq, report_progress)
+    with Writer(durability="full") as writer:
+        copied_rows = _copy_entries(writer, salvage.sound_entries())
+        last_skipped_seq = max((skipped_rows.last for skipped_rows in salvage.skipped_ranges), default=0)
+        result = QuarantineResult(
+            folder=str(folder),
+            rows=max(last_seq, copied_rows, last_skipped_seq),
+            taken=copied_rows,
+            left=salvage.skipped_ranges,
+            more=salvage.unlisted_rows,
+        )
+        writer.append([build_entry(_build_record(result, reason, is_damaged=is_damaged))])
+    return result
+
+
+def _move_files(database_path: Path, folder: Path) -> None:
+    """Move all files of a database; a writer is waited for, and finds the new one afterwards."""
+    with closing(sqlite3.connect(database_path, timeout=_LOCK_TIMEOUT_S, isolation_level=None)) as connection:
+        with suppress(sqlite3.DatabaseError):
+            connection.execute("BEGIN IMMEDIATE")
+        for suffix in _DATABASE_SUFFIXES:
+            with suppress(FileNotFoundError):
+                os.rename(f"{database_path}{suffix}", folder / f"{database_path.name}{suffix}")  # noqa: PTH104
+        for file in (database_path.with_name("head"), *database_path.parent.glob("head-cut-*")):
+            with suppress(FileNotFoundError):
+                file.rename(folder / file.name)
+
+
+def _read_last_seq(head_path: Path) -> int:
+    """The last row by a head file; 0 if it cannot be read."""
+    try:
+        last_head = head_file.read_head(head_path)
+    except (ValueError, OSError):
+        return 0
+    return 0 if last_head is None else last_head.seq
+
+
+def _copy_entries(writer: Writer, entries: Iterator[StoreEntry]) -> int:
+    copied_rows, batch = 0, list[StoreEntry]()
+    for entry in entries:
+        batch.append(entry)
+        if len(batch) == _WRITE_BATCH_ROWS:
+            copied_rows += writer.append(batch)
+            batch = []
+    return copied_rows + writer.append(batch)
+
+
+def _build_record(result: QuarantineResult, reason: str, *, is_damaged: bool) -> Stored:
+    note = f"{result.taken} of {result.rows} records were taken over; the others, if any can be read, are in {result.folder}"
+    gap = Gap(where="$", capability="record", strategy="set aside", effect="observes", note=f"{note}. {reason}")
+    data = {"rows": result.rows, "taken": result.taken, "left": to_builtins(result.left), "more": result.more}
+    event = Event(
+        id=ids.new_id(),
+        schema=SCHEMA,
+        type=QUARANTINE_EVENT,
+        agent="hookonce",
+        time=times.now(),
+        time_source="received",
+        actor=Actor(type="user"),
+        data={**data, "folder": result.folder, "damaged": is_damaged},
+    )
+    return Stored(event=event, gaps=[gap], level="minimal")
+
+
+def describe_quarantine(record: Stored) -> Iterator[tuple[bool, str]]:
+    """What a quarantine did not copy, as (whether it proves tampering, message).
+
+    Where the database itself was damaged, rows may have gone with it; one that can be read and is wrong was changed.
+    """
+    data = record.event.data
+    origin = f"of the record that was put aside in {data.get('folder')}"
+    for skipped_rows in data.get("left", []):
+        rows = (
+            f"record {skipped_rows['first']}"
+            if skipped_rows["first"] == skipped_rows["last"]
+            else f"records {skipped_rows['first']} to {skipped_rows['last']}"
+        )
+        yield (
+            skipped_rows["changed"] or not data.get("damaged"),
+            f"{rows} {origin}, not taken over: {skipped_rows['why']}",
+        )
+    if data.get("more"):
+        yield True, f"{data['more']} more records {origin} were not taken over"

@@ -1,0 +1,130 @@
+"""Retention by age and size: whole days of rows are removed, oldest first, and leave tombstones. Rollups stay."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from sqlite3 import Connection
+from typing import TypeVar
+
+from hookonce.base import settings
+from hookonce.store import kernel_log
+from hookonce.store.integrity.tombstone import Tombstone, remove_rows
+from hookonce.store.writer import Writer
+
+_BYTES_PER_MEGABYTE = 1 << 20
+_BATCH_ROWS = 500  # rows in one transaction: others want to write too
+ResultT = TypeVar("ResultT")
+
+
+def has_retention_limit() -> bool:
+    """Whether the settings limit age or size."""
+    return settings.keep_days() is not None or settings.keep_megabytes() is not None
+
+
+def apply_retention(writer: Writer, now: datetime | None = None) -> list[Tombstone]:
+    """Remove what exceeds the settings; returns the tombstones."""
+    return _remove_all(writer.connection, find_expired_seq(writer.connection, now))
+
+
+def find_expired_seq(connection: Connection, now: datetime | None = None) -> int:
+    """The last row that exceeds the settings, 0 if there is none. May read every row."""
+    days, megabytes = settings.keep_days(), settings.keep_megabytes()
+    today = now or datetime.now(UTC)
+    before = None if days is None else (today - timedelta(days=days)).date().isoformat()
+    if before is not None:
+        kernel_log.remove_before(before)
+    return _find_last_seq(connection, before, megabytes, today)
+
+
+def expire_days(
+    writer: Writer, before: str | None, megabytes: int | None = None, now: datetime | None = None
+) -> list[Tombstone]:
+    """Remove whole days: those before a day (`2026-11-15`), and the oldest while the record is too large.
+
+    The day of the newest record stays, whatever its size. What is killed in between goes on the next time.
+    """
+    return _remove_all(
+        writer.connection, _find_last_seq(writer.connection, before, megabytes, now or datetime.now(UTC))
+    )
+
+
+def _find_last_seq(connection: Connection, before: str | None, megabytes: int | None, now: datetime) -> int:
+    is_due = _is_due(connection, before, megabytes)
+    return _last_expired_seq(connection, before, megabytes, now.date().isoformat()) if is_due else 0
+
+
+def _remove_all(connection: Connection, last_seq: int) -> list[Tombstone]:
+    tombstones: list[Tombstone] = []
+    while (tombstone := remove_batch(connection, last_seq)) is not None:
+        tombstones.append(tombstone)
+    return tombstones
+
+
+def remove_batch(connection: Connection, last_seq: int) -> Tombstone | None:
+    """Remove one batch of the oldest rows up to that one; None if there are none left."""
+    connection.execute("PRAGMA secure_delete = ON")  # what nobody wanted to keep is not left in free pages
+    try:
+        return _remove_in_transaction(connection, last_seq)
+    finally:
+        connection.execute("PRAGMA secure_delete = OFF")
+
+
+def _remove_in_transaction(connection: Connection, last_seq: int) -> Tombstone | None:
+    def remove() -> Tombstone | None:
+        first = connection.execute("SELECT min(seq) FROM events").fetchone()[0]
+        return (
+            None
+            if first is None or first > last_seq
+            else remove_rows(connection, min(last_seq, first + _BATCH_ROWS - 1), "retention")
+        )
+
+    return run_in_transaction(connection, remove)
+
+
+def run_in_transaction(connection: Connection, action: Callable[[], ResultT]) -> ResultT:
+    """Run an action in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = action()
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    return result
+
+
+def _is_due(connection: Connection, before: str | None, megabytes: int | None) -> bool:
+    """Called every hour: reads no more than one row."""
+    oldest = connection.execute("SELECT coalesce(received, time) FROM events ORDER BY seq LIMIT 1").fetchone()
+    if oldest is None:
+        return False
+    is_too_old = before is not None and oldest[0][:10] < before
+    return is_too_old or (megabytes is not None and database_bytes(connection) > megabytes * _BYTES_PER_MEGABYTE)
+
+
+def database_bytes(connection: Connection) -> int:
+    """Bytes of the database without free pages."""
+    pages, free, page_bytes = (
+        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+    )
+    return int((pages - free) * page_bytes)
+
+
+def _last_expired_seq(connection: Connection, before: str | None, megabytes: int | None, today: str) -> int:
+    """Rows go in the order of their arrival, and a day only as a whole.
+
+    A day in the future comes from a wrong clock; it counts as the day before it in the record.
+    """
+    days = connection.execute(
+        "SELECT substr(coalesce(received, time), 1, 10) AS day, max(seq), sum(length(body)) FROM events"
+        " GROUP BY day ORDER BY max(seq)"
+    ).fetchall()
+    bodies = sum(row[2] for row in days) or 1
+    remaining_bytes = total_bytes = database_bytes(connection)
+    last_seq, effective_day = 0, ""
+    for day, seq, body_bytes in days[:-1]:
+        effective_day = effective_day if day > today else day
+        is_too_large = megabytes is not None and remaining_bytes > megabytes * _BYTES_PER_MEGABYTE
+        if not is_too_large and (before is None or effective_day >= before):
+            break
+        last_seq, remaining_bytes = seq, remaining_bytes - total_bytes * body_bytes // bodies
+    return last_seq

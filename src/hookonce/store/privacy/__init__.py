@@ -1,0 +1,1 @@
+"""Redaction of records before they are stored, logged or sent."""

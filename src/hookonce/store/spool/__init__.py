@@ -1,0 +1,1 @@
+"""Spool: one file per call until its record is in the database."""

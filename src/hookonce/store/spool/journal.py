@@ -1,0 +1,133 @@
+"""Spool journal of the daemon: one spool file for many records, kept open and locked.
+
+What is written survives the process. When its records are committed to the store, the file is truncated.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from fcntl import LOCK_EX, flock
+from hashlib import sha256
+from pathlib import Path
+
+from hookonce.base import ids
+from hookonce.base.jsontext import dump
+from hookonce.model import Stored
+from hookonce.store.entry import StoreEntry
+from hookonce.store.spool import files
+
+_ROTATE_BYTES = 4 << 20  # bytes after which a new file begins
+_MAX_UNWRITTEN_EVENTS = 4096  # records that stand nowhere else
+_MAX_FILE_BYTES = 16 << 20  # bytes after which it does so in any case
+
+
+class SpoolJournal:
+    """A spool file of this process alone."""
+
+    def __init__(self) -> None:
+        """No file is created before the first line."""
+        self._handle: int | None = None
+        self._path: Path | None = None
+        self._lines = self._size = 0
+        self._placeholder_ids: set[str] = set()  # events of which only that they happened stands in the file
+        self._unwritten_ids: set[str] = set()  # events that stand nowhere but in our memory
+        self._needs_sync = False  # whether each line has to survive a loss of power
+        self.on_record: Callable[[StoreEntry], object] = lambda _: None  # is told what is to be kept in the store
+        self.on_forget: Callable[[str], object] = lambda _: None
+        self.on_rotate: Callable[[], object] = lambda: None  # is told that a file is left for others to take up
+
+    def append(self, record: Stored, /) -> bool:
+        """Write a record; the last one of an event counts."""
+        body = dump(record)
+        is_written = self.write_body(body)
+        if not is_written and record.event.id not in self._placeholder_ids:
+            files.count_lost_record()
+            if len(self._unwritten_ids) >= _MAX_UNWRITTEN_EVENTS:
+                return False  # it is lost: memory is not the place for days on which nothing can be written
+            self._unwritten_ids.add(record.event.id)
+        self._placeholder_ids.discard(record.event.id)
+        self.on_record(StoreEntry(record, body))  # a file that cannot be written keeps nothing out of the store
+        return is_written
+
+    def append_placeholder(self, event_id: str, body: bytes) -> bool:
+        """Write a placeholder of an event that will be completed; returns whether it was written."""
+        is_written = self.write_body(body)
+        if is_written:
+            self._placeholder_ids.add(event_id)
+        return is_written
+
+    def forget(self, event: str, /) -> None:
+        """Withdraw what was written of an event."""
+        self.write_body(dump({"forget": event}))
+        self._placeholder_ids.discard(event)
+        self.on_forget(event)
+
+    def has(self, event: str, /) -> bool:  # noqa: ARG002  as the other spool has it
+        """One process writes one after the other: what was decided was written."""
+        return True
+
+    def close(self) -> None:
+        """Close the file; an empty one is removed."""
+        if self._handle is not None:
+            if not self._size and self._path is not None:
+                self._path.unlink(missing_ok=True)
+            os.close(self._handle)
+            self._handle = None
+
+    def confirm_stored(self, event_ids: Iterable[str]) -> None:
+        """These events are in the store: those counted as lost are subtracted again."""
+        for event_id in self._unwritten_ids.intersection(event_ids) if self._unwritten_ids else ():
+            self._unwritten_ids.discard(event_id)
+            files.count_lost_record(-1)
+
+    def refresh(self) -> None:
+        """Reload the durability setting, and drop a file that was unlinked."""
+        self._needs_sync = files.is_sync_required()
+        if self._handle is not None and not os.fstat(self._handle).st_nlink:
+            os.close(self._handle)
+            self._handle = None
+
+    def truncate(self) -> None:
+        """Truncate the file: all its records are in the store. Does nothing while a placeholder is in it."""
+        if self._handle is not None and self._size and not self._placeholder_ids:
+            os.ftruncate(self._handle, 0)
+            self._lines = self._size = 0
+
+    def write_body(self, body: bytes) -> bool:
+        """Write the JSON bytes of a record; returns whether that worked."""
+        try:
+            handle = self._open_file() if self._handle is None or self._is_full() else self._handle
+            line = b"%d %s %s\n" % (self._lines + 1, sha256(body).hexdigest().encode(), body)
+            self._append_line(handle, line)
+        except OSError:
+            return False
+        return True
+
+    def _is_full(self) -> bool:
+        """Rotation waits for placeholders: what withdraws one should stand in the same file."""
+        return self._size >= (_MAX_FILE_BYTES if self._placeholder_ids else _ROTATE_BYTES)
+
+    def _open_file(self) -> int:
+        if self._handle is not None:
+            self.close()
+            self.on_rotate()
+        self.refresh()
+        files.spool_dir().mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._path = files.spool_dir() / f"{ids.new_id()}.jsonl"
+        self._handle = os.open(self._path, flags, 0o600)
+        flock(self._handle, LOCK_EX)  # nobody takes it up while we live
+        self._lines = self._size = 0
+        self._placeholder_ids.clear()
+        if self._needs_sync:
+            files.sync_file(self._handle, self._path)
+        return self._handle
+
+    def _append_line(self, handle: int, line: bytes) -> None:
+        """A whole line or nothing."""
+        byte_count = os.write(handle, line)
+        if byte_count != len(line):
+            os.ftruncate(handle, self._size)
+            raise OSError(None, "the disk is full")
+        self._lines, self._size = self._lines + 1, self._size + byte_count
+        if self._needs_sync:
+            files.sync_file(handle)

@@ -1,0 +1,146 @@
+"""Spool overlay: records of the store together with those that still lie in spool files.
+
+`overlay_records` shows them to SQL queries as a temporary view; the other functions merge both by event id.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from sqlite3 import Connection
+
+from hookonce.base import times
+from hookonce.errors import HookonceError
+from hookonce.model import Event, Stored
+from hookonce.store import database
+from hookonce.store.entry import build_entry, decode_entry, index_columns
+from hookonce.store.integrity.chain import INDEX_COLUMNS
+from hookonce.store.query import RecordFilter, find_records
+from hookonce.store.spool import files
+
+MAX_LATEST_RECORDS = 2000  # records of the store that are looked through by those who ask for the last of a kind
+_MIN_ID_PREFIX_CHARS = 8  # characters of an id that stand for all of it, where no other begins like that
+ProblemCallback = Callable[[str], None]
+
+
+def _ignore_problem(_: str) -> None:
+    """Whoever does not ask what is wrong with the store is not told."""
+
+
+def latest_records(
+    limit: int = MAX_LATEST_RECORDS, report_problem: ProblemCallback = _ignore_problem
+) -> Iterator[Stored]:
+    """The newest records of the store and all of the spool, oldest first; each event once.
+
+    Where the store cannot be read, `report_problem` is called, and only the spool is returned.
+    """
+    filters = (RecordFilter(outcome="deny", last=limit // 10), RecordFilter(last=limit))
+    store_records = _query_store(
+        lambda connection: [item for record_filter in filters for item in find_records(connection, record_filter)],
+        report_problem,
+    )
+    records_by_id = {record.event.id: record for record in (*store_records, *files.load_records())}
+    return iter(
+        sorted(records_by_id.values(), key=lambda item: (item.event.received or item.event.time, item.event.id))
+    )
+
+
+def find_record(id_prefix: str, report_problem: ProblemCallback = _ignore_problem) -> Stored | None:
+    """The record of an event by its id or a unique prefix; `report_problem` as in `latest_records`."""
+
+    def query(connection: Connection) -> list[Stored]:
+        statement = "SELECT body FROM events WHERE id >= ? AND id < ? || '\x7f' AND erased = 0 ORDER BY id LIMIT 2"
+        return [decode_entry(row[0]).record for row in connection.execute(statement, (id_prefix, id_prefix))]
+
+    records_by_id = {
+        record.event.id: record
+        for record in (*_query_store(query, report_problem), *files.load_records())
+        if record.event.id.startswith(id_prefix)
+    }
+    return records_by_id.get(id_prefix) or (
+        next(iter(records_by_id.values()))
+        if len(records_by_id) == 1 and len(id_prefix) >= _MIN_ID_PREFIX_CHARS
+        else None
+    )
+
+
+def _query_store(query: Callable[[Connection], list[Stored]], report_problem: ProblemCallback) -> list[Stored]:
+    try:
+        with closing(database.open_reader()) as connection:
+            return query(connection)
+    except (sqlite3.Error, OSError, HookonceError) as problem:
+        report_problem(f"only what still waits in the spool is looked at: {problem}")
+        return []
+
+
+_MAX_RECENT_SESSIONS = 5  # of the agent, the newest
+_SESSION_TAIL_RECORDS = 64  # records of each
+_OWN_SOURCES = frozenset({"transcript", "hookonce"})  # through which no agent comes
+
+
+def last_call_time(agent: str) -> float | None:
+    """Time of an agent's last call in seconds; None if unknown. Transcript and derived events are no calls."""
+    with closing(database.open_reader()) as connection:
+        store_times = [
+            moment for event in _last_calls(connection, agent) if (moment := _event_seconds(event)) is not None
+        ]
+    spool_events = [record.event for record in files.load_records() if record.event.agent == agent]
+    return max(
+        [*store_times, *(moment for event in spool_events if (moment := _event_seconds(event)) is not None)],
+        default=None,
+    )
+
+
+def _last_calls(connection: Connection, agent: str) -> list[Event]:
+    statement = "SELECT session FROM sessions WHERE agent = ? ORDER BY last DESC LIMIT ?"
+    calls = []
+    for (session,) in connection.execute(statement, (agent, _MAX_RECENT_SESSIONS)).fetchall():
+        tail = [
+            record.event
+            for record in find_records(
+                connection, RecordFilter(agent=agent, session=session, last=_SESSION_TAIL_RECORDS)
+            )
+        ]
+        calls += [event for event in tail[::-1] if event.derived_from is None and not _is_own_event(event)][:1]
+    return calls
+
+
+def _is_own_event(event: Event) -> bool:
+    return event.origin is not None and not _OWN_SOURCES.isdisjoint(event.origin.via)
+
+
+def _event_seconds(event: Event) -> float | None:
+    return times.to_seconds(event.received or event.time)
+
+
+_CREATE_OVERLAY_TABLE = "CREATE TEMP TABLE unkept AS SELECT * FROM main.events WHERE FALSE"
+_CREATE_OVERLAY_VIEW = "CREATE TEMP VIEW events AS SELECT * FROM main.events UNION ALL SELECT * FROM temp.unkept"
+_EVENT_COLUMNS = ("seq", *INDEX_COLUMNS, "body", "erased", "hash", "mac")
+_INSERT_OVERLAY_ROW = (
+    f"INSERT INTO temp.unkept ({', '.join(_EVENT_COLUMNS)}) VALUES ({', '.join('?' * len(_EVENT_COLUMNS))})"  # noqa: S608  our words
+)
+
+
+def overlay_records(connection: Connection, records: Iterable[Stored]) -> int:
+    """Let queries on this connection see these records too, after all rows; returns how many are new.
+
+    The database is not changed: the connection is read-only. Rollups do not include them.
+    """
+    exists_statement = "SELECT 1 FROM main.events WHERE id = ?"
+    new_records = [
+        record for record in records if connection.execute(exists_statement, (record.event.id,)).fetchone() is None
+    ]
+    if not new_records:
+        return 0
+    last_seq = connection.execute("SELECT coalesce(max(seq), 0) FROM main.events").fetchone()[0]
+    connection.execute("PRAGMA query_only = OFF")
+    try:
+        connection.execute(_CREATE_OVERLAY_TABLE)
+        for seq, record in enumerate(new_records, last_seq + 1):
+            connection.execute(
+                _INSERT_OVERLAY_ROW,
+                (seq, *index_columns(record)[: len(INDEX_COLUMNS)], build_entry(record).body, 0, b"", b""),
+            )
+        connection.execute(_CREATE_OVERLAY_VIEW)
+    finally:
+        connection.execute("PRAGMA query_only = ON")
+    return len(new_records)

@@ -1,0 +1,1 @@
+"""Token usage and its price."""

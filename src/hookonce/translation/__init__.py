@@ -1,0 +1,1 @@
+"""Translation of payload and event streams between formats."""

@@ -1,0 +1,258 @@
+"""Translation of event streams between formats, line by line: parse, redact, write. A bad line stops nothing."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
+from hookonce import agents, formats
+from hookonce.agents import decode, encode
+from hookonce.base.ids import StreamIds
+from hookonce.base.json_stream import TOO_DEEP, StreamLine, duplicate_keys, parse_json
+from hookonce.base.jsontext import dump, load
+from hookonce.base.times import now
+from hookonce.dispatch.identification import foreign_home, identify
+from hookonce.errors import HookonceError, UnknownName
+from hookonce.formats._shared.rest import same_event
+from hookonce.model import Actor, Agent, Event, Format, Gap, Object, Origin, Record, User
+from hookonce.sessions.stream_context import StreamContext
+from hookonce.store.integrity.signature import sign_document
+from hookonce.store.privacy.redact import Level, redact
+
+_MAX_PARENTS = 16
+_MAX_NOTE_KINDS = 200
+LineOutput = TypeVar("LineOutput")
+
+
+class TranslationPlan(Struct, frozen=True, kw_only=True):
+    """What to translate into what. No source means that each line is identified by itself.
+
+    `profile` is one of the source's `readers`, `variant` one of the target's `variants`; `received` is a time, or
+    `now` for the moment at which each line is read. `signs` says that each document is signed.
+    """
+
+    target: Format
+    variant: str = ""
+    source: Agent | Format | None = None
+    profile: str = ""
+    event: str | None = None
+    level: Level = "minimal"
+    user: str | None = None
+    received: str | None = None
+    strict: bool = False
+    signs: bool = False
+
+
+class LineFault(Struct, frozen=True, kw_only=True):
+    """A line that could not be translated."""
+
+    line: int
+    message: str
+
+
+class Translation:
+    """One stream being translated: ids already used, parents for fan-out, and counts."""
+
+    def __init__(self, plan: TranslationPlan) -> None:
+        self.plan = plan
+        self.read_count = 0
+        self.written_count = 0
+        self.merged_count = 0
+        self.unwritten_types: Counter[str] = Counter()
+        self.notes: Counter[str] = Counter()
+        self._ids = StreamIds()
+        self._context = StreamContext()
+        self._parents: dict[str, Record] = {}
+        self._write = plan.target.variants[plan.variant] if plan.variant else plan.target.write
+        self.withheld_count = 0
+        if plan.user is not None and "user" in plan.target.lacks:
+            self.notes[f"{plan.target.title} has no place for a user"] += 1
+
+    def translate_lines(self, lines: Iterable[StreamLine]) -> Iterator[list[Object] | LineFault]:
+        """The documents of each line, or why there are none."""
+        return _translate_each(lines, self.translate_line)
+
+    def json_lines(self, lines: Iterable[StreamLine]) -> Iterator[bytes | LineFault]:
+        """The documents of each line as JSON lines."""
+        return _translate_each(lines, self._json_line)
+
+    def _json_line(self, line: StreamLine) -> bytes:
+        before = self.written_count
+        try:
+            return b"".join(dump(self._sign_document(document)) + b"\n" for document in self.translate_line(line))
+        except RecursionError:
+            self.written_count = before
+            raise
+
+    def _sign_document(self, document: Object) -> Object:
+        """The document as somebody else will read it, with a signature of that; or as it is, if none was asked for."""
+        return sign_document(self.plan.target.name, load(dump(document).decode())) if self.plan.signs else document
+
+    def translate_line(self, line: StreamLine) -> list[Object]:
+        """Translate one line into its documents."""
+        if line.fault is not None:
+            raise HookonceError(line.fault)
+        document = parse_json(line.raw)
+        if self.plan.strict and (duplicates := duplicate_keys(line.raw)):
+            raise HookonceError(f"duplicate key {duplicates[0]!r}")
+        self.read_count += 1
+        source = self.plan.source or _identify_source(document)
+        received = now() if self.plan.received == "now" else self.plan.received
+        if isinstance(source, Agent):
+            event_id = self._ids.next(source.name, line.raw)
+            event_name = self.plan.event or _event_by_shape(source, document)
+            event = decode(source, document, event_name, id=event_id, received=received)
+            if (home := foreign_home(source, document)) is not None:
+                _count_bounded(self.notes, f"read as {source.title}, though the transcript lies in {home}")
+            return self._write_documents(Record(event=self._context.complete(event)))
+        if type(document) is not dict:
+            raise HookonceError("expected a JSON object")
+        if reader := source.readers.get(self.plan.profile):
+            event_id = self._ids.next(source.name, line.raw)
+            return self._write_documents(reader(document, event_id, received))
+        return self._from_format(source, document)
+
+    def _from_format(self, source: Format, document: Object) -> list[Object]:
+        if source.read is None:
+            raise UnknownName(f"{source.title} can be written but not read")
+        record = source.read(document)
+        if self._is_fan_out(source, record.event, document):
+            self.merged_count += 1
+            return []
+        self._remember(record)
+        if source.name != self.plan.target.name:
+            record = _carry_native(record, document, source, self.plan.target)
+        return self._write_documents(record)
+
+    def _is_fan_out(self, source: Format, event: Event, document: Object) -> bool:
+        """Whether the line only repeats what a line before it produces anew."""
+        parent = self._parents.get(event.derived_from or "")
+        return parent is not None and document in to_builtins(source.write(parent))[1:]
+
+    def _remember(self, record: Record) -> None:
+        self._parents[record.event.id] = record
+        while len(self._parents) > _MAX_PARENTS:
+            del self._parents[next(iter(self._parents))]
+
+    def _write_documents(self, record: Record) -> list[Object]:
+        plan = self.plan
+        for gap in record.gaps:
+            if gap.note is not None:
+                _count_bounded(self.notes, gap.note)
+        output_record: Record = record
+        if plan.level != "full":
+            output_record = redact(record, plan.level, native=plan.target.name == "canonical")
+            self.withheld_count += record.event.native is not None
+        if plan.user is not None:
+            output_record = replace(output_record, event=replace(output_record.event, user=User(id=plan.user)))
+        documents = self._write(output_record)
+        if not documents:
+            _count_bounded(self.unwritten_types, record.event.type)
+        elif output_record.event.origin is not None and (native := _restore_native(output_record, plan)) is not None:
+            documents[0] = native
+        self.written_count += len(documents)
+        return documents
+
+
+def translate(
+    payload: Object, source: str, to: str, *, event: str | None = None, privacy: Level = "minimal"
+) -> list[Object]:
+    """Translate one payload or event into documents, as plain JSON objects; `source` and `to` are names."""
+    origin = formats.load(source) if source in formats.FORMATS else agents.load(source)
+    target = formats.load(to) if to in formats.FORMATS else payload_format(agents.load(to))
+    translation = Translation(TranslationPlan(source=origin, target=target, event=event, level=privacy))
+    return [load(dump(document).decode()) for document in translation.translate_line(StreamLine(1, dump(payload)))]
+
+
+def payload_format(agent: Agent) -> Format:
+    """A format that writes an agent's own payloads: what its hooks would get."""
+
+    def write(record: Record) -> list[Object]:
+        try:
+            return [encode(agent, record.event)]
+        except UnknownName:
+            return []
+
+    everything = frozenset({"decision", "risk", "runs", "user"})
+    title = f"{agent.title} payloads"
+    return Format(
+        name=agent.name,
+        title=title,
+        versions=(),
+        mime="application/json",
+        write=write,
+        is_mine=_is_never_mine,
+        lacks=everything,
+    )
+
+
+def _is_never_mine(_: Object) -> bool:
+    return False
+
+
+def _count_bounded(counter: Counter[str], kind: str) -> None:
+    """Count, but not ever more kinds: a stream may be endless."""
+    counter[kind if kind in counter or len(counter) < _MAX_NOTE_KINDS else "others"] += 1
+
+
+def _translate_each(
+    lines: Iterable[StreamLine], make: Callable[[StreamLine], LineOutput]
+) -> Iterator[LineOutput | LineFault]:
+    for line in lines:
+        try:
+            yield make(line)
+        except RecursionError:
+            yield LineFault(line=line.number, message=TOO_DEEP)
+        except HookonceError as problem:
+            yield LineFault(line=line.number, message=str(problem))
+
+
+def _identify_source(document: Any) -> Agent | Format:
+    identity = identify(document)
+    if identity.kind == "agent" and identity.name:
+        return agents.load(identity.name)
+    if identity.kind == "format" and identity.name:
+        return formats.load(identity.name)
+    if type(document) is not dict:
+        raise HookonceError(identity.evidence[0])
+    hint = f"it may be {', '.join(identity.candidates)}; " if identity.candidates else ""
+    raise HookonceError(f"cannot tell whose payload this is; {hint}say so with --from")
+
+
+def _event_by_shape(agent: Agent, document: Any) -> str | None:
+    """Only for agents whose payloads do not name their event."""
+    return agent.recognise(document) if agent.recognise is not None and type(document) is dict else None
+
+
+def _carry_native(record: Record, document: Object, source: Format, target: Format) -> Record:
+    """What the target has no trusted place for stays in the native document, which then travels whole."""
+    actor = record.event.actor
+    person = record.event.user or (actor is not None and (actor.id or actor.name))
+    values = {"decision": record.decision, "risk": record.risk, "runs": record.runs, "user": person}
+    if not any(values[name] for name in target.lacks & values.keys()):
+        return record
+    event = replace(record.event, native=document, origin=Origin(format=source.name))
+    gaps = [Gap(where=f"$.{name}", strategy="carried") for name in sorted(target.lacks) if values.get(name)]
+    return replace(record, event=event, gaps=record.gaps + gaps)
+
+
+def _restore_native(record: Record, plan: TranslationPlan) -> Object | None:
+    """The document that the event was first read from, if it is of the target's format and still says the same."""
+    event, target = record.event, plan.target
+    origin, native = event.origin, event.native
+    if plan.variant or origin is None or origin.format != target.name or target.read is None:
+        return None
+    if type(native) is not dict:
+        return None
+    try:
+        first = target.read(native)
+    except HookonceError:
+        return None
+    user, actor = event.user or first.event.user, first.event.actor
+    if actor is not None and event.actor in {None, Actor(type=actor.type)}:  # not everybody may name them
+        event = replace(event, actor=actor)
+    is_same = same_event(replace(event, user=user), first.event)
+    pairs = ((record.decision, first.decision), (record.risk, first.risk), (record.runs, first.runs))
+    return native if is_same and all(not current or current == original for current, original in pairs) else None

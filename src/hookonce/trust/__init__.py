@@ -1,0 +1,1 @@
+"""Consent to a project's hooks: content pins, approvals."""

@@ -1,0 +1,100 @@
+"""One-call approvals: a question that an agent could not ask, answered later by a person for that one action."""
+
+from hashlib import sha256
+from json import dumps
+from pathlib import Path
+from secrets import choice
+from time import time
+
+from msgspec import DecodeError, Struct
+from msgspec.json import decode, encode
+
+from hookonce.base.runtime_dir import runtime_file, write_atomic
+from hookonce.model import Event
+from hookonce.secrets.detect import mask_secrets, truncate_text
+
+_LIFETIME_S = 600  # seconds
+_CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that looks like something else
+_CODE_LENGTH = 6
+_MAX_TEXT_CHARS = 4000  # characters of an action that a person is shown
+
+
+class ApprovalQuestion(Struct, frozen=True):
+    """A question that waits for an answer: the action's digest, the call, its time, and a text for people."""
+
+    action: str
+    call: str
+    time: float
+    text: str = ""
+
+
+def action_digest(event: Event) -> str:
+    """Digest of an action: the same tool and input, by the same agent, in the same directory and session."""
+    tool = event.tool
+    subject = [tool.name, tool.input] if tool is not None else [event.prompt]
+    content = dumps([event.agent, event.session, event.cwd, event.type, *subject], sort_keys=True, default=str)
+    return sha256(content.encode()).hexdigest()
+
+
+def leave_question(event: Event) -> None:
+    """Write a question under a random code; the code is shown to people only."""
+    code = "".join(choice(_CODE_ALPHABET) for _ in range(_CODE_LENGTH))
+    write_atomic(
+        runtime_file("questions", code),
+        encode(ApprovalQuestion(action_digest(event), event.id, time(), _question_text(event))),
+    )
+
+
+def _question_text(event: Event) -> str:
+    """The action without secrets, as a person reads it before approving."""
+    tool = event.tool
+    input_text = dumps(event.prompt if tool is None else tool.input, ensure_ascii=False, default=str)
+    description = f"{tool.name if tool is not None else 'the prompt'} {input_text}".encode(
+        errors="backslashreplace"
+    ).decode()
+    omission = (
+        f" … and {len(description) - _MAX_TEXT_CHARS} characters more" if len(description) > _MAX_TEXT_CHARS else ""
+    )
+    return mask_secrets(
+        f"{event.agent}, in {event.cwd or 'an unknown directory'}: {truncate_text(description, _MAX_TEXT_CHARS)}{omission}"
+    )[0]
+
+
+def find_code(call: str) -> str | None:
+    """The code of the question that a call has left."""
+    names = [path.name for path in runtime_file("questions", "x").parent.iterdir()]
+    return next((name for name in names if (entry := load_question(name)) is not None and entry.call == call), None)
+
+
+def load_question(code: str) -> ApprovalQuestion | None:
+    """The question of a code, if it is not older than ten minutes."""
+    try:
+        entry = decode(_question_file(code).read_bytes(), type=ApprovalQuestion)
+    except (OSError, DecodeError):
+        return None
+    return entry if 0 <= time() - entry.time < _LIFETIME_S else None
+
+
+def _question_file(code: str) -> Path:
+    return runtime_file("questions", "".join(letter for letter in code.upper() if letter in _CODE_ALPHABET) or "x")
+
+
+def approve(code: str) -> bool:
+    """Approve the action of a question for one call within ten minutes; whether there was such a question."""
+    entry = load_question(code)
+    if entry is None:
+        return False
+    _question_file(code).unlink(missing_ok=True)
+    write_atomic(runtime_file("approved", entry.action), encode(time()))
+    return True
+
+
+def consume_approval(event: Event) -> bool:
+    """Take the approval of this action, if a person gave one; it counts once, because one process removes the file."""
+    path = runtime_file("approved", action_digest(event))
+    try:
+        approval_time = decode(path.read_bytes(), type=float)
+        path.unlink()
+    except (OSError, DecodeError):
+        return False
+    return 0 <= time() - approval_time < _LIFETIME_S

@@ -1,0 +1,208 @@
+"""Consent of a person to hooks: pins of a project's hooks, and digests of vouched foreign hooks."""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from hashlib import sha256
+from os.path import isfile
+from pathlib import Path
+from shlex import split
+
+from msgspec import DecodeError, Struct
+from msgspec.json import decode, encode
+
+from hookonce.base import paths, settings
+from hookonce.base.files import read_file, replace_file
+from hookonce.base.jsontext import dump
+from hookonce.base.regular_files import read_regular_file
+from hookonce.base.terminal_text import escape_unprintable
+from hookonce.configure.entries import call_target, is_own_entry
+from hookonce.configure.status import describe_handler
+from hookonce.diagnose.checks import handlers
+from hookonce.dispatch.select import load_source
+from hookonce.errors import HookonceError
+from hookonce.manifest.degrade import capabilities_of
+from hookonce.manifest.discover import PROJECT_FOLDER, ManifestSource, find_sources
+from hookonce.manifest.load import OPENHOOK_VERSIONS
+from hookonce.manifest.policy import POLICY_FILE as POLICY
+from hookonce.model import Agent, Hook, Manifest
+from hookonce.trust.pin_store import Pin, PinMismatch, add_pins, load_pins, verify_by_pins
+from hookonce.trust.pins import ProjectPaths, build_pin, looks_like_file, platform_command
+
+_WORD_SEPARATORS = re.compile(r"[^\w./@+-]+")
+_MAX_SCRIPT_BYTES = 1 << 20  # bytes of a script that are looked at for the names of others
+_SCANNER_TIMEOUT_S = 120  # seconds for a scanner
+_MAX_OUTPUT_CHARS = 2000  # characters of what it says
+
+
+class TrustProposal(Struct, frozen=True, kw_only=True):
+    """A file of hooks as it is now, what a person reads of it, and whether they have agreed to it before.
+
+    Without a pin there is nothing to agree to: the text says what is wrong.
+    """
+
+    path: Path
+    pin: Pin | None
+    text: str
+    is_current: bool
+
+
+def list_proposals(project: Path) -> list[TrustProposal]:
+    """List a proposal for every file of hooks of a project."""
+    return [_build_proposal(project, source) for source in find_sources(project) if source.scope == "project"]
+
+
+def _build_proposal(project: Path, source: ManifestSource) -> TrustProposal:
+    try:
+        manifest = load_source(source)
+    except HookonceError as problem:
+        return TrustProposal(path=source.path, pin=None, text=str(problem), is_current=False)
+    pin = build_pin(project, source.data, manifest)
+    lines = [f"{source.path} ({pin.manifest[:12]})", *_project_warnings(project, manifest)]
+    lines += [line for hook in manifest.hooks for line in _describe_hook(hook, project)]
+    lines += [f"file {name} ({value[:12]})" for name, value in pin.files.items()]
+    lines += [f"not pinned: {word} ({reason})" for word, reason in pin.loose.items()]
+    lines += [line for name in pin.files for line in _unpinned_scripts(project, name, pin)]
+    value = is_trusted(project, source, manifest)
+    return TrustProposal(
+        path=source.path, pin=pin, text="\n  ".join(escape_unprintable(line) for line in lines), is_current=value
+    )
+
+
+def _unpinned_scripts(project: Path, name: str, pin: Pin) -> Iterator[str]:
+    """Scripts that a pinned file names and that are not pinned: nobody notices when they change."""
+    try:
+        text = read_regular_file(project / name, _MAX_SCRIPT_BYTES).decode(errors="replace")
+    except OSError:
+        return
+    bases = (ProjectPaths(project), ProjectPaths(project, str(Path(name).parent)))
+    file_names = {
+        base.relative_path(word) for base in bases for word in _WORD_SEPARATORS.split(text) if looks_like_file(word)
+    }
+    for inner in sorted(other for other in file_names if other is not None and other not in pin.files):
+        if isfile(project / inner):  # noqa: PTH113  answers no where that of pathlib raises
+            yield f"warning: {name} names {inner}, which is not pinned; list it under files"
+
+
+def is_trusted(project: Path, source: ManifestSource, manifest: Manifest) -> bool:
+    """Whether all hooks of a file would run as they are."""
+    agreed_pins = load_pins(project, source.data)
+    try:
+        return bool(agreed_pins) and all(verify_by_pins(project, hook, agreed_pins) for hook in manifest.hooks)
+    except PinMismatch:
+        return False
+
+
+def _project_warnings(project: Path, manifest: Manifest) -> Iterator[str]:
+    spec = manifest.spec
+    if spec.startswith("openhook/") and spec.removeprefix("openhook/") not in OPENHOOK_VERSIONS:
+        yield f"warning: version {spec.removeprefix('openhook/')} of OpenHook is not known; read as {OPENHOOK_VERSIONS[0]}"
+    if (project / PROJECT_FOLDER / POLICY).exists():
+        yield f"warning: {PROJECT_FOLDER}/{POLICY} may keep some of these hooks from running; no other hook is its concern"
+
+
+def _describe_hook(hook: Hook, project: Path) -> Iterator[str]:
+    handler, needs = hook.handler, ", ".join(sorted(capabilities_of(hook)))
+    power = "may refuse" if hook.blocking else "looks on"
+    power += ", refuses when it fails" if hook.on_failure == "closed" else ""
+    action = platform_command(handler) or describe_handler(handler)
+    yield f"{hook.name or 'a hook'} on {hook.event}, {power}{f', needs {needs}' if needs else ''}: {action}"
+    yield from (f"  sets {name}={value}" for name, value in handler.env.items())
+    if handler.cwd is not None:
+        yield f"  runs in {handler.cwd}"
+    if handler.url is not None:
+        yield f"  calls {handler.url}"
+    for name in sorted({*handler.allowed_env, *_env_variables(handler.headers)}):
+        yield f"  warning: sends your environment variable {name} to {handler.url}"
+    if handler.type in {"prompt", "agent"}:
+        yield "  warning: asks a language model, which costs money and is told the event"
+    if hook.blocking and handler.type == "command" and "/" not in action.split(maxsplit=1)[0]:
+        yield "  warning: it may refuse, and is no script that can be read and hashed by itself"
+    yield from (f"  warning: {reason}" for _, reason in handlers.code_obstacles(handler, project, "project"))
+
+
+_ENV_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+
+
+def _env_variables(headers: dict[str, str]) -> set[str]:
+    return {match[1] or match[2] for text in headers.values() for match in _ENV_VARIABLE.finditer(text)}
+
+
+def run_scanners(project: Path, proposal_list: list[TrustProposal]) -> list[str]:
+    """What the configured scanners say of the files that are to be trusted; silence is consent."""
+    names = dict.fromkeys(
+        str(path)
+        for proposal in proposal_list
+        if proposal.pin
+        for path in (proposal.path, *(project / name for name in proposal.pin.files))
+    )
+    return [line for command in settings.scanners() for line in _run_scanner(command, list(names), project)]
+
+
+def _run_scanner(command: str, names: list[str], project: Path) -> list[str]:
+    try:
+        process = subprocess.run(  # noqa: S603  the user's own configuration names it
+            [*shlex.split(command), *names], cwd=project, capture_output=True, timeout=_SCANNER_TIMEOUT_S, check=False
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as problem:
+        raise HookonceError(f"the scanner {command!r} cannot be asked: {problem}") from None
+    if process.returncode == 0:
+        return []
+    lines = (process.stdout + process.stderr).decode(errors="replace")[:_MAX_OUTPUT_CHARS].splitlines() or ["nothing"]
+    return [f"warning: the scanner {escape_unprintable(command)} says: {escape_unprintable(line)}" for line in lines]
+
+
+def unpinned_words(proposal_list: list[TrustProposal]) -> list[str]:
+    """The words that cannot be pinned, and need a consent of their own."""
+    return sorted(
+        {escape_unprintable(word) for proposal in proposal_list if proposal.pin for word in proposal.pin.loose}
+    )
+
+
+def trust_proposals(project: Path, proposal_list: list[TrustProposal]) -> None:
+    """Pin what a person has agreed to: all of it, or nothing."""
+    try:
+        add_pins(project, [proposal.pin for proposal in proposal_list if proposal.pin])
+    except OSError as problem:
+        raise HookonceError(f"nothing was trusted: {problem.strerror or problem}") from None
+
+
+def hook_digest(agent: Agent, hook: Hook) -> str:
+    """A digest of what a hook runs: its entry, and the content of every file that the command names."""
+    hasher = sha256(dump([agent.name, hook.event, hook.handler]))
+    for word in _split_words(hook.handler.command or ""):
+        file = Path(word).expanduser()
+        try:
+            hasher.update(file.read_bytes() if file.is_absolute() and file.is_file() else b"")
+        except OSError:
+            hasher.update(b"not ours to read")
+    return hasher.hexdigest()[:16]
+
+
+def _split_words(command: str) -> list[str]:
+    try:
+        return split(command)
+    except ValueError:
+        return []
+
+
+def is_vouched(agent: Agent, hook: Hook, client: str) -> bool:
+    """Whether a person has looked at this hook as it is now, or it is our own entry."""
+    return is_own_entry(call_target(hook.handler), client) or hook_digest(agent, hook) in _load_digests()
+
+
+def vouch(digests: list[str]) -> None:
+    """Record that a person vouches for these digests."""
+    replace_file(_vouch_file(), encode(sorted({*_load_digests(), *digests})), mode=0o600)
+
+
+def _vouch_file() -> Path:
+    return paths.data_dir() / "vouched.json"
+
+
+def _load_digests() -> list[str]:
+    try:
+        return decode(read_file(_vouch_file()) or b"[]", type=list[str])
+    except DecodeError:
+        return []

@@ -1,0 +1,343 @@
+"""Content pins of a project's hooks: the files and programs that a command references, pinned by digest and copied.
+
+What a person has seen is kept as a read-only copy, and that copy is what runs. A file that says something else
+than its pin is not trusted, whatever it is called and wherever a link leads. What is known only when a hook runs
+cannot be pinned, and is told (`loose`).
+"""
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Container, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.json import encode
+from msgspec.structs import replace
+
+from hookonce.base import paths
+from hookonce.base.regular_files import read_regular_file
+from hookonce.model import Handler, Hook, Manifest
+from hookonce.trust.pin_store import Pin, PinMismatch, content_digest
+from hookonce.trust.shell_words import ShellWord, UnclearCommand, is_builtin, split_words
+
+HOOK_DIR_VARIABLE = "HOOKONCE_HOOK_DIR"  # the one variable whose value is certain: the project
+_PLATFORM_KEYS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
+_UNKNOWN_PREFIX = re.compile(r"(?:\$\w+|\$\{[^}]*\}|(?<=[)`]))/+")  # what comes before may be the project itself
+_SEPARATORS = re.compile(r"[\s'\"`=:,;|&<>(){}$@]+")
+_EVALUATION = re.compile(r"[$`]")  # what some variables are searched for when a shell uses them, such as PS4
+_OPTION = re.compile(r"(-[A-Za-z]|[-\w.+]+=)(.+)", re.DOTALL)
+_FILE_LIKE_NAME = re.compile(r".*\.(?:[cm]?[jt]s|sh|bash|py|rb|pl|php|lua|jsonc?|ya?ml|toml|cfg|ini|conf|txt)")
+
+
+class FileReference(Struct, frozen=True, kw_only=True):
+    """A word that a copy may replace: its position, and the files it may name, each after a prefix that stays."""
+
+    start: int
+    end: int
+    choices: list[tuple[str, str]]
+    is_assignment: bool = False
+    is_program: bool = False
+
+
+class ProgramReference(Struct, frozen=True, kw_only=True):
+    """A program that is looked for on the path: its place, and its name."""
+
+    start: int
+    end: int
+    name: str
+
+
+class HookReferences(Struct, frozen=True, kw_only=True):
+    """Everything that a hook references, by its words: whether there are such files is another question.
+
+    `mentions` are paths inside of texts, where no copy can stand for them, and `loose` is what no digest covers;
+    both say where or why.
+    """
+
+    command: str
+    files: list[FileReference]
+    programs: list[ProgramReference]
+    mentions: dict[str, str]
+    loose: dict[str, str]
+
+
+def platform_command(handler: Handler) -> str | None:
+    """The command that runs on this system."""
+    return handler.platform.get(_PLATFORM_KEYS.get(sys.platform, "")) or handler.command
+
+
+def find_references(project: Path, hook: Hook) -> HookReferences:
+    """What a hook names, seen from its project."""
+    handler, command = hook.handler, platform_command(hook.handler) or ""
+    references = HookReferences(command=command, files=[], programs=[], mentions={}, loose={})
+    project_paths = ProjectPaths(project, handler.cwd)
+    try:
+        command_words = split_words(command, {HOOK_DIR_VARIABLE: str(project)})
+    except UnclearCommand as problem:
+        references.loose[command] = f"it has {problem}"
+        _add_mentions(references, project_paths, command, "named in it")
+        command_words = []
+    changes_directory = any(word.role == "program" and word.text == "cd" for word in command_words)
+    for index, word in enumerate(command_words):
+        # The script that a command begins with is looked for where the hook lies, all else where it runs.
+        script = index == 0 and word.role == "program"
+        _add_word(
+            references, ProjectPaths(project) if script else project_paths, word, changes_directory=changes_directory
+        )
+    for name, value in handler.env.items():
+        _add_mentions(references, project_paths, value, f"named by the variable {name}")
+    return references
+
+
+class ProjectPaths:
+    """Paths of a project, by their letters: what relative paths are relative to, and what lies inside."""
+
+    def __init__(self, project: Path, cwd: str | None = None) -> None:
+        self._roots = dict.fromkeys((os.path.normpath(project), os.path.realpath(project)))
+        self._base = project / (cwd or ".")
+
+    def relative_path(self, text: str) -> str | None:
+        """A text as a path in the project; None if it leads elsewhere."""
+        if not text or "\0" in text:
+            return None
+        path = os.path.normpath(self._base / text)
+        for root in self._roots:
+            if path == root or path.startswith(root.rstrip("/") + "/"):
+                return os.path.relpath(path, root)
+        return None
+
+
+def _add_word(
+    references: HookReferences, project_paths: ProjectPaths, word: ShellWord, *, changes_directory: bool
+) -> None:
+    if (word.role == "output" and word.plain) or (word.role == "program" and is_builtin(word.text)):
+        return
+    if word.role == "code" or (word.role == "assignment" and _EVALUATION.search(word.text)):
+        references.loose[word.text] = "code"
+        _add_mentions(references, project_paths, word.text, "named in code")
+    elif not word.plain:
+        if word.text not in {"{}", ""}:
+            references.loose[word.text] = "known only when it runs"
+            _add_mentions(references, project_paths, word.text, "named in it")
+    elif word.role == "program" and "/" not in word.text:
+        references.programs.append(ProgramReference(start=word.start, end=word.end, name=word.text))
+    elif changes_directory and not word.text.startswith("/"):
+        _add_mentions(references, project_paths, word.text, "the command goes to another directory")
+    else:
+        _add_file_reference(references, project_paths, word)
+
+
+def _add_file_reference(references: HookReferences, project_paths: ProjectPaths, word: ShellWord) -> None:
+    """A word that means what it says: a copy may stand for all of it, or for what follows an option's name."""
+    option = _OPTION.fullmatch(word.text)
+    parts = [] if word.role == "assignment" else [("", word.text)]
+    parts += [(option[1], option[2])] if option else []
+    choices = [(prefix, name) for prefix, text in parts if (name := project_paths.relative_path(text)) is not None]
+    reference = FileReference(
+        start=word.start,
+        end=word.end,
+        choices=choices,
+        is_assignment=word.role == "assignment",
+        is_program=word.role == "program",
+    )
+    references.files.append(reference)
+    _add_mentions(references, project_paths, word.text, "named within a word", {name for _, name in choices})
+    for _, text in parts:
+        if project_paths.relative_path(text) is None and (reference.is_program or _is_outside_file(text)):
+            references.loose[text] = "outside of the project"
+
+
+def _is_outside_file(text: str) -> bool:
+    elsewhere = text.startswith("/") and not text.startswith(("/dev/", "/proc/"))
+    return elsewhere and os.path.isfile(text)  # noqa: PTH113  answers no where that of pathlib raises
+
+
+def _add_mentions(
+    references: HookReferences,
+    project_paths: ProjectPaths,
+    text: str,
+    where: str,
+    skip_names: Container[str] = frozenset(),
+) -> None:
+    """The text itself, and the parts of it that may be paths."""
+    for piece in dict.fromkeys((text, *_SEPARATORS.split(_UNKNOWN_PREFIX.sub(" ", text)))):
+        name = project_paths.relative_path(piece)
+        if name is not None and name not in skip_names:
+            references.mentions.setdefault(name, where)
+
+
+def looks_like_file(name: str) -> bool:
+    """Whether a word that names nothing yet looks as if it were to name a file."""
+    return _FILE_LIKE_NAME.fullmatch(name) is not None
+
+
+_MAX_PINNED_BYTES = 1 << 24  # bytes of a file that is hashed at every call
+_READ_ONLY_MODE = 0o555
+
+
+def build_pin(project: Path, data: bytes, manifest: Manifest) -> Pin:
+    """What a person would agree to, as things stand."""
+    pin = Pin(manifest=content_digest(data))
+    for hook in manifest.hooks:
+        references = find_references(project, hook)
+        pin.loose.update(references.loose)
+        for reference in references.files:
+            _pin_file_reference(project, reference, pin)
+        for name, where in references.mentions.items():
+            _pin_mention(project, name, where, pin)
+        for program in references.programs:
+            path = shutil.which(program.name)
+            pin.loose[program.name] = path or "not found"
+            pin.programs.update({program.name: os.path.abspath(path)} if path else {})  # noqa: PTH100  links stay
+        for text, inner in _listed_files(project, hook):
+            _pin_listed_file(project, text, inner, pin)
+    return pin
+
+
+def _pin_file_reference(project: Path, reference: FileReference, pin: Pin) -> None:
+    """A word names the first file that is there; what is there and no file, or should be there, is told."""
+    for _, name in reference.choices:
+        if (file_digest := _digest_of(project, name)) is not None:
+            pin.files[name] = file_digest
+            return
+    for _, name in reference.choices:
+        if (why := _explain_unpinned(project, name, is_expected=reference.is_program)) is not None:
+            pin.loose[name] = why
+
+
+def _pin_mention(project: Path, name: str, where: str, pin: Pin) -> None:
+    """What is only mentioned is watched, but read where it lies, and therefore told too."""
+    file_digest = _digest_of(project, name)
+    if file_digest is not None:
+        pin.files[name] = file_digest
+        pin.loose[name] = where
+    elif (why := _explain_unpinned(project, name)) is not None:
+        pin.loose[name] = f"{why}, {where}"
+
+
+def _listed_files(project: Path, hook: Hook) -> list[tuple[str, str | None]]:
+    """The files that a hook lists beyond those in its command, and that of its function, from the project's root."""
+    project_paths = ProjectPaths(project)
+    own = [hook.handler.file] if hook.handler.file is not None else []
+    return [(text, project_paths.relative_path(text)) for text in (*own, *hook.files)]
+
+
+def _pin_listed_file(project: Path, text: str, name: str | None, pin: Pin) -> None:
+    file_digest = _digest_of(project, name) if name is not None else None
+    if name is None or file_digest is None:
+        pin.loose[name or text] = "named, but no file of the project"
+    else:
+        pin.files[name] = file_digest
+
+
+def _explain_unpinned(project: Path, name: str, *, is_expected: bool = False) -> str | None:
+    """Why something that is named cannot be pinned; None if it is nothing but a word."""
+    if os.path.isdir(project / name):  # noqa: PTH112  answers no where that of pathlib raises
+        return "a directory"
+    if os.path.lexists(project / name):
+        return "no ordinary file of the project"
+    return "not there" if is_expected or looks_like_file(name) else None
+
+
+def _digest_of(project: Path, name: str) -> str | None:
+    """The digest of an ordinary file of the project; a link that leads out of it is none."""
+    try:
+        real = os.path.realpath(project / name, strict=True)
+        if not Path(real).is_relative_to(os.path.realpath(project)):
+            return None
+        return content_digest(read_regular_file(Path(real), _MAX_PINNED_BYTES))
+    except (OSError, ValueError):
+        return None
+
+
+def copies_dir(root: str, pin: Pin) -> Path:
+    """The folder of a pin's copies, laid out as in the project, so that scripts find each other."""
+    return paths.data_dir() / "trusted" / content_digest(encode([root, pin.manifest, sorted(pin.files.items())]))
+
+
+def store_copies(project: Path, root: str, pin: Pin) -> None:
+    """Copy the files of a pin; OSError if one is not any more what was shown."""
+    target_dir = copies_dir(root, pin)
+    draft = target_dir.with_name(f"{target_dir.name}.{os.getpid()}")
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(mode=0o700, parents=True)
+    try:
+        for name, expected_digest in pin.files.items():
+            data = read_regular_file(project / name, _MAX_PINNED_BYTES)
+            if content_digest(data) != expected_digest:
+                raise OSError(None, f"{name} has changed meanwhile")
+            target = draft / name
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            target.write_bytes(data)
+            target.chmod(_READ_ONLY_MODE)
+        remove_copies(root, pin)
+        draft.rename(target_dir)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def remove_copies(root: str, pin: Pin) -> None:
+    """Take the copies of a pin away."""
+    with suppress(FileNotFoundError):
+        shutil.rmtree(copies_dir(root, pin))
+
+
+def verify_hook(project: Path, root: str, pin: Pin, hook: Hook) -> Hook:
+    """The hook as it may run, copies in the place of the files that it names; PinMismatch if it may not."""
+    references = find_references(project, hook)
+    copies = copies_dir(root, pin)
+    names = [name for reference in references.files for _, name in reference.choices] + [*references.mentions]
+    names += [name for _, name in _listed_files(project, hook) if name is not None]
+    for name in dict.fromkeys(names):
+        _check_file(project, copies, pin, name)
+    command = references.command
+    for start, end, text in sorted(_command_edits(references, copies, pin), reverse=True):
+        command = command[:start] + text + command[end:]
+    file = _copied_file(project, copies, pin, hook)
+    return replace(hook, handler=replace(hook.handler, command=command or None, platform={}, file=file))
+
+
+def _copied_file(project: Path, copies: Path, pin: Pin, hook: Hook) -> str | None:
+    if hook.handler.file is None:
+        return None
+    name = ProjectPaths(project).relative_path(hook.handler.file)
+    if name not in pin.files:
+        raise PinMismatch(f"{hook.handler.file} is no file of the project that was agreed to")
+    return str(copies / name)
+
+
+def _check_file(project: Path, copies: Path, pin: Pin, name: str) -> None:
+    expected_digest = pin.files.get(name)
+    if expected_digest is None:
+        if os.path.lexists(project / name) and name not in pin.loose:
+            raise PinMismatch(f"{name} was not there when the hook was agreed to")
+        return
+    if _digest_of(project, name) != expected_digest:
+        raise PinMismatch(f"{name} is not what was agreed to")
+    try:
+        copy_digest = content_digest(read_regular_file(copies / name, _MAX_PINNED_BYTES))
+    except OSError:
+        copy_digest = None
+    if copy_digest != expected_digest:
+        raise PinMismatch(f"the copy of {name} is gone or damaged")
+
+
+def _command_edits(references: HookReferences, copies: Path, pin: Pin) -> Iterator[tuple[int, int, str]]:
+    """Where the command is written otherwise: copies for files, full paths for programs."""
+    for reference in references.files:
+        for prefix, name in reference.choices:
+            if name in pin.files:
+                copy = str(copies / name)
+                text = prefix + shlex.quote(copy) if reference.is_assignment else shlex.quote(prefix + copy)
+                yield reference.start, reference.end, text
+                break
+    for program in references.programs:
+        program_path = pin.programs.get(program.name)
+        if program_path is not None and not os.access(program_path, os.X_OK):
+            raise PinMismatch(f"{program.name} is not any more where it was: {program_path}")
+        if program_path is not None:
+            yield program.start, program.end, shlex.quote(program_path)

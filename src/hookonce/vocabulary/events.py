@@ -1,0 +1,151 @@
+"""Canonical events beside their names in the open formats: the one table that relates them.
+
+The names are those of the Hook Interchange Format, and our own where it has none. Reading a format
+takes the first row that carries its name, so rows stand in the order of that preference.
+"""
+
+from typing import Literal, NamedTuple
+
+from hookonce.model import Event
+
+EventGroup = Literal["core", "extended", "exclusive", "further", "derived", "kernel"]
+
+
+class CanonicalEvent(NamedTuple):
+    """One canonical event; `None` means that the format has no word for it."""
+
+    name: str
+    group: EventGroup
+    openhook: str | None
+    agent_hooks: str | None
+    amplifier: str | None
+    meaning: str
+
+
+CANONICAL_EVENTS: tuple[CanonicalEvent, ...] = (
+    CanonicalEvent("before_tool_execute", "core", "tool.start", "Action.Before", "tool:pre", "a tool is about to run"),
+    CanonicalEvent("after_tool_execute", "core", "tool.end", "Action.After", "module:invoke", "a tool has run"),
+    CanonicalEvent("session_start", "core", "session.start", "Session.Start", "session:start", "a session begins"),
+    CanonicalEvent("session_end", "core", "session.end", "Session.End", "session:end", "a session ends"),
+    CanonicalEvent("before_prompt", "core", "prompt.submit", "Prompt.Submitted", "prompt:submit", "a prompt was given"),
+    CanonicalEvent(
+        "agent_stop", "core", None, "Agent.Response", "prompt:complete", "the agent is about to end its turn"
+    ),
+    CanonicalEvent(
+        "before_compact", "extended", None, "Context.Compaction", "context:pre_compact", "context will shrink"
+    ),
+    CanonicalEvent(
+        "notification", "extended", None, "Agent.Notification", "user:notification", "the agent tells the user"
+    ),
+    CanonicalEvent("error_occurred", "extended", None, "Agent.Error", None, "something failed outside a tool"),
+    CanonicalEvent("plan_start", "derived", None, "Agent.Plan.Start", "plan:start", "planning begins"),
+    CanonicalEvent("plan_end", "derived", None, "Agent.Plan.End", "plan:end", "planning ends"),
+    CanonicalEvent("subagent_start", "extended", None, "Agent.Plan.Start", "session:fork", "a sub-agent begins"),
+    CanonicalEvent("subagent_stop", "extended", None, "Agent.Plan.End", None, "a sub-agent is about to end"),
+    CanonicalEvent(
+        "permission_request", "extended", None, "Agent.Notification", "approval:required", "the user is asked"
+    ),
+    CanonicalEvent(
+        "before_model", "extended", None, "Model.Requested", "llm:request", "the model is about to be called"
+    ),
+    CanonicalEvent("after_model", "extended", None, "Model.Responded", "llm:response", "the model has answered"),
+    CanonicalEvent("agent_decision", "derived", None, "Agent.Decision", None, "the agent chose a branch"),
+    CanonicalEvent("before_tool_selection", "extended", None, "Agent.Decision", None, "tools are offered to the model"),
+    CanonicalEvent("config_change", "exclusive", None, None, None, "a configuration file changed"),
+    CanonicalEvent(
+        "file_changed", "further", "file.write", "Action.After", "artifact:write", "a file changed, unknown how"
+    ),
+    CanonicalEvent("file_created", "exclusive", "file.write", "Action.After", "artifact:write", "a file was created"),
+    CanonicalEvent("file_saved", "exclusive", "file.write", "Action.After", "artifact:write", "a file was changed"),
+    CanonicalEvent("file_deleted", "exclusive", "file.write", "Action.After", "artifact:write", "a file was deleted"),
+    CanonicalEvent("before_task", "exclusive", None, "Agent.Plan.Start", None, "a task of a plan begins"),
+    CanonicalEvent("after_task", "exclusive", None, "Agent.Plan.End", None, "a task of a plan ended"),
+    CanonicalEvent("tool_use_failure", "further", "tool.end", "Action.After", "module:invoke", "a tool has failed"),
+    CanonicalEvent("tool_batch", "further", None, None, None, "all tool calls of one model answer are done"),
+    CanonicalEvent(
+        "after_compact", "further", None, "Context.Compaction", "context:post_compact", "context was shrunk"
+    ),
+    CanonicalEvent(
+        "policy_blocked", "derived", None, "Policy.Blocked", "policy:decision", "a hook prevented an action"
+    ),
+    CanonicalEvent(
+        "permission_denied", "further", None, "Policy.Blocked", "approval:denied", "the agent refused a call"
+    ),
+    CanonicalEvent("cwd_changed", "further", None, None, None, "the working directory changed"),
+    CanonicalEvent("instructions_loaded", "further", None, None, None, "a memory or rules file was read"),
+    CanonicalEvent("task_created", "further", None, "Agent.Plan.Start", None, "an entry of the task list was made"),
+    CanonicalEvent("task_completed", "further", None, "Agent.Plan.End", None, "an entry of the task list was closed"),
+    CanonicalEvent("worktree_create", "further", None, None, None, "a worktree is to be made"),
+    CanonicalEvent("worktree_remove", "further", None, None, None, "a worktree was removed"),
+    CanonicalEvent("elicitation", "further", None, None, None, "an MCP server asks the user"),
+    CanonicalEvent("elicitation_result", "further", None, None, None, "the user has answered an MCP server"),
+    CanonicalEvent("message_display", "further", None, None, None, "text is about to be shown"),
+    CanonicalEvent("setup", "further", None, None, None, "the agent prepares or maintains a project"),
+    CanonicalEvent("model_switch_before", "further", None, None, None, "another model is about to be chosen"),
+    CanonicalEvent("model_switch_after", "further", None, None, None, "another model was chosen"),
+    CanonicalEvent("prompt_expansion", "further", None, None, None, "a slash command becomes a prompt"),
+    CanonicalEvent("prompt_transformed", "further", None, None, None, "the prompt as the model will see it"),
+    CanonicalEvent("directory_added", "further", None, None, None, "a directory joined the workspace"),
+    CanonicalEvent("teammate_idle", "further", None, None, None, "a teammate agent is about to rest"),
+    CanonicalEvent("agent_response", "further", None, "Agent.Response", None, "the agent has spoken within a turn"),
+    CanonicalEvent("agent_thought", "further", None, "Model.Responded", "thinking:final", "the agent has reasoned"),
+    CanonicalEvent("interrupt", "further", None, None, "cancel:requested", "the user interrupted a turn"),
+    CanonicalEvent("retry_triggered", "derived", None, "Retry.Triggered", "provider:retry", "something is tried again"),
+    CanonicalEvent(
+        "retry_loop_detected", "derived", None, "Retry.Loop.Detected", None, "the same thing again and again"
+    ),
+    CanonicalEvent("retry_loop_aborted", "derived", None, "Retry.Loop.Aborted", None, "a loop was stopped"),
+    CanonicalEvent("policy_violation", "derived", None, "Policy.Violation", "policy:violation", "a rule was broken"),
+    CanonicalEvent(
+        "policy_override", "derived", None, "Policy.Override", "approval:granted", "a human lifted a denial"
+    ),
+    CanonicalEvent(
+        "context_until_compaction", "derived", None, "Context.UntilCompaction", None, "how full the context is"
+    ),
+    CanonicalEvent("session_abort", "derived", "session.end", "Session.Abort", None, "a session broke off"),
+    CanonicalEvent("model_failed", "derived", None, "Model.Failed", "provider:error", "the model did not answer"),
+    CanonicalEvent("vendor.amplifier.mount:add", "kernel", None, None, "mount:add", "a module was mounted"),
+    CanonicalEvent("vendor.amplifier.mount:remove", "kernel", None, None, "mount:remove", "a module was unmounted"),
+    CanonicalEvent("vendor.amplifier.hook:register", "kernel", None, None, "hook:register", "a hook was registered"),
+    CanonicalEvent("vendor.amplifier.context:get", "kernel", None, None, "context:get", "a context fragment was read"),
+    CanonicalEvent(
+        "vendor.amplifier.context:set", "kernel", None, None, "context:set", "a context fragment was written"
+    ),
+    CanonicalEvent("vendor.amplifier.artifact:read", "kernel", None, None, "artifact:read", "an artifact was read"),
+)
+
+EVENTS: dict[str, CanonicalEvent] = {row.name: row for row in CANONICAL_EVENTS}
+
+FROM_OPENHOOK: dict[str, str] = {row.openhook: row.name for row in reversed(CANONICAL_EVENTS) if row.openhook}
+FROM_AGENT_HOOKS: dict[str, str] = {row.agent_hooks: row.name for row in reversed(CANONICAL_EVENTS) if row.agent_hooks}
+FROM_AMPLIFIER: dict[str, str] = {row.amplifier: row.name for row in reversed(CANONICAL_EVENTS) if row.amplifier}
+
+# A file's fate, as three vocabularies spell it: canonical event, OpenHook operation, watcher's word.
+FILE_OPERATIONS: tuple[tuple[str, str, str], ...] = (
+    ("file_created", "create", "add"),
+    ("file_saved", "update", "change"),
+    ("file_deleted", "delete", "unlink"),
+)
+
+# Who acts: everything not named here is the agent's own doing.
+USER_EVENTS = frozenset({"before_prompt", "prompt_expansion", "interrupt", "policy_override", "elicitation_result"})
+SYSTEM_EVENTS = frozenset({"before_compact", "after_compact", "context_until_compaction", "session_abort", "setup"})
+
+# Events that come so often, or for the eye alone, that a hook is only called for them if it asks to be.
+OPT_IN_EVENTS: dict[str, str] = {
+    "before_model": "comes with every call of the model",
+    "after_model": "comes with every piece of an answer",
+    "before_tool_selection": "comes with every call of the model",
+    "message_display": "is about what is shown, and comes with every piece of it",
+    "agent_thought": "comes with every thought",
+}
+
+
+def is_derived(event: Event) -> bool:
+    """Whether hookonce derived the event itself."""
+    return event.derived_from is not None and event.data.get("derived") is True
+
+
+def is_redundant(event: Event) -> bool:
+    """Whether the event says nothing new: derived by us, or told by its agent once more in other words."""
+    return event.data.get("repeat") is True or is_derived(event)

@@ -1,0 +1,65 @@
+"""The walls between rooms hold, and starting up stays cheap."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.architecture.tree import ROOT, SRC
+
+HEAVY = ("rich", "jsonschema")
+
+IMPORT = "import hookonce"
+VERSION = """
+import sys
+from hookonce.__main__ import main
+sys.argv = ["hookonce", "--version"]
+try:
+    code = main()
+except SystemExit as stop:
+    code = stop.code
+assert not code, code
+"""
+REPORT = """
+import json, sys
+print("\\n" + json.dumps(sorted(sys.modules)))
+"""
+
+
+def python(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False, text=True
+    )
+
+
+def test_every_room_imports_only_from_the_rooms_below_it():
+    """
+    The import contract in pyproject.toml holds.
+    """
+    linted = python(
+        "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
+    )
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        pytest.param(IMPORT, id="import hookonce"),
+        pytest.param(
+            VERSION,
+            id="hookonce --version",
+            marks=pytest.mark.skipif(not (SRC / "__main__.py").exists(), reason="there is no door yet"),
+        ),
+    ],
+)
+def test_starting_up_leaves_heavy_libraries_alone(start):
+    """
+    Neither tables nor schema validation are loaded before somebody asks for them.
+    """
+    ran = python(start + REPORT)
+    assert ran.returncode == 0, ran.stderr
+    modules = json.loads(ran.stdout.splitlines()[-1])
+    assert "hookonce" in modules
+    assert [] == [name for name in modules if name.partition(".")[0] in HEAVY]

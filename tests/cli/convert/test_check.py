@@ -1,0 +1,207 @@
+"""hookonce check, as a user runs it."""
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from hookonce.demo.replay import list_recordings as bundled
+from hookonce.formats.schema import load_schema
+from tests.cli.command import PAYLOAD, lines, recorded, run
+
+EVENT = {
+    "openhook": "0.1",
+    "id": "e1",
+    "source": "codex",
+    "type": "session.end",
+    "time": "2026-01-01T00:00:00Z",
+    "session_id": "s",
+    "data": {},
+}
+KEYS = ["file", "ok", "kind", "level", "documents", "problems", "warnings"]
+
+
+def verdicts(*words, given=b""):
+    """Exit code and verdicts, each of the published shape."""
+    ran = run("check", "--json", *words, given=given)
+    for verdict in ran.documents():
+        assert KEYS == [key for key in verdict if key != "trust"]  # which only a folder has
+        assert [] == list(Draft202012Validator(load_schema("check")).iter_errors(verdict))
+    return ran.code, ran.documents()
+
+
+def test_a_good_file_is_named_with_its_level():
+    """
+    Valid events give exit 0 and the conformance level, in words and as JSON.
+    """
+    shown = run("check", given=lines(EVENT, EVENT))
+    code, (verdict,) = verdicts(given=lines(EVENT, EVENT))
+
+    assert (0, "standard input: openhook, 2 documents: OpenHook level 1\n") == (shown.code, shown.out)
+    assert (0, True, "openhook", "OpenHook level 1", 2) == (code, *(verdict[key] for key in KEYS[1:5]))
+
+
+def test_every_problem_is_told_at_once_with_its_place():
+    """
+    All problems of all documents are listed with line and JSON path, and exit is 1.
+    """
+    bad = EVENT | {"time": "yesterday", "source": "Claude Code"}
+    del bad["session_id"]
+    code, (verdict,) = verdicts(given=lines(EVENT, bad, EVENT | {"id": ""}))
+
+    assert (1, False, None) == (code, verdict["ok"], verdict["level"])
+    places = {(problem["line"], problem["path"]) for problem in verdict["problems"]}
+    assert {(2, "$.session_id"), (2, "$.time"), (2, "$.source"), (3, "$.id")} == places
+
+
+def test_words_tell_the_line_only_where_there_are_several():
+    """
+    One document needs no line numbers, and one problem is `1 problem`.
+    """
+    bad = EVENT | {"time": 5}
+    one = run("check", given=lines(bad))
+    two = run("check", given=lines(EVENT, bad))
+
+    assert "standard input: openhook, 1 document: 1 problem" == one.out.splitlines()[0]
+    assert one.out.splitlines()[1].startswith("  problem: $.time: ")
+    assert two.out.splitlines()[1].startswith("  problem: line 2: $.time: ")
+
+
+@pytest.mark.parametrize("agent", bundled())
+def test_payloads_of_agents_are_checked_too(agent):
+    """
+    A recorded session of an agent is recognised as its own and has no problem.
+    """
+    code, (verdict,) = verdicts(given=lines(*recorded(agent)))
+
+    assert (0, agent, []) == (code, verdict["kind"], verdict["problems"])
+
+
+def test_strictness_turns_doubts_into_problems():
+    """
+    Unknown types, unknown fields and duplicate keys are warnings, and problems under --strict.
+    """
+    twice = json.dumps(EVENT)[:-1].encode() + b', "id": "e2"}\n'
+    given = lines(EVENT | {"type": "my.type"}, EVENT | {"mine": 1}, twice)
+
+    code, (lenient,) = verdicts(given=given)
+    strict_code, (strict,) = verdicts("--strict", given=given)
+
+    assert (0, []) == (code, lenient["problems"])
+    assert {1, 2, 3} == {warning["line"] for warning in lenient["warnings"]}
+    assert (1, {1, 2, 3}) == (strict_code, {problem["line"] for problem in strict["problems"]})
+
+
+def test_a_file_is_of_one_kind():
+    """
+    Two formats in one file are a problem of the file.
+    """
+    code, (verdict,) = verdicts(given=lines(EVENT, PAYLOAD))
+
+    assert (1, "mixed", ["the file mixes openhook and claude-code"]) == (
+        code,
+        verdict["kind"],
+        [problem["message"] for problem in verdict["problems"]],
+    )
+
+
+def test_each_file_has_its_verdict(tmp_path):
+    """
+    One line per file in the order given, whether it is good, bad, missing or an empty folder.
+    """
+    good, bad, empty = tmp_path / "good.jsonl", tmp_path / "bad.json", tmp_path / "empty"
+    good.write_bytes(lines(EVENT))
+    bad.write_bytes(b"{}")
+    empty.mkdir()
+
+    code, found = verdicts(good, tmp_path / "none", bad, empty, good)
+    shown = run("check", good, tmp_path / "none", good)
+
+    assert (1, [True, False, False, False, True]) == (code, [verdict["ok"] for verdict in found])
+    assert f"cannot read {tmp_path / 'none'}: No such file or directory" == found[1]["problems"][0]["message"]
+    assert "the folder holds neither hooks nor OpenHook events" == found[3]["problems"][0]["message"]
+    assert (1, 2) == (shown.code, shown.out.count("OpenHook level 1"))
+    assert f"hookonce: cannot read {tmp_path / 'none'}: No such file or directory\n" == shown.err
+
+
+def test_a_discovery_file_is_known_by_its_name_and_by_its_keys(tmp_path):
+    """
+    .openhook.json is checked as such, pretty-printed as people write it.
+    """
+    file, other = tmp_path / ".openhook.json", tmp_path / "other.json"
+    document = {"openhook": "0.1", "hooks": [{"command": "./notify", "events": ["session.end"]}]}
+    for one in (file, other):
+        one.write_text(json.dumps(document, indent=2), encoding="utf-8")
+
+    code, found = verdicts(file, other)
+    assert (0, ["openhook-discovery"] * 2) == (code, [one["kind"] for one in found])
+
+    file.write_text('{\n"hooks": 7\n}', encoding="utf-8")
+    code, (bad,) = verdicts(file)
+    assert (1, "openhook-discovery") == (code, bad["kind"])
+    assert {"$.openhook", "$.hooks"} == {problem["path"] for problem in bad["problems"]}
+
+
+@pytest.mark.parametrize("given", [{"a": 1}, {"hook_event_name": "PreToolUse"}, [1], "text", None])
+def test_what_nobody_knows_is_a_problem(given):
+    """
+    A document of no known format or agent is one problem at its root.
+    """
+    code, (verdict,) = verdicts(given=lines(given))
+
+    assert (1, "unknown", ["$"]) == (code, verdict["kind"], [problem["path"] for problem in verdict["problems"]])
+
+
+def test_an_unknown_event_of_a_known_agent_is_a_warning():
+    """
+    What an agent's next version may send is no error.
+    """
+    code, (verdict,) = verdicts(given=lines(PAYLOAD | {"hook_event_name": "Brand\ud800New"}))
+
+    assert (0, []) == (code, verdict["problems"])
+    assert "vendor.claude-code.Brand\ud800New is an event that hookonce does not know" == verdict["warnings"][0]["message"]
+
+
+def test_strange_file_names_are_shown(tmp_path):
+    """
+    A file name that is no UTF-8 is named all the same.
+    """
+    name = str(tmp_path / "odd\udcff.jsonl")
+    with open(name, "wb") as file:  # noqa: PTH123
+        file.write(lines(EVENT))
+
+    shown = run("check", name)
+
+    assert (0, "") == (shown.code, shown.err)
+    assert "odd\\udcff.jsonl: openhook" in shown.out
+    assert name == verdicts(name)[1][0]["file"]
+
+
+def test_the_kind_can_be_said():
+    """
+    A payload that several agents might have sent is checked as the one that is named.
+    """
+    payload = b'{"session_id":"s","cwd":"/w","hook_event_name":"Stop"}'
+
+    assert 1 == run("check", given=payload).code
+    assert (0, "standard input: claude-code, 1 document: ok\n") == (
+        (ran := run("check", "--from", "claude", given=payload)).code,
+        ran.out,
+    )
+
+
+@pytest.mark.parametrize("words", [(), ("--strict",)])
+def test_depth_is_judged_or_told(words):
+    """
+    However deep a document is, it is judged or said to be too deep, and the next one is judged.
+    """
+    depths = [10, 100, 300, *range(900, 1000, 5), 5000]
+    deep = [json.dumps(EVENT)[:-1].encode() + b', "extensions": ' + b'{"a":' * n + b"1" + b"}" * n + b"}\n" for n in depths]
+
+    code, (verdict,) = verdicts(*words, given=lines(*deep, EVENT))
+
+    assert (1, len(depths) + 1) == (code, verdict["documents"])
+    assert {"the JSON is nested too deeply"} == {problem["message"] for problem in verdict["problems"]}
+    told = [problem["line"] for problem in verdict["problems"]]
+    assert told == list(range(told[0], len(depths) + 1))
+    assert told[0] > 2

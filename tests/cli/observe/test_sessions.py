@@ -1,0 +1,88 @@
+"""hookonce sessions and hookonce show."""
+
+import pytest
+
+from tests.cli.command import run
+from tests.cli.recorded_home import FIRST, SECOND, problems, remember
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home in which something has happened."""
+    return remember(tmp_path, monkeypatch)
+
+
+def test_every_session_is_told_in_short(home):
+    ran = run("sessions", "--json", HOME=str(home))
+    second, first = ran.documents()
+
+    assert (0, "") == (ran.code, ran.err)
+    assert [] == problems("sessions", first) + problems("sessions", second)
+    assert {"agent": "codex", "session": FIRST, "project": "/w", "events": 9, "calls": 3, "refusals": 1, "seconds": 19.0}.items() <= first.items()
+    assert (SECOND, 1800.0) == (second["session"], second["seconds"])
+    assert [(1_000_000, 100_000), (5, 1)] == [(one["input_tokens"], one["output_tokens"]) for one in (first, second)]
+
+
+def test_the_table_names_them_whole(home):
+    lines = run("sessions", HOME=str(home)).out.splitlines()
+
+    assert [SECOND, FIRST] == [line.split()[1] for line in lines[1:3]]
+    assert "30 min" in lines[1]
+    assert "1,100,000" in lines[2]
+    assert lines[-1].startswith("Next: hookonce show")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("--agent", "codex"), [FIRST]),
+        (("--project", "/v*"), [SECOND]),
+        (("--since", "2026-11-14T10:15:00Z"), [SECOND, FIRST]),
+        (("--since", "2026-11-15"), [FIRST]),
+        (("--until", "2026-11-15"), [SECOND]),
+        (("--last", "1"), [FIRST]),
+        (("--agent", "cline"), []),
+    ],
+    ids=str,
+)
+def test_options_say_which_are_meant(home, words, meant):
+    assert meant == [one["session"] for one in run("sessions", "--json", *words, HOME=str(home)).documents()]
+
+
+def test_where_there_is_none_that_is_said(tmp_path):
+    assert (0, "there is no such session\n", "") == run("sessions", "--agent", "codex", HOME=str(tmp_path))
+    assert run("sessions", HOME=str(tmp_path)).out.startswith("nothing is recorded yet. Next: hookonce install")
+
+
+def test_a_session_is_told_call_by_call(home):
+    """
+    Each call stands once, with what became of it; sub-agents are set in; files are listed.
+    """
+    ran = run("show", FIRST[:4], HOME=str(home))
+
+    assert (0, "") == (ran.code, ran.err)
+    assert "\x1b" not in ran.out
+    lines = [" ".join(line.split()) for line in ran.out.splitlines()]
+    assert f"codex {FIRST} in /w" == lines[0]
+    assert "1 turn · 3 calls (1 failed, 1 refused)" in lines[1]
+    assert "1,000,000 tokens in, 100,000 tokens out" in lines[1]
+    assert '10:00:03 fail shell echo "ä 漢字" | tr a b · 2 s' in lines
+    assert "10:00:06 no shell rm -rf / · because it says [bold]no[/bold] \\x1b[31m" in lines
+    assert "10:00:07 ok file_write │ /w/src/a.py · 1.5 s" in lines
+    assert "10:00:02 a prompt was given: make it so" in lines
+    assert "/w/src/a.py (1 write, +2 -0 lines)" in lines
+    assert "a1 (explorer): 1 call" in lines
+
+
+def test_the_same_as_one_object(home):
+    (told,) = run("show", FIRST, "--json", HOME=str(home)).documents()
+
+    assert [] == problems("show", told)
+    assert (3, 1, 1, "exit") == tuple(told[key] for key in ("calls", "failed", "refused", "ended"))
+    assert [1, 2, 3, 6, 7, 9, 20] == [int(step["id"][-12:]) for step in told["steps"]]
+    assert 2000 == told["steps"][2]["call"]["duration_ms"]
+    assert 1 == told["steps"][4]["depth"]
+
+
+def test_a_session_that_nobody_knows_is_an_error(home):
+    assert (1, "", "hookonce: no session begins with 'x'; hookonce sessions lists them\n") == run("show", "x", HOME=str(home))

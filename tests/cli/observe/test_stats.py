@@ -1,0 +1,129 @@
+"""hookonce stats and hookonce cost."""
+
+import pytest
+
+from hookonce.store.writer import Writer
+from tests.cli.command import run
+from tests.cli.recorded_home import problems, remember
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A home in which something has happened."""
+    return remember(tmp_path, monkeypatch)
+
+
+def stats(home, *words):
+    ran = run("stats", "--json", *words, HOME=str(home))
+    assert (0, "") == (ran.code, ran.err)
+    (told,) = ran.documents()
+    assert [] == problems("stats", told)
+    return told
+
+
+def cost(home, *words):
+    ran = run("cost", "--json", *words, HOME=str(home))
+    assert (0, "") == (ran.code, ran.err)
+    (told,) = ran.documents()
+    assert [] == problems("cost", told)
+    return told
+
+
+def table(rows):
+    return {row["name"]: row["events"] for row in rows}
+
+
+def test_everything_is_counted_by_what_it_is(home):
+    told = stats(home)
+
+    assert 11 == told["events"]
+    assert {"codex": 9, "opencode": 2} == table(told["agents"])
+    assert {"shell": 3, "file_write": 2} == table(told["tools"])
+    assert {"none": 10, "deny": 1} == table(told["decisions"])
+    assert {"2026-11-14": 2, "2026-11-15": 9} == table(told["days"])
+    assert 3 == table(told["types"])["before_tool_execute"]
+
+
+def test_what_hooks_cost_is_told(home):
+    (hook,) = stats(home)["hooks"]
+
+    assert {"hook": "guard", "runs": 2, "refusals": 1, "failures": 0, "tokens": 14, "mean_ms": 7.5}.items() <= hook.items()
+    assert 3 <= hook["p50_ms"] <= 3.75
+    assert 12 <= hook["p95_ms"] <= 15
+
+
+def test_a_time_or_an_agent_can_be_asked_for(home):
+    assert 2 == stats(home, "--until", "2026-11-15")["events"]
+    only = stats(home, "--agent", "opencode")
+    assert (2, None) == (only["events"], only["hooks"])
+
+
+def test_the_tables_say_the_same(home):
+    ran = run("stats", HOME=str(home))
+
+    assert (0, "") == (ran.code, ran.err)
+    rows = [line.split()[:2] for line in ran.out.splitlines()]
+    assert all(row in rows for row in (["codex", "9"], ["deny", "1"], ["2026-11-15", "9"], ["guard", "2"]))
+    assert "not counted by agent" in run("stats", "--agent", "codex", HOME=str(home)).out
+    assert "there is no such event" in run("stats", "--agent", "cline", HOME=str(home)).out
+
+
+def test_summaries_that_are_wrong_are_made_again(home):
+    right = stats(home)
+    with Writer() as writer:
+        writer.connection.execute("DELETE FROM counts")
+        writer.connection.execute("UPDATE hooks SET runs = 100")
+    assert right != stats(home)
+
+    assert (0, "11 events counted again\n", "") == run("stats", "--rebuild", HOME=str(home))
+    assert right == stats(home)
+    assert [{"counted": 11}] == run("stats", "--rebuild", "--json", HOME=str(home)).documents()
+    assert 64 == run("stats", "--rebuild", "--agent", "codex", HOME=str(home)).code
+
+
+# What tokens were worth. A session's end repeats what its turns have told, and is not counted beside them.
+
+
+def test_tokens_have_the_price_of_their_model_and_unknown_ones_none(home):
+    told = cost(home, "--by", "model")
+    rows = {row["name"]: row for row in told["rows"]}
+
+    assert 1_000_000 == rows["gpt-5"]["input_tokens"]
+    assert 100_000 == rows["gpt-5"]["output_tokens"]
+    assert rows["gpt-5"]["micro_dollars"] > 0
+    assert (None, ["strange"]) == (rows["strange"]["micro_dollars"], rows["strange"]["unpriced"])
+    assert rows["gpt-5"]["micro_dollars"] == told["total"]["micro_dollars"]
+    assert ["strange"] == told["total"]["unpriced"]
+
+
+@pytest.mark.parametrize(
+    ("by", "names"),
+    [
+        ("day", ["2026-11-14", "2026-11-15"]),
+        ("agent", ["codex", "opencode"]),
+        ("model", ["gpt-5", "strange"]),
+        ("project", ["/w", "/v"]),
+    ],
+)
+def test_each_way_to_divide_it_comes_to_the_same(home, by, names):
+    told = cost(home, "--by", by)
+
+    assert names == [row["name"] for row in told["rows"]]
+    assert cost(home)["total"] == told["total"]
+
+
+def test_a_price_of_ones_own_counts(home):
+    file = home / ".config/hookonce/prices.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('["strange"]\ninput = 200000\noutput = 0\n')
+
+    (row,) = cost(home, "--agent", "opencode")["rows"]
+    assert (1_000_000, []) == (row["micro_dollars"], row["unpriced"])
+
+
+def test_the_table_says_what_is_not_in_it(home):
+    out = run("cost", HOME=str(home)).out
+
+    assert "unpriced" in out
+    assert "not in the cost: models without a price" in out
+    assert (0, "no agent has told of tokens in that time\n", "") == run("cost", "--agent", "cline", HOME=str(home))

@@ -1,0 +1,252 @@
+"""What a conversion loses, and how it says so."""
+
+import json
+
+import pytest
+
+from hookonce import agents
+from hookonce.convert.conversion import WrapperOptions, convert
+from hookonce.manifest.load import find_problems
+from tests.cases import cases
+
+ADAPT = WrapperOptions("/home/dev/.local/share/hookonce/bin/hookonce-on")
+ENTRY = {"type": "command", "command": "./guard.sh"}
+SETTINGS = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [ENTRY]}]}}
+SWITCHES = [(name, keys, value) for name in agents.AGENTS for _, keys, value in agents.load(name).config.switches]
+
+
+def manifest(event="before_tool_execute", **fields):
+    """A manifest with one hook."""
+    handler = {"type": "command", "command": "./guard.sh"} | fields.pop("handler", {})
+    return {"spec": "hooks/0.1", "hooks": [{"event": event, "handler": handler} | fields]}
+
+
+def native(name):
+    """One guard in an agent's own configuration."""
+    return convert(manifest(blocking=True), None, agents.load(name)).document
+
+
+def told(made, capability):
+    """The effects of the gaps about something."""
+    return [gap.effect for gap in made.gaps if gap.capability == capability]
+
+
+def test_a_bad_entry_of_the_source_is_no_fault_of_another_hook():
+    """
+    Paths of the source's file have a root of their own; the hook beside a broken entry is converted.
+    """
+    good = {"name": "guard", "trigger": "PreToolUse", "action": ENTRY}
+    document = {"version": "v1", "hooks": [7, good]}
+
+    made = convert(document, agents.load("kiro"), agents.load("claude-code"))
+
+    assert ["./guard.sh"] == [group["hooks"][0]["command"] for group in made.document["hooks"]["PreToolUse"]]
+    assert "$source.hooks[0]" in [gap.where for gap in made.gaps if gap.effect == "lost"]
+    assert "$.hooks[0]" not in [gap.where for gap in made.gaps if gap.effect == "lost"]
+
+
+@pytest.mark.parametrize("target", ["codex", "gemini-cli", None])
+@pytest.mark.parametrize(("name", "keys", "value"), dict.fromkeys(SWITCHES))
+def test_hooks_that_are_switched_off_do_not_come_to_life(name, keys, value, target):
+    """
+    Whoever does not run at home runs nowhere else, and is lost by name.
+    """
+    source = agents.load(name)
+    document = native(name)
+    place = document
+    for key in keys[:-1]:
+        place = place.setdefault(key, {})
+    place[keys[-1]] = value
+
+    made = convert(document, source, agents.load(target) if target else None)
+
+    assert 0 == made.hooks
+    assert "./guard.sh" not in json.dumps(made.document)
+    assert ("$.hooks[0]", "lost") in [(gap.where, gap.effect) for gap in made.gaps]
+
+
+@pytest.mark.parametrize(("target", "event"), [("cline", "before_compact"), ("claude-code", "worktree_create")])
+def test_no_hook_is_put_where_it_is_never_called_or_stands_for_the_agent_itself(target, event):
+    """
+    Where our own table says never, the hook is lost for the reason that stands there.
+    """
+    agent = agents.load(target)
+
+    made = convert(manifest(event), None, agent)
+
+    assert ["lost"] == [gap.effect for gap in made.gaps if gap.where == "$.hooks[0]"]
+    assert 0 == len(agent.config.parse(agent, made.document)[0])
+
+
+def test_a_hook_at_such_a_place_stays_there_at_home():
+    """
+    Who makes worktrees for Claude Code does so still, directly and through a manifest.
+    """
+    claude = agents.load("claude-code")
+    document = {"hooks": {"WorktreeCreate": [{"hooks": [ENTRY]}]}}
+
+    assert document == convert(document, claude, claude).document
+    assert document == convert(convert(document, claude, None).document, None, claude).document
+
+
+@pytest.mark.parametrize("adapt", [None, ADAPT])
+@pytest.mark.parametrize("target", agents.AGENTS)
+def test_a_closed_hook_that_is_opened_says_so(target, adapt):
+    """
+    Our wrapper goes on when it fails, and so do most agents; only an agent's own switch around a bare script is closed.
+    """
+    agent = agents.load(target)
+
+    made = convert(manifest(blocking=True, on_failure="closed"), None, agent, adapt=adapt)
+
+    stays = adapt is None and (agent.config.fail_closed_key or agent.config.language == "code" or (agent.config.crash, agent.config.on_timeout) == ("closed", "closed"))
+    assert ([] if stays else ["observes"]) == told(made, "on_failure")
+    assert adapt is not None or not any("client" in gap.note or "wrapper" in gap.note for gap in made.gaps)
+
+
+def test_the_agents_own_switch_is_kept_around_the_wrapper():
+    """
+    Claude Code still refuses when the wrapper itself cannot be started.
+    """
+    made = convert(manifest(blocking=True, on_failure="closed"), None, agents.load("claude-code"), adapt=ADAPT)
+
+    key, value = agents.load("claude-code").config.fail_closed_key
+    assert value == made.document["hooks"]["PreToolUse"][0]["hooks"][0][key]
+
+
+@pytest.mark.parametrize("target", ["gemini-cli", "claude-code", "codex", "cursor"])
+@pytest.mark.parametrize(
+    ("capability", "fields"),
+    [
+        ("timeout_action", {"handler": {"timeout": 5, "timeout_action": "block"}}),
+        ("may_allow", {"may_allow": True}),
+        ("files", {"files": ["rules.txt"]}),
+    ],
+)
+def test_what_only_a_manifest_can_say_is_a_gap(capability, fields, target):
+    """
+    No agent's file has a place for these, and each of them matters.
+    """
+    assert 1 == len(told(convert(manifest(blocking=True, **fields), None, agents.load(target)), capability))
+
+
+@pytest.mark.parametrize("target", ["claude-code", "codex"])
+def test_nobody_waits_for_a_guard_in_the_background(target):
+    """
+    A blocking hook that is written as asynchronous can only look on, and that is said.
+    """
+    made = convert(manifest(blocking=True, handler={"async": True}), None, agents.load(target))
+
+    assert 1 == len(told(made, "blocking"))
+    assert {"observes"} == {gap.effect for gap in made.gaps}
+
+
+def test_who_runs_in_the_background_at_home_was_never_a_guard():
+    """
+    An asynchronous hook comes as one that looks on.
+    """
+    document = {"hooks": {"PreToolUse": [{"hooks": [ENTRY | {"async": True}]}]}}
+
+    assert [False] == [hook.get("blocking", False) for hook in convert(document, agents.load("claude-code"), None).document["hooks"]]
+
+
+@pytest.mark.parametrize("entry", [{"timeout": 1e308}, {"type": "http", "url": "ftp://x", "headers": {"X": 3}}, {"command": ""}, {"type": "prompt", "prompt": 7}])
+def test_a_manifest_that_comes_out_is_one(entry):
+    """
+    What check would refuse is lost with the fault, and the rest stays.
+    """
+    document = {"hooks": {"PreToolUse": [{"hooks": [ENTRY, ENTRY | entry]}]}}
+
+    made = convert(document, agents.load("claude-code"), None)
+
+    assert [] == find_problems(made.document)[0]
+    assert made.is_verified
+
+
+def test_a_matcher_that_a_manifest_cannot_hold_is_told_with_its_fault():
+    """
+    The hook is lost, and the reason is what check would have said.
+    """
+    document = {"hooks": {"PreToolUse": [{"matcher": "(?<=x)Nothing", "hooks": [ENTRY]}]}}
+
+    made = convert(document, agents.load("claude-code"), None)
+
+    assert (["lost"], False, 0) == ([gap.effect for gap in made.gaps], made.is_verified, made.hooks)
+
+
+STRANGE = [
+    {"type": "http", "url": "https://x.example/", "headers": {"X-Retry": 3}},
+    {"type": "http", "url": "https://x.example/", "allowedEnvVars": [1]},
+    ENTRY | {"env": {"DEBUG": 1}},
+    ENTRY | {"timeout": 1e308},
+    ENTRY | {"timeout": 10**400},
+    ENTRY | {"timeoutSec": 1e308},
+]
+
+
+@cases("target", agents.AGENTS)
+@pytest.mark.parametrize("source", ["claude-code", "gemini-cli", "copilot-cli", "vs-code-copilot", "cursor", "codex"])
+@pytest.mark.parametrize("entry", STRANGE, ids=str)
+def test_values_of_strange_types_break_nothing(entry, source, target):
+    """
+    What no field can hold stays with its agent; the conversion is verified all the same.
+    """
+    agent = agents.load(source)
+    document = json.loads(json.dumps(native(source)).replace('"matcher": "*", ', ""))
+    groups = next(iter(document["hooks"].values()))
+    if "hooks" in groups[0]:
+        groups[0]["hooks"][0] |= entry
+    else:
+        groups[0] |= entry
+
+    assert convert(document, agent, agents.load(target), adapt=ADAPT).is_verified
+
+
+def test_one_hook_has_one_effect():
+    """
+    If a hook is not there, no other gap says that it prevents; if it only looks on, none says more.
+    """
+    looks = convert(manifest("session_start", blocking=True, handler={"env": {"A": "b"}}), None, agents.load("claude-code"))
+    gone = convert(manifest("file_saved", blocking=True, handler={"env": {"A": "b"}}), None, agents.load("claude-code"))
+
+    assert {"later"} == {gap.effect for gap in looks.gaps}
+    assert {("$.hooks[0]", "lost")} == {(gap.where, gap.effect) for gap in gone.gaps}
+
+
+@pytest.mark.parametrize("name", agents.AGENTS)
+def test_nothing_is_lost_at_home(name):
+    """
+    A configuration for the agent that it came from has no gaps.
+    """
+    agent = agents.load(name)
+
+    made = convert(native(name), agent, agent)
+
+    assert (native(name), []) == (made.document, made.gaps)
+
+
+def test_windsurf_keeps_its_powershell():
+    """
+    A command for one system stays where its agent reads it.
+    """
+    windsurf = agents.load("windsurf")
+    document = {"hooks": {"pre_run_command": [{"command": "./a.sh", "powershell": "./a.ps1"}]}}
+
+    made = convert(document, windsurf, windsurf)
+
+    assert (document, []) == (made.document, made.gaps)
+
+
+@pytest.mark.parametrize("target", ["gemini-cli", "codex", "cursor"])
+def test_a_manifest_on_the_way_changes_nothing(target):
+    """
+    A pattern on native names means the same on another agent, directly or through a manifest; at home it is as it was.
+    """
+    claude, other = agents.load("claude-code"), agents.load(target)
+    document = {"hooks": {"PreToolUse": [{"matcher": "^Bash$", "hooks": [ENTRY]}]}}
+
+    through = convert(document, claude, None).document
+
+    assert "shell" == through["hooks"][0]["matcher"]
+    assert convert(document, claude, other).document == convert(through, None, other).document
+    assert document == convert(through, None, claude).document

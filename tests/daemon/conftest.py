@@ -1,0 +1,99 @@
+"""A copy of the package with a client built from it, and homes in which that is installed."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from hookonce.daemon import store_writer
+from tests.daemon.installed_home import Home
+from tests.sessions.session_clock import Agent, Night
+from tests.shared import ROOT
+
+PACKAGE = ROOT / "src" / "hookonce"
+PLACE = "from hookonce.client.installed import place; place()"
+
+
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory):
+    """A copy of the package: what a test does to it, or somebody to the original meanwhile, disturbs nobody."""
+    found = tmp_path_factory.mktemp("shelf")
+    shutil.copytree(PACKAGE, found / "hookonce")
+    built = found / "hookonce" / "client" / "hookonce-on"
+    words = [*shlex.split(os.environ.get("CC") or "cc"), "-Os", "-std=c11", "-o", built, f"{built}.c"]
+    try:
+        subprocess.run(words, capture_output=True, check=True)
+    except OSError:
+        if not built.exists():
+            pytest.skip("there is neither a client of C here nor a compiler")
+    return found
+
+
+@pytest.fixture(scope="session")
+def installed(shelf, tmp_path_factory):
+    """What the copy puts beside agents' configurations."""
+    return install(shelf, tmp_path_factory.mktemp("installed"))
+
+
+def install(shelf, home):
+    """Let a package put its client into a home; the folder in which that lies, without what is made of hooks."""
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(shelf)}
+    subprocess.run([sys.executable, "-c", PLACE], env=env, check=True, capture_output=True)
+    found = home / ".local" / "share" / "hookonce" / "bin"
+    for file in found.iterdir():
+        if file.suffix == ".bin":
+            file.unlink()
+    return found
+
+
+def hurried(shelf, tmp_path_factory, name, old, new):
+    """What a copy installs in which a file says something else, such as how long a daemon has patience."""
+    package = tmp_path_factory.mktemp("hurried")
+    shutil.copytree(shelf / "hookonce", package / "hookonce")
+    file = package / "hookonce" / name
+    text = file.read_text(encoding="utf-8")
+    assert 1 == text.count(old)
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    return install(package, tmp_path_factory.mktemp("by"))
+
+
+@pytest.fixture
+def home(installed, tmp_path):
+    """A home with the client in it."""
+    found = Home(tmp_path, installed)
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def warm(home):
+    """A home with a daemon."""
+    home.warm()
+    return home
+
+
+@pytest.fixture
+def night(tmp_path, monkeypatch):
+    """A store and those who keep and watch it, in a home of its own; nothing waits for others to come."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(store_writer, "_QUIET_PERIOD_S", 0.0)
+    found = Night()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def agent():
+    """A process that could be an agent."""
+    found = Agent()
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def show():
+    """Tell a figure to whoever wants to know more than that all is well (pytest -s)."""
+    return lambda text: sys.stdout.write(f"{text}\n")

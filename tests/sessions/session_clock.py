@@ -1,0 +1,99 @@
+"""A night's vigil: a store, those who keep and watch it, clocks that tests turn, and agents that are real processes."""
+
+import subprocess
+import time
+
+from hookonce.base import ids, times
+from hookonce.base.event_loop import EventLoop
+from hookonce.base.process_info import read_proc_stat
+from hookonce.daemon.denied_files import DeniedFileWatcher
+from hookonce.daemon.store_writer import BackgroundStoreWriter
+from hookonce.model import SCHEMA, Decision, Event, Record, Tool
+from hookonce.sessions.reaper import SessionReaper
+from hookonce.sessions.stored_records import redact_record
+from hookonce.store.spool import overlay
+from hookonce.store.spool.journal import SpoolJournal
+from tests.handlers.processes import eventually
+
+
+class Night:
+    """Everything that a daemon has for it, without the daemon."""
+
+    def __init__(self):
+        self.later = 0.0  # seconds by which the clocks are ahead
+        self.begin()
+
+    def begin(self):
+        """Know nothing but what is in the store."""
+        self.loop, self.journal = EventLoop(), SpoolJournal()
+        self.keeper = BackgroundStoreWriter(self.loop, self.journal)
+        self.vigil = SessionReaper(self.loop, self.keeper, self.clock, lambda: time.monotonic() + self.later)
+        self.files = DeniedFileWatcher(self.loop, self.keeper, self.journal)
+
+    def clock(self):
+        return time.time() + self.later
+
+    def event(self, kind, agent="windsurf", session="s", tool=None, given=None, **fields):
+        told = None if tool is None else Tool(name=tool, native=tool, input=given or {})
+        now = times.from_seconds(self.clock())
+        known = {"schema": SCHEMA, "type": kind, "agent": agent, "session": session, "time": now, "received": now}
+        return Event(id=ids.new_id(), **known | fields, time_source="received", tool=told)
+
+    def tell(self, kind, by=None, outcome=None, **fields):
+        """A call of an agent, answered by us if a process has made it."""
+        decision = None if outcome is None else Decision(outcome=outcome)
+        record = Record(event=self.event(kind, **fields), decision=decision)
+        if by is not None:
+            self.vigil.record_caller(record.event.id.encode(), by.told)
+        self.files.watch_record(record)
+        self.journal.append(redact_record(record))
+        self.settle()
+        return record.event
+
+    def settle(self):
+        """Until everything is kept, and nothing is left to do."""
+
+        def is_done():
+            self.loop.run_once(0.01)
+            return self.keeper.status()["waiting"] == 0 and not self.loop.has_pending
+
+        assert eventually(is_done), self.keeper.status()
+
+    def wait(self, seconds=0.0):
+        """Let time pass, and look as often as the daemon would at its end."""
+        self.later += seconds
+        for _ in range(2):
+            self.vigil.check_sessions()
+            self.later += 3
+            self.settle()
+
+    def kinds(self, *names, session="s"):
+        found = [record.event for record in overlay.latest_records() if record.event.session == session]
+        return [event for event in found if event.type in names]
+
+    def open_calls(self):
+        """The calls of all sessions that nobody has ended."""
+        found = []
+        self.keeper.run_with_recorder(lambda recorder: found.extend(state.calls.open for state in recorder.states.values()))
+        return [calls for calls in found if calls]
+
+    def ends(self, session="s"):
+        """How a session has ended, each time."""
+        return [(end.type, end.data["reason"]) for end in self.kinds("session_end", "session_abort", session=session)]
+
+    def close(self):
+        self.keeper.close()
+        self.journal.close()
+        self.loop.close()
+
+
+class Agent:
+    """A process that may be above a client."""
+
+    def __init__(self, words=("sleep", "600")):
+        self.process = subprocess.Popen(words)
+        self.told = f"{self.process.pid} {read_proc_stat(self.process.pid)[19]}".encode()
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()

@@ -1,0 +1,226 @@
+"""Ends that no agent tells: a process that is gone, a session that rests, and those that were open before."""
+
+import sys
+
+import pytest
+
+from hookonce.model import Origin
+from hookonce.sessions import reaper
+from hookonce.sessions.derive.turns import END_GRACE_MS, IDLE_TIMEOUT_MS
+from hookonce.sessions.reaper import find_ancestry, is_running, parse_caller
+from tests.sessions.session_clock import Agent
+
+HALF_AN_HOUR, LONG_ENOUGH = IDLE_TIMEOUT_MS / 1000, END_GRACE_MS / 1000
+TURN = ("session_start", "before_prompt", "agent_stop")
+
+
+def turn(night, by, *kinds, **fields):
+    for kind in kinds or TURN:
+        night.tell(kind, by, **fields)
+
+
+# Gone
+
+
+@pytest.mark.covers("AH-24")
+def test_a_process_that_is_gone_after_a_stop_has_ended_its_session(night, agent):
+    """
+    Once, however often one looks; not before it is gone.
+    """
+    turn(night, agent)
+    night.wait(60)
+    before = night.ends()
+    agent.end()
+    night.wait()
+    night.wait()
+
+    assert ([], [("session_end", "exit")]) == (before, night.ends())
+
+
+@pytest.mark.covers("AH-25")
+def test_a_process_that_is_gone_in_mid_turn_has_aborted_it(night, agent):
+    """
+    What it had begun will never end: the call is not open any more.
+    """
+    turn(night, agent, "session_start", "before_prompt")
+    night.tell("before_tool_execute", agent, tool="shell", given={"command": "make"})
+    agent.end()
+    night.wait()
+
+    assert [("session_abort", "aborted")] == night.ends()
+    assert [] == night.open_calls()
+
+
+def test_an_agent_that_tells_its_ends_is_given_time_to(night, agent):
+    """
+    From the moment at which it was seen to be gone, however long it had rested before.
+    """
+    turn(night, agent, agent="codex")
+    night.wait(600)
+    agent.end()
+    night.wait(60)
+    early = night.ends()
+    night.wait(LONG_ENOUGH)
+
+    assert ([], [("session_end", "exit")]) == (early, night.ends())
+
+
+def test_an_end_that_its_agent_tells_is_the_only_one(night, agent):
+    """
+    Also of a process that is gone by then.
+    """
+    turn(night, agent, agent="codex")
+    agent.end()
+    night.tell("session_end", agent="codex", data={"reason": "other"})
+    night.wait(LONG_ENOUGH)
+    night.wait(HALF_AN_HOUR)
+
+    assert [("session_end", "other")] == night.ends()
+
+
+def test_an_end_that_is_told_too_late_is_a_repeat(night, agent):
+    """
+    It is kept, and nothing follows from it.
+    """
+    turn(night, agent, agent="codex")
+    agent.end()
+    night.wait(LONG_ENOUGH)
+    night.wait(LONG_ENOUGH)
+    night.tell("session_end", agent="codex", data={"reason": "other"})
+
+    assert [None, True] == [end.data.get("repeat") for end in night.kinds("session_end")]
+
+
+def test_who_works_again_after_an_end_has_begun_again_and_ends_again(night, agent):
+    """
+    From another process.
+    """
+    turn(night, agent)
+    agent.end()
+    night.wait()
+    again = Agent()
+    turn(night, again, "before_prompt", "agent_stop")
+    again.end()
+    night.wait()
+
+    assert [("session_end", "exit")] * 2 == night.ends()
+    assert "resume" in [start.data.get("source") for start in night.kinds("session_start")]
+
+
+def test_what_only_runs_hooks_is_not_the_agent(night):
+    """
+    It is gone after each of them; nothing has ended by that.
+    """
+    for kind in TURN:
+        helper = Agent()
+        night.tell(kind, helper)
+        helper.end()
+    night.wait()
+
+    assert [] == night.ends()
+
+
+def test_one_call_does_not_tell_whose_it_was(night, agent):
+    """
+    Nobody knows whether that process was the agent's.
+    """
+    night.tell("before_prompt", agent)
+    agent.end()
+    night.wait()
+
+    assert [] == night.ends()
+
+
+def test_whoever_has_the_number_of_a_process_that_is_gone_is_another(agent):
+    """
+    Numbers are used again; the moment of the start tells.
+    """
+    process = parse_caller(agent.told)
+
+    assert is_running(process)
+    assert not is_running(process._replace(began="1"))
+    assert process == find_ancestry(process)[0]
+    assert () == find_ancestry(process._replace(began="1"))
+    assert parse_caller(b"") is None
+
+
+def test_shells_are_nobody():
+    """
+    An agent starts its hooks with one, and is started in one.
+    """
+    shell = Agent(["/bin/sh", "-c", "sleep 600; :"])
+    python = Agent([sys.executable, "-c", "import time; time.sleep(600)"])
+    found = [parse_caller(one.told) in find_ancestry(parse_caller(one.told)) for one in (shell, python)]
+    shell.end()
+    python.end()
+
+    assert [False, True] == found
+
+
+# Resting
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_half_an_hour_of_rest_is_an_end(night, agent, known):
+    """
+    Whatever is known of the process; a minute before it is none.
+    """
+    turn(night, agent if known else None)
+    night.wait(HALF_AN_HOUR - 60)
+    before = night.ends()
+    night.wait(90)
+
+    assert ([], [("session_end", "idle_timeout")]) == (before, night.ends())
+
+
+def test_a_session_of_yesterday_that_is_played_again_has_not_rested(night):
+    """
+    What counts is when it came to us.
+    """
+    turn(night, None, time="2020-01-01T00:00:00Z")
+    night.wait(60)
+
+    assert [] == night.ends()
+
+
+# Before us
+
+
+def test_sessions_that_were_open_before_end_when_they_have_rested(night):
+    """
+    Those that have ended, and those of others, are left alone.
+    """
+    turn(night, None, session="open")
+    turn(night, None, session="ended")
+    night.tell("session_end", session="ended", data={"reason": "other"})
+    turn(night, None, session="foreign", origin=Origin(format="openhook", id="1"))
+    night.close()
+    night.begin()
+    night.wait(HALF_AN_HOUR)
+    found = {name: night.ends(name) for name in ("open", "ended", "foreign")}
+
+    assert {"open": [("session_end", "idle_timeout")], "ended": [("session_end", "other")], "foreign": []} == found
+
+
+def test_nothing_is_kept_where_nothing_is_recorded(night, agent, monkeypatch):
+    """
+    Nor an end.
+    """
+    turn(night, agent)
+    monkeypatch.setattr(reaper.settings, "records", lambda: False)
+    agent.end()
+    night.wait()
+
+    assert [] == night.ends()
+
+
+def test_a_daemon_stays_while_a_session_may_end(night, agent):
+    """
+    And leaves when all have.
+    """
+    before = night.vigil.is_waiting
+    turn(night, agent)
+    during = night.vigil.is_waiting
+    night.wait(HALF_AN_HOUR)
+
+    assert (False, True, False) == (before, during, night.vigil.is_waiting)
