@@ -224,6 +224,11 @@ class Handler(_Noun, frozen=True, kw_only=True, rename={"background": "async"}):
     name: str | None = None
     extra: Object = {}
 
+    @property
+    def target(self) -> str | None:
+        """What an agent calls: a command, or a URL."""
+        return self.command or self.url
+
 
 class Hook(_Noun, frozen=True, kw_only=True):
     """One hook of a manifest; `matcher` as it was written, None for every tool."""

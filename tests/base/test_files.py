@@ -236,7 +236,7 @@ def test_short_writes_are_continued(file, monkeypatch):
 KILLER = """
 import os, signal, sys
 from pathlib import Path
-from hookonce.configure.edit import file
+from hookonce.base import files
 
 point, calls = int(sys.argv[2]), 0
 
@@ -257,7 +257,7 @@ def deadly(name):
 
 for name in ("open", "write", "fstat", "fchown", "fchmod", "fsync", "replace", "unlink", "close", "lstat", "setxattr"):
     deadly(name)
-file.replace_file(Path(sys.argv[1]), sys.stdin.buffer.read())
+files.replace_file(Path(sys.argv[1]), sys.stdin.buffer.read())
 """
 
 

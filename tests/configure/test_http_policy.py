@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from hookonce import agents
 from hookonce.agents import http_reply
 from hookonce.base import invocation
-from hookonce.base.invocation import Invocation
+from hookonce.base.invocation import Invocation, is_own_entry
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy
-from hookonce.configure.entries import build_entries, call_target, is_own_entry
+from hookonce.configure.entries import build_entries
 from hookonce.configure.install import plan_install, plan_removal
 from hookonce.configure.locations import ConfigRoots
 from hookonce.convert.conversion import read_manifest
@@ -48,8 +48,8 @@ def test_an_address_says_what_a_command_says(port, agent, native):
     text = invocation.format_command(call)
     assert call == invocation.parse_command(text)
     assert is_own_entry(text, CLIENT)
-    assert is_own_entry(text, CLIENT, agents.load(agent))
-    assert not is_own_entry(text, CLIENT, agents.load("codex"))
+    assert is_own_entry(text, CLIENT, agent)
+    assert not is_own_entry(text, CLIENT, "codex")
 
 
 @pytest.mark.parametrize("url", FOREIGN)
@@ -67,7 +67,7 @@ def test_what_wakes_the_daemon_and_what_cannot_be_posted_stays_a_command(name):
     """
     agent = agents.load(name)
     plain, posted = (build_entries(agent, "user", CLIENT, "all", one) for one in (None, HERE))
-    kinds = {invocation.parse_command(call_target(hook.handler)).event: hook.handler.type for hook in posted}
+    kinds = {invocation.parse_command(hook.handler.target).event: hook.handler.type for hook in posted}
 
     assert [(hook.event, hook.handler.timeout, hook.blocking) for hook in plain] == [
         (hook.event, hook.handler.timeout, hook.blocking) for hook in posted

@@ -9,8 +9,9 @@ import pytest
 from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.base import paths
+from hookonce.base.invocation import is_own_entry
 from hookonce.configure.changes import apply_change
-from hookonce.configure.entries import build_entries, is_own_entry
+from hookonce.configure.entries import build_entries
 from hookonce.configure.install import plan_install, plan_removal
 from hookonce.configure.locations import ConfigRoots, document_of, target_file
 from hookonce.errors import HookonceError

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hookonce.base.jsontext import dump, load
-from hookonce.demo.sandbox_home import SandboxHome
+from hookonce.client.sandbox_home import SandboxHome
 from hookonce.lab import drivers
 from hookonce.lab.fakes.model_server import ModelServer
 from hookonce.lab.prove.bench import Bench, _run_folder

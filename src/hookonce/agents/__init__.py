@@ -3,7 +3,7 @@
 from functools import cache
 from importlib import import_module
 
-from hookonce.agents._config.entry import config_of, placement_of
+from hookonce.agents._config.entry import config_of, entry_timeout, placement_of
 from hookonce.agents._config.matchers.canonical import canonicalize_matcher, explain_narrowing
 from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, point_of
 from hookonce.agents._decode.decoder import decode, normalize
@@ -24,6 +24,7 @@ __all__ = [
     "config_of",
     "decode",
     "encode",
+    "entry_timeout",
     "explain_narrowing",
     "load",
     "native_arguments",

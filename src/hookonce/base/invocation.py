@@ -79,3 +79,20 @@ def parse_words(words: list[str]) -> Invocation | None:
     except ValueError:
         return None
     return Invocation(client, names[0], names[1] if len(names) > 1 else None, **options, timeout=timeout)
+
+
+def is_own_entry(target: str | None, client: str, agent: str | None = None) -> bool:
+    """Whether an entry is one of this user's hookonce: our path and `--via`, or a URL that says the same.
+
+    Of one agent if that is named.
+    """
+    call = parse_command(target or "")
+    if call is None or call.via is None or (agent is not None and call.agent != agent):
+        return False
+    return call.client == client or is_address(call.client)
+
+
+def unwrap_command(command: str, client: str) -> str | None:
+    """The script inside a wrapper of ours; None if the command is none."""
+    call = parse_command(command)
+    return call.run if call is not None and call.client == client else None

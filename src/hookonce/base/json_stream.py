@@ -3,13 +3,12 @@
 import json
 from collections.abc import Iterator
 from math import isfinite
-from typing import BinaryIO, Literal, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 from msgspec import DecodeError
 from msgspec.json import decode
 
 from hookonce.errors import HookonceError
-from hookonce.model import Json, Object
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 TOO_DEEP = "the JSON is nested too deeply"
@@ -29,7 +28,7 @@ class JsonSyntaxError(HookonceError):
     """Bytes that are no JSON document."""
 
 
-def parse_json(raw: bytes) -> Json:
+def parse_json(raw: bytes) -> Any:
     """Parse a document; the last of duplicate keys wins."""
     try:
         return decode(raw)
@@ -39,7 +38,7 @@ def parse_json(raw: bytes) -> Json:
         return _parse_slowly(raw)
 
 
-def _parse_slowly(raw: bytes) -> Json:
+def _parse_slowly(raw: bytes) -> Any:
     """The slower parser knows lone surrogates, which JavaScript writes, and names the place of a fault."""
     try:
         return json.loads(raw.decode(), parse_constant=_reject_constant, parse_float=_parse_finite)
@@ -60,7 +59,7 @@ def _describe_fault(fault: json.JSONDecodeError) -> str:
     return f"{fault.msg} at {position}{hint}"
 
 
-def _reject_constant(name: str) -> Json:
+def _reject_constant(name: str) -> Any:
     raise JsonSyntaxError(f"invalid JSON: {name} is no JSON number")
 
 
@@ -75,8 +74,8 @@ def duplicate_keys(raw: bytes) -> list[str]:
     """The keys that an object repeats, in the order found."""
     duplicates: list[str] = []
 
-    def collect_pairs(pairs: list[tuple[str, Json]]) -> Object:
-        members: Object = {}
+    def collect_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members: dict[str, Any] = {}
         for key, value in pairs:
             if key in members:
                 duplicates.append(key)

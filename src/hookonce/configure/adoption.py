@@ -1,6 +1,7 @@
 """Adoption of hooks: they move from an agent's configuration into the manifest, for every agent, each once."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
@@ -11,18 +12,19 @@ from msgspec.structs import replace
 from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.base.files import read_file
+from hookonce.base.invocation import is_own_entry, unwrap_command
 from hookonce.configure.changes import FileChange
 from hookonce.configure.edit import jsonc
-from hookonce.configure.entries import build_entries, call_target, is_own_entry, unwrap_command
+from hookonce.configure.entries import build_entries
 from hookonce.configure.install import naming_file
 from hookonce.configure.locations import ConfigRoots, config_files, document_of
 from hookonce.configure.merge import editor_of, merge_entries, remove_entries
-from hookonce.convert.conversion import MANIFEST_SPEC
-from hookonce.convert.losses import manifest_gap, source_only_gaps
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import MANIFEST_NAMES
-from hookonce.manifest.load import dump_manifest, load_manifest
-from hookonce.model import Agent, Hook, Manifest
+from hookonce.manifest.load import MANIFEST_SPEC, dump_manifest, load_manifest
+from hookonce.model import Agent, Gap, Hook, Manifest
+
+GapFinder = Callable[[Agent, int, Hook], list[Gap]]  # what a manifest could not say of an agent's hook
 
 
 class Adoption(Struct, frozen=True, kw_only=True):
@@ -34,23 +36,23 @@ class Adoption(Struct, frozen=True, kw_only=True):
     stay_reasons: list[str]
 
 
-def plan_adoption(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> Adoption:
-    """Plan the changes that move an agent's own hooks into a manifest."""
+def plan_adoption(agent: Agent, scope: str, roots: ConfigRoots, client: str, gaps_of: GapFinder) -> Adoption:
+    """Plan the changes that move an agent's own hooks into a manifest; a hook with gaps stays where it is."""
     if config_of(agent).language == "code":
         raise HookonceError(f"hooks of {agent.title} are code and cannot be adopted")
     plan = Adoption(manifest=None, files=[], moved_hooks=[], stay_reasons=[])
     for file_scope, path in config_files(agent, roots):
         if file_scope == scope:
-            _adopt_file(agent, scope, path, client, plan)
+            _adopt_file(agent, scope, path, client, plan, gaps_of)
     manifest = _extend_manifest(manifest_path(scope, roots), plan.moved_hooks) if plan.moved_hooks else None
     return Adoption(manifest=manifest, files=plan.files, moved_hooks=plan.moved_hooks, stay_reasons=plan.stay_reasons)
 
 
-def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoption) -> None:
+def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoption, gaps_of: GapFinder) -> None:
     old = read_file(path) or b""
     with naming_file(path):
         hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, old))
-        movable = _movable_hooks(agent, scope, hooks, client, plan.stay_reasons)
+        movable = _movable_hooks(agent, scope, hooks, client, plan.stay_reasons, gaps_of)
         commands = {hook.handler.command for hook in movable}
         new = remove_entries(
             editor_of(path), old, lambda command: (unwrap_command(command, client) or command) in commands
@@ -74,16 +76,16 @@ def _hook_key(hook: Hook) -> tuple[str, str | None]:
     return hook.event, hook.handler.command
 
 
-def _movable_hooks(agent: Agent, scope: str, hooks: list[Hook], client: str, stay_reasons: list[str]) -> list[Hook]:
+def _movable_hooks(
+    agent: Agent, scope: str, hooks: list[Hook], client: str, stay_reasons: list[str], gaps_of: GapFinder
+) -> list[Hook]:
     """The hooks that can run from a manifest and mean the same there; the others stay, each with the reason."""
     entry_events = {hook.event for hook in build_entries(agent, scope, client)}
     movable = []
     for index, hook in enumerate(hooks):
-        if is_own_entry(call_target(hook.handler), client):
+        if is_own_entry(hook.handler.target, client):
             continue
-        reasons = [
-            gap.note for gap in (manifest_gap(index, hook), *source_only_gaps(agent, index, hook)) if gap is not None
-        ]
+        reasons = [gap.note for gap in gaps_of(agent, index, hook)]
         if hook.event not in entry_events:
             reasons.append(f"{hook.event}: hookonce has no entry there that would call it")
         if hook.handler.command is None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from hookonce.agents import config_of
 from hookonce.base.files import FileEditError, read_file
+from hookonce.base.invocation import is_own_entry
 from hookonce.configure.changes import FileChange
 from hookonce.configure.edit import jsonc
 from hookonce.configure.edit.key_path import value_at_path
-from hookonce.configure.entries import is_own_entry
 from hookonce.configure.install import naming_file
 from hookonce.configure.locations import ConfigRoots, document_of, resolve_path
 from hookonce.configure.merge import editor_of
@@ -24,7 +24,9 @@ def _review_marks(agent: Agent, path: Path, data: bytes, client: str) -> dict[st
     review = config_of(agent).review
     if review is None:
         return {}
-    return review[2](str(path), document_of(agent, path, data), lambda command: is_own_entry(command, client, agent))
+    return review[2](
+        str(path), document_of(agent, path, data), lambda command: is_own_entry(command, client, agent.name)
+    )
 
 
 def plan_review(agent: Agent, path: Path, data: bytes | None, roots: ConfigRoots, client: str) -> FileChange | None:

@@ -4,16 +4,14 @@ import shlex
 from pathlib import Path
 from typing import Literal
 
-from hookonce.agents import canonical_event_of, config_events, config_of, http_reply, point_of
+from hookonce.agents import canonical_event_of, config_events, entry_timeout, http_reply, point_of
 from hookonce.base import invocation, paths
 from hookonce.base.invocation import Invocation
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.model import Agent, Handler, Hook
 
 EventSet = Literal["default", "all"]
-_DECISION_TIMEOUT_S = 60  # seconds that an event may wait for an answer that decides something
 _MIN_ENTRY_WORDS = 2  # words of a door: our client, and whose it is
-_OBSERVE_TIMEOUT_S = 5  # and one that only tells
 _COMMAND_EVENTS = frozenset(
     {"session_start", "before_prompt"}
 )  # our client runs there in any case, and starts the daemon
@@ -50,29 +48,6 @@ def _build_entry(agent: Agent, native: str, scope: str, client: str, address: Ht
     )
 
 
-def call_target(handler: Handler) -> str | None:
-    """What an entry calls: a command, or a URL."""
-    return handler.command or handler.url
-
-
-def entry_timeout(agent: Agent, native: str) -> int | float:
-    """The timeout that is written into an entry: constants, because a changed one costs the user's trust again."""
-    point, config = point_of(agent, native), config_of(agent)
-    preferred_s = _DECISION_TIMEOUT_S if point.capabilities & {"prevent", "retry"} else _OBSERVE_TIMEOUT_S
-    return min(limit for limit in (preferred_s, point.hard_timeout_s, config.longest) if limit is not None)
-
-
-def is_own_entry(target: str | None, client: str, agent: Agent | None = None) -> bool:
-    """Whether an entry is one of this user's hookonce: our path and `--via`, or a URL that says the same.
-
-    Of one agent if that is named.
-    """
-    call = invocation.parse_command(target or "")
-    if call is None or call.via is None or (agent is not None and call.agent != agent.name):
-        return False
-    return call.client == client or invocation.is_address(call.client)
-
-
 def is_stale_entry(target: str | None, client: str, agent: Agent) -> bool:
     """Whether an entry is an old one of ours that leads nowhere: no client, or too few words.
 
@@ -95,9 +70,3 @@ def _split_command(command: str) -> list[str]:
     except ValueError:
         return []
     return words if shlex.join(words) == command else []
-
-
-def unwrap_command(command: str, client: str) -> str | None:
-    """The script inside a wrapper of ours; None if the command is none."""
-    call = invocation.parse_command(command)
-    return call.run if call is not None and call.client == client else None

@@ -12,17 +12,11 @@ from typing import Literal
 from hookonce.agents import config_of
 from hookonce.base import invocation
 from hookonce.base.files import FileEditError, read_file
+from hookonce.base.invocation import is_own_entry, unwrap_command
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy, journal
 from hookonce.configure.changes import FileChange
-from hookonce.configure.entries import (
-    EventSet,
-    build_entries,
-    call_target,
-    is_own_entry,
-    is_stale_entry,
-    unwrap_command,
-)
+from hookonce.configure.entries import EventSet, build_entries, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, is_bare_event_map, target_file
 from hookonce.configure.merge import editor_of, merge_entries, remove_entries, replace_commands
 from hookonce.errors import HookonceError
@@ -71,12 +65,12 @@ def plan_install(
 def _event_set(agent: Agent, scope: str, current_hooks: list[Hook], client: str, events: EventSet) -> EventSet:
     """Whoever once asked for all events keeps them."""
     default_events = {_native_event(hook) for hook in build_entries(agent, scope, client)}
-    own_hooks = [hook for hook in current_hooks if is_own_entry(call_target(hook.handler), client, agent)]
+    own_hooks = [hook for hook in current_hooks if is_own_entry(hook.handler.target, client, agent.name)]
     return "all" if any(_native_event(hook) not in default_events for hook in own_hooks) else events
 
 
 def _native_event(hook: Hook) -> str | None:
-    call = invocation.parse_command(call_target(hook.handler) or "")
+    call = invocation.parse_command(hook.handler.target or "")
     return call and call.event
 
 
@@ -100,7 +94,7 @@ def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, clie
     if data and _own_entries(agent, document_of(agent, path, fresh), client) == entries:
         return fresh
     new = merge_entries(
-        editor, remove_entries(editor, fresh, lambda command: is_own_entry(command, client, agent)), document
+        editor, remove_entries(editor, fresh, lambda command: is_own_entry(command, client, agent.name)), document
     )
     if _own_entries(agent, document_of(agent, path, new), client) != entries:
         raise HookonceError(f"{path} would not read back as what was meant; it was left alone")
@@ -109,10 +103,9 @@ def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, clie
 
 def _own_entries(agent: Agent, document: Object, client: str) -> list[tuple[str, str, object, object]]:
     hooks, _ = config_of(agent).parse(agent, document)
-    handlers = [(hook.event, hook.handler) for hook in hooks if is_own_entry(call_target(hook.handler), client, agent)]
+    handlers = [(hook.event, hook.handler) for hook in hooks if is_own_entry(hook.handler.target, client, agent.name)]
     return sorted(
-        (kind, call_target(handler) or "", handler.timeout, sorted(handler.headers.items()))
-        for kind, handler in handlers
+        (kind, handler.target or "", handler.timeout, sorted(handler.headers.items())) for kind, handler in handlers
     )
 
 
@@ -146,7 +139,7 @@ def _foreign_scripts(agent: Agent, folder: Path, client: str) -> list[Hook]:
         path.name: path.read_bytes().decode(errors="replace") for path in sorted(folder.iterdir()) if path.is_file()
     }
     hooks, _ = config_of(agent).parse(agent, {"files": files})
-    return [hook for hook in hooks if not is_own_entry(call_target(hook.handler), client)]
+    return [hook for hook in hooks if not is_own_entry(hook.handler.target, client)]
 
 
 def _is_generated(agent: Agent, path: Path, data: bytes) -> bool:
@@ -192,20 +185,20 @@ def _has_entries(agent: Agent, path: Path, client: str) -> tuple[bool, bool]:
         return False, False
     with naming_file(path):
         hooks, _ = config_of(agent).parse(agent, document_of(agent, path, data))
-    commands = [call_target(hook.handler) for hook in hooks if is_own_entry(call_target(hook.handler), client)]
-    own_commands = [command for command in commands if is_own_entry(command, client, agent)]
+    commands = [hook.handler.target for hook in hooks if is_own_entry(hook.handler.target, client)]
+    own_commands = [command for command in commands if is_own_entry(command, client, agent.name)]
     return bool(own_commands), len(own_commands) < len(commands)
 
 
 def _remove_own_entries(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
     if config_of(agent).language == "code":
         return b"" if _has_only_own_entries(agent, path, data, client) else data
-    return remove_entries(editor_of(path), data, lambda command: is_own_entry(command, client, agent))
+    return remove_entries(editor_of(path), data, lambda command: is_own_entry(command, client, agent.name))
 
 
 def _has_only_own_entries(agent: Agent, path: Path, data: bytes, client: str) -> bool:
     hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, data))
-    return bool(hooks) and not gaps and all(is_own_entry(call_target(hook.handler), client, agent) for hook in hooks)
+    return bool(hooks) and not gaps and all(is_own_entry(hook.handler.target, client, agent.name) for hook in hooks)
 
 
 def _unwrap_scripts(agent: Agent, path: Path, data: bytes, client: str) -> bytes:

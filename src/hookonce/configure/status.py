@@ -11,10 +11,12 @@ from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.base import invocation
 from hookonce.base.files import FileEditError
+from hookonce.base.invocation import is_own_entry
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy
-from hookonce.configure.entries import build_entries, call_target, is_own_entry, is_stale_entry
+from hookonce.configure.entries import build_entries, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, target_file
+from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Handler, Hook
 
 InstallState = Literal["installed", "partly", "outdated", "absent", "unreadable"]
@@ -105,16 +107,14 @@ def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> 
     if parse_problem is not None:
         return ScopeStatus(scope=scope, path=shown_path, state="unreadable", problem=parse_problem)
     has_stale = any(
-        file == path and is_stale_entry(call_target(hook.handler), client, agent) for _, file, hook in agent_hooks.hooks
+        file == path and is_stale_entry(hook.handler.target, client, agent) for _, file, hook in agent_hooks.hooks
     )
     own_hooks = [hook for _, _, hook in agent_hooks.hooks if _is_entry_of(hook, agent, scope)]
     if not own_hooks:
         return ScopeStatus(scope=scope, path=shown_path, state="absent")
     address = http_policy.current_address(own_hooks, roots.project)
-    expected = {
-        call_target(hook.handler): hook.handler for hook in build_entries(agent, scope, client, address=address)
-    }
-    current = {call_target(hook.handler): hook.handler for hook in own_hooks}
+    expected = {hook.handler.target: hook.handler for hook in build_entries(agent, scope, client, address=address)}
+    current = {hook.handler.target: hook.handler for hook in own_hooks}
     missing = sorted(_entry_event(command) for command in expected.keys() - current.keys())
     has_foreign = any(not is_own_entry(command, client) or _posts_elsewhere(command, address) for command in current)
     has_difference = any(_differs(current[command], expected[command]) for command in expected.keys() & current.keys())
@@ -148,7 +148,7 @@ def _http_problem(obstacle: str | None) -> str | None:
 
 def _is_entry_of(hook: Hook, agent: Agent, scope: str) -> bool:
     """Whether a hook is an entry of this agent and scope, of any hookonce."""
-    call = invocation.parse_command(call_target(hook.handler) or "")
+    call = invocation.parse_command(hook.handler.target or "")
     return call is not None and call.via == f"{agent.name}/{scope}"
 
 
@@ -186,15 +186,8 @@ def foreign_hooks(agent: Agent, roots: ConfigRoots, client: str) -> list[Foreign
     return [
         ForeignHook(event=hook.event, what=describe_handler(hook.handler), path=str(path), scope=scope)
         for scope, path, hook in read_agent_hooks(agent, roots).hooks
-        if not is_own_entry(call_target(hook.handler), client)
-        and not is_stale_entry(call_target(hook.handler), client, agent)
+        if not is_own_entry(hook.handler.target, client) and not is_stale_entry(hook.handler.target, client, agent)
     ]
-
-
-def describe_handler(handler: Handler) -> str:
-    """Describe a handler in a few words."""
-    text = handler.command or handler.url or handler.prompt or handler.file or next(iter(handler.platform.values()), "")
-    return text or f"a handler of type {handler.type}"
 
 
 def _borrowed_hooks(lender: Agent, roots: ConfigRoots, own_files: set[Path | None]) -> list[BorrowedHooks]:

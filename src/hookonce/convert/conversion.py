@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from hookonce.agents import canonicalize_matcher, config_of, placement_of
 from hookonce.base import invocation
 from hookonce.base.invocation import CANONICAL_DIALECT, Invocation
-from hookonce.configure.entries import call_target
 from hookonce.convert.losses import (
     fail_open_gaps,
     is_unreadable,
@@ -27,7 +26,7 @@ from hookonce.convert.losses import (
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.manifest.degrade import degrade, without_degradation
 from hookonce.manifest.http_script import to_http_handler
-from hookonce.manifest.load import build_manifest, dump_manifest, find_problems
+from hookonce.manifest.load import MANIFEST_SPEC, build_manifest, dump_manifest, find_problems
 from hookonce.manifest.match import MatchSubject, matches
 from hookonce.manifest.sidecar import build_sidecar, restore_manifest
 from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object, Wording
@@ -91,7 +90,6 @@ def _matches_tool(parts: list[Json], name: str, native: str) -> bool:
         return False
 
 
-MANIFEST_SPEC = "hooks/0.1"
 _NATIVE_MATCHER_KEY = "written"  # our key for a matcher that a manifest has in canonical words, as its agent had it
 
 
@@ -147,7 +145,7 @@ def read_manifest(
 
 def is_hookonce_entry(hook: Hook) -> bool:
     """Whether a hook is our own entry: it calls us for whatever the manifests say."""
-    call = invocation.parse_command(call_target(hook.handler) or "")
+    call = invocation.parse_command(hook.handler.target or "")
     return call is not None and call.run is None
 
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from hookonce.agents import config_of, explain_narrowing, placement_of
 from hookonce.agents._config.entry import hook_label, lost_gap
-from hookonce.manifest.load import dump_hook, find_problems
+from hookonce.manifest.load import MANIFEST_SPEC, dump_hook, find_problems
 from hookonce.manifest.match import find_matcher_problems
 from hookonce.manifest.schema import REQUIRED_FIELDS
 from hookonce.manifest.sidecar import build_sidecar
@@ -84,11 +84,17 @@ def manifest_gap(index: int, hook: Hook) -> Gap | None:
 
 
 def _schema_gap(index: int, hook: Hook) -> Gap | None:
-    faults, _ = find_problems({"spec": "hooks/0.1", "hooks": [dump_hook(hook)]})
+    faults, _ = find_problems({"spec": MANIFEST_SPEC, "hooks": [dump_hook(hook)]})
     if not faults:
         return None
     field = faults[0][0].removeprefix("$.hooks[0].")
     return lost_gap(index, hook, field.partition(".")[0], f"a manifest cannot hold it: {field}: {faults[0][1]}")
+
+
+def adoption_gaps(source: Agent, index: int, hook: Hook) -> list[Gap]:
+    """What a manifest could not say of an agent's hook."""
+    gap = manifest_gap(index, hook)
+    return [*([] if gap is None else [gap]), *source_only_gaps(source, index, hook)]
 
 
 def is_unreadable(matcher: Json) -> bool:

@@ -12,7 +12,7 @@ from hookonce import agents
 from hookonce.agents import decode
 from hookonce.base.ids import StreamIds
 from hookonce.base.jsontext import dump
-from hookonce.demo.sandbox_home import SandboxHome
+from hookonce.client.sandbox_home import SandboxHome
 from hookonce.model import Object, Record
 
 

@@ -8,16 +8,17 @@ from msgspec import Struct
 
 from hookonce.agents import config_of
 from hookonce.base.files import FileEditError
+from hookonce.base.invocation import is_own_entry
 from hookonce.configure import http_policy
 from hookonce.configure.agent_trust import distrust_reason
 from hookonce.configure.changes import FileChange
-from hookonce.configure.entries import is_own_entry
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import ConfigRoots, document_of, resolve_path, target_file
 from hookonce.configure.locations import config_files as files_of
 from hookonce.configure.merge import editor_of
-from hookonce.configure.status import InstallStatus, describe_handler, install_status, read_agent_hooks
+from hookonce.configure.status import InstallStatus, install_status, read_agent_hooks
 from hookonce.diagnose.checks.handlers import command_faults
+from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
 from hookonce.trust.consent import hook_digest, is_vouched
 
@@ -89,7 +90,7 @@ def check_review(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diag
         marks = review[2](
             str(path),
             document_of(agent, path, _read_bytes(path) or b""),
-            lambda command: is_own_entry(command, client, agent),
+            lambda command: is_own_entry(command, client, agent.name),
         )
         missing = [key for key, mark in marks.items() if stored_marks.get(key) != mark]
         if missing:

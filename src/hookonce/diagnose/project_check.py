@@ -8,9 +8,8 @@ from hookonce.base.json_stream import StreamLine, parse_json, read_documents
 from hookonce.base.jsontext import dump, load
 from hookonce.base.regular_files import read_regular_file
 from hookonce.diagnose.document_check import CheckReport, DocumentProblem, check_documents, document_kind
-from hookonce.dispatch.select import load_source
 from hookonce.errors import HookonceError
-from hookonce.manifest.discover import OPENHOOK_FILE, PROJECT_FOLDER, ManifestSource, find_sources
+from hookonce.manifest.discover import OPENHOOK_FILE, PROJECT_FOLDER, ManifestSource, find_sources, load_source
 from hookonce.manifest.load import parse_document as parse_manifest
 from hookonce.manifest.policy import POLICY_FILE, find_policy_problems, find_policy_warnings
 from hookonce.trust.consent import is_trusted

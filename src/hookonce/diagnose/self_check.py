@@ -12,7 +12,7 @@ from hookonce.client.installed import find_alteration
 from hookonce.client.missed_calls import describe_missed_calls as told_unanswered
 from hookonce.client.missed_calls import read_missed_calls
 from hookonce.configure.locations import ConfigRoots, current_roots
-from hookonce.configure.status import describe_handler, install_status
+from hookonce.configure.status import install_status
 from hookonce.diagnose.agent_check import Diagnosis
 from hookonce.diagnose.checks import handlers
 from hookonce.diagnose.checks.handlers import command_faults, remote_obstacles, resolve_command
@@ -20,9 +20,9 @@ from hookonce.diagnose.checks.manifest import event_problem
 from hookonce.diagnose.checks.settings import find_setting_problems
 from hookonce.dispatch.pause import pause_end as paused_until
 from hookonce.dispatch.run import call_budget_s
-from hookonce.dispatch.select import load_source
 from hookonce.errors import HookonceError
-from hookonce.manifest.discover import ManifestSource, find_sources
+from hookonce.manifest.discover import ManifestSource, find_sources, load_source
+from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
 from hookonce.store.usage import prices
 from hookonce.trust.pin_store import find_trusted_hook

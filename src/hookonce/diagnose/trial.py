@@ -21,13 +21,13 @@ from hookonce.dispatch.module_hook import parse_module_result
 from hookonce.dispatch.pipeline import CallRequest, build_response
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES
 from hookonce.dispatch.run import CallerContext, HookResult, run_hooks
-from hookonce.dispatch.select import SelectedHook, find_candidates, load_source, select_hooks
+from hookonce.dispatch.select import SelectedHook, find_candidates, select_hooks
 from hookonce.errors import HookonceError
 from hookonce.handlers.command import CommandOperation
 from hookonce.handlers.http import HttpOperation
 from hookonce.handlers.module import ModuleOperation
 from hookonce.handlers.operation import Operation, OperationResult, run_to_completion
-from hookonce.manifest.discover import ManifestSource, find_project
+from hookonce.manifest.discover import ManifestSource, find_project, load_source
 from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Subagent, Tool
 
 _PYTHON_SUFFIX = ".py"

@@ -16,10 +16,10 @@ from hookonce.base import paths
 from hookonce.base.files import replace_file
 from hookonce.dispatch import manifest_stamps, pause
 from hookonce.dispatch.fast_path import lookup
-from hookonce.dispatch.select import find_candidates, load_source
+from hookonce.dispatch.select import find_candidates
 from hookonce.errors import HookonceError
 from hookonce.manifest import discover
-from hookonce.manifest.discover import find_sources
+from hookonce.manifest.discover import find_sources, load_source
 from hookonce.manifest.policy import load_policies
 from hookonce.model import Agent, Decision, Reply
 from hookonce.secrets import log

@@ -16,14 +16,10 @@ from hookonce.base import settings
 from hookonce.dispatch import manifest_stamps
 from hookonce.errors import HookonceError
 from hookonce.manifest import discover
-from hookonce.manifest.discover import ManifestSource, Scope, find_sources
+from hookonce.manifest.discover import ManifestSource, Scope, find_sources, load_source
 from hookonce.manifest.load import (
     EVERY_EVENT,
-    NO_HOOKS_PROBLEM,
     OPENHOOK_DIALECT,
-    ManifestError,
-    load_manifest,
-    load_openhook_file,
     openhook_types_of,
 )
 from hookonce.manifest.match import MatchSubject, matches
@@ -186,18 +182,6 @@ def _find_trust_pins(source: ManifestSource, project: Path | None) -> list[Pin]:
         problem = f" ({source.path} {source.problem})" if source.problem else ""
         raise PinMismatch(f"nobody has agreed to {source.path} as it is{problem}; hookonce trust shows it")
     return project_pins
-
-
-def load_source(source: ManifestSource) -> Manifest:
-    """The manifest of a source; an error with its path if it has none to give."""
-    if source.problem is not None:
-        raise HookonceError(f"{source.path} {source.problem}")
-    try:
-        return load_openhook_file(source.data) if source.is_openhook else load_manifest(source.data)
-    except HookonceError as problem:
-        if source.scope != "project" and isinstance(problem, ManifestError) and problem.problems == [NO_HOOKS_PROBLEM]:
-            return Manifest(spec="", hooks=[])  # somebody has taken all of them out
-        raise HookonceError(f"{source.path}: {problem}") from None
 
 
 def _check_candidate(

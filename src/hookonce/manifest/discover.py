@@ -16,7 +16,7 @@ from msgspec import Struct
 from hookonce.base import paths, settings
 from hookonce.base.regular_files import read_regular_file
 from hookonce.errors import HookonceError
-from hookonce.manifest.load import load_manifest
+from hookonce.manifest.load import NO_HOOKS_PROBLEM, ManifestError, load_manifest, load_openhook_file
 from hookonce.model import Manifest
 
 Scope = Literal["project", "user", "organisation", "system"]
@@ -73,6 +73,18 @@ def _read_source(path: Path, scope: Scope) -> list[ManifestSource]:
             ManifestSource(scope=scope, path=path, problem="can be written by others than root, and does not count")
         ]
     return [ManifestSource(scope=scope, path=path, data=data)]
+
+
+def load_source(source: ManifestSource) -> Manifest:
+    """The manifest of a source; an error with its path if it has none to give."""
+    if source.problem is not None:
+        raise HookonceError(f"{source.path} {source.problem}")
+    try:
+        return load_openhook_file(source.data) if source.is_openhook else load_manifest(source.data)
+    except HookonceError as problem:
+        if source.scope != "project" and isinstance(problem, ManifestError) and problem.problems == [NO_HOOKS_PROBLEM]:
+            return Manifest(spec="", hooks=[])  # somebody has taken all of them out
+        raise HookonceError(f"{source.path}: {problem}") from None
 
 
 def has_safe_owner(path: Path, scope: Scope) -> bool:

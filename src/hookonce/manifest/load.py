@@ -28,6 +28,7 @@ from hookonce.model import Handler, Hook, Manifest, Object, Problem
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.tools import ARGUMENTS
 
+MANIFEST_SPEC = "hooks/0.1"  # of the manifests that we write
 SUPPORTED_SPECS = ("hooks/1.0", "hooks/0.1")
 _ANY_SPEC = pattern(r"hooks/[0-9]+\.[0-9]+")
 _READABLE_SPEC = pattern(SPEC_REGEX)
@@ -325,3 +326,9 @@ def openhook_types_of(kind: str) -> set[str]:
     row = EVENTS.get(kind)
     types = {row.openhook} if row is not None and row.openhook else set()
     return types | ({"file.write"} if kind == "after_tool_execute" else set())
+
+
+def describe_handler(handler: Handler) -> str:
+    """Describe a handler in a few words."""
+    text = handler.command or handler.url or handler.prompt or handler.file or next(iter(handler.platform.values()), "")
+    return text or f"a handler of type {handler.type}"

@@ -3,7 +3,7 @@
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from os.path import isfile
 from pathlib import Path
@@ -14,19 +14,16 @@ from msgspec.json import decode, encode
 
 from hookonce.base import paths, settings
 from hookonce.base.files import read_file, replace_file
+from hookonce.base.invocation import is_own_entry
 from hookonce.base.jsontext import dump
 from hookonce.base.regular_files import read_regular_file
 from hookonce.base.terminal_text import escape_unprintable
-from hookonce.configure.entries import call_target, is_own_entry
-from hookonce.configure.status import describe_handler
-from hookonce.diagnose.checks import handlers
-from hookonce.dispatch.select import load_source
 from hookonce.errors import HookonceError
 from hookonce.manifest.degrade import capabilities_of
-from hookonce.manifest.discover import PROJECT_FOLDER, ManifestSource, find_sources
-from hookonce.manifest.load import OPENHOOK_VERSIONS
+from hookonce.manifest.discover import PROJECT_FOLDER, ManifestSource, find_sources, load_source
+from hookonce.manifest.load import OPENHOOK_VERSIONS, describe_handler
 from hookonce.manifest.policy import POLICY_FILE as POLICY
-from hookonce.model import Agent, Hook, Manifest
+from hookonce.model import Agent, Handler, Hook, Manifest
 from hookonce.trust.pin_store import Pin, PinMismatch, add_pins, load_pins, verify_by_pins
 from hookonce.trust.pins import ProjectPaths, build_pin, looks_like_file, platform_command
 
@@ -48,19 +45,25 @@ class TrustProposal(Struct, frozen=True, kw_only=True):
     is_current: bool
 
 
-def list_proposals(project: Path) -> list[TrustProposal]:
-    """List a proposal for every file of hooks of a project."""
-    return [_build_proposal(project, source) for source in find_sources(project) if source.scope == "project"]
+Obstacles = Callable[[Handler, Path], Iterable[str]]  # what keeps a handler of a project from being called
 
 
-def _build_proposal(project: Path, source: ManifestSource) -> TrustProposal:
+def list_proposals(project: Path, obstacles: Obstacles = lambda _handler, _project: ()) -> list[TrustProposal]:
+    """List a proposal for every file of hooks of a project, with warnings of what could not be called."""
+    return [
+        _build_proposal(project, source, obstacles) for source in find_sources(project) if source.scope == "project"
+    ]
+
+
+def _build_proposal(project: Path, source: ManifestSource, obstacles: Obstacles) -> TrustProposal:
     try:
         manifest = load_source(source)
     except HookonceError as problem:
         return TrustProposal(path=source.path, pin=None, text=str(problem), is_current=False)
     pin = build_pin(project, source.data, manifest)
     lines = [f"{source.path} ({pin.manifest[:12]})", *_project_warnings(project, manifest)]
-    lines += [line for hook in manifest.hooks for line in _describe_hook(hook, project)]
+    for hook in manifest.hooks:
+        lines += [*_describe_hook(hook), *(f"  warning: {reason}" for reason in obstacles(hook.handler, project))]
     lines += [f"file {name} ({value[:12]})" for name, value in pin.files.items()]
     lines += [f"not pinned: {word} ({reason})" for word, reason in pin.loose.items()]
     lines += [line for name in pin.files for line in _unpinned_scripts(project, name, pin)]
@@ -102,7 +105,7 @@ def _project_warnings(project: Path, manifest: Manifest) -> Iterator[str]:
         yield f"warning: {PROJECT_FOLDER}/{POLICY} may keep some of these hooks from running; no other hook is its concern"
 
 
-def _describe_hook(hook: Hook, project: Path) -> Iterator[str]:
+def _describe_hook(hook: Hook) -> Iterator[str]:
     handler, needs = hook.handler, ", ".join(sorted(capabilities_of(hook)))
     power = "may refuse" if hook.blocking else "looks on"
     power += ", refuses when it fails" if hook.on_failure == "closed" else ""
@@ -119,7 +122,6 @@ def _describe_hook(hook: Hook, project: Path) -> Iterator[str]:
         yield "  warning: asks a language model, which costs money and is told the event"
     if hook.blocking and handler.type == "command" and "/" not in action.split(maxsplit=1)[0]:
         yield "  warning: it may refuse, and is no script that can be read and hashed by itself"
-    yield from (f"  warning: {reason}" for _, reason in handlers.code_obstacles(handler, project, "project"))
 
 
 _ENV_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -189,7 +191,7 @@ def _split_words(command: str) -> list[str]:
 
 def is_vouched(agent: Agent, hook: Hook, client: str) -> bool:
     """Whether a person has looked at this hook as it is now, or it is our own entry."""
-    return is_own_entry(call_target(hook.handler), client) or hook_digest(agent, hook) in _load_digests()
+    return is_own_entry(hook.handler.target, client) or hook_digest(agent, hook) in _load_digests()
 
 
 def vouch(digests: list[str]) -> None:

@@ -32,7 +32,7 @@ def test_a_folded_file_is_edited_like_a_whole_one(document):
     However little is worth folding: entries go in at the same places, in the same style, and come out again.
     """
     _, text = document
-    with patch("hookonce.configure.merge.folded", nothing):
+    with patch("hookonce.configure.merge.elide_members", nothing):
         whole = merge_entries(jsonc, text, OURS)
     with patch.object(elide, "_MIN_ELIDED_BYTES", 0):
         short = merge_entries(jsonc, text, OURS)

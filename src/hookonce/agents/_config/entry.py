@@ -34,6 +34,17 @@ def config_of(agent: Agent) -> Config:
     return agent.config
 
 
+_DECISION_TIMEOUT_S = 60  # for an answer that may decide something
+_OBSERVE_TIMEOUT_S = 5
+
+
+def entry_timeout(agent: Agent, native: str) -> int | float:
+    """The timeout that is written into an entry: constants, because a changed one costs the user's trust again."""
+    point, config = point_of(agent, native), config_of(agent)
+    preferred_s = _DECISION_TIMEOUT_S if point.capabilities & {"prevent", "retry"} else _OBSERVE_TIMEOUT_S
+    return min(limit for limit in (preferred_s, point.hard_timeout_s, config.longest) if limit is not None)
+
+
 def write_entry(agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:
     """The native entry of a hook's handler, with what the agent alone knows."""
     config = config_of(agent)

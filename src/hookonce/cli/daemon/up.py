@@ -18,12 +18,12 @@ from hookonce.base import paths
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.messages import pluralize
 from hookonce.client.installed import install_client as place_client
+from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure.locations import current_roots
 from hookonce.configure.status import find_agents
 from hookonce.configure.status import install_status as standing
 from hookonce.daemon import control
 from hookonce.demo.replay import ReplayAnswer, list_recordings, load_steps, replay_steps
-from hookonce.demo.sandbox_home import SandboxHome
 from hookonce.diagnose.agent_check import find_blocked_scopes, scope_states
 from hookonce.inspect.summary import summarize_in_line
 from hookonce.model import Object, Stored

@@ -12,6 +12,7 @@ from hookonce.configure.adoption import Adoption, plan_adoption
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import current_roots
+from hookonce.convert.losses import adoption_gaps
 from hookonce.diagnose.agent_check import REPAIRABLE_AGENTS
 from hookonce.errors import HookonceError
 from hookonce.model import Agent
@@ -45,7 +46,7 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
     """One agent after the other: each sees the manifest as the last one has left it."""
     if agent.name not in REPAIRABLE_AGENTS:
         raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
-    adoption_plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()))
+    adoption_plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()), adoption_gaps)
     _report_plan(options, agent, adoption_plan)
     changes = [*([adoption_plan.manifest] if adoption_plan.manifest else []), *adoption_plan.files]
     if options.dry_run or not changes:

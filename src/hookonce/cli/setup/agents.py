@@ -304,8 +304,8 @@ def _print_names(agent_sheet: AgentSheet) -> None:
             output.add_row(native, canonical)
         _print_if_filled(output)
     output = new_table("tool", "native argument", "canonical")
-    for tool, names in agent_sheet.arguments.items():
-        for native, canonical in names.items():
+    for tool, arguments in agent_sheet.arguments.items():
+        for native, canonical in arguments.items():
             output.add_row("every tool" if tool == "*" else tool, native, canonical)
     _print_if_filled(output)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from hookonce.base.jsontext import dump
 from hookonce.cli._ui.consent import consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize
+from hookonce.diagnose.checks.handlers import project_code_obstacles
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import find_project
 from hookonce.trust.consent import TrustProposal, list_proposals, run_scanners, trust_proposals, unpinned_words
@@ -33,7 +34,7 @@ def run(options: Namespace) -> int:
         require_consent("trust --revoke", f"forget all trust in {project}")
         print(f"{pluralize(revoke_pins(project), 'pin')} of {project} forgotten")
         return 0
-    project_proposals = list_proposals(project)
+    project_proposals = list_proposals(project, project_code_obstacles)
     if not project_proposals:
         raise HookonceError(f"{project} has no hooks: neither .hookonce/hooks.json nor .openhook.json is there")
     if options.list:

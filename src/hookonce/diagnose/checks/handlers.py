@@ -182,6 +182,11 @@ def code_obstacles(handler: Handler, folder: Path, scope: Scope) -> Iterator[tup
     yield from module_hook.find_obstacles(handler, folder, scope)
 
 
+def project_code_obstacles(handler: Handler, project: Path) -> list[str]:
+    """What keeps a function or a module of a project from being called, as sentences."""
+    return [reason for _, reason in code_obstacles(handler, project, "project")]
+
+
 def manifest_obstacles(file: Path, document: Object) -> Iterator[Problem]:
     """What a manifest names and cannot be called; all but a project's lie beside what they name."""
     parent = file.absolute().parent

@@ -11,7 +11,7 @@ from time import monotonic, sleep
 from msgspec import Struct
 
 from hookonce.base.jsontext import dump
-from hookonce.demo.sandbox_home import AGENT, EVENT, SandboxHome
+from hookonce.client.sandbox_home import AGENT, EVENT, SandboxHome
 from hookonce.errors import HookonceError
 from hookonce.lab.bench.compiler import compile_program
 from hookonce.lab.bench.echo_daemon import ECHO_ANSWER

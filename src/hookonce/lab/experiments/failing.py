@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure.locations import ConfigRoots
-from hookonce.demo.sandbox_home import SandboxHome
 from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim, contradicted_claim, judge_claim
 from hookonce.lab.prove.run import AgentRun, is_complete, is_hook_asked, summarize_run

@@ -20,9 +20,9 @@ from msgspec.structs import replace
 from hookonce import agents
 from hookonce.agents import canonical_event_of, config_events, point_of
 from hookonce.base.jsontext import dump, load
+from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure.entries import EventSet
 from hookonce.configure.locations import ConfigRoots
-from hookonce.demo.sandbox_home import SandboxHome
 from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
 from hookonce.lab.fakes import scenarios
 from hookonce.lab.fakes.model_server import ModelServer

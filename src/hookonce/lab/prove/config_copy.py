@@ -8,7 +8,6 @@ from pathlib import Path
 from hookonce.agents import config_of
 from hookonce.base import invocation
 from hookonce.configure.agent_trust import plan_review
-from hookonce.configure.entries import call_target
 from hookonce.configure.locations import ConfigRoots, document_of, is_bare_event_map, resolve_path, target_file
 from hookonce.configure.merge import COMMAND_KEYS, editor_of, merge_entries, remove_entries
 from hookonce.diagnose.agent_check import check_agent
@@ -97,7 +96,7 @@ def _copy_scripts(agent: Agent, source: Path, target: Path) -> None:
     for path in source_files:
         data = _read_bytes(path) or b""
         hooks = config_of(agent).parse(agent, document_of(agent, path, data))[0] if b"hookonce-on" in data else []
-        if hooks and all(_is_own_entry(call_target(hook.handler) or "") for hook in hooks):
+        if hooks and all(_is_own_entry(hook.handler.target or "") for hook in hooks):
             target_file = target if path == source else target / path.name
             target_file.parent.mkdir(parents=True, exist_ok=True)
             target_file.write_bytes(data)

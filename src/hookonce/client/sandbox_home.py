@@ -13,6 +13,7 @@ from hookonce.base.jsontext import dump
 from hookonce.base.runtime_dir import fallback_location, runtime_dir_name, shared_locations
 from hookonce.client import daemon_endpoints
 from hookonce.errors import HookonceError
+from hookonce.manifest.load import MANIFEST_SPEC
 from hookonce.model import Object
 
 AGENT, EVENT = "claude-code", "PreToolUse"
@@ -91,7 +92,7 @@ class SandboxHome:
 
 def _write_manifest(folder: Path, hooks: list[Object]) -> None:
     folder.mkdir(parents=True)
-    (folder / "hooks.json").write_bytes(dump({"spec": "hooks/0.1", "hooks": hooks}))
+    (folder / "hooks.json").write_bytes(dump({"spec": MANIFEST_SPEC, "hooks": hooks}))
 
 
 def _stop_process(pid: int) -> None:
