@@ -12,7 +12,7 @@ PLAIN := $(VENV)/.installed
 DEV   := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
-.PHONY: run test test-integration prove lint bench bench-large docs clean help
+.PHONY: run test test-integration explore prove lint bench bench-large docs clean help
 
 run: $(PLAIN)  ## start hookonce and show what happens; without a terminal, or an agent, a demonstration
 	@$(BIN)/hookonce up --or-demo
@@ -27,6 +27,9 @@ test-integration: $(DEV)  ## tests that need installed agents or services
 	if [ $$code -eq 5 ]; then \
 		echo "No integration test was selected: none is marked 'integration' here, so there is nothing to fail."; \
 	else exit $$code; fi
+
+explore: $(DEV)  ## property tests with 50 times the examples, new ones each time (ARGS=tests/laws for some)
+	@$(BIN)/pytest -n auto -m "hypothesis and not integration" --hypothesis-profile explore $(ARGS)
 
 prove: $(PLAIN)  ## run real agents offline and certify their hooks (2 GB from npm, once; AGENTS="codex cline" for some)
 	@fetched=yes; $(BIN)/hookonce lab fetch $(AGENTS) || { fetched=; echo "Going on with what was fetched before."; }; \

@@ -7,12 +7,32 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from hookonce.base.runtime_dir import fallback_location, runtime_dir_name, shared_locations
+from tests.machine import hide_system_settings
+from tests.shared import ABSENT
 
 os.environ["HOOKONCE_COLD"] = "1"  # a test that wants a daemon says so, and ends it
+_UNCOVERED = hide_system_settings()
 
-settings.register_profile("dev", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# The same examples in every run, so that a change is what makes a test fail; `make explore` looks for new ones.
+_COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fixed", _COMMON, max_examples=100 if os.environ.get("CI") else 60, derandomize=True)
+settings.register_profile("seeded", _COMMON, max_examples=60)
+settings.register_profile("explore", _COMMON, max_examples=3000, print_blob=True)
+
+
+def pytest_configure(config):
+    """--hypothesis-seed and --hypothesis-profile choose other examples than those of every run."""
+    if config.getoption("--hypothesis-profile") is None:
+        settings.load_profile("fixed" if config.getoption("--hypothesis-seed") is None else "seeded")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """What this run could not show: tests without their reference material, and settings of this machine."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
+    if absent := sum(ABSENT in reason for reason in reasons):
+        terminalreporter.write_line(f"{absent} skipped because the reference material is absent (HOOKONCE_SHARED)")
+    if _UNCOVERED:
+        terminalreporter.write_line(_UNCOVERED)
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,10 @@ from hookonce.agents import decode, encode, normalize
 from hookonce.dispatch.identification import identify
 from hookonce.vocabulary.tools import ARGUMENTS
 from tests.cases import cases
-from tests.shared import captures
+from tests.shared import ABSENT, captures
 
 ALL = captures()
-pytestmark = pytest.mark.skipif(not ALL, reason="captures are not beside the repository")
+pytestmark = pytest.mark.skipif(not ALL, reason=ABSENT)
 each = cases(("agent", "native", "file"), ALL, by=str)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hookonce import agents
 from hookonce.convert.conversion import convert
 from hookonce.model import Handler, Hook
-from tests.shared import SHARED, vector
+from tests.shared import reference, vector
 
 ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
 CONFIGS = {
@@ -32,9 +32,7 @@ def bare(hook, _):
 def native(path):
     """A configuration with which a real agent ran, and that agent."""
     agent = agents.load(CONFIGS[path])
-    file = SHARED / "lab" / "configs" / path
-    if not file.exists():
-        pytest.skip("configurations of real runs are not here")
+    file = reference("lab", "configs", path)
     return agent, json.loads(file.read_text(encoding="utf-8"))
 
 

@@ -17,7 +17,7 @@ from hookonce.store.spool import files as spool_files
 from hookonce.trust import approvals, consent
 from tests.cli.command import environment
 from tests.dispatch.pipeline_cases import PLAIN, asked, goldens
-from tests.shared import captures
+from tests.shared import ABSENT, captures
 
 CLAUDE = {"session_id": "s1", "transcript_path": "/h/.claude/projects/p/s1.jsonl", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "git push"}, "tool_use_id": "t1"}
 # One call of Copilot CLI, as its own configuration and as Claude Code's tells it.
@@ -377,7 +377,7 @@ def test_the_recorded_calls_of_copilot_s_three_sources_are_one(home, order):
     """
     files = [file for _, _, file in captures() if file.stem.startswith("repo-")]
     if len(files) != 3:
-        pytest.skip("the recorded payloads are not here")
+        pytest.skip(ABSENT)
     manifest(home, "echo no >&2; exit 2")
     entries = {"repo-claude-settings-1": ("claude-code", "PreToolUse"), "repo-copilot-settings-1": ("copilot-cli", "preToolUse")}
     doors = [(json.loads(file.read_text()), *entries.get(file.stem, ("copilot-cli", "preToolUse")), "--via", file.stem) for file in files]

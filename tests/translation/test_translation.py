@@ -10,7 +10,7 @@ from hookonce.base.json_stream import TOO_DEEP, StreamLine
 from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan
 from tests.cli.command import PAYLOAD, tagged
 from tests.formats.material import payloads
-from tests.shared import captures
+from tests.shared import ABSENT, captures
 
 READABLE = [name for name in formats.FORMATS if formats.load(name).read]
 
@@ -68,7 +68,7 @@ def test_a_named_source_is_not_questioned():
     assert "qwen-code" == made["event"]["agent"]
 
 
-@pytest.mark.skipif(not captures(), reason="no captures here")
+@pytest.mark.skipif(not captures(), reason=ABSENT)
 def test_all_captures_pass_in_one_stream():
     """
     Every recorded payload passes through one stream without --from and keeps its agent.

@@ -14,7 +14,7 @@ import pytest
 
 from hookonce import agents
 from hookonce.agents import point_of
-from tests.shared import SHARED
+from tests.shared import reference
 
 FILES = {
     "claude-code": "claude",
@@ -119,9 +119,7 @@ def configured(name):
 
 def known_cases(name):
     """The names of all cases that the lab ran with an agent."""
-    file = SHARED / "facts" / "lab-results" / f"{FILES[name]}.json"
-    if not file.exists():
-        pytest.skip("results of real runs are not here")
+    file = reference("facts", "lab-results", f"{FILES[name]}.json")
     found = json.loads(file.read_text(encoding="utf-8"))
     return set(found) if type(found) is dict else {record["case"] for record in found}
 

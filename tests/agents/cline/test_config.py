@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hookonce import agents
 from hookonce.convert.conversion import WrapperOptions, convert
 from tests.agents._config.node import NASTY, bare, hook, rendered
-from tests.shared import SHARED
+from tests.shared import reference
 
 CLINE = agents.load("cline")
 SHELLS = [shell for shell in ("sh", "dash", "bash") if shutil.which(shell)]
@@ -276,9 +276,7 @@ def test_somebodys_script_stays_a_file():
     """
     The scripts with which Cline was run are one hook each, come back as they were, and are lost elsewhere by name.
     """
-    folder = SHARED / "lab" / "configs" / "cline"
-    if not folder.exists():
-        pytest.skip("configurations of real runs are not here")
+    folder = reference("lab", "configs", "cline")
     document = {"files": {file.name: file.read_text(encoding="utf-8") for file in sorted(folder.iterdir())}}
 
     hooks, gaps = CLINE.config.parse(CLINE, document)

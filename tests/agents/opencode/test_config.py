@@ -14,7 +14,7 @@ from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import WrapperOptions, convert
 from hookonce.model import Handler, Hook
 from tests.agents._config.node import NASTY, bare, hook, needs_node, played, rendered
-from tests.shared import SHARED
+from tests.shared import reference
 
 OPENCODE = agents.load("opencode")
 FOREIGN = """export const Guard = async () => ({
@@ -365,9 +365,7 @@ def test_the_plugin_of_real_runs_stays_a_file():
     """
     The recorder with which OpenCode was run names its events, and comes back as it was.
     """
-    file = SHARED / "lab" / "configs" / "opencode" / "capture.js"
-    if not file.exists():
-        pytest.skip("configurations of real runs are not here")
+    file = reference("lab", "configs", "opencode", "capture.js")
     document = {"files": {file.name: file.read_text(encoding="utf-8")}}
 
     hooks, gaps = OPENCODE.config.parse(OPENCODE, document)

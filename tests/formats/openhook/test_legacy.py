@@ -9,7 +9,7 @@ from hookonce.base.json_stream import StreamLine
 from hookonce.dispatch.identification import identify
 from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan
 from tests.formats.openhook.material import END, ID, OPENHOOK, found, run
-from tests.shared import captures
+from tests.shared import ABSENT, captures
 
 LEGACY = OPENHOOK.readers["legacy"]
 CLAUDE = {"sessionId": "s-1", "transcriptPath": "/h/.claude/t.jsonl", "cwd": "/p q", "tool_name": "Bash"}
@@ -182,7 +182,7 @@ def test_real_payloads_show_why_it_is_no_default():
     """
     lines = [StreamLine(number, file.read_bytes()) for number, (_, _, file) in enumerate(captures(), 1)]
     if not lines:
-        pytest.skip("recorded payloads are not here")
+        pytest.skip(ABSENT)
     made = list(Translation(TranslationPlan(source=OPENHOOK, profile="legacy", target=OPENHOOK)).translate_lines(lines))
 
     assert [] == [fault for fault in made if isinstance(fault, LineFault)]
