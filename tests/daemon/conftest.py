@@ -14,7 +14,7 @@ from tests.sessions.session_clock import Agent, Night
 from tests.shared import ROOT
 
 PACKAGE = ROOT / "src" / "hookonce"
-PLACE = "from hookonce.client.installed import place; place()"
+PLACE = "from hookonce.client.installed import install_client; install_client()"
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +22,7 @@ def shelf(tmp_path_factory):
     """A copy of the package: what a test does to it, or somebody to the original meanwhile, disturbs nobody."""
     found = tmp_path_factory.mktemp("shelf")
     shutil.copytree(PACKAGE, found / "hookonce")
-    built = found / "hookonce" / "client" / "hookonce-on"
+    built = found / "hookonce" / "client" / "native" / "hookonce-on"
     words = [*shlex.split(os.environ.get("CC") or "cc"), "-Os", "-std=c11", "-o", built, f"{built}.c"]
     try:
         subprocess.run(words, capture_output=True, check=True)

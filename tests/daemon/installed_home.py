@@ -165,7 +165,7 @@ class Home:
 
     def daemons(self):
         """The processes that are daemons of this home."""
-        return [pid for pid in running("/hookonce/warm.py") if str(self.bin) in _words(pid)]
+        return [pid for pid in running("/hookonce/daemon/__main__.py") if str(self.bin) in _words(pid)]
 
     def kill(self):
         """End the daemon as nobody wants to be ended; whether there was one."""

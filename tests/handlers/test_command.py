@@ -257,6 +257,6 @@ def test_whoever_kills_us_kills_the_hook(whole_group):
 
 CALLER = """
 import sys
-from hookonce.handlers.command import World, run
-run(sys.argv[1], b"", World(cwd="/", env={"PATH": "/usr/bin:/bin"}), 60)
+from hookonce.handlers.command import ProcessContext, run_command
+run_command(sys.argv[1], b"", ProcessContext(cwd="/", env={"PATH": "/usr/bin:/bin"}), 60)
 """

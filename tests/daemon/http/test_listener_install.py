@@ -15,11 +15,11 @@ from tests.handlers.processes import eventually
 # A person who agrees to everything.
 PROGRAM = """
 import sys
-from hookonce.cli import install, uninstall
-from hookonce.journeys import doorbell
+from hookonce.cli.setup import install, uninstall
+from hookonce.configure import http_probe
 if sys.argv[1] == "yes":
-    install.agreed = uninstall.agreed = lambda *_: None
-doorbell._START = float(sys.argv[2])
+    install.require_consent = uninstall.require_consent = lambda *_: None
+http_probe._START_TIMEOUT_S = float(sys.argv[2])
 del sys.argv[1:3]
 from hookonce.__main__ import main
 sys.exit(main())

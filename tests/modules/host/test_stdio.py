@@ -370,8 +370,8 @@ def test_a_failure_quotes_only_what_was_said_since_its_call_began():
 HOST = """
 import sys, threading, time
 from hookonce.modules.host.client import invoke
-from hookonce.modules.host.stdio import Stdio
-link = Stdio([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)", sys.argv[1]])
+from hookonce.modules.host.stdio import StdioLink
+link = StdioLink([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)", sys.argv[1]])
 asking = threading.Thread(target=invoke, args=(link, "do"))
 asking.start()
 while link.pid is None:

@@ -90,7 +90,7 @@ def test_a_queue_of_events_has_an_end(monkeypatch):
     """
     When too many wait, the next is refused with a code and a hint.
     """
-    monkeypatch.setattr("hookonce.modules.server.job_queue._MOST", 2)
+    monkeypatch.setattr("hookonce.modules.server.job_queue._MAX_JOBS", 2)
     later = JobQueue(Operation("on_event", lambda seconds: time.sleep(seconds or 0)))
     request = Request("on_event", {"seconds": 0.2})
     with pytest.raises(Fault) as caught:
