@@ -37,7 +37,7 @@ prove: $(PLAIN)  ## run real agents offline and certify their hooks (2 GB from n
 		$(BIN)/hookonce prove --pinned --tries 3 $(ARGS) $(AGENTS); \
 	else echo "It is not enough: nothing is run."; fi
 
-lint: $(DEV)  ## walls between rooms, style, types
+lint: $(DEV)  ## layers of imports, style, types
 	@echo "lint-imports"
 	@$(BIN)/lint-imports --no-cache > $(VENV)/lint-imports.log 2>&1 || { cat $(VENV)/lint-imports.log; exit 1; }
 	@echo "ruff"

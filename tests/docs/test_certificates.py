@@ -28,11 +28,9 @@ from msgspec.json import decode
 from agents_pages import pages
 from certificates_page import page
 from proven_table import module
-from hookonce.lab.prove.certificate import Certificate
-from hookonce.lab.prove.certificate import newest
-from hookonce.lab.prove.certificate import shown
+from hookonce.lab.prove.certificate import Certificate, newest_by_agent, proven_events
 made = decode(sys.stdin.buffer.read(), type=list[Certificate])
-proven = {name: shown(one) for name, one in newest(made).items()}
+proven = {name: proven_events(one) for name, one in newest_by_agent(made).items()}
 print(json.dumps({"certificates": "\\n".join(page(made)), "module": module(proven)} | pages(proven)))
 """
 
@@ -143,9 +141,9 @@ def test_the_table_is_python_that_says_the_same():
     known = {}
     exec(pages(*found)["module"], known)  # noqa: S102  what we have just made
 
-    assert {one.agent: proven_events(one) for one in found} == known["PROVEN"]
+    assert {one.agent: proven_events(one) for one in found} == known["CERTIFICATES"]
     exec(pages()["module"], known)  # noqa: S102
-    assert {} == known["PROVEN"]
+    assert {} == known["CERTIFICATES"]
 
 
 def test_every_verb_of_the_lab_is_on_the_page_of_the_command_line():

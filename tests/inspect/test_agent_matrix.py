@@ -20,12 +20,12 @@ WORDS = {"prevent": "prevents", "retry": "retries", "rewrite": "rewrites", "cont
 FATES = st.sampled_from(["open", "closed"])
 POINTS = st.builds(
     Point,
-    can=st.frozensets(st.sampled_from(list(WORDS))),
+    capabilities=st.frozensets(st.sampled_from(list(WORDS))),
     ask=st.sampled_from(["native", "denies_headless", "ignored", "fatal", "none"]),
     rewrite=st.sampled_from(["whole", "merge", "fields", None]),
     install=st.sampled_from(["default", "opt-in", "never"]),
     why=st.none() | st.text(),
-    cap=st.none() | st.integers(1, 600),
+    hard_timeout_s=st.none() | st.integers(1, 600),
 )
 
 
@@ -72,10 +72,10 @@ def test_a_row_says_what_its_point_says(point):
     """
     (row,) = build_sheet(changed("claude-code", points={"Stop": point}), "agent_stop").points
 
-    assert [WORDS[word] for word in WORDS if word in point.can] == [word for word in row.powers if word != "observes"]
-    assert ("observes" in row.powers) == (not point.can)
+    assert [WORDS[word] for word in WORDS if word in point.capabilities] == [word for word in row.powers if word != "observes"]
+    assert ("observes" in row.powers) == (not point.capabilities)
     assert (point.ask, point.rewrite or "no", point.install) == (row.ask, row.rewrite, row.install)
-    assert (point.why, point.cap) == (row.why, row.cap)
+    assert (point.why, point.hard_timeout_s) == (row.why, row.cap)
 
 
 @given(FATES, FATES, st.frozensets(st.sampled_from(list(WORDS))))
@@ -84,7 +84,7 @@ def test_only_tool_calls_are_said_to_fail_closed(crash, late, can):
     The tables speak of tool calls: elsewhere a killed hook counts as open, and where no hook has a say nothing is told.
     """
     points = {"PreToolUse": Point(capabilities=can), "Stop": Point(capabilities=can)}
-    made = build_sheet(changed("claude-code", points=points, crash=crash, late=late))
+    made = build_sheet(changed("claude-code", points=points, crash=crash, on_timeout=late))
     rows = {row.event: row for row in made.points}
     told = bool(can & {"prevent", "retry"})
 

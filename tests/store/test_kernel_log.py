@@ -7,7 +7,7 @@ import pytest
 
 from hookonce.base.ids import new_id
 from hookonce.inspect.store_access import open_store
-from hookonce.modules.kernel.user_kernel import record_event
+from hookonce.sessions.kernel_events import record_kernel_event
 from hookonce.store import kernel_log
 from hookonce.store.maintenance.erasure import erase_records
 from hookonce.store.writer import Writer
@@ -65,7 +65,7 @@ def test_what_is_written_meanwhile_stays():
 def test_what_is_erased_from_the_record_is_gone_from_the_log_too():
     one, two = new_id(), new_id()
     for name in (one, two):
-        record_event({"id": name, "ts": 1.0, "event": "session:end", "component": "kernel", "session_id": "s"})
+        record_kernel_event({"id": name, "ts": 1.0, "event": "session:end", "component": "kernel", "session_id": "s"})
     with open_store(print) as connection:
         known = dict(connection.execute("SELECT id, seq FROM events").fetchall())
     assert {one, two} == known.keys() == {*names()}

@@ -48,6 +48,15 @@ def query_status(
     return None
 
 
+def describe_orphan() -> str | None:
+    """Describe the socket that a killed daemon has left behind, if there is one."""
+    with suppress(NoRuntimeDirError):
+        if socket_path().exists() and query_status() is None:
+            message = f"the daemon is gone and has left its socket behind ({socket_path()})"
+            return f"{message}; the next call of an agent starts another, and so does hookonce daemon start"
+    return None
+
+
 def _receive_chunk(connection: socket.socket, deadline: float) -> bytes:
     connection.settimeout(max(deadline - monotonic(), 0.001))
     return connection.recv(1 << 16)

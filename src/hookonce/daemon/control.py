@@ -7,24 +7,14 @@ from contextlib import suppress
 from time import monotonic, sleep
 
 from hookonce.base import paths
-from hookonce.base.runtime_dir import NoRuntimeDirError
 from hookonce.client.daemon_endpoints import query_status
-from hookonce.daemon.lifecycle import daemon_socket_path, failure_marker_path
+from hookonce.daemon.lifecycle import failure_marker_path
 from hookonce.errors import HookonceError
 from hookonce.model import Object
 
 _START_STOP_TIMEOUT_S = 10.0  # seconds for a daemon that begins, or ends
 _POLL_INTERVAL_S = 0.02
-__all__ = ["describe_orphan", "query_status", "start_daemon", "stop_daemon"]
-
-
-def describe_orphan() -> str | None:
-    """Describe the socket that a killed daemon has left behind, if there is one."""
-    with suppress(NoRuntimeDirError):
-        if daemon_socket_path().exists() and query_status() is None:
-            message = f"the daemon is gone and has left its socket behind ({daemon_socket_path()})"
-            return f"{message}; the next call of an agent starts another, and so does hookonce daemon start"
-    return None
+__all__ = ["query_status", "start_daemon", "stop_daemon"]
 
 
 def start_daemon() -> Object:

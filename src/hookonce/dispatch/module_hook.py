@@ -19,10 +19,10 @@ from hookonce.handlers.module import ON_EVENT, ModuleOperation
 from hookonce.handlers.operation import OperationResult
 from hookonce.manifest.discover import Scope
 from hookonce.model import Event, Handler, Record
-from hookonce.modules.kernel.user_kernel import record_event
 from hookonce.modules.protocol.capabilities import capability_requests, decide_capability, policy_from_grants
 from hookonce.modules.protocol.descriptor import Descriptor, load_descriptor, mount_problems
 from hookonce.modules.protocol.messages import parse_response
+from hookonce.sessions.kernel_events import record_kernel_event
 
 if TYPE_CHECKING:
     from hookonce.handlers.http import HttpOperation
@@ -92,7 +92,7 @@ def _check_grants(descriptor: Descriptor, event: Event) -> None:
     """Refuse a module that wants what the settings do not grant; that is an event of its own."""
     missing_capabilities = _missing_capabilities(descriptor, event.session)
     for capability in missing_capabilities:
-        record_event(
+        record_kernel_event(
             {
                 "id": new_id(),
                 "ts": to_seconds(now()) or 0.0,

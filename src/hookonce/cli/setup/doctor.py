@@ -10,12 +10,12 @@ from hookonce.base.jsontext import dump
 from hookonce.cli._ui import config_changes, names
 from hookonce.cli._ui.consent import confirm, consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize, warn
+from hookonce.client.daemon_endpoints import describe_orphan
 from hookonce.client.installed import install_client as place_client
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import install_status
 from hookonce.daemon import control as service
-from hookonce.daemon.control import describe_orphan
 from hookonce.diagnose.agent_check import Diagnosis, check_agent
 from hookonce.diagnose.checks.agent_silence import describe_silence as told_silence
 from hookonce.diagnose.checks.agent_silence import detect_silence

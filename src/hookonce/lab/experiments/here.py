@@ -3,11 +3,11 @@
 import os
 
 from hookonce.base import paths
+from hookonce.client.daemon_endpoints import describe_orphan
 from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure import journal
 from hookonce.configure.locations import ConfigRoots, current_roots, target_file
 from hookonce.configure.status import install_status
-from hookonce.daemon.control import describe_orphan
 from hookonce.diagnose.agent_check import check_agent
 from hookonce.diagnose.self_check import check_installation
 from hookonce.errors import HookonceError

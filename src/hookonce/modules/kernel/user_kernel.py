@@ -3,22 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from msgspec.json import encode
-
 from hookonce.base import paths, settings
 from hookonce.errors import HookonceError
-from hookonce.formats._shared.rest import EXTENSION_KEY
-from hookonce.formats.amplifier import envelope
-from hookonce.model import Object
 from hookonce.modules.kernel.kernel import Kernel
 from hookonce.modules.protocol.capabilities import CapabilityPolicy, policy_from_grants
 from hookonce.modules.protocol.descriptor import Descriptor, load_descriptor
 from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S
-from hookonce.sessions.stored_records import redact_record
-from hookonce.store import kernel_log
-from hookonce.store.spool import files
-
-_RECORD_ONLY_KEYS = frozenset({EXTENSION_KEY, "likeness", "component"})
+from hookonce.sessions.kernel_events import record_kernel_event
 
 
 def descriptor_folder() -> Path:
@@ -29,24 +20,10 @@ def descriptor_folder() -> Path:
 def build_kernel(policies: Mapping[str, CapabilityPolicy] | None = None, timeout: float = DEFAULT_TIMEOUT_S) -> Kernel:
     """Build a kernel; policies beside the settings may be added."""
     return Kernel(
-        {"settings": policy_from_grants(settings.grants())} | dict(policies or {}), log=record_event, timeout=timeout
+        {"settings": policy_from_grants(settings.grants())} | dict(policies or {}),
+        log=record_kernel_event,
+        timeout=timeout,
     )
-
-
-def record_event(event: Object) -> None:
-    """Write a kernel event into its log and into the store; nothing raw reaches either."""
-    if not settings.records():
-        return
-    record = redact_record(envelope.read(event))
-    files.append(record)
-    line = b"".join(encode(_public_event(document), order="sorted") + b"\n" for document in envelope.write(record))
-    kernel_log.append(line)
-
-
-def _public_event(document: Object) -> Object:
-    """An event as the kernel has sent it, without what only our own record needs."""
-    data = {name: value for name, value in (document.get("data") or {}).items() if name not in _RECORD_ONLY_KEYS}
-    return document | {"data": data} if data else {name: value for name, value in document.items() if name != "data"}
 
 
 def find_module(name: str) -> Descriptor:
