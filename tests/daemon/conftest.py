@@ -8,11 +8,11 @@ import sys
 
 import pytest
 
-from hookonce.daemon import store_writer
 from tests.daemon.installed_home import Home
-from tests.sessions.session_clock import Agent, Night
+from tests.sessions.session_clock import agent, night
 from tests.shared import ROOT
 
+__all__ = ["agent", "night"]
 PACKAGE = ROOT / "src" / "hookonce"
 PLACE = "from hookonce.client.installed import install_client; install_client()"
 
@@ -73,24 +73,6 @@ def warm(home):
     """A home with a daemon."""
     home.warm()
     return home
-
-
-@pytest.fixture
-def night(tmp_path, monkeypatch):
-    """A store and those who keep and watch it, in a home of its own; nothing waits for others to come."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(store_writer, "_QUIET_PERIOD_S", 0.0)
-    found = Night()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def agent():
-    """A process that could be an agent."""
-    found = Agent()
-    yield found
-    found.end()
 
 
 @pytest.fixture

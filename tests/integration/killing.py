@@ -17,7 +17,7 @@ STEPS = frozenset(
     {"write", "pwrite", "flush", "ftruncate", "truncate", "unlink", "rename", "replace", "link", "fsync", "fdatasync"}
     | {"execute", "executemany", "send", "sendall"}
 )
-WITHIN = ("/hookonce/store/", "/hookonce/light.py", "/hookonce/service/line.py", "/hookonce/cold.py")
+WITHIN = ("/hookonce/store/", "/hookonce/dispatch/fast_path/lookup.py", "/hookonce/daemon/stream.py", "/hookonce/client/oneshot.py")
 
 
 class Clock:

@@ -3,9 +3,12 @@
 import subprocess
 import time
 
+import pytest
+
 from hookonce.base import ids, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.process_info import read_proc_stat
+from hookonce.daemon import store_writer
 from hookonce.daemon.denied_files import DeniedFileWatcher
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.model import SCHEMA, Decision, Event, Record, Tool
@@ -97,3 +100,21 @@ class Agent:
     def end(self):
         self.process.kill()
         self.process.wait()
+
+
+@pytest.fixture
+def night(tmp_path, monkeypatch):
+    """A store and those who keep and watch it, in a home of its own; nothing waits for others to come."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(store_writer, "_QUIET_PERIOD_S", 0.0)
+    found = Night()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def agent():
+    """A process that could be an agent."""
+    found = Agent()
+    yield found
+    found.end()

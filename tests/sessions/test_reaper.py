@@ -138,9 +138,9 @@ def test_whoever_has_the_number_of_a_process_that_is_gone_is_another(agent):
     process = parse_caller(agent.told)
 
     assert is_running(process)
-    assert not is_running(process._replace(began="1"))
+    assert not is_running(process._replace(start_time="1"))
     assert process == find_ancestry(process)[0]
-    assert () == find_ancestry(process._replace(began="1"))
+    assert () == find_ancestry(process._replace(start_time="1"))
     assert parse_caller(b"") is None
 
 
@@ -218,9 +218,9 @@ def test_a_daemon_stays_while_a_session_may_end(night, agent):
     """
     And leaves when all have.
     """
-    before = night.vigil.is_waiting
+    before = night.vigil.has_open_sessions
     turn(night, agent)
-    during = night.vigil.is_waiting
+    during = night.vigil.has_open_sessions
     night.wait(HALF_AN_HOUR)
 
-    assert (False, True, False) == (before, during, night.vigil.is_waiting)
+    assert (False, True, False) == (before, during, night.vigil.has_open_sessions)

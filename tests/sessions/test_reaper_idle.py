@@ -52,7 +52,7 @@ def test_while_the_machine_sleeps_nobody_rests(night, agent, monkeypatch):
     for kind in ("session_start", "before_prompt", "agent_stop"):
         night.tell(kind, agent)
     slept = night.later
-    monkeypatch.setattr(night.vigil, "_steady", lambda: time.monotonic() + night.later - (night.later > slept) * 8 * 3600)
+    monkeypatch.setattr(night.vigil, "_monotonic", lambda: time.monotonic() + night.later - (night.later > slept) * 8 * 3600)
     night.wait(8 * 3600)
     asleep = night.ends()
     night.wait(HALF_AN_HOUR)
@@ -70,9 +70,9 @@ def test_an_end_that_nobody_tells_knows_what_the_session_came_to(house, tmp_path
     (folder / "pair.jsonl").write_bytes(whole[:half])
     for kind in ("session_start", "before_prompt", "agent_stop"):
         house.tell(kind, folder / "pair.jsonl")
-    house.until(lambda: house.keeper.status()["waiting"] == 0 and not house.loop.is_behind)
+    house.until(lambda: house.keeper.status()["waiting"] == 0 and not house.loop.has_pending)
     (folder / "pair.jsonl").write_bytes(whole)
-    assert house.keeper.end(("claude-code", "s"), now="2026-11-16T00:00:00Z", gone=True, tells=False)
+    assert house.keeper.end_session(("claude-code", "s"), now="2026-11-16T00:00:00Z", is_gone=True, tells=False)
     house.until(lambda: not house.status["sessions"])
 
     with closing(database.connect_reader()) as connection:
@@ -93,8 +93,8 @@ def test_whoever_wants_no_record_has_none_made(night, tmp_path, monkeypatch):
         event=night.event("before_tool_execute", tool="file_write", given={"path": str(file)}),
         decision=Decision(outcome="deny"),
     )
-    night.files.noticed(denied)
-    night.keeper.tend()
+    night.files.watch_record(denied)
+    night.keeper.maintain()
 
     assert not night.files.is_waiting
     assert not database.database_file().exists()
@@ -109,12 +109,12 @@ def test_what_a_locked_store_cannot_explain_is_asked_again(night, tmp_path, monk
     file = tmp_path / "a.cfg"
     file.write_text("old")
     night.tell("before_tool_execute", outcome="deny", tool="file_write", given={"path": str(file), "content": "x"})
-    usual, locked = night.keeper.ask, [1, 2, 3]
-    monkeypatch.setattr(night.keeper, "ask", lambda work: usual(work) if not locked else bool(locked.clear()))
+    usual, locked = night.keeper.run_with_recorder, [1, 2, 3]
+    monkeypatch.setattr(night.keeper, "run_with_recorder", lambda work: usual(work) if not locked else bool(locked.clear()))
     file.write_text("new")
 
     def is_over():
-        night.loop.turn(0.02)
+        night.loop.run_once(0.02)
         return not night.files.is_waiting
 
     assert eventually(is_over, 30)

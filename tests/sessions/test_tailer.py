@@ -62,10 +62,10 @@ class House:
 def house(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     for module, name, value in (
-        (keeping, "_REST", 0.0),
-        (ears, "_REST", 0.01),
-        (ears, "_BUSY", 0.01),
-        (ears, "_LAST", [0.01, 0.02]),
+        (keeping, "_QUIET_PERIOD_S", 0.0),
+        (ears, "_READ_DELAY_S", 0.01),
+        (ears, "_BUSY_RETRY_S", 0.01),
+        (ears, "_FINAL_READ_DELAYS_S", [0.01, 0.02]),
     ):
         monkeypatch.setattr(module, name, value)
     found = House()
@@ -136,7 +136,7 @@ def test_while_somebody_waits_nothing_is_read(house, tmp_path, monkeypatch):
     house.busy = True
     house.tell("before_prompt", projects(tmp_path) / "pair.jsonl")
     for _ in range(30):
-        house.loop.turn(0.02)
+        house.loop.run_once(0.02)
     before = house.status["events"]
     monkeypatch.setattr(ears, "_MAX_BUSY_RETRIES", 3)
     house.until(lambda: house.status["events"] >= 2)
@@ -173,7 +173,7 @@ def test_a_file_that_breaks_its_reader_breaks_nothing_else(house, tmp_path, monk
     def broken(*_):
         raise LookupError("unforeseen")
 
-    monkeypatch.setattr(transcript.READER.__class__, "nested", property(lambda _: broken), raising=False)
+    monkeypatch.setattr(transcript.READER.__class__, "find_subagent_files", property(lambda _: broken), raising=False)
     house.tell("before_prompt", folder / "refuse.jsonl")
     house.until(lambda: house.status["broken_files"] == 1)
 
@@ -190,7 +190,7 @@ def test_a_path_that_was_masked_is_known_from_the_call_itself(house, tmp_path):
     file.parent.mkdir(parents=True)
     shutil.copy(golden("claude-code", "pair"), file)
     record = stored(0, type="before_prompt", agent="claude-code", session="s", tool=None, data={"transcript_path": "/[masked]"})
-    house.listening.note(record.event.id.encode(), b'{"transcript_path":"%s"}' % str(file).encode())
+    house.listening.remember_payload(record.event.id.encode(), b'{"transcript_path":"%s"}' % str(file).encode())
     house.journal.append(record)
     house.until(lambda: len(answers()) == 2)
 
@@ -220,7 +220,7 @@ def test_whoever_leaves_reads_what_is_there(house, tmp_path):
     """
     house.listening._due = lambda *_: None
     house.tell("session_end", projects(tmp_path) / "compact.jsonl")
-    house.listening.hurry()
+    house.listening.stop()
     house.keeper.close()
 
     assert 5 == len(answers())

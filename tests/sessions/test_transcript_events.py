@@ -162,7 +162,7 @@ def test_a_compaction_that_hooks_have_told_is_completed_and_not_told_again(recor
     """
     file = GOLDEN / "claude-code" / "compact.jsonl"
     native = stored(0, type="after_compact", agent="claude-code", session="s", tool=None, time="2026-11-15T12:32:19.400Z")
-    recorder.keep([build_entry(native)])
+    recorder.record([build_entry(native)])
     read(recorder, file)
     found = next(one for one in kept(type="after_compact") if one.event.id != native.event.id)
 
@@ -187,11 +187,11 @@ def test_late_lines_leave_a_session_that_has_ended_at_its_end(recorder):
     An agent writes its last lines after it has said that all is over: nothing has begun again.
     """
     rest = {"agent": "claude-code", "session": "s", "tool": None}
-    recorder.keep([build_entry(stored(0, type=kind, **rest)) for kind in ("session_start", "before_prompt", "agent_stop", "session_end")])
+    recorder.record([build_entry(stored(0, type=kind, **rest)) for kind in ("session_start", "before_prompt", "agent_stop", "session_end")])
     read(recorder, golden("claude-code", "pair"))
     turns = recorder.states["claude-code", "s"].turns
 
-    assert (True, False) == (turns.ended, turns.working)
+    assert (True, False) == (turns.has_ended, turns.is_working)
     assert 1 == len(kept(type="session_start"))
 
 

@@ -252,7 +252,7 @@ def test_whatever_would_change_something_is_refused(statement, home):
 
 def test_a_question_without_end_ends():
     with pytest.raises(HookonceError, match=r"longer than 0\.05 seconds"):
-        asked("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", seconds=0.05)
+        asked("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c", timeout_s=0.05)
 
 
 def test_a_value_that_would_fill_the_memory_is_refused():

@@ -8,7 +8,7 @@ from hookonce.agents.transcripts.accumulator import flush_memory, parse_chunk
 from hookonce.agents.transcripts.follower import follow_file
 from hookonce.agents.transcripts.types import ReaderMemory, TranscriptBatch
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "transcripts"
+GOLDEN = Path(__file__).parents[2] / "golden" / "transcripts"
 FILES = sorted(GOLDEN.glob("**/*.jsonl"))
 
 

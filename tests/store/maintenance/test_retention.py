@@ -224,7 +224,8 @@ def test_what_is_left_beside_an_erased_body_cannot_be_changed(column):
 
 KILLED = """
 import os, signal, sys
-from hookonce.store import erasure, retention, schema, database
+from hookonce.store import database, schema
+from hookonce.store.maintenance import erasure, retention
 from hookonce.store.writer import Writer
 what, number = sys.argv[1], int(sys.argv[2])
 if what == "migrate":
@@ -239,18 +240,18 @@ def count(statement):
         os.kill(os.getpid(), signal.SIGKILL)
 if what in {"migrate", "renew"}:
     import sqlite3
-    connection = sqlite3.connect(database.file(), isolation_level=None)
+    connection = sqlite3.connect(database.database_file(), isolation_level=None)
     connection.set_trace_callback(count)
     schema.migrate(connection)
 else:
     with Writer() as writer:
         writer.connection.set_trace_callback(count)
         if what == "retention":
-            retention._AT_ONCE = 4
-            retention.expire(writer, "2026-11-10")
+            retention._BATCH_ROWS = 4
+            retention.expire_days(writer, "2026-11-10")
         else:
             names = [row[0] for row in writer.connection.execute("SELECT id FROM events WHERE seq IN (2, 5)")]
-            erasure.erase(writer, names)
+            erasure.erase_records(writer, names)
 """
 
 

@@ -40,8 +40,8 @@ def test_a_long_request_costs_more_as_a_whole():
     """
     assert 200_000 * 125 // 100 == micros("gemini-2.5-pro", used(200_000))
     assert 200_004 * 250 // 100 == micros("gemini-2.5-pro", used(200_004))
-    assert 200_004 * 125 // 100 == micros("gemini-2.5-pro", used(200_004), over=128_000)
-    assert 4 * 250 // 100 == micros("gemini-2.5-pro", used(4), over=256_000)
+    assert 200_004 * 125 // 100 == micros("gemini-2.5-pro", used(200_004), input_tier=128_000)
+    assert 4 * 250 // 100 == micros("gemini-2.5-pro", used(4), input_tier=256_000)
 
 
 def test_cached_tokens_without_a_price_cost_as_much_as_others():
@@ -125,7 +125,7 @@ def test_every_row_of_the_table_is_sound(source, row):
     """
     price = next(one for one in LISTED[row.name] if one.since == row.since)
     assert row.name == row.name.lower()
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", source.checked)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", source.checked_on)
     assert row.window is None or 100_000 <= row.window <= 2_000_000
     assert sorted(one.above_tokens for one in price.rates) == [one.above_tokens for one in price.rates]
     for one in price.rates:
@@ -155,8 +155,8 @@ def test_money_is_whole_and_never_negative(model, fresh, made, read, written):
     usage, more = (used(fresh + extra + read + written, made, read, written) for extra in (0, 1000))
     assert type(micros(model, usage)) is int
     assert 0 <= micros(model, usage) <= micros(model, more)
-    assert micros(model, usage, over=0) <= micros(model, usage)
-    assert micros(model, usage, over=tokens.find_input_tier(fresh + read + written)) == micros(model, usage)
+    assert micros(model, usage, input_tier=0) <= micros(model, usage)
+    assert micros(model, usage, input_tier=tokens.find_input_tier(fresh + read + written)) == micros(model, usage)
 
 
 @pytest.fixture
