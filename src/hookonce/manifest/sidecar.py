@@ -79,9 +79,11 @@ def restore_manifest(manifest: Manifest, sidecar: Json) -> Manifest:
     indexed_hooks: list[tuple[int, Hook]] = [*_lost_hooks(entries)]
     new = len(entries)  # what the document does not know comes last
     for place, hook in _with_places(manifest.hooks):
-        entry = entry_by_place.get(place, {"index": new})
-        if type(entry.get("index")) is int:
-            indexed_hooks.append((entry["index"], _apply_differences(hook, entry.get("fields"))))
+        entry = entry_by_place.get(place, {})
+        index = entry.get("index", new)
+        if index is not None:  # null: this is the second half of a hook that had become two
+            position = index if type(index) is int else new
+            indexed_hooks.append((position, _apply_differences(hook, entry.get("fields"))))
     hooks = [hook for _, hook in sorted(indexed_hooks, key=lambda pair: pair[0])]
     spec, extra = document.get("spec"), document.get("extra")
     return Manifest(
