@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 
 from certificates_page import anchor
-from page import MADE, code, plain, table
+from page import GENERATED_NOTE, code, plain, table
 
 from hookonce import agents
-from hookonce.agents.certificates import CertificateSummary
+from hookonce.agents.certificate_summary import CertificateSummary
 from hookonce.cli.setup.agents import (
     EVENT_COLUMNS,
     OVERVIEW_COLUMNS,
@@ -67,8 +67,10 @@ def pages(proven: Mapping[str, CertificateSummary]) -> dict[str, str]:
 
 
 def _overview(sheets: list[AgentSheet]) -> list[str]:
-    lines = ["# The agents", "", MADE, "", INTRODUCTION, "", LEGEND, ""]
-    rows = [(f"[{one.title}](agents/{one.name}.md)", code(one.name), *overview_cells(one), *_written(one)) for one in sheets]
+    lines = ["# The agents", "", GENERATED_NOTE, "", INTRODUCTION, "", LEGEND, ""]
+    rows = [
+        (f"[{one.title}](agents/{one.name}.md)", code(one.name), *overview_cells(one), *_written(one)) for one in sheets
+    ]
     lines += [*table(("agent", "name", *OVERVIEW_COLUMNS, "config", "payloads"), rows), "", COUNTED]
     lines += [f"A question mark: {UNSUPPORTED_NOTE}."] if any(one.config is None for one in sheets) else []
     lines += ["", "## What a hook can do", "", SEVERAL, "", *_beside(sheets, _power), "## The words", "", WORDS, ""]
@@ -85,7 +87,11 @@ def _written(one: AgentSheet) -> tuple[str, str]:
 
 def _beside(sheets: list[AgentSheet], cell: Callable[[AgentSheet, str], str]) -> list[str]:
     """Canonical events by agents, in tables that are not too wide."""
-    kinds = [row.name for row in CANONICAL_EVENTS if any(row.name == known.canonical for one in sheets for known in one.points)]
+    kinds = [
+        row.name
+        for row in CANONICAL_EVENTS
+        if any(row.name == known.canonical for one in sheets for known in one.points)
+    ]
     lines: list[str] = []
     for start in range(0, len(sheets), PART):
         part = sheets[start : start + PART]
@@ -112,7 +118,13 @@ def _tools(one: AgentSheet, tool: str) -> str:
 
 
 def _page(one: AgentSheet) -> list[str]:
-    lines = [f"# {one.title}", "", MADE, "", f"Known here as `{one.name}`; {_known(one)}, checked {one.checked}."]
+    lines = [
+        f"# {one.title}",
+        "",
+        GENERATED_NOTE,
+        "",
+        f"Known here as `{one.name}`; {_known(one)}, checked {one.checked}.",
+    ]
     lines += ["What the words mean: [the agents](../agents.md#the-words).", ""]
     lines += _contradicted(one)
     if one.config is None:
@@ -157,7 +169,8 @@ def _able(one: AgentSheet) -> list[str]:
 def _events(one: AgentSheet) -> list[str]:
     head = ("event", "canonical", *EVENT_COLUMNS, "install", "cap")
     rows = [
-        (code(row.event), code(row.canonical), *event_cells(row), format_word(row.install), format_seconds(row.cap)) for row in one.points
+        (code(row.event), code(row.canonical), *event_cells(row), format_word(row.install), format_seconds(row.cap))
+        for row in one.points
     ]
     lines = ["## Events", "", *table(head, rows), ""]
     if remarks := [f"- {plain(note)}" for note in install_notes(one.points)]:

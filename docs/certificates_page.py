@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from page import MADE, code, plain, table
+from page import GENERATED_NOTE, code, plain, table
 
 from hookonce import agents
 from hookonce.inspect.agent_matrix import build_sheet
@@ -72,7 +72,7 @@ def pages() -> dict[str, str]:
 
 def page(certificates: list[Certificate]) -> list[str]:
     """All certificates beside each other, then each by itself."""
-    lines = ["# Certificates", "", MADE, "", INTRODUCTION, "", OWN, "", "## All in short", ""]
+    lines = ["# Certificates", "", GENERATED_NOTE, "", INTRODUCTION, "", OWN, "", "## All in short", ""]
     if not certificates:
         return [*lines, "None is kept here yet.", ""]
     head = ("agent", "version", "date", *SIGNS, "tries", "ms more per call")

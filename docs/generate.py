@@ -9,12 +9,12 @@ from pathlib import Path
 
 from agents_pages import pages as agents_pages
 from certificates_page import pages as certificates_pages
+from certificates_table import TABLE_PATH, render_module, summarize_certificates
 from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.json import schema as schema_of
-from page import MADE, code, table
+from page import GENERATED_NOTE, code, table
 from performance import pages as performance_pages
-from proven_table import PLACE, module, proven
 
 from hookonce import formats
 from hookonce.__main__ import build_parser
@@ -31,7 +31,7 @@ from hookonce.lab.latency import BenchReport
 from hookonce.lab.prove.certificate import Certificate
 from hookonce.manifest.schema import build_schema as manifest_schema
 from hookonce.model import Record
-from hookonce.modules.protocol.descriptor import descriptor_schema as descriptor_schema
+from hookonce.modules.protocol.descriptor import descriptor_schema
 from hookonce.store.integrity.audit import Audit
 from hookonce.vocabulary.events import CANONICAL_EVENTS
 from hookonce.vocabulary.tools import AGENT_HOOKS_ACTIONS, ARGUMENTS
@@ -57,16 +57,23 @@ SHAPES = {
 
 def vocabulary() -> str:
     """docs/vocabulary.md: the canon beside the open formats."""
-    lines = ["# The vocabulary", "", MADE, ""]
+    lines = ["# The vocabulary", "", GENERATED_NOTE, ""]
     lines += ["Every canonical event and its name in the open formats. A dash means that the format has no word:"]
     lines += ["OpenHook then leaves the event out, the others write it under a vendor name.", ""]
     lines += table(
         ("canonical event", "group", "meaning", "OpenHook", "Agent Hooks", "Amplifier"),
-        [(f"`{r.name}`", r.group, r.meaning, *map(code, (r.openhook, r.agent_hooks, r.amplifier))) for r in CANONICAL_EVENTS],
+        [
+            (f"`{r.name}`", r.group, r.meaning, *map(code, (r.openhook, r.agent_hooks, r.amplifier)))
+            for r in CANONICAL_EVENTS
+        ],
     )
     lines += ["", "## Tools and their arguments", ""]
     rows = [
-        (f"`{tool}`", code(AGENT_HOOKS_ACTIONS.get(tool)), ", ".join(f"`{name}` ({kind})" for name, kind in names.items()))
+        (
+            f"`{tool}`",
+            code(AGENT_HOOKS_ACTIONS.get(tool)),
+            ", ".join(f"`{name}` ({kind})" for name, kind in names.items()),
+        )
         for tool, names in ARGUMENTS.items()
     ]
     lines += table(("tool", "Agent Hooks action", "arguments (privacy class)"), rows)
@@ -76,7 +83,7 @@ def vocabulary() -> str:
 
 def format_page() -> str:
     """docs/formats.md: each format, what it cannot hold, where the rest travels."""
-    lines = ["# The formats", "", MADE, ""]
+    lines = ["# The formats", "", GENERATED_NOTE, ""]
     known = [formats.load(name) for name in formats.FORMATS]
     rows: list[tuple[str, ...]] = [
         (
@@ -102,7 +109,7 @@ def format_page() -> str:
 def command_line() -> str:
     """docs/cli.md: what `--help` prints."""
     os.environ["COLUMNS"] = "100"
-    parts = ["# The command line", "", MADE, "", *_help()]
+    parts = ["# The command line", "", GENERATED_NOTE, "", *_help()]
     for name in COMMANDS:
         parts += [f"## hookonce {name}", "", *_help(name)]
         for verb in VERBS.get(name, ()):
@@ -149,17 +156,17 @@ def pages() -> dict[Path, str]:
     sys.path.insert(0, str(ROOT / "docs"))
     from conformance import render
 
-    shown = proven()  # by the certificates as they are, whatever the table said until now
-    others = agents_pages(shown) | certificates_pages() | performance_pages() | {PLACE: module(shown)}
+    summaries = summarize_certificates()  # by the certificates as they are, whatever the table said until now
+    others = (
+        agents_pages(summaries) | certificates_pages() | performance_pages() | {TABLE_PATH: render_module(summaries)}
+    )
     made = {ROOT / name: make() for name, make in PAGES.items()} | {ROOT / name: text for name, text in others.items()}
     return made | schemas() | {ROOT / "docs" / "conformance.md": render(ROOT)}
 
 
 def main() -> int:
     """Write what changed, or with --check name it."""
-    stale = [
-        path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
+    stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv:
         for path in stale:
             print(f"{path.relative_to(ROOT)} is out of date; run make docs")

@@ -1,6 +1,6 @@
 """Pieces of a generated page."""
 
-MADE = "<!-- made by `make docs`; do not edit -->"
+GENERATED_NOTE = "<!-- made by `make docs`; do not edit -->"
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:

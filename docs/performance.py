@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from msgspec.json import decode
-from page import MADE, plain, table
+from page import GENERATED_NOTE, plain, table
 from record_numbers import section
 
 from hookonce.cli.lab.bench import format_bytes
@@ -57,7 +57,7 @@ def alone(report: BenchReport) -> list[BenchRow]:
 
 def page(report: BenchReport) -> str:
     """Everything that was measured, with date and machine."""
-    lines = ["# How long agents wait", "", MADE, ""]
+    lines = ["# How long agents wait", "", GENERATED_NOTE, ""]
     lines += [f"Measured on {report.date} with hookonce {report.hookonce} on {report.machine}, in {report.rounds}"]
     lines += ["shuffled rounds of one run; `make bench` repeats it and `make docs` puts the numbers here. After"]
     lines += ["`pip install`, `hookonce bench` measures the same on your machine, without the packages of others."]

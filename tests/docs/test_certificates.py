@@ -27,11 +27,11 @@ sys.path.insert(0, "docs")
 from msgspec.json import decode
 from agents_pages import pages
 from certificates_page import page
-from proven_table import module
+from certificates_table import render_module
 from hookonce.lab.prove.certificate import Certificate, newest_by_agent, proven_events
-made = decode(sys.stdin.buffer.read(), type=list[Certificate])
-proven = {name: proven_events(one) for name, one in newest_by_agent(made).items()}
-print(json.dumps({"certificates": "\\n".join(page(made)), "module": module(proven)} | pages(proven)))
+certificates = decode(sys.stdin.buffer.read(), type=list[Certificate])
+summaries = {name: proven_events(certificate) for name, certificate in newest_by_agent(certificates).items()}
+print(json.dumps({"certificates": "\\n".join(page(certificates)), "module": render_module(summaries)} | pages(summaries)))
 """
 
 

@@ -60,15 +60,15 @@ class Hooks:
         """Reasons are the hook's own words and are kept: only where they may be anything do they repeat the payload."""
         self._turns, self._reasons = itertools.count(), reasons
 
-    def __call__(self, job):
-        said = job.given.decode(errors="replace")
+    def __call__(self, operation):
+        said = operation.payload.decode(errors="replace")
         why = said if self._reasons else "not here"
         ways = (
             lambda: OperationResult(code=0),
-            lambda: OperationResult(code=1, stdout=job.given, stderr=job.given),
-            lambda: OperationResult(code=0, stdout=job.given + b"}"),
-            lambda: OperationResult(failure="timeout", stdout=job.given, stderr=job.given),
-            lambda: OperationResult(failure="ended by signal 11", stderr=job.given),
+            lambda: OperationResult(code=1, stdout=operation.payload, stderr=operation.payload),
+            lambda: OperationResult(code=0, stdout=operation.payload + b"}"),
+            lambda: OperationResult(failure="timeout", stdout=operation.payload, stderr=operation.payload),
+            lambda: OperationResult(failure="ended by signal 11", stderr=operation.payload),
             lambda: OperationResult(failure=f"raised ValueError: {said}"),
             lambda: OperationResult(code=2, stderr=why.encode()),
             lambda: _said(decision="deny", reason=why, context=said, system_message=said),

@@ -2,7 +2,7 @@
 
 from hookonce.agents.certificate_summary import CertificateSummary
 
-__all__ = ["CERTIFICATES", "CertificateSummary"]
+__all__ = ["CERTIFICATES"]
 
 CERTIFICATES: dict[str, CertificateSummary] = {
     "claude-code": CertificateSummary(

@@ -11,7 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.agents import canonical_event_of, config_events, point_of
-from hookonce.agents.certificates import CERTIFICATES, CertificateSummary
+from hookonce.agents.certificate_summary import CertificateSummary
+from hookonce.agents.certificates import CERTIFICATES
 from hookonce.base.jsontext import dump
 from hookonce.model import Agent, Config, Json, Point
 from hookonce.vocabulary.decisions import CAPABILITIES
