@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from hookonce.base.event_loop import EventLoop
 from hookonce.errors import HookonceError
 from hookonce.handlers import http_client
-from hookonce.handlers.http import build_http_operation
-from hookonce.handlers.http_client import ServerAddress
+from hookonce.handlers.http import ServerAddress, build_http_operation
 from hookonce.handlers.operation import run_to_completion
 from hookonce.handlers.supervise import watchdog
 from hookonce.model import Handler

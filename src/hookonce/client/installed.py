@@ -142,7 +142,7 @@ def _stable_interpreter() -> Path:
 
 def _package_roots() -> list[str]:
     """Import paths of hookonce and its dependencies; the client starts an interpreter with -I -S."""
-    specs = [find_spec(name) for name in ("hookonce", "msgspec", "re2", "yaml")]
+    specs = [find_spec(name) for name in ("hookonce", "msgspec", "re2", "yaml", "h11")]
     return list(dict.fromkeys(str(Path(spec.origin).parents[1]) for spec in specs if spec and spec.origin))
 
 

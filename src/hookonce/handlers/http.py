@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -11,13 +11,12 @@ from msgspec.structs import replace
 from hookonce import __version__
 from hookonce.base.event_loop import EventLoop
 from hookonce.errors import HookonceError
-from hookonce.handlers.http_client import HttpRequest, ServerAddress, call_server
 from hookonce.handlers.operation import NullOperationHandle, OperationHandle, OperationResult
 from hookonce.handlers.supervise.forked import ForkedChild
 from hookonce.manifest.http_script import explain_handler_fault, split_header_value
 from hookonce.model import Handler
 
-_DEFAULT_PORTS = {"https": 443, "http": 80}
+DEFAULT_PORTS = {"https": 443, "http": 80}
 _RESERVED_HEADERS = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer"}
 )
@@ -26,6 +25,24 @@ _DEFAULT_HEADERS = {
     "Accept": "application/json",
     "User-Agent": f"hookonce/{__version__}",
 }
+
+
+class ServerAddress(NamedTuple):
+    """Scheme, host and port of a server."""
+
+    scheme: str
+    host: str
+    port: int
+
+
+class HttpRequest(Struct, frozen=True, kw_only=True):
+    """An HTTP request and its server."""
+
+    address: ServerAddress
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
 
 
 class HttpOperation(Struct, frozen=True, kw_only=True):
@@ -42,6 +59,8 @@ class HttpOperation(Struct, frozen=True, kw_only=True):
 
     def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
         """Send it from a forked child."""
+        from hookonce.handlers.http_client import call_server  # before the fork, so that no child loads it again
+
         started_at, deadline = monotonic(), monotonic() + timeout
 
         def handle_output(output: bytes | None) -> None:
@@ -110,7 +129,7 @@ def parse_url(url: str) -> tuple[ServerAddress, str]:
     if not host or "\\" in parts.netloc:
         raise HookonceError(f"{url} names no server")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return ServerAddress(parts.scheme.lower(), host, port or _DEFAULT_PORTS[parts.scheme.lower()]), target
+    return ServerAddress(parts.scheme.lower(), host, port or DEFAULT_PORTS[parts.scheme.lower()]), target
 
 
 def _expand_header(name: str, text: str, handler: Handler, environment: Mapping[str, str]) -> str:

@@ -6,20 +6,38 @@ never through a name server; elsewhere TLS with a verified certificate is requir
 
 import os
 import socket
-from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
+import h11
 from msgspec import Struct
 from msgspec.structs import replace
 
-_MAX_HEAD_BYTES = 1 << 16  # bytes of all headers together
+from hookonce.handlers.http import DEFAULT_PORTS, HttpRequest, ServerAddress
+
+MAX_RESPONSE_BYTES = 1 << 20  # a longer response is a failure
+_MAX_HEAD_BYTES = 1 << 16
 _CHUNK_BYTES = 1 << 16
+_PROTOCOL = b"HTTP/1."
 _BODILESS_STATUSES = frozenset({204, 304})
-_INFORMATIONAL_STATUSES = range(100, 200)
-_HEX_DIGITS = b"0123456789abcdefABCDEF"
+_REDIRECT_STATUSES = frozenset({301, 302, 307, 308})  # the same request, elsewhere
+_REDIRECTION_STATUSES = range(300, 400)
+_SUCCESS_STATUSES = range(200, 300)
+_LOCAL_ADDRESSES = {"localhost": ("127.0.0.1", "::1")}  # by definition, so no name server is asked
+_MAX_ERROR_CHARS = 200
+# The environment of whoever starts us does not decide whom we trust.
+_TLS_ENV_VARS = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE", "OPENSSL_CONF")
+_NO_HTTP = "what answers there does not speak HTTP/1.1"
+# What to tell for an error of h11, by how its message begins.
+_FAULTS = {
+    "Receive buffer too long": "the server's headers have no end",
+    "Only Transfer-Encoding": "the answer has an encoding that is not known",
+    "bad Content-Length": "the answer tells no length that could be understood",
+    "conflicting Content-Length": "the answer tells no length that could be understood",
+    "illegal chunk header": "the answer is cut in pieces that tell no size",
+    "malformed chunk footer": "the answer is cut in pieces that are longer than they tell",
+}
 
 
 class InvalidResponse(Exception):
@@ -34,150 +52,19 @@ class HttpResponse(Struct, frozen=True):
     body: bytes
 
 
-def read_response(receive: Callable[[int], bytes], limit: int, *, bodiless: bool = False) -> HttpResponse:
-    """Read a response whose body may have so many bytes."""
-    buffer = _ResponseBuffer(receive, limit)
-    status, headers = _read_head(buffer)
-    while status in _INFORMATIONAL_STATUSES:
-        status, headers = _read_head(buffer)
-    if bodiless or status in _BODILESS_STATUSES:
-        return HttpResponse(status, headers, b"")
-    return HttpResponse(status, headers, _read_body(buffer, headers))
-
-
-class _ResponseBuffer:
-    """Buffered reader of a response."""
-
-    def __init__(self, receive: Callable[[int], bytes], limit: int) -> None:
-        self._receive, self.limit, self._buffer = receive, limit, b""
-
-    def read_line(self, max_bytes: int) -> bytes:
-        while b"\n" not in self._buffer:
-            if len(self._buffer) > max_bytes:
-                raise InvalidResponse("the server's headers have no end")
-            if not (chunk := self._receive(_CHUNK_BYTES)):
-                raise InvalidResponse(
-                    "the server hung up without an answer" if not self._buffer else "the answer was cut off"
-                )
-            self._buffer += chunk
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line.rstrip(b"\r")
-
-    def read_exactly(self, count: int) -> bytes:
-        while len(self._buffer) < count:
-            if not (chunk := self._receive(_CHUNK_BYTES)):
-                raise InvalidResponse("the answer was cut off")
-            self._buffer += chunk
-        data, self._buffer = self._buffer[:count], self._buffer[count:]
-        return data
-
-    def read_rest(self) -> bytes:
-        while chunk := self._receive(_CHUNK_BYTES):
-            self._buffer += chunk
-            self.check_size(len(self._buffer))
-        return self._buffer
-
-    def check_size(self, count: int) -> None:
-        if count > self.limit:
-            raise InvalidResponse(f"the answer is longer than {self.limit:,} bytes")
-
-
-def _read_head(buffer: _ResponseBuffer) -> tuple[int, dict[str, str]]:
-    words = buffer.read_line(_MAX_HEAD_BYTES).split(None, 2)
-    if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not (words[1].isdigit() and len(words[1]) == 3):  # noqa: PLR2004
-        raise InvalidResponse("what answers there does not speak HTTP/1.1")
-    headers: dict[str, str] = {}
-    size = 0
-    while line := buffer.read_line(_MAX_HEAD_BYTES):
-        size += len(line)
-        if size > _MAX_HEAD_BYTES:
-            raise InvalidResponse("the server's headers have no end")
-        name, _, value = line.decode("latin-1").partition(":")
-        headers[name.strip().lower()] = value.strip()
-    return int(words[1]), headers
-
-
-def _read_body(buffer: _ResponseBuffer, headers: dict[str, str]) -> bytes:
-    if headers.get("content-encoding", "identity").lower() != "identity":
-        raise InvalidResponse(f"the answer is packed ({headers['content-encoding']}), which nobody has asked for")
-    coding = headers.get("transfer-encoding", "").lower()
-    if coding == "chunked":
-        return _read_chunks(buffer)
-    if coding:
-        raise InvalidResponse(f"the answer has an encoding that is not known, {coding}")
-    length = headers.get("content-length")
-    if length is None:
-        return buffer.read_rest()
-    if not (length.isascii() and length.isdigit()):
-        raise InvalidResponse("the answer tells no length that could be understood")
-    buffer.check_size(int(length))
-    return buffer.read_exactly(int(length))
-
-
-def _read_chunks(buffer: _ResponseBuffer) -> bytes:
-    parts: list[bytes] = []
-    total = 0
-    while True:
-        size = _parse_chunk_size(buffer.read_line(_MAX_HEAD_BYTES).partition(b";")[0].strip())
-        if size == 0:
-            return b"".join(parts)  # what follows are further headers, which nobody reads
-        total += size
-        buffer.check_size(total)
-        parts.append(buffer.read_exactly(size))
-        if buffer.read_line(_MAX_HEAD_BYTES):
-            raise InvalidResponse("the answer is cut in pieces that are longer than they tell")
-
-
-def _parse_chunk_size(text: bytes) -> int:
-    if not text or not all(byte in _HEX_DIGITS for byte in text) or len(text) > len("7fffffffffffffff"):
-        raise InvalidResponse("the answer is cut in pieces that tell no size")
-    return int(text, 16)
-
-
-MAX_RESPONSE_BYTES = 1 << 20  # bytes of an answer; what is longer is none
-_LOCAL_ADDRESSES = {"localhost": ("127.0.0.1", "::1")}  # by definition, so nobody is asked for it
-_REDIRECT_STATUSES = frozenset({301, 302, 307, 308})  # the same request, elsewhere
-_REDIRECTION_STATUSES = range(300, 400)
-_SUCCESS_STATUSES = range(200, 300)
-_MAX_ERROR_CHARS = 200  # characters of somebody else's words
-_TLS_ENV_VARS = (
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "SSLKEYLOGFILE",
-    "OPENSSL_CONF",
-)  # who starts us decides not whom we trust
-
-
-class ServerAddress(NamedTuple):
-    """Scheme, host and port of a server."""
-
-    scheme: str
-    host: str
-    port: int
-
-
-class HttpRequest(Struct, frozen=True, kw_only=True):
-    """An HTTP request and its server."""
-
-    address: ServerAddress
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes
-
-
 def call_server(request: HttpRequest, deadline: float, *, expects_answer: bool = True) -> bytes:
     """Send a request: the response's body after an empty line, or a line that says why there is none."""
     try:
         response = _follow_redirect(request, _resolve_host(request.address), deadline)
-        if (fault := _find_fault(response, expects_answer=expects_answer)) is not None:
-            return f"{_printable_line(fault)}\n".encode()
+        fault = _find_fault(response, expects_answer=expects_answer)
     except InvalidResponse as problem:
-        return f"{_printable_line(str(problem))}\n".encode()
+        fault = str(problem)
     except OSError as problem:
-        return f"{_printable_line(_describe_error(problem))}\n".encode()
+        fault = _describe_error(problem)
     except Exception as problem:  # noqa: BLE001  whatever a server has brought about here is told
-        return f"{_printable_line(f'the answer cannot be read: {problem}')}\n".encode()
+        fault = f"the answer cannot be read: {problem}"
+    if fault is not None:
+        return f"{_printable_line(fault)}\n".encode()
     return b"\n" + (response.body if expects_answer else b"")
 
 
@@ -195,8 +82,7 @@ def _follow_redirect(request: HttpRequest, ip_addresses: list[str], deadline: fl
 
 def _redirect_target(request: HttpRequest, location: str) -> str:
     scheme, host, port = request.address
-    url_host = f"[{host}]" if ":" in host else host
-    parts = urlsplit(urljoin(f"{scheme}://{url_host}:{port}{request.target}", location))
+    parts = urlsplit(urljoin(f"{scheme}://{_url_host(host)}:{port}{request.target}", location))
     default_port = 443 if parts.scheme == "https" else 80
     if not location or (parts.scheme, parts.hostname, parts.port or default_port) != (scheme, host, port):
         raise InvalidResponse(
@@ -208,18 +94,18 @@ def _redirect_target(request: HttpRequest, location: str) -> str:
     return target
 
 
+def _url_host(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
 def _find_fault(response: HttpResponse, *, expects_answer: bool) -> str | None:
     if response.status in _REDIRECTION_STATUSES:
         return f"the server redirects ({response.status}), which is not followed"
     if response.status not in _SUCCESS_STATUSES:
         return f"the server answered with {response.status}"
     content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if (
-        expects_answer
-        and response.body.strip()
-        and content_type
-        and not (content_type == "application/json" or content_type.endswith("+json"))
-    ):
+    is_json = content_type in {"", "application/json"} or content_type.endswith("+json")
+    if expects_answer and response.body.strip() and not is_json:
         return f"the answer is {content_type}, not JSON"
     return None
 
@@ -231,26 +117,67 @@ def _resolve_host(address: ServerAddress) -> list[str]:
     try:
         results = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as problem:
-        raise InvalidResponse(
-            f"there is no server {address.host}: {getattr(problem, 'strerror', None) or problem}"
-        ) from None
+        reason = getattr(problem, "strerror", None) or problem
+        raise InvalidResponse(f"there is no server {address.host}: {reason}") from None
     return list(dict.fromkeys(str(result[4][0]) for result in results))
 
 
 def _exchange(request: HttpRequest, ip_addresses: list[str], deadline: float) -> HttpResponse:
+    parser = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEAD_BYTES)
+    message = _encode_request(parser, request)
     with _connect(request.address, ip_addresses, deadline) as sock:
         with suppress(BrokenPipeError, ConnectionResetError):  # it may have answered before it has read everything
-            sock.sendall(_format_head(request) + request.body)
-        return read_response(sock.recv, MAX_RESPONSE_BYTES, bodiless=request.method == "HEAD")
+            sock.sendall(message)
+        return _read_response(parser, sock, is_head=request.method == "HEAD")
 
 
-def _format_head(request: HttpRequest) -> bytes:
-    host, port, scheme = request.address.host, request.address.port, request.address.scheme
-    url_host = f"[{host}]" if ":" in host else host
-    host_header = url_host if port == (443 if scheme == "https" else 80) else f"{url_host}:{port}"
-    lines = [f"{request.method} {request.target} HTTP/1.1", f"Host: {host_header}", "Connection: close"]
-    lines += [f"Content-Length: {len(request.body)}", *(f"{name}: {text}" for name, text in request.headers.items())]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+def _encode_request(parser: h11.Connection, request: HttpRequest) -> bytes:
+    scheme, host, port = request.address
+    host_header = _url_host(host) if port == DEFAULT_PORTS[scheme] else f"{_url_host(host)}:{port}"
+    headers = {"Host": host_header, "Connection": "close", "Content-Length": str(len(request.body))} | request.headers
+    fields = [(name.encode("latin-1"), value.strip().encode("latin-1")) for name, value in headers.items()]
+    head = h11.Request(method=request.method, target=request.target, headers=fields)
+    return b"".join(parser.send(event) or b"" for event in (head, h11.Data(data=request.body), h11.EndOfMessage()))
+
+
+def _read_response(parser: h11.Connection, sock: socket.socket, *, is_head: bool) -> HttpResponse:
+    """Read a response of bounded size; informational ones before it are skipped."""
+    while not isinstance(head := _next_event(parser, sock), h11.Response):
+        if not _PROTOCOL.startswith(parser.trailing_data[0][: len(_PROTOCOL)]):
+            raise InvalidResponse(_NO_HTTP)
+    headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
+    if not is_head and head.status_code not in _BODILESS_STATUSES:
+        if (coding := headers.get("content-encoding", "identity")).lower() != "identity":
+            raise InvalidResponse(f"the answer is packed ({coding}), which nobody has asked for")
+        _check_size(int(headers.get("content-length", 0)))
+    body = bytearray()
+    while not isinstance(event := _next_event(parser, sock), h11.EndOfMessage):
+        body += getattr(event, "data", b"")
+        _check_size(len(body))
+    return HttpResponse(head.status_code, headers, bytes(body))
+
+
+def _next_event(parser: h11.Connection, sock: socket.socket) -> object:
+    """The next event; with NEED_DATA some data was received."""
+    state = parser.their_state
+    try:
+        event = parser.next_event()
+        if event is h11.NEED_DATA:
+            parser.receive_data(sock.recv(_CHUNK_BYTES))
+    except h11.RemoteProtocolError as problem:
+        data, is_closed = parser.trailing_data
+        if is_closed:
+            is_silent = state is h11.SEND_RESPONSE and not data
+            reason = "the server hung up without an answer" if is_silent else "the answer was cut off"
+        else:
+            reason = next((text for start, text in _FAULTS.items() if str(problem).startswith(start)), _NO_HTTP)
+        raise InvalidResponse(reason) from None
+    return event
+
+
+def _check_size(count: int) -> None:
+    if count > MAX_RESPONSE_BYTES:
+        raise InvalidResponse(f"the answer is longer than {MAX_RESPONSE_BYTES:,} bytes")
 
 
 def _connect(address: ServerAddress, ip_addresses: list[str], deadline: float) -> socket.socket:
@@ -263,7 +190,7 @@ def _connect(address: ServerAddress, ip_addresses: list[str], deadline: float) -
         except OSError as problem:
             last_error = problem
             continue
-        sock.settimeout(None)  # whoever has copied us ends us in time
+        sock.settimeout(None)  # the parent ends this process in time
         return _wrap_tls(sock, address.host) if address.scheme == "https" else sock
     if isinstance(last_error, TimeoutError):
         raise InvalidResponse("timeout")

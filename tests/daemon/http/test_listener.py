@@ -158,7 +158,7 @@ def test_more_than_sixteen_megabytes_are_refused(poster, chunked):
     """
     size = (16 << 20) + 1
     head = poster.head("Transfer-Encoding: chunked" if chunked else f"Content-Length: {size}") + EMPTY
-    answer = poster.raw(head + (b"%X\r\n" % size if chunked else b"") + b"x" * 1_000_000)
+    answer = poster.raw(head + (b"%X\r\n" % size + b"x" * size if chunked else b"x" * 1_000_000))
     assert 413 == status_of(answer)
 
 
