@@ -18,8 +18,10 @@ _PATIENCE = 120  # seconds for a compiler, and for a client that has nothing to 
 class Hook(BuildHookInterface[Any]):
     """Puts exactly one `hookonce-on` into the package; a wheel that carries machine code names its machine."""
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002  hatchling's signature
-        """Make the client before files are gathered; an editable install finds it in the source tree."""
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Make the client before files are gathered; an editable install finds it, and schemas, in the source tree."""
+        if version != "editable":
+            build_data["force_include"][str(Path(self.root, "schemas"))] = "hookonce/schemas"
         folder = Path(self.root, "src", "hookonce", "client", "native")
         if _make(folder):
             machine = sysconfig.get_platform().replace("-", "_").replace(".", "_")

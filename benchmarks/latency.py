@@ -14,9 +14,9 @@ from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.structs import replace
 from peers import peers
+from rounds import QUICK_PLAN, BenchPlan, run_bench
 
 from hookonce.cli.lab.bench import print_report
-from hookonce.lab.bench.rounds import QUICK_PLAN, BenchPlan, run_bench
 from hookonce.lab.latency import SkippedCase
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hookonce.lab.bench.cases import BenchCase
+from cases import BenchCase
 
 PATIENCE = 180  # seconds for pip
 CALLS = 8  # a round

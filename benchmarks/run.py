@@ -32,7 +32,7 @@ def payloads() -> list[tuple[str, str, bytes]]:
         names = [(file.parent.name.removesuffix("-pascal"), file) for file in files]
         return [(name, file.stem.partition("-")[0].removeprefix("event."), file.read_bytes()) for name, file in names]
     found = []
-    for file in sorted((ROOT / "src/hookonce/recordings").glob("*.jsonl")):
+    for file in sorted((ROOT / "src/hookonce/demo/recordings").glob("*.jsonl")):
         steps = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         found += [(file.stem, step["event"], json.dumps(step["payload"]).encode()) for step in steps]
     return found

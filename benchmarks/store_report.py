@@ -7,9 +7,9 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.json import decode, encode
 from msgspec.json import format as pretty
+from rounds import machine_label
 
 from hookonce import __version__
-from hookonce.lab.bench.rounds import machine_label
 from hookonce.lab.latency import BenchRatio
 
 RESULTS = Path(__file__).resolve().parent / "record.json"

@@ -3,19 +3,12 @@
 import re
 from pathlib import Path
 
+from certificate_powers import claim_group, load_certificates, newest_by_agent, proven_events
 from page import GENERATED_NOTE, code, plain, table
 
 from hookonce import agents
 from hookonce.inspect.agent_matrix import build_sheet
-from hookonce.lab.prove.certificate import (
-    Certificate,
-    ClaimState,
-    claim_group,
-    count_states,
-    load_certificates,
-    newest_by_agent,
-    proven_events,
-)
+from hookonce.lab.prove.certificate import Certificate, ClaimState, count_states
 
 FOLDER = Path(__file__).resolve().parent / "certificates"
 INTRODUCTION = """\

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
+from certificate_powers import load_certificates, newest_by_agent, proven_events
 from certificates_page import FOLDER
 from msgspec.json import encode
 
 from hookonce.agents.certificate_summary import CertificateSummary
-from hookonce.lab.prove.certificate import load_certificates, newest_by_agent, proven_events
 
 TABLE_PATH = "src/hookonce/agents/certificates.py"
 HEAD = '''\

@@ -37,7 +37,7 @@ from hookonce.vocabulary.events import CANONICAL_EVENTS
 from hookonce.vocabulary.tools import AGENT_HOOKS_ACTIONS, ARGUMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGED = ROOT / "src" / "hookonce" / "schemas"
+SCHEMAS = ROOT / "schemas"
 VERBS = {"lab": LAB, "module": MODULE}
 SHAPES = {
     "canonical": Record,
@@ -131,17 +131,15 @@ def _help(*words: str) -> list[str]:
 
 
 def schemas() -> dict[Path, str]:
-    """The published schemas: those of the formats as they are shipped, and those of our own shapes."""
+    """The published schemas of our own shapes; those of the formats are written by hand and lie beside them."""
     made: dict[Path, str] = {}
     for name, shape in SHAPES.items():
         found = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | schema_of(shape)
         found["$id"] = f"https://hookonce.dev/schemas/{name}.json"
-        made[PACKAGED / f"{name}.json"] = pretty(encode(found), indent=2).decode() + "\n"
-    made[PACKAGED / "manifest.json"] = pretty(encode(manifest_schema()), indent=2).decode() + "\n"
-    made[PACKAGED / "module-descriptor.json"] = pretty(encode(descriptor_schema()), indent=2).decode() + "\n"
-    for file in sorted(PACKAGED.glob("*.json")):
-        made.setdefault(file, file.read_text(encoding="utf-8"))
-    return made | {ROOT / "schemas" / file.name: text for file, text in made.items()}
+        made[SCHEMAS / f"{name}.json"] = pretty(encode(found), indent=2).decode() + "\n"
+    made[SCHEMAS / "manifest.json"] = pretty(encode(manifest_schema()), indent=2).decode() + "\n"
+    made[SCHEMAS / "module-descriptor.json"] = pretty(encode(descriptor_schema()), indent=2).decode() + "\n"
+    return made
 
 
 PAGES: dict[str, Callable[[], str]] = {

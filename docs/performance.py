@@ -60,7 +60,7 @@ def page(report: BenchReport) -> str:
     lines = ["# How long agents wait", "", GENERATED_NOTE, ""]
     lines += [f"Measured on {report.date} with hookonce {report.hookonce} on {report.machine}, in {report.rounds}"]
     lines += ["shuffled rounds of one run; `make bench` repeats it and `make docs` puts the numbers here. After"]
-    lines += ["`pip install`, `hookonce bench` measures the same on your machine, without the packages of others."]
+    lines += ["`pip install`, `hookonce bench` measures the shortest of these cases on your machine."]
     if report.load is not None and report.load >= QUIET:
         lines += [f"The machine was busy with other work (load {report.load}), which lengthens every p99."]
     lines += ["Milliseconds differ from machine to machine and from hour to hour; the ratios differ less.", ""]

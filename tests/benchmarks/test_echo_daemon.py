@@ -6,12 +6,12 @@ import sys
 import time
 
 import pytest
+from echo_daemon import ECHO_ANSWER
 
 from hookonce.base import wire
-from hookonce.lab.bench.echo_daemon import ECHO_ANSWER
 from tests.shared import ROOT
 
-PROGRAM = "import sys; from hookonce.lab.bench.echo_daemon import serve; serve(sys.argv[1])"
+PROGRAM = ROOT / "benchmarks" / "echo_daemon.py"
 FRAME = wire.encode_frame([b"x" * 1000] * wire.FIELD_COUNT)
 
 
@@ -19,8 +19,8 @@ FRAME = wire.encode_frame([b"x" * 1000] * wire.FIELD_COUNT)
 def echo(tmp_path):
     """Somebody at a socket."""
     place = tmp_path / "socket"
-    words = [sys.executable, "-c", PROGRAM, str(place)]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, env={"PYTHONPATH": str(ROOT / "src")}) as process:
+    words = [sys.executable, "-I", "-S", PROGRAM, str(place), str(ROOT / "src")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
         for _ in range(500):
             if place.exists():
                 break

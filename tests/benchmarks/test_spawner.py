@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from hookonce.lab.bench import spawner
-from hookonce.lab.bench.cases import SOURCES
-from hookonce.lab.bench.compiler import compile_program
+import spawner
+from cases import SOURCES
+from compiler import compile_program
 
 
 @pytest.fixture(params=["C", "Python"])

@@ -87,5 +87,5 @@ def tagged(number):
 
 def recorded(agent):
     """The payloads of a bundled session."""
-    text = (files("hookonce") / "recordings" / f"{agent}.jsonl").read_text(encoding="utf-8")
+    text = (files("hookonce") / "demo" / "recordings" / f"{agent}.jsonl").read_text(encoding="utf-8")
     return [json.loads(line)["payload"] for line in text.splitlines()]

@@ -22,7 +22,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-ROOMS = ("agents", "cli", "formats", "journeys", "store")
+PACKAGES = ("agents", "cli", "configure", "convert", "diagnose", "dispatch", "formats", "inspect", "store", "translation")
 LIBRARIES = ("jsonschema", "rich.console", "rich.table", "sqlite3", "tomlkit", "yaml")
 PIPES = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
 _MOST = 100_000  # bytes that fit into one message
@@ -84,7 +84,7 @@ def _end(line, process):
 
 def prepare():
     """Read what commands read, and let nobody look through it when they end."""
-    for room in ROOMS:
+    for room in PACKAGES:
         package = import_module(f"hookonce.{room}")
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(found.name)

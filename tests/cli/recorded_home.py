@@ -1,11 +1,10 @@
 """A home in which something has happened: two agents, a refusal, a failure, a sub-agent, tokens."""
 
-import json
-from importlib.resources import files
 
 from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
+from hookonce.formats.schema import load_schema
 from hookonce.model import Decision, Event, HookRun, Result, Stored, Subagent, Tool, Usage
 from hookonce.store.entry import build_entry
 from hookonce.store.spool import files as spool_files
@@ -64,5 +63,4 @@ def remember(home, monkeypatch):
 
 def problems(name, document):
     """What the published schema has against a document."""
-    schema = json.loads((files("hookonce") / "schemas" / f"{name}.json").read_text(encoding="utf-8"))
-    return [error.message for error in Draft202012Validator(schema).iter_errors(document)]
+    return [error.message for error in Draft202012Validator(load_schema(name)).iter_errors(document)]

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from certificate_powers import load_certificates, newest_by_agent, proven_events
 from jsonschema import Draft202012Validator
 
 from hookonce.agents.certificates import CERTIFICATES
 from hookonce.formats.schema import load_schema
 from hookonce.lab.fetch.programs import AgentProgram
-from hookonce.lab.prove.certificate import load_certificates, newest_by_agent, proven_events
 from hookonce.lab.prove.prover import claim_names_of
 from tests.lab.prove.sample_certificates import DENIALS, certificate
 from tests.shared import ROOT
@@ -28,7 +28,8 @@ from msgspec.json import decode
 from agents_pages import pages
 from certificates_page import page
 from certificates_table import render_module
-from hookonce.lab.prove.certificate import Certificate, newest_by_agent, proven_events
+from hookonce.lab.prove.certificate import Certificate
+from certificate_powers import newest_by_agent, proven_events
 certificates = decode(sys.stdin.buffer.read(), type=list[Certificate])
 summaries = {name: proven_events(certificate) for name, certificate in newest_by_agent(certificates).items()}
 print(json.dumps({"certificates": "\\n".join(page(certificates)), "module": render_module(summaries)} | pages(summaries)))

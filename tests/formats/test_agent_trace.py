@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from hookonce import formats
 from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.formats.agent_trace import FORMAT
+from hookonce.formats.schema import load_schema
 from hookonce.model import Digest, Event, Record, Result, Tool
 from hookonce.store.privacy.redact import redact
-from tests.shared import ROOT
 
-SCHEMA = Draft202012Validator(json.loads((ROOT / "src/hookonce/schemas/agent-trace.json").read_text(encoding="utf-8")))
+SCHEMA = Draft202012Validator(load_schema("agent-trace"))
 WRITE = Tool(
     name="file_write", native="Write", input={"path": "/home/dev/project/src/a.py", "content": "a\nb\n"}, call_id="c"
 )

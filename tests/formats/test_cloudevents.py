@@ -12,12 +12,13 @@ from msgspec.structs import replace
 from hookonce.base import ids
 from hookonce.errors import DocumentError
 from hookonce.formats.cloudevents import DATASCHEMA, FORMAT
+from hookonce.formats.schema import load_schema
 from hookonce.model import Decision, Event, HookRun, Record, Risk, Tool, User
 from hookonce.vocabulary.events import EVENTS
 from tests.formats.material import walk
-from tests.shared import ROOT, seed_text
+from tests.shared import seed_text
 
-SCHEMA = Draft202012Validator(json.loads((ROOT / "src/hookonce/schemas/cloudevents.json").read_text(encoding="utf-8")))
+SCHEMA = Draft202012Validator(load_schema("cloudevents"))
 ID = "fbab11b6-f981-5b24-9c5b-bde85a2272f0"
 EVENT = Event(
     id=ID,

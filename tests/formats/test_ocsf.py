@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.formats.ocsf import FORMAT, VERSION
+from hookonce.formats.schema import load_schema
 from hookonce.model import Decision, Event, HookRun, Record, Result, Risk, Subagent, Tool, Usage, User
-from tests.shared import ROOT
 
-SCHEMA = Draft202012Validator(json.loads((ROOT / "src/hookonce/schemas/ocsf.json").read_text(encoding="utf-8")))
+SCHEMA = Draft202012Validator(load_schema("ocsf"))
 EVENT = Event(
     id="fbab11b6-f981-5b24-9c5b-bde85a2272f0",
     schema="hookonce/1",

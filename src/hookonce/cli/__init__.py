@@ -32,7 +32,7 @@ COMMANDS: dict[str, str] = {
     "agents": "show what each coding agent's hooks can tell",
     "demo": "show recorded sessions of several agents as one timeline",
     "module": "try, call and list modules of the module protocol, and be one",
-    "lab": "fetch, run and record real agents offline",
+    "lab": "fetch real agents in pinned versions, for prove",
     "prove": "run real agents offline, and show that hooks fire and refusals hold",
     "bench": "measure how long agents wait for hookonce on this machine",
     "completion": "print a completion script for bash, zsh or fish",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from msgspec.json import decode
@@ -17,8 +18,10 @@ _FORMAT_MESSAGES = {"uuid": "expected a UUID", "date-time": "expected an RFC 333
 
 
 def load_schema(name: str) -> Object:
-    """Load a published schema."""
-    document: Object = decode((files("hookonce") / "schemas" / f"{name}.json").read_bytes())
+    """Load a published schema: from the package of a wheel, else from the root of the source tree."""
+    packaged = files("hookonce") / "schemas"
+    folder = packaged if packaged.is_dir() else Path(__file__).resolve().parents[3] / "schemas"
+    document: Object = decode((folder / f"{name}.json").read_bytes())
     return document
 
 

@@ -1,5 +1,7 @@
 """Latency report: rows of percentiles, ratios with targets, daemon memory. Its JSON form is schemas/bench.json."""
 
+import os
+import platform
 from math import ceil
 from typing import Literal
 
@@ -12,7 +14,17 @@ KB = 1 << 10
 DIRECT, SHELL = "direct", "sh -c"
 FLOOR, ECHO, WARM, COLD, PYTHON = "nothing", "echo", "warm", "cold", "python -I -S -c pass"
 WARM_HOOK, WARM_NO_RECORD, WARM_HOOK_NO_RECORD = "warm, a hook", "warm, no record", "warm, a hook, no record"
-WARM_MILLION_ROWS = "warm, a million rows"
+WARM_MILLION_ROWS, WARM_DENY = "warm, a million rows", "warm, a hook that refuses"
+COLD_HOOK, PYTHON_CLIENT = "cold, a hook", "twin"
+REPOSITORY_CASES = (
+    ECHO,
+    WARM_NO_RECORD,
+    WARM_HOOK_NO_RECORD,
+    WARM_MILLION_ROWS,
+    WARM_DENY,
+    COLD_HOOK,
+    PYTHON_CLIENT,
+)  # what only benchmarks/latency.py of the repository measures
 
 # What is compared, with a small payload: who, with whom, by which number of how many callers, and what we aim at.
 _RATIO_TARGETS: tuple[tuple[str, str, str, int, float | None], ...] = (
@@ -159,3 +171,8 @@ def _judge_ratio(ratio: BenchRatio, aim: float | None, *, wants_large: bool) -> 
         return ratio
     is_met = ratio.value >= aim if wants_large else ratio.value <= aim
     return replace(ratio, aim=aim, bound="least" if wants_large else "most", held=is_met)
+
+
+def machine_label() -> str:
+    """Kind of machine, and not which one."""
+    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"

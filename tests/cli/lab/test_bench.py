@@ -1,13 +1,9 @@
 """hookonce bench: what is told, not how fast it is."""
 
-import json
-from importlib.resources import files
-
 import pytest
 from jsonschema import Draft202012Validator
 
-from hookonce.lab.bench.cases import BenchCase
-from hookonce.lab.bench.rounds import QUICK_PLAN, _build_cells
+from hookonce.formats.schema import load_schema
 from tests.cli.command import run
 
 KEYS = ("case", "way", "callers", "payload")
@@ -25,9 +21,7 @@ def report(tmp_path_factory):
 
 @pytest.mark.slow
 def test_a_quick_run_tells_one_object_of_the_published_shape(report):
-    schema = json.loads((files("hookonce") / "schemas" / "bench.json").read_text(encoding="utf-8"))
-
-    assert [] == [error.message for error in Draft202012Validator(schema).iter_errors(report)]
+    assert [] == [error.message for error in Draft202012Validator(load_schema("bench")).iter_errors(report)]
     assert 1 == report["rounds"]
 
 
@@ -64,9 +58,3 @@ def test_a_strange_number_of_rounds_is_wrong_usage(number):
 
     assert 64 == ran.code
     assert "from 1 to 1000" in ran.err
-
-
-def test_a_quick_run_leaves_large_payloads_out():
-    case = BenchCase(name="warm", command=["/bin/true"], environment={}, calls=4)
-
-    assert {1024} == {cell.payload for cell in _build_cells([case], QUICK_PLAN)}

@@ -12,11 +12,12 @@ from hookonce.errors import DocumentError
 from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.formats.amplifier.envelope import FORMAT
 from hookonce.formats.amplifier.registry import REQUIRED_FIELDS
+from hookonce.formats.schema import load_schema
 from hookonce.model import Digest, Event, Object, Record, Result, Subagent, Tool
 from hookonce.vocabulary.events import EVENTS
-from tests.shared import ROOT, seed_text, vector
+from tests.shared import seed_text, vector
 
-OURS = json.loads((ROOT / "src/hookonce/schemas/amplifier.json").read_text(encoding="utf-8"))
+OURS = load_schema("amplifier")
 ID = "fbab11b6-f981-5b24-9c5b-bde85a2272f0"
 EVENT = Event(
     id=ID,

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from hookonce.errors import DocumentError
 from hookonce.formats.otel.log_records import FORMAT, REST_ATTRIBUTE
+from hookonce.formats.schema import load_schema
 from hookonce.model import Decision, Event, HookRun, Record, Result, Risk, Subagent, Tool, Usage, User
-from tests.shared import ROOT
 
-SCHEMA = Draft202012Validator(json.loads((ROOT / "src/hookonce/schemas/otel.json").read_text(encoding="utf-8")))
+SCHEMA = Draft202012Validator(load_schema("otel"))
 ID = "fbab11b6-f981-5b24-9c5b-bde85a2272f0"
 SHELL = Tool(name="shell", native="Bash", input={"command": "ls", "timeout": 5, "deep": [None, 1.5]}, call_id="c1")
 DONE = replace(SHELL, result=Result(ok=False, exit_code=2, error="no such file", duration_ms=1500, output="x"))

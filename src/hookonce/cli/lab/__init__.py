@@ -1,4 +1,4 @@
-"""hookonce lab: verbs fetch, capture and diff."""
+"""hookonce lab: verb fetch."""
 
 from argparse import ArgumentParser
 
@@ -6,15 +6,11 @@ from hookonce.cli._ui import verbs
 
 VERBS: dict[str, str] = {
     "fetch": "fetch pinned agents from npm",
-    "capture": "record what an agent tells its hooks, scrubbed, as files",
-    "diff": "show what changed between two versions of an agent",
 }
 
 _EXAMPLES = """examples:
   hookonce lab fetch --dry-run
-  hookonce lab capture codex
-  hookonce lab diff claude-code 2.1.197 2.1.325
-  hookonce lab diff --help"""
+  hookonce lab fetch codex"""
 
 
 def configure(parser: ArgumentParser) -> None:

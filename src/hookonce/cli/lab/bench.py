@@ -4,13 +4,10 @@ import sys
 from argparse import ArgumentParser, Namespace
 from argparse import ArgumentTypeError as Wrong
 
-from msgspec.structs import replace
-
 from hookonce.base.jsontext import dump
 from hookonce.cli._ui.tables import new_table, print_table
-from hookonce.lab.bench.rounds import QUICK_PLAN, BenchPlan
-from hookonce.lab.bench.rounds import run_bench as measure
 from hookonce.lab.latency import KB, BenchReport
+from hookonce.lab.latency_bench import measure_latency
 
 _MAX_ROUNDS = 1000
 
@@ -31,10 +28,8 @@ def _parse_rounds(text: str) -> int:
 
 def run(options: Namespace) -> int:
     """Measure how long agents wait for hookonce on this machine, in homes that are made for it."""
-    plan = QUICK_PLAN if options.quick else BenchPlan()
-    if options.rounds is not None:
-        plan = replace(plan, rounds=options.rounds)
-    report = measure(plan, progress=_show_progress)
+    rounds, max_seconds, share = (3, 10.0, 0.25) if options.quick else (10, 210.0, 1.0)
+    report = measure_latency(options.rounds or rounds, max_seconds, share, _show_progress)
     if options.json:
         sys.stdout.buffer.write(dump(report) + b"\n")
     else:

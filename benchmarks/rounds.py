@@ -1,19 +1,18 @@
 """Latency benchmark: every case in shuffled rounds in one run."""
 
 import os
-import platform
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+from blocks import BenchCell, BlockRunner
+from cases import BenchCase, BenchCases, prepare_cases
 from msgspec import Struct
 
 from hookonce import __version__
 from hookonce.base.times import now
-from hookonce.lab.bench.blocks import BenchCell, BlockRunner
-from hookonce.lab.bench.cases import DENYING, BenchCase, BenchCases, prepare_cases
 from hookonce.lab.latency import (
     COLD,
     ECHO,
@@ -21,18 +20,20 @@ from hookonce.lab.latency import (
     KB,
     SHELL,
     WARM,
+    WARM_DENY,
     WARM_MILLION_ROWS,
     WARM_NO_RECORD,
     BenchReport,
     DaemonMemory,
     SkippedCase,
     build_ratios,
+    machine_label,
 )
 
 # Payloads that only some are given, and how often in a round; and who is called by many at once.
 _LARGE_PAYLOAD_CALLS = {100 * KB: 10, 5 * KB * KB: 2}
 _LARGE_PAYLOAD_CASES = (FLOOR, ECHO, WARM, COLD)
-_CASES_BY_CALLERS = {8: (FLOOR, ECHO, WARM, COLD), 64: (ECHO, WARM, WARM_NO_RECORD, WARM_MILLION_ROWS, DENYING)}
+_CASES_BY_CALLERS = {8: (FLOOR, ECHO, WARM, COLD), 64: (ECHO, WARM, WARM_NO_RECORD, WARM_MILLION_ROWS, WARM_DENY)}
 _DAEMON_CASES = (FLOOR, ECHO, WARM, WARM_NO_RECORD, WARM_MILLION_ROWS)  # the others start processes of their own
 
 
@@ -130,8 +131,3 @@ def _run_rounds(blocks: BlockRunner, cells: list[BenchCell], plan: BenchPlan, pr
         for cell in random.sample(cells, len(cells)):
             blocks.measure(cell)
     return plan.rounds
-
-
-def machine_label() -> str:
-    """Kind of machine, and not which one."""
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"

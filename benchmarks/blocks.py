@@ -6,12 +6,12 @@ from mmap import PAGESIZE
 from pathlib import Path
 from shlex import join
 
+import spawner
+from cases import SOURCES, BenchCase, build_payload
+from compiler import compile_program
 from msgspec import Struct
 
 from hookonce.errors import HookonceError
-from hookonce.lab.bench import spawner
-from hookonce.lab.bench.cases import SOURCES, BenchCase, build_payload
-from hookonce.lab.bench.compiler import compile_program
 from hookonce.lab.latency import DIRECT, KB, BenchRow, CallTally, build_row
 
 _BLOCK_TIMEOUT_S = 120  # seconds for one block of calls
@@ -90,7 +90,7 @@ class BlockRunner:
 
 def _run_spawner(command: list[str], case: BenchCase) -> bytes:
     try:
-        result = subprocess.run(  # noqa: S603  our own programs
+        result = subprocess.run(
             command, env=case.environment, capture_output=True, timeout=_BLOCK_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:

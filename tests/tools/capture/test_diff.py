@@ -2,18 +2,17 @@
 
 import json
 
+import provenance
 import pytest
+from diff import NameChanges, compare_captures, compare_claims, count_changes
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
 from hookonce.errors import HookonceError
-from hookonce.lab.capture import provenance
-from hookonce.lab.capture.diff import NameChanges, compare_captures, compare_claims, count_changes
 from hookonce.lab.prove.certificate import Certificate, Claim
-from tests.cli.command import run as command
-from tests.lab.capture.sample_captures import capture, payload, shell
+from tests.tools.capture.sample_captures import capture, payload, run_tool, shell
 
 START, STOP = payload("SessionStart", source="startup"), payload("Stop", stop_hook_active=False)
 keys = st.dictionaries(st.sampled_from("pqrs"), st.none() | st.integers() | st.text(max_size=3), max_size=4)
@@ -170,13 +169,13 @@ def folders(tmp_path):
 
 
 def test_the_same_is_exit_0(folders):
-    ran = command("lab", "diff", folders[0], folders[0])
+    ran = run_tool("diff.py", folders[0], folders[0])
 
     assert (0, "claude-code 1.0.0 and claude-code 1.0.0: the same\n", "") == ran
 
 
 def test_a_difference_is_exit_1_and_told_in_groups(folders):
-    ran = command("lab", "diff", *folders, "--certificates", folders[0].parent)
+    ran = run_tool("diff.py", *folders, "--certificates", folders[0].parent)
 
     assert (1, "") == (ran.code, ran.err)
     assert [
@@ -197,7 +196,7 @@ def test_a_difference_is_exit_1_and_told_in_groups(folders):
 
 
 def test_as_json_it_is_one_object(folders):
-    ran = command("lab", "diff", *folders, "--json")
+    ran = run_tool("diff.py", *folders, "--json")
     (told,) = ran.documents()
 
     assert 1 == ran.code
@@ -207,7 +206,7 @@ def test_as_json_it_is_one_object(folders):
     assert [
         {"change": "added", "event": "PreToolUse", "tool": "shell", "path": "$.new", "old": [], "new": ["number"]}
     ] == (told["keys"])
-    assert True is json.loads(command("lab", "diff", folders[1], folders[1], "--json").out)["same"]
+    assert True is json.loads(run_tool("diff.py", folders[1], folders[1], "--json").out)["same"]
 
 
 @pytest.mark.parametrize(
@@ -218,18 +217,18 @@ def test_as_json_it_is_one_object(folders):
         (["nowhere", "nowhere"], 1, "nowhere is no capture: there is no provenance.json in it"),
         (["nobody", "1.0.0", "2.0.0"], 64, "no agent is called 'nobody'"),
         (["claude-code", "2.1.197", "2.1.325"], 1, "hookonce lab fetch claude-code --version 2.1.197 gets it"),
-        (["a", "b", "--prove", "--certificates", "c"], 64, "not allowed with"),
+        (["a", "b", "--prove", "--certificates", "c"], 2, "not allowed with"),
     ],
 )
 def test_what_cannot_be_compared_is_said(tmp_path, words, code, said):
-    ran = command("lab", "diff", *words, cwd=tmp_path, HOOKONCE_AGENTS=str(tmp_path / "agents"))
+    ran = run_tool("diff.py", *words, cwd=tmp_path, HOOKONCE_AGENTS=str(tmp_path / "agents"))
 
     assert (code, "") == (ran.code, ran.out)
     assert said in ran.err
 
 
 def test_a_certificate_that_is_not_there_is_named(folders, tmp_path):
-    ran = command("lab", "diff", *folders, "--certificates", tmp_path / "none")
+    ran = run_tool("diff.py", *folders, "--certificates", tmp_path / "none")
 
     assert 1 == ran.code
     assert "hookonce prove claude-code --out" in ran.err

@@ -5,6 +5,7 @@ A payload is kept once, at most three of one shape; one that names the owner or 
 
 import re
 import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -12,21 +13,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from msgspec import Struct
+from msgspec.structs import asdict
+from provenance import Capture, CaptureGap, Golden, Provenance, payload_digest, save_capture
+from scrub import HOME, PROJECT, MachineOwner, Scrubber, find_owner
+from shape import deduplicate_events, event_label, group_by_thread, shape_of
 
+import hookonce
 from hookonce import __version__, agents
+from hookonce.__main__ import EXIT_PROBLEM, EXIT_USAGE
 from hookonce.agents import config_events, decode, point_of
 from hookonce.base.jsontext import dump
 from hookonce.configure.locations import ConfigRoots
 from hookonce.dispatch.identification import payload_event
 from hookonce.dispatch.pipeline import native_name
-from hookonce.errors import HookonceError
+from hookonce.errors import HookonceError, UsageError
+from hookonce.inspect.query_args import find_agent, unknown_name_error
 from hookonce.lab import drivers
-from hookonce.lab.capture.provenance import Capture, CaptureGap, Golden, Provenance, payload_digest
-from hookonce.lab.capture.scrub import HOME, PROJECT, MachineOwner, Scrubber, find_owner
-from hookonce.lab.capture.shape import deduplicate_events, event_label, group_by_thread, shape_of
 from hookonce.lab.drivers import Driver, ExtraRun
 from hookonce.lab.experiments.denied import deny_rule
-from hookonce.lab.fakes.scenarios import DENIABLE_STEPS
+from hookonce.lab.fakes.scenarios import DENIABLE_STEPS, SCENARIOS
 from hookonce.lab.fetch import programs
 from hookonce.lab.fetch.programs import AgentProgram
 from hookonce.lab.prove.bench import Bench
@@ -197,7 +202,7 @@ Progress = Callable[[str], None]
 ERROR_SCENARIO = "error"
 DEFAULT_SCENARIOS = (TOUR_SCENARIO, "pair", ERROR_SCENARIO, "long", "refuse-shell")
 _DENY_RULES = tuple(deny_rule(word) for word in DENIABLE_STEPS)
-_PACKAGE = Path(__file__).resolve().parents[2]
+_PACKAGE = Path(hookonce.__file__).resolve().parent
 
 
 def require_program(name: str, version: str | None = None, *, use_pinned: bool = False) -> AgentProgram:
@@ -284,3 +289,90 @@ def _own_replacements(machine_owner: MachineOwner) -> dict[str, str]:
         for path, name in home_replacements.items()
         if any(Path(path).is_relative_to(home) for home in machine_owner.homes)
     }
+
+
+_HELP = """Runs the real agent offline, in a temporary home, and writes every payload that it gives to hooks into
+DIR/AGENT-VERSION/EVENT[-TOOL]-N.json: the agent's own event name, the canonical tool, a number. Of the same event, tool
+and shape at most three are kept. The lab's folders become /home/dev and /home/dev/project; ports, names of this user
+and machine and whatever looks like a secret have stand-ins. A payload that still names your home is not written.
+
+provenance.json beside them says where they are from, and so does --json, with `folder` before all:
+  {agent, version, origin, date, hookonce, machine, scenarios: [name], tools: [name that the model is offered],
+   order: [[event of the tour that can be answered]], unsteady: [event], silent: [event that never came],
+   files: [{file, scenario, event, type, tool, sha256}], gaps: [{scenario, event, type, why}]}
+
+exit codes: 0 all payloads were written, 1 some were not (see gaps), or the agent is not there
+
+examples:
+  python tools/capture/capture.py codex
+  python tools/capture/capture.py qwen-code --version 0.15.10 --out old
+  python tools/capture/capture.py claude-code --pinned --scenario tour --scenario fetch --json"""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument("name", metavar="AGENT", help="who is run")
+    parser.add_argument("--version", metavar="V", help="a version that was fetched (hookonce lab fetch --version V)")
+    parser.add_argument("--pinned", action="store_true", help="the version that we know best, if it was fetched")
+    parser.add_argument(
+        "--scenario",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=f"may be repeated, of {', '.join(SCENARIOS)}; default: {', '.join(DEFAULT_SCENARIOS)}, "
+        "and what else brings about events of this agent",
+    )
+    parser.add_argument("--out", type=Path, default=Path("captures"), metavar="DIR", help="default: captures")
+    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+
+
+def run(options: Namespace) -> int:
+    """Record what an agent tells its hooks."""
+    for name in options.scenario:
+        if name not in SCENARIOS:
+            raise unknown_name_error("scenario", name, SCENARIOS, f"there are {', '.join(SCENARIOS)}")
+    program = require_program(find_agent(options.name).name, options.version, use_pinned=options.pinned)
+    capture_result = capture_agent(program, options.scenario, print_progress)
+    folder, provenance = save_capture(capture_result, options.out), capture_result.provenance
+    if options.json:
+        print(dump({"folder": str(folder)} | asdict(provenance)).decode())
+    else:
+        _print_capture(provenance, folder)
+    for gap in provenance.gaps:
+        print(f"hookonce: a payload of {gap.event} in {gap.scenario} was not written: {gap.why}", file=sys.stderr)
+    return int(bool(provenance.gaps))
+
+
+def _print_capture(provenance: Provenance, folder: Path) -> None:
+    payload_counts = Counter(golden.event for golden in provenance.files)
+    print(f"{provenance.agent} {provenance.version}: {count_text(len(provenance.files), 'payload')} in {folder}")
+    print("events: " + ", ".join(f"{event} {number}" for event, number in sorted(payload_counts.items())))
+    if provenance.silent:
+        print(f"never came: {', '.join(sorted(provenance.silent))}")
+
+
+def print_progress(text: str) -> None:
+    """Print a line of progress on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def count_text(count: int, noun: str) -> str:
+    """`1 payload`, `2 payloads`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def run_tool(
+    description: str, epilog: str, configure: Callable[[ArgumentParser], None], run: Callable[[Namespace], int]
+) -> int:
+    """Parse the command line and run; what is wrong is one sentence on stderr and an exit code."""
+    parser = ArgumentParser(description=description, epilog=epilog, formatter_class=RawDescriptionHelpFormatter)
+    configure(parser)
+    try:
+        return run(parser.parse_args())
+    except HookonceError as problem:
+        print(f"{parser.prog}: {problem}", file=sys.stderr)
+        return EXIT_USAGE if isinstance(problem, UsageError) else EXIT_PROBLEM
+
+
+if __name__ == "__main__":
+    sys.exit(run_tool("Record what an agent tells its hooks, scrubbed, as files.", _HELP, configure, run))

@@ -6,11 +6,11 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrub import MachineOwner, Scrubber, find_owner
+from shape import shape_of
 
-from hookonce.lab.capture.scrub import MachineOwner, Scrubber, find_owner
-from hookonce.lab.capture.shape import shape_of
 from hookonce.secrets.detect import is_mask
-from tests.lab.capture.sample_captures import ALICE, LAB, PLACES
+from tests.tools.capture.sample_captures import ALICE, LAB, PLACES
 
 SCRUB = Scrubber(PLACES, ALICE)
 FOLDERS = (LAB, f"{LAB}/home", f"{LAB}/project")

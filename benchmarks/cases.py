@@ -8,20 +8,24 @@ from pathlib import Path
 from shutil import copyfile
 from time import monotonic, sleep
 
+from compiler import compile_program
+from echo_daemon import ECHO_ANSWER
 from msgspec import Struct
 
+import hookonce
 from hookonce.base.jsontext import dump
 from hookonce.client.sandbox_home import AGENT, EVENT, SandboxHome
 from hookonce.errors import HookonceError
-from hookonce.lab.bench.compiler import compile_program
-from hookonce.lab.bench.echo_daemon import ECHO_ANSWER
 from hookonce.lab.latency import (
     COLD,
+    COLD_HOOK,
     ECHO,
     FLOOR,
     KB,
     PYTHON,
+    PYTHON_CLIENT,
     WARM,
+    WARM_DENY,
     WARM_HOOK,
     WARM_HOOK_NO_RECORD,
     WARM_MILLION_ROWS,
@@ -29,10 +33,9 @@ from hookonce.lab.latency import (
 )
 from hookonce.model import Object
 
-PACKAGE = Path(__file__).resolve().parents[2]
 SOURCES = Path(__file__).resolve().parent
+PACKAGE = Path(hookonce.__file__).resolve().parent
 CALL_NUMBER_MARKER = "#" * 10  # the call's number, which the spawner writes there
-DENYING, PYTHON_CLIENT = "warm, a hook that refuses", "twin"
 _NO_DAEMON_ENV = {"HOOKONCE_COLD": "1"}  # the client asks no daemon then
 _ECHO_START_TIMEOUT_S = 5.0  # seconds until an echo must be there
 _POLL_INTERVAL_S = 0.02
@@ -40,9 +43,6 @@ _COLD_PAUSE_US = 100_000  # microseconds in which what a cold call leaves to be 
 # Takes the call's number out of the event without another program, so that each call has an answer of its own.
 _DENY_COMMAND = """read -r event; event=${event#*\\"call_id\\":\\"}
 echo "{\\"decision\\":\\"deny\\",\\"reason\\":\\"call ${event%%\\"*}\\"}" """
-_ECHO_PROGRAM = (
-    "import sys; sys.path[:0] = sys.argv[2:]; from hookonce.lab.bench.echo_daemon import serve; serve(sys.argv[1])"
-)
 
 
 class BenchCase(Struct, frozen=True, kw_only=True):
@@ -65,9 +65,9 @@ _CLIENT_CASES = (
     (WARM_MILLION_ROWS, "full", False, 80, 0),
     (WARM_HOOK, "hooked", False, 30, 0),
     (WARM_HOOK_NO_RECORD, "hooked, unrecorded", False, 30, 0),
-    (DENYING, "refusing", False, 30, 0),
+    (WARM_DENY, "refusing", False, 30, 0),
     (COLD, "quiet", True, 8, _COLD_PAUSE_US),
-    ("cold, a hook", "hooked", True, 4, 0),
+    (COLD_HOOK, "hooked", True, 4, 0),
 )
 _HOOK_BY_HOME = {
     "quiet": None,
@@ -173,8 +173,8 @@ def _echo_case(scratch: Path, exit_stack: ExitStack) -> BenchCase:
     home = SandboxHome(scratch / "echo", None, (AGENT,), **_NO_DAEMON_ENV)
     exit_stack.callback(home.stop_daemon)
     socket_path = home.runtime_dir() / "socket"
-    command = [sys.executable, "-I", "-S", "-c", _ECHO_PROGRAM, str(socket_path), str(PACKAGE.parent)]
-    daemon = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603  our own code
+    command = [sys.executable, "-I", "-S", str(SOURCES / "echo_daemon.py"), str(socket_path), str(PACKAGE.parent)]
+    daemon = subprocess.Popen(command, stdin=subprocess.PIPE)
     exit_stack.callback(daemon.wait)
     if daemon.stdin is not None:
         exit_stack.callback(daemon.stdin.close)  # which ends it, and so does our own end
@@ -198,7 +198,7 @@ def _client_case(name: str, home: SandboxHome, calls: int, pause: int, *, withou
         command=home.command_line(),
         environment=home.environment() | (_NO_DAEMON_ENV if without_daemon else {}),
         calls=calls,
-        expected=_expected_refusal(home) if name == DENYING else b"",
+        expected=_expected_refusal(home) if name == WARM_DENY else b"",
         pause_us=pause,
         home=None if without_daemon else home,
         is_warm=not without_daemon and home.is_native(),
@@ -209,7 +209,7 @@ def _expected_refusal(home: SandboxHome) -> bytes:
     """What the hook that refuses makes our client say, with a mark in the place of the call's number."""
     number = b"0123456789"
     numbered_payload = build_payload(KB).replace(CALL_NUMBER_MARKER.encode(), number)
-    output = subprocess.run(  # noqa: S603  our own client
+    output = subprocess.run(
         home.command_line(), env=home.environment(), input=numbered_payload, capture_output=True, check=False
     ).stdout
     if number not in output:

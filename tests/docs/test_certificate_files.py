@@ -1,10 +1,10 @@
 """Certificates in a folder."""
 
 import pytest
+from certificate_powers import load_certificates, newest_by_agent, version_key
 from msgspec.json import encode
 from msgspec.structs import replace
 
-from hookonce.lab.prove.certificate import load_certificates, newest_by_agent, version_key
 from tests.lab.prove.sample_certificates import certificate
 
 VERSIONS = ["0.9.12", "2.1.9", "2.1.197", "2.1.325-beta.2", "2.1.325", "10.0.0"]

@@ -1,11 +1,17 @@
 """Echo daemon: reads a whole frame and answers the same to everybody.
 
 The cost of a call to it is the cost of the transport; whatever ours costs more is the answering.
+
+    python -I -S echo_daemon.py SOCKET FOLDER-OF-THE-PACKAGE
 """
 
 import os
 import socket
+import sys
 from collections.abc import Callable
+
+if __name__ == "__main__":
+    sys.path[:0] = sys.argv[2:]  # an isolated interpreter finds nothing by itself
 
 from hookonce.base import wire
 from hookonce.base.event_loop import READ, EventLoop
@@ -67,3 +73,7 @@ def serve(socket_path: str) -> None:
     echo = EchoDaemon(socket_path)
     while echo.is_running:
         echo.loop.run_once()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1])

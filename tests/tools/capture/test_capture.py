@@ -4,17 +4,28 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
+import capture as capturing
+import provenance
 import pytest
+from capture import CaptureRun, build_capture
+from scrub import Scrubber
 
 from hookonce import agents
 from hookonce.configure.locations import ConfigRoots
 from hookonce.errors import HookonceError
-from hookonce.lab.capture import capture as capturing
-from hookonce.lab.capture import provenance
-from hookonce.lab.capture.capture import CaptureRun, build_capture
-from hookonce.lab.capture.scrub import Scrubber
-from tests.cli.command import run as command
-from tests.lab.capture.sample_captures import AGENT, ALICE, LAB, PLACES, capture, found, heard, payload, run, shell
+from tests.tools.capture.sample_captures import (
+    AGENT,
+    ALICE,
+    LAB,
+    PLACES,
+    capture,
+    found,
+    heard,
+    payload,
+    run,
+    run_tool,
+    shell,
+)
 
 
 def names(made):
@@ -170,14 +181,14 @@ def test_a_capture_that_names_files_elsewhere_is_not_believed(tmp_path):
 class Double:
     """A stage on which nothing is run: it tells where it would be, and what would have been heard."""
 
-    agent, everywhere = AGENT, None
+    agent, hooks_for_all_events = AGENT, None
 
     def __init__(self, *words):
         self.events = words[-1]
 
-    def play(self, scenario, *, rules, amend, **_more):
+    def play(self, scenario, *, rules, change_home, **_more):
         PLAYED.append((scenario, bool(rules), self.events))
-        amend(None, ConfigRoots(home=Path(LAB, "home"), project=Path(LAB, "project")))
+        change_home(None, ConfigRoots(home=Path(LAB, "home"), project=Path(LAB, "project")))
         return run(heard(shell(), 1), scenario=scenario)
 
 
@@ -226,11 +237,11 @@ def test_an_agent_that_calls_no_hook_is_an_error(played, monkeypatch):
         (["nobody"], 64, "no agent is called 'nobody'"),
         (["amp"], 64, "the lab cannot run 'amp'"),
         (["codex", "--scenario", "tuor"], 64, "tour"),
-        ([], 64, "AGENT"),
+        ([], 2, "AGENT"),
     ],
 )
 def test_what_cannot_be_captured_is_said(tmp_path, words, code, said):
-    ran = command("lab", "capture", *words, "--out", tmp_path / "out", HOOKONCE_AGENTS=str(tmp_path / "agents"))
+    ran = run_tool("capture.py", *words, "--out", tmp_path / "out", HOOKONCE_AGENTS=str(tmp_path / "agents"))
 
     assert code == ran.code
     assert said in ran.err

@@ -2,8 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from hookonce.lab.capture.shape import join_shapes, shape_of
+from shape import join_shapes, shape_of
 
 keys = st.from_regex(r"\A[a-z_]{1,6}\Z")
 values = st.recursive(

@@ -1,16 +1,20 @@
 """Captures that no agent has made: payloads of Claude Code as runs of the lab would have heard them."""
 
+import subprocess
+import sys
 from pathlib import Path
 
+from capture import CaptureRun, build_capture
 from msgspec import to_builtins
+from scrub import HOME, PROJECT, MachineOwner, Scrubber
 
 from hookonce import agents
-from hookonce.lab.capture.capture import CaptureRun, build_capture
-from hookonce.lab.capture.scrub import HOME, PROJECT, MachineOwner, Scrubber
 from hookonce.lab.fakes.conversation import ChatMessage, Conversation, ToolOffer
 from hookonce.lab.fakes.model_server import ModelRequest
 from hookonce.lab.fetch.programs import AgentProgram
 from hookonce.lab.prove.run import AgentRun, ObservedEvent
+from tests.cli.command import Ran, environment
+from tests.shared import ROOT
 
 AGENT = agents.load("claude-code")
 ALICE = MachineOwner(frozenset({"/home/alice"}), frozenset({"alice"}), frozenset({"workshop"}))
@@ -49,3 +53,10 @@ def capture(*payloads, version="2.1.325", tools=("Bash",), scenario="tour"):
     events = [heard(one, number) for number, one in enumerate(payloads)]
     made = run(*events, tools=tools, scenario=scenario)
     return build_capture(found(version), [CaptureRun(scenario, made, Scrubber(PLACES, ALICE))])
+
+
+def run_tool(name, *words, cwd=None, **more):
+    """Run a script of tools/capture as a maintainer does."""
+    command = [sys.executable, ROOT / "tools" / "capture" / name, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=cwd, env=environment(**more))
+    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -1,13 +1,13 @@
 """The marks of the matrix follow the certificate."""
 
 import pytest
+from certificate_powers import proven_events
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.inspect.agent_matrix import build_sheet
-from hookonce.lab.prove.certificate import proven_events
 from hookonce.model import Point
 from tests.lab.prove.sample_certificates import DENIALS, certificate
 

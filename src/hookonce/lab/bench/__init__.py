@@ -1,1 +1,0 @@
-"""Latency benchmark of the client and the daemon."""

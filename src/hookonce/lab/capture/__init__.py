@@ -1,1 +1,0 @@
-"""Capture of payloads from real agents, and their comparison between versions."""
