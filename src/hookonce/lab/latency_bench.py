@@ -19,7 +19,7 @@ from msgspec import Struct
 from hookonce import __version__
 from hookonce.base.jsontext import dump
 from hookonce.base.times import now
-from hookonce.demo.sandbox_home import EVENT, SandboxHome
+from hookonce.client.sandbox_home import EVENT, SandboxHome
 from hookonce.lab import latency
 from hookonce.lab.latency import KB, BenchReport, CallTally, DaemonMemory, SkippedCase
 
