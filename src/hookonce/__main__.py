@@ -58,7 +58,7 @@ class _VersionAction(Action):
     """`--version`: our version and the kind of client in the package."""
 
     def __call__(self, parser: ArgumentParser, *_: object) -> NoReturn:
-        from hookonce.client.installed import client_kind
+        from hookonce.client.installation import client_kind
 
         print(f"hookonce {__version__} ({client_kind()} client)")
         parser.exit()
@@ -102,7 +102,7 @@ def _discard_output() -> None:
 def _run_command(words: list[str]) -> int:
     command = next((word for word in words if not word.startswith("-")), None)
     if command is not None and command not in COMMANDS and command == words[0]:
-        from hookonce.cli._ui.names import unknown_name_error
+        from hookonce.inspect.query_args import unknown_name_error
 
         raise unknown_name_error("command", command, COMMANDS, "hookonce --help lists them")
     parser, module = build_parser(command if command in COMMANDS else None)
@@ -126,7 +126,7 @@ def _refresh_client(*, dry_run: bool, is_doctor: bool) -> None:
 
     with suppress(Exception):
         if paths.client_path().exists():  # most of what a refresh costs is reading its code
-            from hookonce.client.installed import refresh_client
+            from hookonce.client.installation import refresh_client
 
             if (problem := refresh_client(dry_run=dry_run)) is not None and not is_doctor:
                 print(f"hookonce: {problem}", file=sys.stderr)

@@ -322,9 +322,8 @@ class Config(Struct, frozen=True, kw_only=True):
     silence: str = ""
     switches: tuple[tuple[str, tuple[str, ...], Json], ...] = ()
     trust: str | None = None
-    review: "tuple[str, tuple[str, ...], Callable[[str, Object, Callable[[str], bool]], dict[str, Object]]] | None" = (
-        None
-    )
+    review: tuple[str, tuple[str, ...], Review] | None = None
+    repairable: bool = False
 
 
 class Agent(Struct, frozen=True, kw_only=True):

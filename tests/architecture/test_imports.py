@@ -28,18 +28,14 @@ print("\\n" + json.dumps(sorted(sys.modules)))
 
 
 def python(program: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False, text=True
-    )
+    return subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False, text=True)
 
 
 def test_every_room_imports_only_from_the_rooms_below_it():
     """
     The import contract in pyproject.toml holds.
     """
-    linted = python(
-        "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))"
-    )
+    linted = python("from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))")
     assert linted.returncode == 0, linted.stdout + linted.stderr
 
 

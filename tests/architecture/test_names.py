@@ -33,9 +33,7 @@ def test_the_index_lists_exactly_the_records_there_are():
     Every record is in the index under its own number, and nothing else is.
     """
     rows = re.findall(r"^\| \[(\d{4})\]\((\S+?)\) \|", INDEX.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert sorted(path.name for path in RECORDS.glob("*.md") if path != INDEX) == sorted(
-        name for _, name in rows
-    )
+    assert sorted(path.name for path in RECORDS.glob("*.md") if path != INDEX) == sorted(name for _, name in rows)
     assert [] == [name for number, name in rows if not name.startswith(number)]
 
 

@@ -14,7 +14,7 @@ from tests.shared import ROOT
 
 __all__ = ["agent", "night"]
 PACKAGE = ROOT / "src" / "hookonce"
-PLACE = "from hookonce.client.installed import install_client; install_client()"
+PLACE = "from hookonce.client.installation import install_client; install_client()"
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,8 @@ from hookonce import agents
 from hookonce.agents import canonical_event_of, config_events
 from hookonce.base import ids, paths
 from hookonce.base.runtime_dir import runtime_file
-from hookonce.client import installed, oneshot
-from hookonce.client.installed import install_client, refresh_client
+from hookonce.client import installation, oneshot
+from hookonce.client.installation import install_client, refresh_client
 from hookonce.dispatch import dispatcher, fail_mode
 from hookonce.handlers.supervise.watchdog import fork
 from hookonce.store.spool import files
@@ -42,7 +42,7 @@ def client(home, monkeypatch, request):
     kept = ROOT / "src" / "hookonce" / "client" / request.param
     if not kept.is_file():
         pytest.skip("no client was made for this machine")
-    monkeypatch.setattr(installed, "_packaged_client", kept.read_bytes)
+    monkeypatch.setattr(installation, "_packaged_client", kept.read_bytes)
     return install_client()
 
 

@@ -3,19 +3,21 @@
 from functools import cache
 from importlib import import_module
 
-from hookonce.agents._config.entry import config_of, entry_timeout, placement_of
+from hookonce.agents._config.entry import config_of, entry_timeout, hook_label, lost_gap, placement_of
 from hookonce.agents._config.matchers.canonical import canonicalize_matcher, explain_narrowing
-from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, point_of
+from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, point, point_of
 from hookonce.agents._decode.decoder import decode, normalize
 from hookonce.agents._decode.encoder import encode, native_event
 from hookonce.agents._decode.input_rewrite import rewrite_input, translate_rewrite
-from hookonce.agents._decode.tool_calls import TOOL_END_EVENTS, native_arguments
+from hookonce.agents._decode.tool_calls import TOOL_END_EVENTS, native_arguments, native_tool
+from hookonce.agents._reply.answer import DEFAULT_REASON
 from hookonce.errors import UnknownName
 from hookonce.model import Agent
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 __all__ = [
     "AGENTS",
+    "DEFAULT_REASON",
     "TOOL_END_EVENTS",
     "canonical_event_of",
     "canonicalize_matcher",
@@ -26,11 +28,15 @@ __all__ = [
     "encode",
     "entry_timeout",
     "explain_narrowing",
+    "hook_label",
     "load",
+    "lost_gap",
     "native_arguments",
     "native_event",
+    "native_tool",
     "normalize",
     "placement_of",
+    "point",
     "point_of",
     "rewrite_input",
     "translate_rewrite",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hookonce.base import paths
 from hookonce.client.daemon_endpoints import LOOPBACK, HttpAddress, is_port_free
-from hookonce.client.installed import UnusableInstallError
+from hookonce.client.installation import UnusableInstallError
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection

@@ -5,8 +5,7 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from hookonce.agents import config_of, explain_narrowing, placement_of
-from hookonce.agents._config.entry import hook_label, lost_gap
+from hookonce.agents import config_of, explain_narrowing, hook_label, lost_gap, placement_of
 from hookonce.manifest.load import MANIFEST_SPEC, dump_hook, find_problems
 from hookonce.manifest.match import find_matcher_problems
 from hookonce.manifest.schema import REQUIRED_FIELDS

@@ -19,7 +19,7 @@ from hookonce.daemon.stream import BufferedStream
 
 _UCRED_STRUCT = Packed("3i")
 _CONFINEMENT_FIELDS = (b"NoNewPrivs:\t", b"Seccomp:\t", b"Seccomp_filters:\t")
-_MAX_CONFINEMENT = (1 << 16,)  # more than any process is
+_STRICTEST_CONFINEMENT = (1 << 16,)  # more than any process is
 
 
 def peer_credentials(sock: socket.socket) -> tuple[int, int]:
@@ -50,7 +50,7 @@ def confinement_of(pid: int | str = "self") -> tuple[int, ...]:
     try:
         fd = os.open(f"/proc/{pid}/status", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return _MAX_CONFINEMENT if os.path.isdir("/proc/self") else ()  # noqa: PTH112
+        return _STRICTEST_CONFINEMENT if os.path.isdir("/proc/self") else ()  # noqa: PTH112
     try:
         text = os.read(fd, 8192)
     finally:

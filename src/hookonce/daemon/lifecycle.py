@@ -90,12 +90,12 @@ def _find_obstacle() -> str | None:
 
 
 def _run_daemon() -> None:
-    from hookonce.client import installed
+    from hookonce.client import installation
     from hookonce.daemon.server import Daemon
     from hookonce.dispatch import dispatcher
     from hookonce.handlers.supervise import limits
 
-    installed.refresh_client()
+    installation.refresh_client()
     dispatcher.refresh_client_files()
     limits.raise_fd_limit()
     daemon = Daemon(daemon_socket_path())

@@ -19,7 +19,7 @@ from hookonce.client.daemon_endpoints import FLUSH, STATUS
 from hookonce.daemon import connection
 from hookonce.daemon.connection import ClientConnection
 from hookonce.daemon.dedup_cache import DedupCache
-from hookonce.daemon.deferred import DeferredCalls
+from hookonce.daemon.deferred_calls import DeferredCalls
 from hookonce.daemon.denied_files import DeniedFileWatcher
 from hookonce.daemon.http.listener import HttpListener
 from hookonce.daemon.lifecycle import release_lock

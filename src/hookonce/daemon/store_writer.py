@@ -13,7 +13,7 @@ from typing import Protocol
 
 from hookonce.base import settings
 from hookonce.base.event_loop import EventLoop
-from hookonce.daemon.deferred import DeferredCalls
+from hookonce.daemon.deferred_calls import DeferredCalls
 from hookonce.errors import HookonceError
 from hookonce.model import Object
 from hookonce.secrets import log

@@ -22,8 +22,6 @@ from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
 from hookonce.trust.consent import hook_digest, is_vouched
 
-# Elsewhere doctor reports, and leaves the repair to a person.
-REPAIRABLE_AGENTS = frozenset({"claude-code", "codex", "gemini-cli", "copilot-cli", "qwen-code", "cursor"})
 _MIN_TIMEOUT_S = 1  # second: less than it takes to start an interpreter on a busy machine
 _MISSING = object()
 
@@ -66,7 +64,7 @@ def check_switches(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
         except FileEditError:
             continue  # told where its hooks are read
         repair = None
-        if agent.name in REPAIRABLE_AGENTS:
+        if config_of(agent).repairable:
             repair = FileChange(path=path, old=data, new=editor_of(path).remove_key(data, keys), agent=agent.name)
         message = f"{agent.title} runs no hooks: {'.'.join(keys)} in {path} turns them off"
         yield Diagnosis(agent=agent.name, kind="disabled", message=message, path=str(path), repair=repair)
@@ -118,7 +116,7 @@ def _check_drift(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diag
             continue
         missing_text = f"; no door for {', '.join(scope.missing)}" if scope.missing else ""
         message = f"{agent.title}, {scope.scope} scope: our entries are {scope.state}{missing_text}"
-        changes = plan_install(agent, scope.scope, roots, client) if agent.name in REPAIRABLE_AGENTS else []
+        changes = plan_install(agent, scope.scope, roots, client) if config_of(agent).repairable else []
         repair = changes[0] if changes else None
         yield Diagnosis(agent=agent.name, kind="drift", message=message, path=scope.path, repair=repair)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hookonce import agents
 from hookonce.agents import config_event_of
 from hookonce.base import paths, settings
-from hookonce.client.installed import find_alteration
+from hookonce.client.installation import find_alteration
 from hookonce.client.missed_calls import describe_missed_calls as told_unanswered
 from hookonce.client.missed_calls import read_missed_calls
 from hookonce.configure.locations import ConfigRoots, current_roots

@@ -7,9 +7,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents, formats
-from hookonce.agents import config_event_of, native_event, point_of, translate_rewrite
+from hookonce.agents import config_event_of, native_event, native_tool, point_of, translate_rewrite
 from hookonce.agents import encode as payload_for
-from hookonce.agents._decode.tool_calls import native_tool
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
 from hookonce.errors import HookonceError

@@ -27,7 +27,7 @@ from hookonce.errors import HookonceError
 from hookonce.handlers.command import ProcessContext
 from hookonce.handlers.operation import OperationResult, OperationRunner, Task, run_blocking, run_to_completion
 from hookonce.handlers.supervise import limits
-from hookonce.handlers.supervise.detached import run_detached
+from hookonce.handlers.supervise.detached_process import run_detached
 from hookonce.handlers.verdict import HandlerResult, Rights, Verdict, verdict
 from hookonce.manifest.discover import find_project
 from hookonce.model import Agent, Decision, Event, Gap, Hook, HookRun, Object

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
-from hookonce.agents._reply.answer import DEFAULT_REASON
+from hookonce.agents import DEFAULT_REASON
 from hookonce.base.jsontext import dump
 from hookonce.base.runtime_dir import runtime_file, update_locked
 from hookonce.model import Event

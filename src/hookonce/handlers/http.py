@@ -12,7 +12,7 @@ from hookonce import __version__
 from hookonce.base.event_loop import EventLoop
 from hookonce.errors import HookonceError
 from hookonce.handlers.operation import NullOperationHandle, OperationHandle, OperationResult
-from hookonce.handlers.supervise.forked import ForkedChild
+from hookonce.handlers.supervise.forked_child import ForkedChild
 from hookonce.manifest.http_script import explain_handler_fault, split_header_value
 from hookonce.model import Handler
 

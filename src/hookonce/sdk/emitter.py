@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self, TextIO
 from msgspec.structs import replace
 
 from hookonce import formats
-from hookonce.agents._config.points import point
+from hookonce.agents import point
 from hookonce.base import ids, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.jsontext import dump

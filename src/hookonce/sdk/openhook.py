@@ -19,7 +19,6 @@ from hookonce import formats
 from hookonce.base import times
 from hookonce.base.file_uris import from_uri, resolve_path, to_uri
 from hookonce.errors import DocumentError
-from hookonce.formats._shared.fields import drop_none
 from hookonce.formats.schema import validate_document
 from hookonce.model import Json, Object, Problem
 
@@ -78,7 +77,8 @@ class OpenHookEvent(Struct, frozen=True):
             "time": times.now() if time is None else time,
             "session_id": session_id,
         }
-        optional_fields = drop_none({"data": data, "context": context, "extensions": extensions})
+        candidates = {"data": data, "context": context, "extensions": extensions}
+        optional_fields = {name: value for name, value in candidates.items() if value is not None}
         return cls.from_dict(document | optional_fields, strict=True)
 
     @classmethod

@@ -15,11 +15,11 @@ from hookonce.base.jsontext import dump, load
 from hookonce.base.times import now
 from hookonce.dispatch.identification import foreign_home, identify
 from hookonce.errors import HookonceError, UnknownName
-from hookonce.formats._shared.rest import same_event
 from hookonce.model import Actor, Agent, Event, Format, Gap, Object, Origin, Record, User
 from hookonce.sessions.stream_context import StreamContext
 from hookonce.store.integrity.signature import sign_document
 from hookonce.store.privacy.redact import Level, redact
+from hookonce.vocabulary.events import same_event
 
 _MAX_PARENTS = 16
 _MAX_NOTE_KINDS = 200

@@ -6,6 +6,8 @@ takes the first row that carries its name, so rows stand in the order of that pr
 
 from typing import Literal, NamedTuple
 
+from msgspec.structs import asdict
+
 from hookonce.model import Event
 
 EventGroup = Literal["core", "extended", "exclusive", "further", "derived", "kernel"]
@@ -149,3 +151,10 @@ def is_derived(event: Event) -> bool:
 def is_redundant(event: Event) -> bool:
     """Whether the event says nothing new: derived by us, or told by its agent once more in other words."""
     return event.data.get("repeat") is True or is_derived(event)
+
+
+def same_event(first: Event, second: Event) -> bool:
+    """Whether two events say the same, whatever documents they were read from; an empty session is none."""
+    first_fields, second_fields = (asdict(event) | {"session": event.session or None} for event in (first, second))
+    ignored_fields = {"native", "origin", "received"}
+    return all(first_fields[name] == second_fields[name] for name in first_fields if name not in ignored_fields)

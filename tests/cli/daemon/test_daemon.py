@@ -9,7 +9,7 @@ import pytest
 from hookonce.__main__ import main
 from hookonce.cli.daemon import daemon
 from hookonce.client import daemon_endpoints
-from hookonce.client.installed import install_client
+from hookonce.client.installation import install_client
 from hookonce.daemon import control
 from tests.cli.command import run
 

@@ -14,7 +14,7 @@ from hookonce.__main__ import main
 from hookonce.base import paths, settings
 from hookonce.base.runtime_dir import runtime_file
 from hookonce.cli._ui import consent
-from hookonce.client import installed as client_installed
+from hookonce.client import installation as client_installed
 from hookonce.configure.changes import confirmation_code
 from hookonce.store.spool.files import load_records
 from hookonce.trust import approvals

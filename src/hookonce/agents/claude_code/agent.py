@@ -150,6 +150,7 @@ AGENT = Agent(
     reply=reply,
     read_reply=read_reply,
     config=Config(
+        repairable=True,
         files={
             "user": "~/.claude/settings.json",
             "project": ".claude/settings.json",

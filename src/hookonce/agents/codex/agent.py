@@ -165,6 +165,7 @@ AGENT = Agent(
     reply=reply,
     read_reply=read_reply,
     config=Config(
+        repairable=True,
         review=("~/.codex/config.toml", ("hooks", "state"), trust_entries),
         files={
             "user": "~/.codex/hooks.json",

@@ -338,6 +338,7 @@ AGENT = Agent(
     reply=reply,
     read_reply=read_reply,
     config=Config(
+        repairable=True,
         files={
             "user": "~/.copilot/hooks/hookonce.json",
             "project": ".github/hooks/hookonce.json",

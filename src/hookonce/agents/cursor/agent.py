@@ -286,6 +286,7 @@ AGENT = Agent(
     read_reply=read_reply,
     encodes=True,
     config=Config(
+        repairable=True,
         files={"user": "~/.cursor/hooks.json", "project": ".cursor/hooks.json", "managed": "/etc/cursor/hooks.json"},
         reads={
             "managed": (

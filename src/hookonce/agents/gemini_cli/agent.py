@@ -266,6 +266,7 @@ AGENT = Agent(
     reply=reply,
     read_reply=read_reply,
     config=Config(
+        repairable=True,
         files={"user": "~/.gemini/settings.json", "project": ".gemini/settings.json"}
         | {"managed": "/etc/gemini-cli/settings.json"},
         reads={

@@ -250,6 +250,7 @@ AGENT = Agent(
     reply=reply,
     read_reply=read_reply,
     config=Config(
+        repairable=True,
         files={
             "user": "~/.qwen/settings.json",
             "project": ".qwen/settings.json",

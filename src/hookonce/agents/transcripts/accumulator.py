@@ -28,7 +28,7 @@ from hookonce.base.times import format_time, parse_time
 from hookonce.model import Json, Object
 
 _IDENTIFIER_PATTERN = re.compile(r"[\w.:/@+#\[\]()-]{1,200}", re.ASCII)  # an id or a name: no spaces, and short
-_COUNT_LIMIT = 1 << 53
+_MAX_COUNT = 1 << 53
 
 
 def as_object(value: Json) -> Object:
@@ -48,9 +48,9 @@ def as_identifier(value: Json) -> str | None:
 
 def as_count(value: Json) -> int | None:
     """A number of tokens or milliseconds; with a fraction it is rounded down."""
-    if type(value) is float and 0 <= value < _COUNT_LIMIT:
+    if type(value) is float and 0 <= value < _MAX_COUNT:
         return int(value)
-    return value if type(value) is int and 0 <= value < _COUNT_LIMIT else None
+    return value if type(value) is int and 0 <= value < _MAX_COUNT else None
 
 
 def as_time(value: Json) -> str | None:

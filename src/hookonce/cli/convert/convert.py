@@ -13,8 +13,8 @@ from hookonce.base.jsontext import dump
 from hookonce.cli._ui import names
 from hookonce.cli._ui.arguments import open_input
 from hookonce.cli._ui.messages import pluralize
-from hookonce.client.installed import UnusableInstallError
-from hookonce.client.installed import install_client as place_client
+from hookonce.client.installation import UnusableInstallError
+from hookonce.client.installation import install_client as place_client
 from hookonce.configure.edit import jsonc, toml
 from hookonce.convert.conversion import Conversion, WrapperOptions, convert
 from hookonce.convert.losses import FAILURE_CAPABILITIES

@@ -17,7 +17,7 @@ from typing import Any
 from hookonce.base import paths
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.messages import pluralize
-from hookonce.client.installed import install_client as place_client
+from hookonce.client.installation import install_client as place_client
 from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure.locations import current_roots
 from hookonce.configure.status import find_agents

@@ -26,7 +26,7 @@ _EXAMPLES = """examples:
   hookonce why --list
   hookonce why --failures
   hookonce why 01a1dde4-3215-77eb-851b-eb5e5647ff91"""
-_MAX_LISTED = 20  # refusals in a list
+_MAX_REFUSALS = 20  # refusals in a list
 _ACTION_CHARS = 80  # characters of an action in a list
 # What keeps a hook from running, and what to do about it.
 _HINTS_BY_GAP = {
@@ -41,7 +41,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("id", nargs="?", metavar="ID", help="an event; default: the last one that was refused")
     parser.add_argument(
-        "--list", action="store_true", help=f"the last refusals, {_MAX_LISTED} at most, the newest last"
+        "--list", action="store_true", help=f"the last refusals, {_MAX_REFUSALS} at most, the newest last"
     )
     parser.add_argument("--failures", action="store_true", help="of hooks that failed, instead of refusals")
     parser.add_argument("--json", action="store_true", help="the whole record as JSON; with --list one in each line")
@@ -85,7 +85,7 @@ def _has_failed(record: Stored) -> bool:
 
 def _run_list(options: Namespace) -> int:
     matches = _has_failed if options.failures else _is_refused
-    records = deque(filter(matches, latest_records(report_problem=warn)), maxlen=_MAX_LISTED)
+    records = deque(filter(matches, latest_records(report_problem=warn)), maxlen=_MAX_REFUSALS)
     for record in records:
         if options.json:
             sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")

@@ -3,17 +3,17 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
+from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes, names
 from hookonce.cli._ui.consent import confirm
 from hookonce.cli._ui.messages import pluralize
-from hookonce.client.installed import install_client as place_client
+from hookonce.client.installation import install_client as place_client
 from hookonce.configure.adoption import Adoption, plan_adoption
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_install
 from hookonce.configure.locations import current_roots
 from hookonce.convert.losses import adoption_gaps
-from hookonce.diagnose.agent_check import REPAIRABLE_AGENTS
 from hookonce.errors import HookonceError
 from hookonce.model import Agent
 
@@ -44,7 +44,7 @@ def run(options: Namespace) -> int:
 
 def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], ChangeProblems]:
     """One agent after the other: each sees the manifest as the last one has left it."""
-    if agent.name not in REPAIRABLE_AGENTS:
+    if not config_of(agent).repairable:
         raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
     adoption_plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()), adoption_gaps)
     _report_plan(options, agent, adoption_plan)

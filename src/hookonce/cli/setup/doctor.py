@@ -11,7 +11,7 @@ from hookonce.cli._ui import config_changes, names
 from hookonce.cli._ui.consent import confirm, consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.client.daemon_endpoints import describe_orphan
-from hookonce.client.installed import install_client as place_client
+from hookonce.client.installation import install_client as place_client
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import install_status

@@ -13,8 +13,8 @@ from hookonce.cli._ui.consent import confirm, consent_help, require_consent
 from hookonce.cli._ui.messages import warn
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
-from hookonce.client.installed import install_client as place_client
-from hookonce.client.installed import run_trial
+from hookonce.client.installation import install_client as place_client
+from hookonce.client.installation import run_trial
 from hookonce.configure import http_policy
 from hookonce.configure.agent_trust import plan_review as reviewed
 from hookonce.configure.changes import FileChange, render_diff

@@ -12,11 +12,11 @@ from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump, load
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui import names
-from hookonce.cli._ui.names import unknown_name_error
 from hookonce.diagnose.trial import Trial, find_hook, is_awaiting_trust, sample_event, try_hook, unknown_hook_message
 from hookonce.diagnose.trial import hook_names as hooks
 from hookonce.errors import HookonceError, UsageError
 from hookonce.formats import FORMATS
+from hookonce.inspect.query_args import unknown_name_error
 from hookonce.trust.shell_words import is_builtin
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.names import suggest_name

@@ -7,7 +7,7 @@ gives the very envelope that it came in: so it can add, and never contradict.
 from typing import Any
 
 from msgspec import Struct, ValidationError, convert, to_builtins
-from msgspec.structs import asdict, astuple, replace
+from msgspec.structs import astuple, replace
 
 from hookonce.base import ids
 from hookonce.base.times import has_zone
@@ -27,7 +27,7 @@ from hookonce.model import (
     Tool,
     Usage,
 )
-from hookonce.vocabulary.events import USER_EVENTS
+from hookonce.vocabulary.events import USER_EVENTS, same_event
 
 EXTENSION_KEY = "dev.hookonce"
 
@@ -170,10 +170,3 @@ def _covers(own_part: Any, their_part: Any) -> bool:
     if type(own_part) is list and type(their_part) is list:
         return len(own_part) <= len(their_part) and all(map(_covers, own_part, their_part))
     return bool(own_part == their_part)
-
-
-def same_event(first: Event, second: Event) -> bool:
-    """Whether two events say the same, whatever documents they were read from; an empty session is none."""
-    first_fields, second_fields = (asdict(event) | {"session": event.session or None} for event in (first, second))
-    ignored_fields = {"native", "origin", "received"}
-    return all(first_fields[name] == second_fields[name] for name in first_fields if name not in ignored_fields)

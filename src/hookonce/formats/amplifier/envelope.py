@@ -49,6 +49,7 @@ CAPABILITY_BY_TOOL = {
 _WINDOWS_DRIVE = pattern(r"[A-Za-z]:[\\/]")
 _OPERATION_BY_TYPE = {kind: operation for kind, operation, _ in FILE_OPERATIONS}
 _ENVELOPE_FIELDS = frozenset({"component", "status", "request_id", "span_id", "duration_ms", "error", "error_type"})
+_RECORD_ONLY_KEYS = frozenset({EXTENSION_KEY, "likeness", "component"})
 
 
 def fill_document(event: Event, name: str, document: Object, data: Object) -> None:
@@ -167,6 +168,12 @@ def write(record: Record) -> list[Object]:
     if event.type == "after_tool_execute":
         documents += map(_document, _artifact_events(event))
     return documents
+
+
+def kernel_document(document: Object) -> Object:
+    """A document as a kernel sends it, without what only our own record needs."""
+    data = {name: value for name, value in (document.get("data") or {}).items() if name not in _RECORD_ONLY_KEYS}
+    return document | {"data": data} if data else {name: value for name, value in document.items() if name != "data"}
 
 
 def _artifact_events(event: Event) -> list[Event]:

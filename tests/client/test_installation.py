@@ -2,7 +2,7 @@
 
 import pytest
 
-from hookonce.client import installed
+from hookonce.client import installation
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,6 @@ def test_a_program_for_a_machine_is_a_native_client(monkeypatch, begin, told):
     """
     On Linux and macOS; everything else is a script.
     """
-    monkeypatch.setattr(installed, "_packaged_client", lambda: begin)
+    monkeypatch.setattr(installation, "_packaged_client", lambda: begin)
 
-    assert told == installed.client_kind()
+    assert told == installation.client_kind()

@@ -9,7 +9,7 @@ import pytest
 
 from hookonce.base import paths
 from hookonce.handlers.command import CommandOperation, ProcessContext
-from hookonce.handlers.supervise import detached
+from hookonce.handlers.supervise import detached_process
 from tests.handlers.processes import eventually, running, word
 
 
@@ -26,7 +26,7 @@ def home(tmp_path, monkeypatch):
 def start(home):
     """Start a hook of that project."""
     world = ProcessContext(cwd=str(home / "project"), env=dict(os.environ))
-    return lambda command: detached.run_detached(CommandOperation(command, b"{}", world, 0), command, world)
+    return lambda command: detached_process.run_detached(CommandOperation(command, b"{}", world, 0), command, world)
 
 
 def log():
@@ -86,8 +86,8 @@ def test_it_is_killed_after_its_time_with_all_that_it_started(start, monkeypatch
     Ten minutes; here a moment.
     """
     mark = word()
-    assert 600 == detached.MAX_DETACHED_S
-    monkeypatch.setattr(detached, "MAX_DETACHED_S", 0.3)
+    assert 600 == detached_process.MAX_DETACHED_S
+    monkeypatch.setattr(detached_process, "MAX_DETACHED_S", 0.3)
     start(f"(env -i setsid sleep {mark} &); sleep {mark}")
 
     assert eventually(lambda: count("async hook ended (timeout)"))
@@ -99,7 +99,7 @@ def test_eight_of_a_project_run_at_once_and_the_others_wait_for_their_turn(start
     All of them run in the end, never more than eight beside each other.
     """
     mark = word()
-    monkeypatch.setattr(detached, "_SLOT_POLL_S", 0.01)
+    monkeypatch.setattr(detached_process, "_SLOT_POLL_S", 0.01)
     for _ in range(20):
         assert start(f": {mark}; until [ -e {tmp_path}/go ]; do sleep 0.01; done").failure is None
 
@@ -129,7 +129,7 @@ def test_another_project_does_not_wait_for_this_one(start, home):
     for _ in range(8):
         start(f"sleep {mark}")
     elsewhere = ProcessContext(cwd=str(home), env=dict(os.environ))
-    detached.run_detached(CommandOperation("echo here", b"", elsewhere, 0), "echo here", elsewhere)
+    detached_process.run_detached(CommandOperation("echo here", b"", elsewhere, 0), "echo here", elsewhere)
     try:
         assert eventually(lambda: count("async hook ended (exit code 0)") == 1)
     finally:
@@ -143,9 +143,9 @@ def test_too_many_that_wait_are_refused_and_told_of(start, monkeypatch):
     """
     A hook for which there is no place, not even to wait, is a hook that failed to start.
     """
-    monkeypatch.setattr(detached, "MAX_RUNNING_PER_PROJECT", 1)
-    monkeypatch.setattr(detached, "_MAX_SLOTS", 2)
-    monkeypatch.setattr(detached, "_SLOT_POLL_S", 0.01)
+    monkeypatch.setattr(detached_process, "MAX_PROCESSES_PER_PROJECT", 1)
+    monkeypatch.setattr(detached_process, "_MAX_SLOTS", 2)
+    monkeypatch.setattr(detached_process, "_SLOT_POLL_S", 0.01)
     endings = [start("sleep 0.2").failure for _ in range(3)]
 
     assert [None, None] == endings[:2]
@@ -158,10 +158,10 @@ def test_one_that_waited_too_long_never_runs(start, monkeypatch, tmp_path):
     """
     Its ten minutes are for waiting too.
     """
-    monkeypatch.setattr(detached, "MAX_RUNNING_PER_PROJECT", 1)
-    monkeypatch.setattr(detached, "_SLOT_POLL_S", 0.01)
+    monkeypatch.setattr(detached_process, "MAX_PROCESSES_PER_PROJECT", 1)
+    monkeypatch.setattr(detached_process, "_SLOT_POLL_S", 0.01)
     start("sleep 0.5")
-    monkeypatch.setattr(detached, "MAX_DETACHED_S", 0.1)
+    monkeypatch.setattr(detached_process, "MAX_DETACHED_S", 0.1)
     start(f"touch {tmp_path / 'ran'}")
 
     assert eventually(lambda: count("others ran all the time") == 1)
@@ -197,10 +197,10 @@ def test_one_for_which_there_is_no_process_holds_no_place(start, monkeypatch):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     with monkeypatch.context() as patch:
-        patch.setattr(detached, "fork", none_left)
+        patch.setattr(detached_process, "fork", none_left)
         assert ["not started: [Errno 11] Resource temporarily unavailable"] * 3 == [start("true").failure for _ in range(3)]
 
-    places = [os.open(file, os.O_RDWR) for file in sorted(detached.runtime_file("async", "x").parent.iterdir())]
+    places = [os.open(file, os.O_RDWR) for file in sorted(detached_process.runtime_file("async", "x").parent.iterdir())]
     for place in places:
         flock(place, LOCK_EX | LOCK_NB)
         os.close(place)

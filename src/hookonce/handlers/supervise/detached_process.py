@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 from hookonce.store.privacy.sanitize import sanitize_output
 
 MAX_DETACHED_S = 600  # seconds, the wait for its turn included
-MAX_RUNNING_PER_PROJECT = 8  # of one project
+MAX_PROCESSES_PER_PROJECT = 8  # of one project
 _MAX_SLOTS = 64  # for those that run and those that wait; more would fill the machine
 _MAX_LOG_BYTES = 64 * 1024  # bytes of output that go to the log
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -39,11 +39,11 @@ def run_detached(
     started_at = monotonic()
     try:
         project_digest = _project_digest(process_context)
-        running_slot = _acquire_slot(project_digest, range(MAX_RUNNING_PER_PROJECT))
+        running_slot = _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT))
         queue_slot = (
             None
             if running_slot is not None
-            else _acquire_slot(project_digest, range(MAX_RUNNING_PER_PROJECT, _MAX_SLOTS))
+            else _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT, _MAX_SLOTS))
         )
         slot_fd = running_slot if queue_slot is None else queue_slot
         if slot_fd is None:
@@ -104,7 +104,7 @@ def _run_child(
     """Wait for a running slot, run the hook, and log its output."""
     deadline = monotonic() + MAX_DETACHED_S
     if queue_slot is not None and not _wait_for_slot(*queue_slot, deadline):
-        log.write(f"async hook not started ({MAX_RUNNING_PER_PROJECT} others ran all the time): {command}")
+        log.write(f"async hook not started ({MAX_PROCESSES_PER_PROJECT} others ran all the time): {command}")
         return
     mark = process_info.register_handlers(
         int(process_context.env.get(process_info.DEPTH_VARIABLE, 1))
@@ -127,7 +127,7 @@ def _run_child(
 
 def _wait_for_slot(project_digest: str, queue_fd: int, deadline: float) -> bool:
     """Move from the queue to a running slot; whether there was one in time."""
-    while _acquire_slot(project_digest, range(MAX_RUNNING_PER_PROJECT)) is None:
+    while _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT)) is None:
         if monotonic() > deadline:
             return False
         sleep(_SLOT_POLL_S)
