@@ -6,8 +6,8 @@ import os
 import pytest
 
 from hookonce.base import paths
+from hookonce.base.spawn import fork
 from hookonce.dispatch import dedup, dispatcher
-from hookonce.handlers.supervise.watchdog import fork
 from hookonce.store.spool import files
 from tests.cli.command import lines, run
 from tests.dispatch.pipeline_cases import PLAIN

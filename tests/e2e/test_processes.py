@@ -15,10 +15,10 @@ from hookonce import agents
 from hookonce.agents import canonical_event_of, config_events
 from hookonce.base import ids, paths
 from hookonce.base.runtime_dir import runtime_file
+from hookonce.base.spawn import fork
 from hookonce.client import installation, oneshot
 from hookonce.client.installation import install_client, refresh_client
 from hookonce.dispatch import dispatcher, fail_mode
-from hookonce.handlers.supervise.watchdog import fork
 from hookonce.store.spool import files
 from tests.cli.command import run as command
 from tests.e2e.fault_cases import KIND, MODES, case, promised, settle

@@ -1,6 +1,5 @@
 """Installed client: the copy of the client that agents' configurations name, and the interpreter's path beside it."""
 
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,9 +8,11 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from site import getusersitepackages
+from subprocess import TimeoutExpired
 
 from hookonce.base import build_id, paths
 from hookonce.base.files import read_file, replace_file
+from hookonce.base.spawn import run
 from hookonce.errors import HookonceError
 from hookonce.secrets import log
 
@@ -151,10 +152,8 @@ def run_trial(argv: list[str], silence: str) -> None:
     from hookonce.dispatch.dispatcher import TRIAL_PAYLOAD
 
     try:
-        process = subprocess.run(  # noqa: S603  our own client, which we have just written
-            argv, input=TRIAL_PAYLOAD, capture_output=True, timeout=_TRIAL_TIMEOUT_S, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as problem:
+        process = run(argv, TRIAL_PAYLOAD, timeout_s=_TRIAL_TIMEOUT_S)
+    except (OSError, TimeoutExpired) as problem:
         raise UnusableInstallError(f"{argv[0]} does not run: {problem}") from None
     if process.returncode or process.stdout.decode(errors="replace").strip() != silence or process.stderr:
         raise UnusableInstallError(

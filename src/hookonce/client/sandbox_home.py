@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -11,6 +10,7 @@ from shutil import rmtree
 
 from hookonce.base.jsontext import dump
 from hookonce.base.runtime_dir import fallback_location, runtime_dir_name, shared_locations
+from hookonce.base.spawn import run
 from hookonce.client import daemon_endpoints
 from hookonce.errors import HookonceError
 from hookonce.manifest.load import MANIFEST_SPEC
@@ -35,12 +35,10 @@ class SandboxHome:
             _write_manifest(path / ".config" / "hookonce", hooks)
         command = [sys.executable, "-m", "hookonce", "install", *install]
         python_path = {"PYTHONPATH": path_value} if (path_value := os.environ.get("PYTHONPATH")) else {}
-        process = subprocess.run(  # noqa: S603  our own command
-            command, env=self.environment() | python_path | variables, capture_output=True, check=False, text=True
-        )
+        process = run(command, env=self.environment() | python_path | variables)
         if process.returncode:
             raise HookonceError(
-                f"hookonce cannot be installed in a home that was made for it: {process.stderr.strip()}"
+                f"hookonce cannot be installed in a home that was made for it: {process.stderr.decode().strip()}"
             )
 
     def environment(self) -> dict[str, str]:
@@ -77,9 +75,7 @@ class SandboxHome:
         """Call once, so that a daemon is started, and wait for it."""
         deadline = time.monotonic() + _DAEMON_TIMEOUT_S
         while (status_reply := self.status()) is None and time.monotonic() < deadline:
-            subprocess.run(  # noqa: S603  our own client
-                self.command_line(), env=self.environment(), input=b"{}", capture_output=True, check=False
-            )
+            run(self.command_line(), b"{}", env=self.environment())
             time.sleep(_POLL_INTERVAL_S)
         return status_reply
 

@@ -1,10 +1,10 @@
 """HTTP probe: an event is posted to our own listener as an agent does it, to see that it answers."""
 
-import subprocess
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from hookonce.base import paths
+from hookonce.base.spawn import run
 from hookonce.client.daemon_endpoints import LOOPBACK, HttpAddress, is_port_free
 from hookonce.client.installation import UnusableInstallError
 
@@ -77,7 +77,7 @@ def await_answer(address: HttpAddress) -> None:
     problem = None
     while monotonic() < deadline:
         if is_port_free(address.port):
-            subprocess.run(command, input=TRIAL_PAYLOAD, capture_output=True, timeout=_START_TIMEOUT_S, check=False)  # noqa: S603  our own client
+            run(command, TRIAL_PAYLOAD, timeout_s=_START_TIMEOUT_S)
         problem = probe_listener(address)
         if problem is None:
             return

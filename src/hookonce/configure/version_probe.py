@@ -5,16 +5,16 @@ The program is started in a home where it finds nothing and leaves nothing.
 
 import os
 import re
-import signal
-import subprocess
-from contextlib import suppress
 from pathlib import Path
 from select import select
+from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from time import monotonic
 
 from msgspec import DecodeError
 from msgspec.json import decode
+
+from hookonce.base.spawn import kill_group, spawn
 
 _PROBE_TIMEOUT_S = 20.0  # seconds
 _MAX_OUTPUT_BYTES = 64 << 10  # bytes
@@ -33,28 +33,23 @@ def probe_version(program: str) -> str | None:
 
 def _run_version(program: str, home: str) -> bytes:
     environment = {"HOME": home, "PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8", "TERM": "dumb"}
-    process = subprocess.Popen(  # noqa: S603  the program that the user has put on the path
-        [program, "--version"],
-        cwd=home,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    read_fd, write_fd = os.pipe()
     try:
-        return _read_output(process)
+        process = spawn([program, "--version"], (DEVNULL, write_fd, DEVNULL), cwd=home, env=environment)
+        try:
+            return _read_output(read_fd)
+        finally:
+            kill_group(process)
+            while os.read(read_fd, _MAX_OUTPUT_BYTES):  # until whatever it has started is gone as well
+                pass
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # whatever it has started holds the pipe as well
-        process.communicate()
+        os.close(read_fd)
 
 
-def _read_output(process: "subprocess.Popen[bytes]") -> bytes:
+def _read_output(fd: int) -> bytes:
     deadline, output = monotonic() + _PROBE_TIMEOUT_S, b""
-    assert process.stdout is not None  # noqa: S101  it was asked for
-    while len(output) < _MAX_OUTPUT_BYTES and select([process.stdout], [], [], max(0.0, deadline - monotonic()))[0]:
-        chunk = os.read(process.stdout.fileno(), _MAX_OUTPUT_BYTES)
+    while len(output) < _MAX_OUTPUT_BYTES and select([fd], [], [], max(0.0, deadline - monotonic()))[0]:
+        chunk = os.read(fd, _MAX_OUTPUT_BYTES)
         if not chunk:
             break
         output += chunk

@@ -2,11 +2,12 @@
 
 import os
 import signal
-import subprocess
 from contextlib import suppress
+from subprocess import DEVNULL
 from time import monotonic, sleep
 
 from hookonce.base import paths
+from hookonce.base.spawn import spawn
 from hookonce.client.daemon_endpoints import query_status
 from hookonce.daemon.lifecycle import failure_marker_path
 from hookonce.errors import HookonceError
@@ -33,16 +34,8 @@ def start_daemon() -> Object:
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": os.environ.get("LANG", "C.UTF-8"),
     }
-    devnull = subprocess.DEVNULL
-    subprocess.Popen(  # noqa: S603  ourselves; it lives on without us
-        [python, "-I", "-S", f"{package_dir}/hookonce/daemon/__main__.py", str(folder)],
-        stdin=devnull,
-        stdout=devnull,
-        stderr=devnull,
-        cwd="/",
-        env=environment,
-        start_new_session=True,
-    ).returncode = 0  # nobody waits for it
+    command = [python, "-I", "-S", f"{package_dir}/hookonce/daemon/__main__.py", str(folder)]
+    spawn(command, (DEVNULL, DEVNULL, DEVNULL), cwd="/", env=environment).returncode = 0  # it lives on without us
     return _wait_until_started()
 
 

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from hookonce.base import process_info, wire
 from hookonce.base.event_loop import READ, EventLoop
+from hookonce.base.spawn import fork_child, write_all
 from hookonce.daemon import connection
 from hookonce.daemon.connection import ClientConnection, ClientRequest
 from hookonce.daemon.dedup_cache import DedupCache
@@ -23,7 +24,6 @@ from hookonce.dispatch import context, dedup, dispatcher
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fail_mode import encode_reply
 from hookonce.handlers.operation import run_blocking
-from hookonce.handlers.supervise.watchdog import close_inherited_fds, fork
 from hookonce.model import Reply
 from hookonce.store.spool.journal import SpoolJournal
 
@@ -43,12 +43,10 @@ class ForkedCall:
         """Fork, and let the child answer on the client's descriptor."""
         started_at = monotonic()
         try:
-            self._pid = fork()
+            self._pid = fork_child(lambda: _run_child(request, call_context, client_fd, started_at), {client_fd})
         except OSError:  # there is no room for it; the client goes on without us
             self._finish(1)
             return
-        if self._pid == 0:
-            _run_child(request, call_context, client_fd, started_at)
         try:
             pidfd = os.pidfd_open(self._pid)
         except (OSError, AttributeError):
@@ -82,21 +80,10 @@ class ForkedCall:
 
 
 def _run_child(request: ClientRequest, call_context: CallContext, client_fd: int, started_at: float) -> None:
-    """Whole life of the child; it never returns into the daemon."""
-    exit_code = 1
-    try:
-        os.setsid()
-        close_inherited_fds({client_fd})
-        reply = run_blocking(dispatcher.handle_call(request.argv, request.stdin, call_context, request.id, started_at))
-        frame = wire.encode_reply(
-            wire.ANSWER, 0, reply.code, encode_reply(reply), reply.stderr.encode(errors="replace")
-        )
-        os.set_blocking(client_fd, True)
-        while frame:
-            frame = frame[os.write(client_fd, frame) :]
-        exit_code = 0
-    finally:
-        os._exit(exit_code)
+    reply = run_blocking(dispatcher.handle_call(request.argv, request.stdin, call_context, request.id, started_at))
+    os.set_blocking(client_fd, True)
+    stderr = reply.stderr.encode(errors="replace")
+    write_all(client_fd, wire.encode_reply(wire.ANSWER, 0, reply.code, encode_reply(reply), stderr))
 
 
 _HANGUP_POLL_S = 0.1  # seconds between two looks at a client that has hung up

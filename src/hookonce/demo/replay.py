@@ -1,6 +1,5 @@
 """Replay of the recorded sessions that are bundled: decoded side by side, or called through the real client."""
 
-import subprocess
 from collections.abc import Iterator
 from importlib.resources import files
 from time import monotonic, sleep
@@ -12,6 +11,7 @@ from hookonce import agents
 from hookonce.agents import decode
 from hookonce.base.ids import StreamIds
 from hookonce.base.jsontext import dump
+from hookonce.base.spawn import run
 from hookonce.client.sandbox_home import SandboxHome
 from hookonce.model import Object, Record
 
@@ -100,13 +100,6 @@ def replay_steps(home: SandboxHome, queue: list[ReplayStep], pause: float, deadl
 def _call_client(home: SandboxHome, step: ReplayStep) -> ReplayAnswer:
     command = [str(home.client), step.agent, step.event, "--via", f"{step.agent}/user"]
     start = monotonic()
-    process = subprocess.run(  # noqa: S603  our own client
-        command,
-        env=home.environment(),
-        input=dump(step.payload),
-        capture_output=True,
-        check=False,
-        timeout=_CALL_TIMEOUT_S,
-    )
+    process = run(command, dump(step.payload), timeout_s=_CALL_TIMEOUT_S, env=home.environment())
     out, err = (text.decode(errors="replace") for text in (process.stdout, process.stderr))
     return ReplayAnswer(step, out, err, process.returncode, monotonic() - start)

@@ -1,15 +1,16 @@
 """Command handler: runs a shell command, captures its output up to a limit, and kills all that it started."""
 
 import os
-import subprocess
 from collections.abc import Callable, Mapping
 from functools import partial
+from subprocess import Popen
 from time import monotonic
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop
+from hookonce.base.spawn import close_fds, open_pipes, spawn
 from hookonce.handlers.operation import OperationHandle, OperationResult, run_to_completion
 from hookonce.handlers.supervise import limits, watchdog
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
@@ -156,14 +157,14 @@ class CommandProcess:
 
 
 def _start_watchdog(operation: CommandOperation) -> tuple[Watchdog, list[int]]:
-    child_fds, parent_fds = _open_pipes()
+    child_fds, parent_fds = open_pipes()
     try:
         return Watchdog(_choose_watchdog(operation, child_fds)), parent_fds
     except (OSError, ValueError):
-        _close_all(parent_fds)
+        close_fds(*parent_fds)
         raise
     finally:
-        _close_all(child_fds)
+        close_fds(*child_fds)
 
 
 def _choose_watchdog(operation: CommandOperation, pipes: list[int]) -> Callable[[int, int], int]:
@@ -178,38 +179,8 @@ def _choose_watchdog(operation: CommandOperation, pipes: list[int]) -> Callable[
     return watchdog.native_watchdog([umask, process_context.cwd or "-", operation.command], process_context.env, pipes)
 
 
-def _open_pipes() -> tuple[list[int], list[int]]:
-    pairs: list[tuple[int, int]] = []
-    try:
-        while len(pairs) < _STATUS_STREAM:
-            pairs.append(os.pipe())
-    except OSError:
-        _close_all([end for ends in pairs for end in ends])
-        raise
-    into, out, err = pairs
-    return [into[0], out[1], err[1]], [into[1], out[0], err[0]]
-
-
-def _close_all(descriptors: list[int]) -> None:
-    for descriptor in descriptors:
-        os.close(descriptor)
-
-
-def _spawn(command: str, process_context: ProcessContext, pipes: list[int]) -> "subprocess.Popen[bytes]":
+def _spawn(command: str, process_context: ProcessContext, pipes: list[int]) -> "Popen[bytes]":
     """Spawn the hook; runs in the watchdog, which keeps no pipe of the hook open."""
-    try:
-        if process_context.drops_privileges:
-            limits.drop_privileges()
-        return subprocess.Popen(  # noqa: S602  the command is a shell line by the specification
-            command,
-            shell=True,
-            stdin=pipes[0],
-            stdout=pipes[1],
-            stderr=pipes[2],
-            cwd=process_context.cwd,
-            env=dict(process_context.env),
-            start_new_session=True,
-            umask=process_context.umask,
-        )
-    finally:
-        _close_all(pipes)
+    if process_context.drops_privileges:
+        limits.drop_privileges()
+    return spawn(command, pipes, cwd=process_context.cwd, env=process_context.env, umask=process_context.umask)

@@ -1,7 +1,6 @@
 """Channel to a stdio module on the event loop: queries go out, answers come in any order."""
 
 import os
-import subprocess
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,14 +8,15 @@ from time import monotonic
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop, Timer
 from hookonce.base.jsontext import dump
+from hookonce.base.spawn import close_fds, open_pipes, spawn
 from hookonce.handlers.operation import OperationResult
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
 from hookonce.model import Object
-from hookonce.modules.host.process import CHUNK_BYTES, close_fds, open_pipes
 from hookonce.modules.protocol.descriptor import Descriptor
 from hookonce.modules.protocol.messages import LineBuffer, decode_line, encode_line
 from hookonce.modules.protocol.pending import PendingRequests
 
+_CHUNK_BYTES = 1 << 16
 _EXIT_GRACE_S = 0.15  # seconds for the end of what was killed, and for the watchdog's word on what has ended
 _MAX_STDERR_BYTES = 4096  # bytes of what it said last on stderr
 _MAX_STDERR_CHARS = 200
@@ -61,11 +61,11 @@ class ModuleChannel:
         self._open_queries, self._queue = PendingRequests[ModuleQuery](), deque[ModuleQuery]()
         self._miss_count, self.last_query_at, self.is_over, self._is_closed = 0, monotonic(), False, False
         self._on_end: Callable[[], object] = bool
-        (stdin_fd, self._stdin_fd), (self._stdout_fd, stdout_fd), (self._stderr_fd, stderr_fd) = open_pipes()
-        child_fds = [stdin_fd, stdout_fd, stderr_fd]
+        child_fds, (self._stdin_fd, self._stdout_fd, self._stderr_fd) = open_pipes()
+        command, folder = descriptor.transport.command, descriptor.folder
         self._watchdog: Watchdog | None
         try:
-            self._watchdog = Watchdog(forked_watchdog(lambda: _spawn(descriptor, child_fds), set(child_fds)))
+            self._watchdog = Watchdog(forked_watchdog(lambda: spawn(command, child_fds, cwd=folder), child_fds))
         except (OSError, ValueError):
             close_fds(self._stdin_fd, self._stdout_fd, self._stderr_fd)
             raise
@@ -120,7 +120,7 @@ class ModuleChannel:
 
     def _send(self, _: int) -> None:
         try:
-            del self._unsent[: os.write(self._stdin_fd, self._unsent[:CHUNK_BYTES])]
+            del self._unsent[: os.write(self._stdin_fd, self._unsent[:_CHUNK_BYTES])]
         except BlockingIOError:
             return
         except OSError:
@@ -162,7 +162,7 @@ class ModuleChannel:
 
     def _read(self, pipe: int) -> bytes | None:
         try:
-            return os.read(pipe, CHUNK_BYTES)
+            return os.read(pipe, _CHUNK_BYTES)
         except BlockingIOError:
             return None
         except OSError:
@@ -220,14 +220,3 @@ class ModuleChannel:
             watchdog, self._watchdog = self._watchdog, None
             self._loop.remove_fd(watchdog.status_fd)
             watchdog.close(has_ended=has_ended)
-
-
-def _spawn(descriptor: Descriptor, child_fds: list[int]) -> "subprocess.Popen[bytes]":
-    """Spawn it; runs in the watchdog, which keeps none of the descriptors open."""
-    stdin_fd, stdout_fd, stderr_fd = child_fds
-    try:
-        return subprocess.Popen(  # noqa: S603  what to run is what a descriptor is for
-            descriptor.transport.command, stdin=stdin_fd, stdout=stdout_fd, stderr=stderr_fd, cwd=descriptor.folder
-        )
-    finally:
-        close_fds(*child_fds)

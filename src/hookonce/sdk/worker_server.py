@@ -20,7 +20,8 @@ from typing import Any, NoReturn
 
 from msgspec import msgpack
 
-from hookonce.handlers.supervise.watchdog import child_pids, close_inherited_fds, fork
+from hookonce.base.spawn import close_inherited_fds, fork, write_all
+from hookonce.handlers.supervise.watchdog import child_pids
 from hookonce.handlers.workers.client import CONTROL_SOCKET_TYPE
 from hookonce.handlers.workers.protocol import MAX_STDERR_BYTES, encode_frame, receive_request
 from hookonce.sdk.function_runner import answer_event, limit_memory, load_checked, run_and_exit
@@ -104,9 +105,7 @@ class WorkerServer:
             limit_memory()
             request = receive_request(fd)
             request.apply()
-            unsent = memoryview(encode_frame(answer_event(module, request.name, request.given)))
-            while unsent:
-                unsent = unsent[os.write(fd, unsent) :]
+            write_all(fd, encode_frame(answer_event(module, request.name, request.given)))
 
         run_and_exit(work)
 

@@ -2,12 +2,12 @@
 
 import re
 import shlex
-import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from os.path import isfile
 from pathlib import Path
 from shlex import split
+from subprocess import TimeoutExpired
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
@@ -17,6 +17,7 @@ from hookonce.base.files import read_file, replace_file
 from hookonce.base.invocation import is_own_entry
 from hookonce.base.jsontext import dump
 from hookonce.base.regular_files import read_regular_file
+from hookonce.base.spawn import run
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.errors import HookonceError
 from hookonce.manifest.degrade import capabilities_of
@@ -144,10 +145,8 @@ def run_scanners(project: Path, proposal_list: list[TrustProposal]) -> list[str]
 
 def _run_scanner(command: str, names: list[str], project: Path) -> list[str]:
     try:
-        process = subprocess.run(  # noqa: S603  the user's own configuration names it
-            [*shlex.split(command), *names], cwd=project, capture_output=True, timeout=_SCANNER_TIMEOUT_S, check=False
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired) as problem:
+        process = run([*shlex.split(command), *names], timeout_s=_SCANNER_TIMEOUT_S, cwd=project)
+    except (OSError, ValueError, TimeoutExpired) as problem:
         raise HookonceError(f"the scanner {command!r} cannot be asked: {problem}") from None
     if process.returncode == 0:
         return []

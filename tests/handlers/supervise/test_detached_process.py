@@ -193,11 +193,11 @@ def test_one_for_which_there_is_no_process_holds_no_place(start, monkeypatch):
     The next ones have all places there are.
     """
 
-    def none_left():
+    def none_left(*_):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     with monkeypatch.context() as patch:
-        patch.setattr(detached_process, "fork", none_left)
+        patch.setattr(detached_process, "fork_child", none_left)
         assert ["not started: [Errno 11] Resource temporarily unavailable"] * 3 == [start("true").failure for _ in range(3)]
 
     places = [os.open(file, os.O_RDWR) for file in sorted(detached_process.runtime_file("async", "x").parent.iterdir())]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.base.spawn import fork
 from hookonce.handlers.supervise import watchdog
-from hookonce.handlers.supervise.watchdog import Watchdog, fork
+from hookonce.handlers.supervise.watchdog import Watchdog
 from tests.handlers.processes import eventually
 
 

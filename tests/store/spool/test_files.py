@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce.base import paths
-from hookonce.handlers.supervise.watchdog import fork
+from hookonce.base.spawn import fork
 from hookonce.model import SCHEMA, Event, Gap, Record
 from hookonce.secrets import log
 from hookonce.store.privacy.redact import redact

@@ -1,7 +1,6 @@
 """Detached hooks: run asynchronously in a process of their own, with limits on time and number."""
 
 import os
-from collections.abc import Callable
 from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from pathlib import Path
@@ -12,10 +11,10 @@ from msgspec.structs import replace
 
 from hookonce.base import process_info
 from hookonce.base.runtime_dir import runtime_file
+from hookonce.base.spawn import fork_child
 from hookonce.errors import HookonceError
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.operation import OperationResult, run_to_completion
-from hookonce.handlers.supervise.watchdog import close_inherited_fds, fork
 from hookonce.manifest.discover import find_project
 from hookonce.secrets import log
 
@@ -40,21 +39,19 @@ def run_detached(
     try:
         project_digest = _project_digest(process_context)
         running_slot = _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT))
-        queue_slot = (
-            None
-            if running_slot is not None
-            else _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT, _MAX_SLOTS))
-        )
-        slot_fd = running_slot if queue_slot is None else queue_slot
+        queue = None
+        slot_fd = running_slot
         if slot_fd is None:
-            raise BlockingIOError(f"{_MAX_SLOTS} hooks of this project run or wait already")
-        try:
-            _double_fork(
-                lambda: _run_child(
-                    operation, command, process_context, None if queue_slot is None else (project_digest, queue_slot)
-                ),
-                slot_fd,
-            )
+            slot_fd = _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT, _MAX_SLOTS))
+            if slot_fd is None:
+                raise BlockingIOError(f"{_MAX_SLOTS} hooks of this project run or wait already")
+            queue = project_digest, slot_fd
+
+        def run_child() -> None:
+            _run_child(operation, command, process_context, queue)
+
+        try:  # twice: the grandchild is an orphan, and our end is not its end
+            os.waitpid(fork_child(lambda: fork_child(run_child, {slot_fd}), {slot_fd}), 0)
         finally:
             os.close(slot_fd)
     except (OSError, HookonceError) as problem:
@@ -78,21 +75,6 @@ def _acquire_slot(project_digest: str, slots: range) -> int | None:
         else:
             return slot_fd
     return None
-
-
-def _double_fork(work: Callable[[], None], slot_fd: int) -> None:
-    """Run a function in an orphaned grandchild that inherits nothing but its slot."""
-    child_pid = fork()
-    if child_pid:
-        os.waitpid(child_pid, 0)
-        return
-    try:
-        os.setsid()
-        if fork() == 0:
-            close_inherited_fds({slot_fd})
-            work()
-    finally:
-        os._exit(0)
 
 
 def _run_child(

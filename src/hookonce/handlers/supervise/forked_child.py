@@ -10,7 +10,8 @@ from threading import Thread
 from time import monotonic
 
 from hookonce.base.event_loop import READ, EventLoop
-from hookonce.handlers.supervise.watchdog import Watchdog, close_inherited_fds, fork
+from hookonce.base.spawn import fork_child, write_all
+from hookonce.handlers.supervise.watchdog import Watchdog
 
 _CHUNK_BYTES = 1 << 16
 _SELF_KILL_MARGIN_S = 1.0  # seconds after which it ends by itself, if nobody has told it to
@@ -26,7 +27,9 @@ class ForkedChild:
         """Fork; an OSError where that is not possible."""
         self._loop, self._on_output, self._output = loop, on_output, bytearray()
         self._child: Watchdog | None = Watchdog(
-            lambda hangup_fd, output_fd: _fork_child(work, hangup_fd, output_fd, timeout)
+            lambda hangup_fd, output_fd: fork_child(
+                lambda: _run_child(work, hangup_fd, output_fd, timeout), {hangup_fd, output_fd}
+            )
         )
         os.set_blocking(self._child.status_fd, False)
         loop.watch_fd(self._child.status_fd, READ, self._receive)
@@ -57,26 +60,11 @@ class ForkedChild:
         self._on_output(output)
 
 
-def _fork_child(work: Callable[[], bytes], hangup_fd: int, output_fd: int, timeout: float) -> int:
-    pid = fork()
-    if pid == 0:
-        _run_child(work, hangup_fd, output_fd, timeout)
-    return pid
-
-
 def _run_child(work: Callable[[], bytes], hangup_fd: int, output_fd: int, timeout: float) -> None:
-    """Whole life of the child; it never returns into the program that it was forked from."""
-    try:
-        os.setsid()
-        close_inherited_fds({hangup_fd, output_fd})
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, max(timeout + _SELF_KILL_MARGIN_S, _MIN_TIMER_S))
-        Thread(target=_exit_on_hangup, args=(hangup_fd,), daemon=True).start()
-        output = work()
-        while output:
-            output = output[os.write(output_fd, output) :]
-    finally:
-        os._exit(0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, max(timeout + _SELF_KILL_MARGIN_S, _MIN_TIMER_S))
+    Thread(target=_exit_on_hangup, args=(hangup_fd,), daemon=True).start()
+    write_all(output_fd, work())
 
 
 def _exit_on_hangup(hangup_fd: int) -> None:

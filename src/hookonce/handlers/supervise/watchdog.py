@@ -16,22 +16,13 @@ from pathlib import Path
 from select import select
 from subprocess import Popen
 from sys import platform
-from typing import NoReturn
-from warnings import catch_warnings, simplefilter
 
+from hookonce.base.spawn import close_fds, fork_child, kill_group
 from hookonce.handlers.supervise import limits
 
 _PR_SET_CHILD_SUBREAPER = 36  # prctl: orphans below a process come to it
-_MAX_FD = 1 << 16  # descriptors beyond this are nobody's
 _POLL_INTERVAL_S = 0.01  # seconds between two looks at a process that cannot be waited for
 _zombie_pids: list[int] = []  # watchdogs that had not ended when they were asked no more
-
-
-def fork() -> int:
-    """Fork this process; newer Pythons warn if it has threads, but the children here need none of their locks."""
-    with catch_warnings():
-        simplefilter("ignore", DeprecationWarning)
-        return os.fork()
 
 
 class Watchdog:
@@ -44,18 +35,15 @@ class Watchdog:
         try:
             self.status_fd, child_status_fd = os.pipe()
         except OSError:
-            os.close(child_hangup_fd)
-            os.close(hangup_fd)
+            close_fds(child_hangup_fd, hangup_fd)
             raise
         try:
             self._pid = start(child_hangup_fd, child_status_fd)
         except (OSError, ValueError):
-            os.close(hangup_fd)
-            os.close(self.status_fd)
+            close_fds(hangup_fd, self.status_fd)
             raise
         finally:
-            os.close(child_hangup_fd)
-            os.close(child_status_fd)
+            close_fds(child_hangup_fd, child_status_fd)
 
     def kill(self) -> None:
         """Kill everything that still runs, by closing the hangup pipe."""
@@ -89,24 +77,15 @@ def forked_watchdog(start: Callable[[], "Popen[bytes]"], keep_fds: Collection[in
     """A watchdog that is forked from this process, keeps only these descriptors, and starts the hook."""
 
     def begin(hangup_fd: int, status_fd: int) -> int:
-        pid = fork()
-        if pid == 0:
-            _run_watchdog(start, hangup_fd, status_fd, {*keep_fds, hangup_fd, status_fd})
-        return pid
+        return fork_child(lambda: _run_watchdog(start, hangup_fd, status_fd), {*keep_fds, hangup_fd, status_fd})
 
     return begin
 
 
-def _run_watchdog(start: Callable[[], "Popen[bytes]"], hangup_fd: int, status_fd: int, keep_fds: set[int]) -> NoReturn:
-    """Whole life of the watchdog; it never returns into the program that it was forked from."""
-    try:
-        os.setsid()
-        close_inherited_fds(keep_fds)
-        limits.restore_fd_limit()
-        adopt_orphans()
-        os.write(status_fd, _run_child(start, hangup_fd).encode(errors="replace")[:1024])
-    finally:
-        os._exit(0)
+def _run_watchdog(start: Callable[[], "Popen[bytes]"], hangup_fd: int, status_fd: int) -> None:
+    limits.restore_fd_limit()
+    adopt_orphans()
+    os.write(status_fd, _run_child(start, hangup_fd).encode(errors="replace")[:1024])
 
 
 def _run_child(start: Callable[[], "Popen[bytes]"], hangup_fd: int) -> str:
@@ -120,16 +99,6 @@ def _run_child(start: Callable[[], "Popen[bytes]"], hangup_fd: int) -> str:
     return str(process.returncode)
 
 
-def close_inherited_fds(keep_fds: Collection[int] = ()) -> None:
-    """Close every inherited descriptor that is not needed: an agent waits until its pipes are closed."""
-    devnull = os.open(os.devnull, os.O_RDWR)
-    for fd in {0, 1, 2} - {*keep_fds}:
-        os.dup2(devnull, fd)
-    open_fds = sorted({0, 1, 2, *keep_fds})
-    for fd_before, fd_after in zip(open_fds, [*open_fds[1:], _MAX_FD], strict=True):
-        os.closerange(fd_before + 1, fd_after)
-
-
 def _wait_for_exit(process: "Popen[bytes]", hangup_fd: int) -> None:
     """Wait for its exit or our hangup; its pid stays reserved until its group was killed."""
     try:
@@ -140,9 +109,7 @@ def _wait_for_exit(process: "Popen[bytes]", hangup_fd: int) -> None:
 
 
 def _kill_all(process: "Popen[bytes]") -> None:
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    kill_group(process)
     while pids := child_pids():
         for pid in pids:
             with suppress(OSError):
@@ -168,11 +135,7 @@ def adopt_orphans(*, enable: bool = True) -> None:
             CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(enable), 0, 0, 0)
 
 
-_BINARY_MAGICS = (
-    b"\x7fELF",
-    b"\xcf\xfa\xed\xfe",
-    b"\xca\xfe\xba\xbe",
-)  # what the systems that we know can run by themselves
+_BINARY_MAGICS = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # of Linux and macOS
 
 
 @cache

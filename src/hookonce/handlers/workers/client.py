@@ -2,7 +2,6 @@
 
 import os
 import socket
-import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from msgspec import msgpack
 from msgspec.structs import replace
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop
+from hookonce.base.spawn import spawn
 from hookonce.handlers.command import MAX_OUTPUT_BYTES
 from hookonce.handlers.operation import OperationResult
 from hookonce.handlers.supervise import watchdog
@@ -257,36 +257,17 @@ def _server_watchdog(command: str, control: int) -> Callable[[int, int], int]:
 
     def begin(hangup_fd: int, status_fd: int) -> int:
         devnull = os.open(os.devnull, os.O_RDWR)
-        pipes = [control, devnull, devnull]
+        pipes, line, env = [control, devnull, devnull], f"exec {command}", _base_environment()
         try:
             if watchdog.find_native_watchdog() is None:
-                return forked_watchdog(lambda: _spawn_server(command, pipes), set(pipes))(hangup_fd, status_fd)
-            return watchdog.native_watchdog(["-", "/", f"exec {command}"], _base_environment(), pipes)(
-                hangup_fd, status_fd
-            )
+                start = forked_watchdog(lambda: spawn(line, pipes, cwd="/", env=env), set(pipes))
+            else:
+                start = watchdog.native_watchdog(["-", "/", line], env, pipes)
+            return start(hangup_fd, status_fd)
         finally:
             os.close(devnull)
 
     return begin
-
-
-def _spawn_server(command: str, pipes: list[int]) -> "subprocess.Popen[bytes]":
-    """Spawn the server; runs in the watchdog, which keeps none of the descriptors open."""
-    stdin_fd, stdout_fd, stderr_fd = pipes
-    try:
-        return subprocess.Popen(  # noqa: S602  our own program, its words quoted
-            f"exec {command}",
-            shell=True,
-            stdin=stdin_fd,
-            stdout=stdout_fd,
-            stderr=stderr_fd,
-            cwd="/",
-            env=dict(_base_environment()),
-            start_new_session=True,
-        )
-    finally:
-        for pipe in {*pipes}:
-            os.close(pipe)
 
 
 def _base_environment() -> Mapping[str, str]:

@@ -7,6 +7,8 @@ import os
 from contextlib import suppress
 from subprocess import DEVNULL, Popen
 
+from hookonce.base.spawn import close_fds, spawn
+
 _SHELL = "/bin/sh"
 _WATCH_SCRIPT = 'read -r group && { read -r _; kill -9 "-$group"; }'
 
@@ -20,10 +22,7 @@ class ParentGuard:
         self._shell: Popen[bytes] | None = None
         with suppress(OSError):
             read_fd, self._write_fd = os.pipe()
-            try:
-                self._shell = _start_shell(read_fd)
-            finally:
-                os.close(read_fd)
+            self._shell = spawn([_SHELL, "-c", _WATCH_SCRIPT], (read_fd, DEVNULL, DEVNULL), env={})
 
     def guard_group(self, group: int) -> None:
         """Have this process group killed with us."""
@@ -37,10 +36,4 @@ class ParentGuard:
             shell.kill()
             shell.wait()
         write_fd, self._write_fd = self._write_fd, -1
-        if write_fd >= 0:
-            os.close(write_fd)
-
-
-def _start_shell(read_fd: int) -> "Popen[bytes]":
-    argv = [_SHELL, "-c", _WATCH_SCRIPT]
-    return Popen(argv, stdin=read_fd, stdout=DEVNULL, stderr=DEVNULL, env={}, start_new_session=True)  # noqa: S603  ours
+        close_fds(write_fd)

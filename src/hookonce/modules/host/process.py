@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +10,7 @@ from select import POLLIN, POLLOUT, poll
 from threading import Lock, Thread
 from time import monotonic, sleep
 
+from hookonce.base.spawn import close_fds, open_pipes, spawn
 from hookonce.modules.host.parent_guard import ParentGuard
 
 _MAX_TAIL_BYTES = 64 << 10  # bytes
@@ -82,18 +82,14 @@ class ModuleProcess:
         on_stderr: Callable[[bytes], object] = bytes,
     ) -> None:
         """Start it; `on_stderr` gets what it writes to stderr. An OSError where it cannot be started."""
-        (stdin, self._stdin_fd), (self._stdout_fd, stdout), (stderr_fd, stderr) = open_pipes()
+        child_fds, (self._stdin_fd, self._stdout_fd, stderr_fd) = open_pipes()
         self._parent_guard = ParentGuard()
         try:
-            self._popen = subprocess.Popen(  # noqa: S603  what to run is what a descriptor is for
-                command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=cwd, env=env, start_new_session=True
-            )
+            self._popen = spawn(command, child_fds, cwd=cwd, env=env)
         except (OSError, ValueError) as problem:  # ValueError: a word with NUL in it
             close_fds(self._stdin_fd, self._stdout_fd, stderr_fd)
             self._parent_guard.release()
             raise problem if isinstance(problem, OSError) else OSError(str(problem)) from None
-        finally:
-            close_fds(stdin, stdout, stderr)
         self.pid = self._popen.pid
         self._parent_guard.guard_group(self.pid)
         self._register(stderr_fd, on_stderr)
@@ -219,18 +215,6 @@ class ModuleProcess:
         close_fds(stdout_fd, exit_fd)
 
 
-def open_pipes() -> list[tuple[int, int]]:
-    """Open three pipes, or none of them."""
-    pairs: list[tuple[int, int]] = []
-    try:
-        while len(pairs) < 3:  # noqa: PLR2004  stdin, stdout, stderr
-            pairs.append(os.pipe())
-    except OSError:
-        close_fds(*(end for ends in pairs for end in ends))
-        raise
-    return pairs
-
-
 def _open_pidfd(pid: int) -> int:
     """A descriptor that becomes readable at its exit; -1 where the system has no pidfd."""
     try:
@@ -245,13 +229,6 @@ def _drain_stderr(stderr_fd: int, on_stderr: Callable[[bytes], object]) -> None:
             on_stderr(chunk)
     finally:
         os.close(stderr_fd)
-
-
-def close_fds(*fds: int) -> None:
-    """Close the descriptors that are open; a negative one is none."""
-    for fd in fds:
-        if fd >= 0:
-            os.close(fd)
 
 
 def _signal_name(signum: int) -> str:
