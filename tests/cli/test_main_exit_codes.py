@@ -60,7 +60,7 @@ def test_the_version_says_which_client_there_is():
     """
     One made for this machine, or its twin in Python.
     """
-    built = ROOT / "src" / "hookonce" / "client" / "hookonce-on"
+    built = ROOT / "src" / "hookonce" / "client" / "native" / "hookonce-on"
     kind = "native" if built.is_file() and built.read_bytes()[:4] == b"\x7fELF" else "python"
 
     assert f"hookonce {__version__} ({kind} client)\n" == run("--version").out

@@ -3,11 +3,11 @@
 import json
 import shutil
 from collections import Counter
-from importlib import import_module
 
 import pytest
 
 from hookonce.lab import drivers
+from hookonce.lab.fakes import apis
 from hookonce.lab.prove.bench import Bench
 from tests.cli.command import run
 from tests.integration.real import agent
@@ -64,7 +64,7 @@ def recorded(tmp_path_factory):
 
 def counted(name, number):
     """Input and output tokens that the scripted model has told for so many answers."""
-    told = import_module(f"hookonce.lab.fakes.apis.{APIS[name]}")._USAGE
+    told = apis.APIS[APIS[name]].usage
     pairs = (("input_tokens", "output_tokens"), ("promptTokenCount", "candidatesTokenCount"))
     given, made = next((told[given], told[made]) for given, made in pairs if given in told)
     return number * given, number * made

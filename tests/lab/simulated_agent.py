@@ -155,11 +155,12 @@ class Standing:
     def __init__(self, agent="claude-code", ways=None, spoil=None, *, fragile=False):
         """An agent of that name, that behaves so."""
         self.driver = replace(drivers.load_driver(agent), ends_on_refusal=fragile, missing_steps={}, unreachable={})
-        self.agent, self.found = agents.load(agent), found(agent)
+        self.agent, self.program = agents.load(agent), found(agent)
         self.ways, self.spoil = ways or Ways(), spoil or (lambda run: run)
-        self.events, self.extra, self.is_stuck = "default", [], False
+        self.events, self.extra_seconds, self.is_stuck = "default", [], False
 
-    hook, kinds, everywhere, timed = Bench.build_hook, Bench.installed_types, Bench.hooks_for_all_events, Bench.add_timing
+    build_hook, installed_types = Bench.build_hook, Bench.installed_types
+    hooks_for_all_events, add_timing = Bench.hooks_for_all_events, Bench.add_timing
 
     def play(self, scenario, *, rules=None, hooks=None, bare=False, **_more):
         """A run of that scenario; without hookonce every agent does well."""

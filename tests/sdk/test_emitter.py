@@ -117,8 +117,8 @@ def test_our_own_failure_is_no_decision(home, tmp_path, monkeypatch):
     Whatever goes wrong is a gap, and the agent goes on.
     """
     agent = Emitter("my-agent", cwd=tmp_path)
-    monkeypatch.setattr("hookonce.sdk.emitter.respond", lambda *_: 1 / 0)
-    monkeypatch.setattr("hookonce.dispatch.dispatcher.stored", lambda *_: 1 / 0)
+    monkeypatch.setattr("hookonce.sdk.emitter.process_request", lambda *_: 1 / 0)
+    monkeypatch.setattr("hookonce.dispatch.dispatcher.redact_record", lambda *_: 1 / 0)
 
     assert not agent.tool("shell", {"command": "ls"}).denied
     assert "ZeroDivisionError" in agent.gaps[0].note

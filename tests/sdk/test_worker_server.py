@@ -267,7 +267,7 @@ def test_an_answer_that_nobody_waits_for_is_broken_off(ready, tmp_path):
     asking = made.begin(ready.loop, 10, ended.append)
     ready.turn((tmp_path / "began").exists)
 
-    asking.end()
+    asking.cancel()
 
     assert ended
     ready.turn(lambda: not eventually_busy(ready))
@@ -276,4 +276,4 @@ def test_an_answer_that_nobody_waits_for_is_broken_off(ready, tmp_path):
 
 def eventually_busy(ready):
     """Whether a copy still works on the call."""
-    return any(not one.is_idle for one in ready.kept._kept.values())
+    return any(not one.is_idle for one in ready.kept._clients.values())

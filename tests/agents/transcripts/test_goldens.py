@@ -2,10 +2,10 @@
 
 import json
 from hashlib import sha256
-from importlib import import_module
 
 import pytest
 
+from hookonce.lab.fakes import apis
 from tests.agents.transcripts.material import FILES, GOLDEN, agent_of, at_once, golden, reader_of, session
 
 APIS = {"claude-code": "anthropic", "codex": "responses", "gemini-cli": "gemini"}
@@ -24,7 +24,7 @@ SUBAGENTS = {
 
 def counted(agent):
     """Input and output tokens that the scripted model tells for each answer."""
-    told = import_module(f"hookonce.lab.fakes.apis.{APIS[agent]}")._USAGE
+    told = apis.APIS[APIS[agent]].usage
     pairs = (("input_tokens", "output_tokens"), ("promptTokenCount", "candidatesTokenCount"))
     return next((told[given], told[made]) for given, made in pairs if given in told)
 

@@ -185,7 +185,7 @@ def test_scanners_of_the_user_and_the_system_are_heard(project, home, tmp_path, 
     scanner = put(tmp_path / "scan", '#!/bin/sh\nfor file; do grep -H exit "$file"; done | sed "s/^/found /"; ! grep -q exit "$@"\n')
     put(home / ".config/hookonce/config.toml", f'scanners = ["{scanner}"]\n')
     shown = []
-    monkeypatch.setattr("hookonce.cli.trust.trust.agreed", lambda _, text: shown.append(text))
+    monkeypatch.setattr("hookonce.cli.trust.trust.require_consent", lambda _, text: shown.append(text))
     assert 0 == hookonce(capsys, "trust", project.folder)[0]
     assert f"warning: the scanner {scanner} says: found {project.folder}/guard.sh:echo no >&2; exit 2" in shown[0]
 

@@ -44,15 +44,15 @@ def initial(run):
 
 
 def nothing(run):
-    return replace(run, files=initial(run), requests=[], heard=[], called=[], killed=[])
+    return replace(run, files=initial(run), requests=[], hook_events=[], mcp_calls=[], killed_pids=[])
 
 
 def dies(run):
-    return replace(run, code=-11, files=initial(run), requests=[], called=[])
+    return replace(run, code=-11, files=initial(run), requests=[], mcp_calls=[])
 
 
 def quits(run):
-    return replace(run, files=initial(run), requests=[], called=[])
+    return replace(run, files=initial(run), requests=[], mcp_calls=[])
 
 
 # What an agent does, and which claims hold then: of one that goes on after a refusal, and of a fragile one.
@@ -87,7 +87,7 @@ def home(tmp_path, monkeypatch):
 
 def judged(module, stage):
     """What an experiment says, by claim; each claim once."""
-    found = module.run(stage)
+    found = module.run_experiment(stage)
     assert len(found) == len({one.claim for one in found})
     return {one.claim: one for one in found}
 
@@ -130,7 +130,7 @@ def test_only_the_right_run_holds(behaviour, module, fragile):
 def test_the_table_is_about_every_claim():
     stage = Standing()
     assert ALL == {name for module in JUDGES for name in judged(module, stage)}
-    assert ALL - HERE == {name for module in JUDGES if module is not here for name in module.claims(stage)}
+    assert ALL - HERE == {name for module in JUDGES if module is not here for name in module.claim_names(stage)}
 
 
 # Refusals
@@ -151,7 +151,7 @@ def with_made(word, run):
     if "said" in made:
         talk = Conversation(messages=[ChatMessage("tool", made["said"])], tools=TOOLS)
         run = replace(run, requests=[*run.requests, ModelRequest(at=99.0, method="POST", path="/v1", conversation=talk)])
-    return replace(run, files=run.files | made.get("files", {}), called=run.called + made.get("called", []))
+    return replace(run, files=run.files | made.get("files", {}), mcp_calls=run.mcp_calls + made.get("called", []))
 
 
 @pytest.mark.parametrize("fragile", [False, True])
@@ -168,8 +168,8 @@ def test_one_call_that_is_made_after_all_costs_its_claim_and_no_other(word, frag
 @pytest.mark.parametrize("word", DENIABLE_STEPS)
 def test_a_call_that_no_hook_was_asked_about_is_not_refused_by_one(word):
     def spoil(run):
-        kept = [one for one in run.heard if denied._INPUT_MARKERS[word] not in str(one.event.get("tool"))]
-        return replace(run, heard=kept)
+        kept = [one for one in run.hook_events if denied._INPUT_MARKERS[word] not in str(one.event.get("tool"))]
+        return replace(run, hook_events=kept)
 
     assert DENIED - {f"deny:{word}"} == held(denied, Standing(spoil=spoil))
 
@@ -199,7 +199,7 @@ def test_an_event_that_tells_no_tool_is_no_question_about_one(module):
     """
     bare = [ObservedEvent("witness", {"type": "before_tool_execute"})]
 
-    found = held(module, Standing(spoil=lambda run: replace(run, heard=[*bare, *run.heard])))
+    found = held(module, Standing(spoil=lambda run: replace(run, hook_events=[*bare, *run.hook_events])))
 
     assert found == held(module, Standing())
 
@@ -222,7 +222,7 @@ def test_another_conversation_that_went_on_is_not_the_one():
     """
 
     def spoil(run):
-        said = [ChatMessage(one.role, one.text.replace("scenario=refuse", "scenario=sub")) for one in run.requests[-1].talk.said]
+        said = [ChatMessage(one.role, one.text.replace("scenario=refuse", "scenario=sub")) for one in run.requests[-1].conversation.messages]
         other = ModelRequest(at=99.0, method="POST", path="/v1", conversation=Conversation(messages=said, tools=TOOLS))
         return replace(run, requests=[*run.requests[:1], other])
 
@@ -239,7 +239,7 @@ def test_a_question_about_another_call_is_none_about_this_one(module, agent, cla
     """
 
     def spoil(run):
-        return replace(run, heard=[one for one in run.heard if "shell.txt" not in str(one.event.get("tool"))])
+        return replace(run, hook_events=[one for one in run.hook_events if "shell.txt" not in str(one.event.get("tool"))])
 
     assert claim in held(module, Standing(agent))
     assert claim not in held(module, Standing(agent, spoil=spoil))
@@ -282,16 +282,16 @@ def test_a_refused_prompt_may_end_in_any_code_that_the_agent_chose(code, holds):
 @pytest.mark.parametrize("count", [0, 1, MAX_REFUSALS, MAX_REFUSALS + 2])
 def test_a_stop_is_asked_about_as_often_as_it_is_refused_and_once_more(count):
     def spoil(run):
-        stop = next(one for one in run.heard if one.event["type"] == "agent_stop")
-        return replace(run, heard=[stop] * count)
+        stop = next(one for one in run.hook_events if one.event["type"] == "agent_stop")
+        return replace(run, hook_events=[stop] * count)
 
     assert set() == held(stops, Standing(spoil=spoil))
 
 
 @pytest.mark.parametrize(("module", "kind"), [(prompt, "before_prompt"), (stops, "agent_stop")])
 def test_what_an_agent_lets_no_hook_do_cannot_be_tried(module, kind, monkeypatch):
-    monkeypatch.setattr(module, "native_of", lambda *_: None)
-    assert ["unreachable"] == [one.state for one in module.run(Standing(spoil=nothing))]
+    monkeypatch.setattr(module, "config_event_of", lambda *_: None)
+    assert ["unreachable"] == [one.state for one in module.run_experiment(Standing(spoil=nothing))]
 
 
 # Failing hooks, scripts
@@ -324,8 +324,8 @@ def test_a_fragile_agent_goes_on_too_where_nothing_is_refused():
 @pytest.mark.parametrize(
     "change",
     [
-        lambda run: replace(run, killed=[0]),
-        lambda run: replace(run, killed=[]),
+        lambda run: replace(run, killed_pids=[0]),
+        lambda run: replace(run, killed_pids=[]),
         lambda run: replace(run, files=run.files | {"death.txt": "death"}),
         lambda run: replace(run, files={name: text for name, text in run.files.items() if name != "after.txt"}),
     ],

@@ -12,8 +12,8 @@ from tests.lab.simulated_agent import TOOLS, Standing
 
 
 def other_request(run):
-    said = [*run.requests[-1].talk.said, ChatMessage("user", "by the way")]
-    return replace(run, requests=[*run.requests[:-1], replace(run.requests[-1], talk=Conversation(messages=said, tools=TOOLS))])
+    said = [*run.requests[-1].conversation.messages, ChatMessage("user", "by the way")]
+    return replace(run, requests=[*run.requests[:-1], replace(run.requests[-1], conversation=Conversation(messages=said, tools=TOOLS))])
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_whatever_differs_is_told(change, told):
 
 
 @pytest.mark.parametrize(
-    "behaviour", [nothing, dies, quits, lambda run: replace(run, code=None), lambda run: replace(run, called=[])]
+    "behaviour", [nothing, dies, quits, lambda run: replace(run, code=None), lambda run: replace(run, mcp_calls=[])]
 )
 def test_two_runs_that_are_alike_in_doing_nothing_show_nothing(behaviour):
     stage = Standing()
@@ -49,8 +49,8 @@ def test_two_runs_that_are_alike_in_doing_nothing_show_nothing(behaviour):
 
 def test_ids_folders_and_times_may_differ():
     def spoil(run):
-        said = [ChatMessage(one.role, f"{one.text} 0badc0ffee 12.5") for one in run.requests[0].talk.said]
-        return replace(run, requests=[replace(run.requests[0], talk=Conversation(messages=said, tools=TOOLS)), *run.requests[1:]])
+        said = [ChatMessage(one.role, f"{one.text} 0badc0ffee 12.5") for one in run.requests[0].conversation.messages]
+        return replace(run, requests=[replace(run.requests[0], conversation=Conversation(messages=said, tools=TOOLS)), *run.requests[1:]])
 
     stage = Standing(spoil=spoil)
     plays = stage.play
@@ -66,5 +66,5 @@ def test_ids_folders_and_times_may_differ():
 def replace_numbers(run):
     """The same run at another time, with other ids."""
     first = run.requests[0]
-    said = [ChatMessage(one.role, re.sub("0badc0ffee 12.5", "fade00fade 3", one.text)) for one in first.talk.said]
-    return replace(run, requests=[replace(first, talk=Conversation(messages=said, tools=TOOLS)), *run.requests[1:]])
+    said = [ChatMessage(one.role, re.sub("0badc0ffee 12.5", "fade00fade 3", one.text)) for one in first.conversation.messages]
+    return replace(run, requests=[replace(first, conversation=Conversation(messages=said, tools=TOOLS)), *run.requests[1:]])

@@ -137,7 +137,7 @@ def test_a_document_that_is_no_object_is_no_conversation(model):
     It is kept, and there is nothing to say about it.
     """
     assert 404 == ask(model, "POST", "/v1/messages", b"[]")[0]
-    assert [([], None)] == [(one.body, one.talk) for one in model.requests]
+    assert [([], None)] == [(one.body, one.conversation) for one in model.requests]
 
 
 def test_what_was_sent_is_kept_in_order(model):
@@ -149,7 +149,7 @@ def test_what_was_sent_is_kept_in_order(model):
     play(model, "gemini", streams=False, scenario="talk")
     first, second, third = model.requests
     assert ("POST", "/v1/messages", "Anthropic Messages") == (first.method, first.path, first.api)
-    assert ("GET", "/v1/models", None, None) == (second.method, second.path, second.api, second.talk)
+    assert ("GET", "/v1/models", None, None) == (second.method, second.path, second.api, second.conversation)
     assert scenario_prompt("talk", "gemini-cli", "/p") == third.talk.said[-1].text
     assert first.at <= second.at <= third.at
 

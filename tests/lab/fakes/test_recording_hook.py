@@ -181,7 +181,7 @@ def test_whoever_is_late_has_heard_and_says_nothing(folder):
 def daemon(home):
     """A process that looks like the daemon of a home."""
     place = home / ".local/share/hookonce/bin"
-    words = [sys.executable, "-c", "import time; print(flush=True); time.sleep(600)", "/shelf/hookonce/warm.py", str(place)]
+    words = [sys.executable, "-c", "import time; print(flush=True); time.sleep(600)", "/shelf/hookonce/daemon/__main__.py", str(place)]
     found = subprocess.Popen(words, stdout=subprocess.PIPE)
     found.stdout.readline()
     return found

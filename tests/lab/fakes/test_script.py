@@ -18,7 +18,7 @@ ROLES = st.sampled_from(["system", "user", "assistant", "tool"])
 SAID = st.builds(ChatMessage, ROLES, MARKS | st.text(max_size=30) | st.builds("{} {}".format, MARKS, MARKS))
 TALKS = st.builds(
     Conversation,
-    said=st.lists(SAID, max_size=12),
+    messages=st.lists(SAID, max_size=12),
     tools=st.sampled_from([{}, TOOLS]),
     streams=st.booleans(),
     wants_json=st.booleans(),

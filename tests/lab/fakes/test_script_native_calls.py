@@ -43,7 +43,7 @@ def heard(name, call):
     agent, (native, given) = agents.load(name), (call.name, call.input)
     if name == "codex":
         native, given = AMOUNTS.get(call.name, lambda given: (call.name, given))(call.input)
-        native = f"{call.space}__{native}" if call.space and call.space.startswith("mcp__") else native
+        native = f"{call.namespace}__{native}" if call.namespace and call.namespace.startswith("mcp__") else native
     tool = Tool(name="", native=native, input={}, native_input=given)
     event = Event(
         id="x", schema="hookonce/1", type=KIND, agent=name, time="2026-01-01T00:00:00Z", time_source="agent", tool=tool

@@ -168,7 +168,7 @@ def test_without_npm_it_is_said_what_to_do(cache, monkeypatch):
 
 
 def test_a_killed_fetch_looks_like_none_and_the_next_one_cleans_up(cache, monkeypatch):
-    program = "from hookonce.lab.fetch.fetcher import fetch; fetch(['codex'])"
+    program = "from hookonce.lab.fetch.fetcher import fetch_agents; fetch_agents(['codex'])"
     more = {"HOOKONCE_AGENTS": str(cache), "NPM_DOUBLE": "killed", "NPM_DOUBLE_LOG": str(cache.parent / "npm.log")}
 
     died = subprocess.run([sys.executable, "-c", program], env=environment(PATH=str(cache.parent / "bin"), **more), check=False)

@@ -70,7 +70,7 @@ def test_the_users_own_program_comes_first(machine):
     assert cached != first.program
 
 
-@pytest.mark.parametrize("wanted", [{"pinned": True}, {"version": "0.166.0"}])
+@pytest.mark.parametrize("wanted", [{"use_pinned": True}, {"version": "0.166.0"}])
 def test_a_version_that_is_asked_for_comes_from_the_cache_alone(machine, wanted):
     program(machine / "bin/codex", "echo codex-cli 0.166.0")
     assert programs.find_program("codex", **wanted) is None

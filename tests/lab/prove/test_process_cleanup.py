@@ -117,7 +117,7 @@ def test_we_do_not_end_ourselves():
     Though the mark may be ours, when the lab is run by an agent in the lab.
     """
     run = uuid4().hex
-    program = f"from hookonce.lab import leftovers; print(leftovers.end({run!r}), end='')"
+    program = f"from hookonce.lab.prove import process_cleanup; print(process_cleanup.end_processes({run!r}), end='')"
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path), process_cleanup.RUN_VARIABLE: run}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=_LONG, check=True)
     assert "[]" == done.stdout

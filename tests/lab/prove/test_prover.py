@@ -185,7 +185,7 @@ class Bare:
     def __init__(self, *_words):
         """There is nothing to do."""
 
-    def leave(self):
+    def stop_daemon(self):
         """Nor here."""
 
 

@@ -111,7 +111,7 @@ class _ModelHandler(BaseHTTPRequestHandler):
             self._record_request(api=api.name, body=body)
             self._send(400, dump(api.build_error(400, f"this is no request of {api.name}: {problem!r}")))
             return
-        self._record_request(api=api.name, body=body, talk=conversation)
+        self._record_request(api=api.name, body=body, conversation=conversation)
         self._send_turn(api, conversation, turn)
 
     def _send_turn(self, api: ModelApi, conversation: Conversation, turn: ModelTurn) -> None:
