@@ -101,7 +101,7 @@ def test_the_file_of_an_erased_session_is_not_named_any_more():
             cursor = TranscriptCursor(device=1, inode=2, offset=3, mark="", memory=ReaderMemory(session=name))
             transcript_cursors.save_cursor(writer.connection, TranscriptFile(Path(f"/h/{name}.jsonl"), "codex", name), cursor, "2026-11-15")
         erasure.erase_records(writer, [told[0].event.id])
-        left = writer.connection.execute("SELECT path, session FROM transcripts").fetchall()
+        left = writer.connection.execute("SELECT path, session FROM transcript_cursors").fetchall()
 
     assert [("/h/other.jsonl", "other")] == left
     assert not [file.name for file in paths.data_dir().iterdir() if file.is_file() and CANARY.encode() in file.read_bytes()]

@@ -171,7 +171,7 @@ def _until_kept(loop, keeper):
     until = monotonic() + 10
     while keeper.status()["waiting"]:
         assert monotonic() < until, keeper.status()
-        loop.turn(0.05)
+        loop.run_once(0.05)
 
 
 def test_fold(house):

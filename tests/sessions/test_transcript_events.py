@@ -118,7 +118,7 @@ def test_what_is_read_twice_is_there_once(recorder):
     """
     read(recorder, golden("codex", "tour"))
     rows = [one.event.id for one in kept()]
-    recorder.writer.connection.execute("DELETE FROM transcripts")
+    recorder.writer.connection.execute("DELETE FROM transcript_cursors")
     read(recorder, golden("codex", "tour"))
 
     assert rows == [one.event.id for one in kept()]
@@ -205,7 +205,7 @@ def test_nothing_that_was_said_or_thought_is_kept(recorder, file, tmp_path, monk
     (tmp_path / ".config/hookonce/config.toml").write_text('privacy = "full"\n')
     read(recorder, file)
     dumped = "\n".join(recorder.writer.connection.iterdump())
-    cursors = b"".join(row[0] for row in recorder.writer.connection.execute("SELECT cursor FROM transcripts"))
+    cursors = b"".join(row[0] for row in recorder.writer.connection.execute("SELECT cursor FROM transcript_cursors"))
 
     for text in SAID:
         assert text not in dumped

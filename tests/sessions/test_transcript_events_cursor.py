@@ -135,7 +135,7 @@ def test_a_cursor_that_cannot_be_read_is_none():
     with Writer() as writer:
         through(Recorder(writer), file)
         before = kept()
-        writer.connection.execute("UPDATE transcripts SET cursor = x'00'")
+        writer.connection.execute("UPDATE transcript_cursors SET cursor = x'00'")
         through(Recorder(writer), file)
 
     assert before == kept()

@@ -213,7 +213,7 @@ def test_questions_are_answered():
     [
         "DELETE FROM events",
         "UPDATE head SET seq = 0",
-        "INSERT INTO hooks VALUES ('', '', 0, 0, 0, 0, 0, 0)",
+        "INSERT INTO hook_runs VALUES ('', '', 0, 0, 0, 0, 0, 0)",
         "DROP TABLE events",
         "CREATE TABLE t (x)",
         "CREATE TEMP TABLE t (x)",

@@ -48,7 +48,7 @@ def home(request, tmp_path_factory, monkeypatch):
         monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
 
 
-TABLES = ("counts", "told", "places", "spent", "hooks", "sessions")
+TABLES = ("daily_counts", "token_usage", "usage_by_project", "spend", "hook_runs", "sessions")
 DAYS = ["2026-11-13", "2026-11-14", "2026-11-15"]
 few = st.sampled_from
 maybe = lambda *values: few([None, *values])  # noqa: E731
@@ -137,7 +137,7 @@ def test_a_summary_is_what_counting_would_find(place, records, data):
         for some in (records[:cut], records[cut:], records[:1]):  # what comes twice is counted once
             writer.append([build_entry(one) for one in some])
         connection = writer.connection
-        kept = {tuple(row[:5]): row[5] for row in connection.execute("SELECT * FROM counts")}
+        kept = {tuple(row[:5]): row[5] for row in connection.execute("SELECT * FROM daily_counts")}
         before = summaries(connection)
         assert len(records) == rebuild_summaries(writer)
         assert before == summaries(connection)
@@ -219,7 +219,7 @@ def test_wrong_summaries_are_put_right_and_progress_is_told():
         right = summaries(writer.connection)
         for name in TABLES:
             writer.connection.execute(f"DELETE FROM {name}")  # noqa: S608
-        writer.connection.execute("INSERT INTO hooks VALUES ('2026-01-01', 'ghost', 1, 1, 1, 1, 1.0, 1)")
+        writer.connection.execute("INSERT INTO hook_runs VALUES ('2026-01-01', 'ghost', 1, 1, 1, 1, 1.0, 1)")
         told = []
         assert 20 == rebuild_summaries(writer, lambda *numbers: told.append(numbers))
 

@@ -212,8 +212,8 @@ def test_a_rollup_is_what_a_group_by_would_say(tmp_path_factory, batches):
             "SELECT substr(time, 1, 10), agent, type, coalesce(tool, ''), coalesce(outcome, ''), count(*)"
             " FROM events GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5"
         ).fetchall()
-        assert plain == writer.connection.execute("SELECT * FROM counts ORDER BY 1, 2, 3, 4, 5").fetchall()
-        count = writer.connection.execute("SELECT coalesce(sum(runs), 0) FROM hooks").fetchone()[0]
+        assert plain == writer.connection.execute("SELECT * FROM daily_counts ORDER BY 1, 2, 3, 4, 5").fetchall()
+        count = writer.connection.execute("SELECT coalesce(sum(runs), 0) FROM hook_runs").fetchone()[0]
         sessions = writer.connection.execute("SELECT coalesce(sum(events), 0) FROM sessions").fetchone()[0]
 
     flat = [one for batch in batches for one in batch]

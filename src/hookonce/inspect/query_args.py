@@ -42,7 +42,7 @@ def agent_filter(name: str | None, connection: Connection) -> str | None:
     """The name of an agent as a filter; one that we have no table of may have been read from a format."""
     if name is None or name in agents.AGENTS or name in AGENT_ALIASES:
         return name if name is None else agents.load(name).name
-    if connection.execute("SELECT 1 FROM counts WHERE agent = ? LIMIT 1", (name,)).fetchone() is None:
+    if connection.execute("SELECT 1 FROM daily_counts WHERE agent = ? LIMIT 1", (name,)).fetchone() is None:
         find_agent(name)
     return name
 

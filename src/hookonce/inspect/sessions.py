@@ -14,7 +14,7 @@ from hookonce.store.query import RecordFilter, time_bound
 from hookonce.store.usage.tokens import load_session_tokens
 from hookonce.vocabulary.events import EVENTS
 
-_COLUMNS = "agent, session, project, first, last, events, calls, refusals"
+_COLUMNS = "agent, session, project, first_time, last_time, events, calls, refusals"
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
 def list_sessions(connection: Connection, query: RecordFilter) -> Iterator[SessionRow]:
     """The sessions that fit; of `last` many only the newest. One counts if it lived between the two times."""
     where, values = _where_clause(query)
-    text = f"SELECT {_COLUMNS} FROM sessions WHERE {where} ORDER BY last DESC, session LIMIT ?"  # noqa: S608
+    text = f"SELECT {_COLUMNS} FROM sessions WHERE {where} ORDER BY last_time DESC, session LIMIT ?"  # noqa: S608
     values.append(-1 if query.last is None else query.last)
     for row in reversed(connection.execute(text, values).fetchall()):
         agent, session, project, first, last, events, calls, refusals = row
@@ -61,8 +61,8 @@ def _where_clause(query: RecordFilter) -> tuple[str, list[str | int]]:
         ("agent = ?", query.agent),
         ("session = ?", query.session),
         ("project GLOB ?", query.project),
-        ("last >= ?", None if query.since is None else time_bound(query.since)),
-        ("first < ?", None if query.until is None else time_bound(query.until)),
+        ("last_time >= ?", None if query.since is None else time_bound(query.since)),
+        ("first_time < ?", None if query.until is None else time_bound(query.until)),
     )
     conditions = [(part, value) for part, value in filters if value is not None]
     return " AND ".join(["TRUE", *(part for part, _ in conditions)]), [value for _, value in conditions]

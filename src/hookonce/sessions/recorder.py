@@ -28,7 +28,7 @@ from hookonce.store.usage.tokens import TOKEN_COLUMNS, TokenCounts, usage_by_sou
 from hookonce.store.writer import Writer
 from hookonce.vocabulary.usage_sources import TRANSCRIPT
 
-_SESSION_SUMMARY_SQL = "SELECT first, calls FROM sessions WHERE agent = ? AND session = ?"
+_SESSION_SUMMARY_SQL = "SELECT first_time, calls FROM sessions WHERE agent = ? AND session = ?"
 
 
 def restore_long_session(connection: Connection, agent: str, session: str, state: SessionState) -> SessionState:

@@ -14,9 +14,9 @@ from msgspec.json import decode, encode
 from hookonce.agents.transcripts.types import TranscriptCursor
 from hookonce.secrets.detect import mask_secrets
 
-_UPSERT = """INSERT INTO transcripts (path, agent, session, cursor, at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET session = excluded.session, cursor = excluded.cursor, at = excluded.at"""
-_SELECT_SINCE = "SELECT path, agent, session FROM transcripts WHERE at >= ? ORDER BY at DESC LIMIT ?"
+_UPSERT = """INSERT INTO transcript_cursors (path, agent, session, cursor, read_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET session = excluded.session, cursor = excluded.cursor, read_at = excluded.read_at"""
+_SELECT_SINCE = "SELECT path, agent, session FROM transcript_cursors WHERE read_at >= ? ORDER BY read_at DESC LIMIT ?"
 
 
 class TranscriptFile(Struct, frozen=True):
@@ -29,16 +29,18 @@ class TranscriptFile(Struct, frozen=True):
 
 def load_cursor(connection: Connection, path: Path) -> TranscriptCursor | None:
     """The cursor of a file; None if there is none or it cannot be decoded (the file is read again)."""
-    row = connection.execute("SELECT cursor FROM transcripts WHERE path = ?", (_path_key(path),)).fetchone()
+    row = connection.execute("SELECT cursor FROM transcript_cursors WHERE path = ?", (_path_key(path),)).fetchone()
     try:
         return None if row is None else decode(row[0], type=TranscriptCursor)
     except (DecodeError, ValidationError):
         return None
 
 
-def save_cursor(connection: Connection, transcript: TranscriptFile, cursor: TranscriptCursor, at: str) -> None:
+def save_cursor(connection: Connection, transcript: TranscriptFile, cursor: TranscriptCursor, read_at: str) -> None:
     """Save a cursor, in the caller's transaction."""
-    connection.execute(_UPSERT, (_path_key(transcript.path), transcript.agent, transcript.session, encode(cursor), at))
+    connection.execute(
+        _UPSERT, (_path_key(transcript.path), transcript.agent, transcript.session, encode(cursor), read_at)
+    )
 
 
 def list_transcripts(connection: Connection, since_time: str, limit: int) -> list[TranscriptFile]:

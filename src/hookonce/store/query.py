@@ -201,7 +201,7 @@ def _translate_error(problem: Exception, timeout_s: float) -> HookonceError:
 
 MAX_OPEN_SESSIONS = 300  # sessions that are looked at, those that were heard of last
 _SESSION_TAIL_ROWS = 16  # rows of each: with an end comes what follows from it
-_SELECT_NEWEST_SESSIONS = "SELECT agent, session, last FROM sessions ORDER BY last DESC LIMIT ?"
+_SELECT_NEWEST_SESSIONS = "SELECT agent, session, last_time FROM sessions ORDER BY last_time DESC LIMIT ?"
 _SELECT_LAST_TYPES = "SELECT type FROM events WHERE session = ? AND agent = ? ORDER BY time DESC, seq DESC LIMIT ?"
 
 

@@ -90,14 +90,14 @@ def bucket_upper_ms(number: int) -> float:
 
 
 _UPSERT_COUNTS = (
-    "INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET events = events + excluded.events"
+    "INSERT INTO daily_counts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET events = events + excluded.events"
 )
-_UPSERT_HOOKS = """INSERT INTO hooks VALUES (?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ?,
+_UPSERT_HOOKS = """INSERT INTO hook_runs VALUES (?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ?,
     CAST(? AS INTEGER))
     ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, failures = failures + excluded.failures,
-    refusals = refusals + excluded.refusals, ms = ms + excluded.ms, tokens = tokens + excluded.tokens"""
+    refusals = refusals + excluded.refusals, total_ms = total_ms + excluded.total_ms, tokens = tokens + excluded.tokens"""
 _UPSERT_SESSIONS = """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET first = min(first, excluded.first), last = max(last, excluded.last),
+    ON CONFLICT DO UPDATE SET first_time = min(first_time, excluded.first_time), last_time = max(last_time, excluded.last_time),
     events = events + excluded.events, calls = calls + excluded.calls, refusals = refusals + excluded.refusals,
     project = coalesce(project, excluded.project)"""
 
@@ -147,7 +147,7 @@ def load_event_counts(connection: Connection, span: RollupFilter) -> dict[str, d
         COUNT_COLUMNS[-1:],
     ):  # days are many, and the rest of all of them together is not
         columns = ", ".join(columns_group)
-        statement = f"SELECT {columns}, sum(events) FROM counts WHERE {where} GROUP BY {columns}"  # noqa: S608  our own words
+        statement = f"SELECT {columns}, sum(events) FROM daily_counts WHERE {where} GROUP BY {columns}"  # noqa: S608  our own words
         for *names, events in connection.execute(statement, values):
             for column, name in zip(columns_group, names, strict=True):
                 event_counts[column][name] = event_counts[column].get(name, 0) + events
@@ -157,8 +157,8 @@ def load_event_counts(connection: Connection, span: RollupFilter) -> dict[str, d
 def load_hook_costs(connection: Connection, span: RollupFilter) -> list[HookCost]:
     """Cost of each hook, the slowest first; not split by agent."""
     where, values = _build_span_where(RollupFilter(since=span.since, until=span.until))
-    statement = f"""SELECT hook, bucket, sum(runs), sum(failures), sum(refusals), sum(ms), sum(tokens)
-        FROM hooks WHERE {where} GROUP BY hook, bucket ORDER BY hook, bucket"""  # noqa: S608  our own words
+    statement = f"""SELECT hook, duration_bucket, sum(runs), sum(failures), sum(refusals), sum(total_ms), sum(tokens)
+        FROM hook_runs WHERE {where} GROUP BY 1, 2 ORDER BY 1, 2"""  # noqa: S608  our own words
     rows: dict[str, list[tuple[float, ...]]] = {}
     for hook, *numbers in connection.execute(statement, values):
         rows.setdefault(hook, []).append(tuple(numbers))
@@ -207,9 +207,9 @@ def percentile(run_counts: list[tuple[int, int]], fraction: float) -> float:
 def load_spend(connection: Connection, span: RollupFilter, *, projects: bool) -> Iterator[SpendRow]:
     """Tokens by day, agent, model and input tier, and by project if wanted; each call once."""
     where, values = _build_span_where(span)
-    table, project_column = ("places", "project") if projects else ("spent", "''")
+    table, project_column = ("usage_by_project", "project") if projects else ("spend", "''")
     statement = (
-        f"SELECT day, agent, model, over, {project_column}, {', '.join(TOKEN_COLUMNS)} FROM {table} WHERE {where}"  # noqa: S608
+        f"SELECT day, agent, model, input_tier, {project_column}, {', '.join(TOKEN_COLUMNS)} FROM {table} WHERE {where}"  # noqa: S608
     )
     for day, agent, model, input_tier, project, *sums in connection.execute(statement, values):
         yield SpendRow(day, agent, model, input_tier, project, tuple(sums))

@@ -74,7 +74,32 @@ _MIGRATION_2 = (
     "DROP INDEX events_by_time",
     "CREATE INDEX events_by_time ON events (time, seq, type, agent, tool, outcome, project, path)",
 )
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_MIGRATION_1, _MIGRATION_2)
+# Names that `events sql` shows, and that stay from now on; no row is rewritten but those of answers that still stream.
+_MIGRATION_3 = (
+    "ALTER TABLE told RENAME TO token_usage",
+    "ALTER TABLE token_usage RENAME COLUMN teller TO source",
+    "ALTER TABLE token_usage RENAME COLUMN over TO input_tier",
+    "UPDATE token_usage SET source = 'partial' WHERE source = 'piece'",
+    "ALTER TABLE places RENAME TO usage_by_project",
+    "ALTER TABLE usage_by_project RENAME COLUMN over TO input_tier",
+    "ALTER TABLE spent RENAME TO spend",
+    "ALTER TABLE spend RENAME COLUMN over TO input_tier",
+    "ALTER TABLE counts RENAME TO daily_counts",
+    "ALTER TABLE hooks RENAME TO hook_runs",
+    "ALTER TABLE hook_runs RENAME COLUMN bucket TO duration_bucket",
+    "ALTER TABLE hook_runs RENAME COLUMN ms TO total_ms",
+    "ALTER TABLE sessions RENAME COLUMN first TO first_time",
+    "ALTER TABLE sessions RENAME COLUMN last TO last_time",
+    "ALTER TABLE transcripts RENAME TO transcript_cursors",
+    "ALTER TABLE transcript_cursors RENAME COLUMN at TO read_at",
+    "ALTER TABLE head RENAME COLUMN one TO id",
+    "ALTER TABLE checkpoints RENAME COLUMN at TO signed_at",
+    "ALTER TABLE tombstones RENAME COLUMN before TO previous_hash",
+    "ALTER TABLE tombstones RENAME COLUMN after TO last_hash",
+    "ALTER TABLE tombstones RENAME COLUMN at TO signed_at",
+    "ALTER TABLE tombstones RENAME COLUMN why TO reason",
+)
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_MIGRATION_1, _MIGRATION_2, _MIGRATION_3)
 VERSION = len(MIGRATIONS)
 
 

@@ -71,8 +71,8 @@ def test_the_tables_say_the_same(home):
 def test_summaries_that_are_wrong_are_made_again(home):
     right = stats(home)
     with Writer() as writer:
-        writer.connection.execute("DELETE FROM counts")
-        writer.connection.execute("UPDATE hooks SET runs = 100")
+        writer.connection.execute("DELETE FROM daily_counts")
+        writer.connection.execute("UPDATE hook_runs SET runs = 100")
     assert right != stats(home)
 
     assert (0, "11 events counted again\n", "") == run("stats", "--rebuild", HOME=str(home))

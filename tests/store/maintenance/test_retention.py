@@ -66,11 +66,11 @@ def test_days_that_are_too_old_go_and_their_summaries_stay():
         days(writer, 1, 14, 15, 20)
         made = retention.apply_retention(writer, NOW)
         assert ["2026-11-15", "2026-11-20"] == left(writer)
-        assert [(1, 6, "retention")] == [(one.first, one.last, one.why) for one in made]
-        assert 12 == writer.connection.execute("SELECT sum(events) FROM counts").fetchone()[0]
+        assert [(1, 6, "retention")] == [(one.first, one.last, one.reason) for one in made]
+        assert 12 == writer.connection.execute("SELECT sum(events) FROM daily_counts").fetchone()[0]
         assert [] == retention.apply_retention(writer, NOW)
         rebuild.rebuild_summaries(writer)
-        assert 12 == writer.connection.execute("SELECT sum(events) FROM counts").fetchone()[0]
+        assert 12 == writer.connection.execute("SELECT sum(events) FROM daily_counts").fetchone()[0]
     assert verified().ok
 
 
@@ -182,11 +182,11 @@ def test_what_was_counted_stays_counted_without_a_name():
         writer.append([build_entry(one)])
         append(writer, 2)
         erasure.erase_records(writer, [one.event.id])
-        assert [("", 7)] == writer.connection.execute("SELECT project, input_tokens FROM places").fetchall()
+        assert [("", 7)] == writer.connection.execute("SELECT project, input_tokens FROM usage_by_project").fetchall()
         assert (3, 7) == writer.connection.execute(
-            "SELECT (SELECT sum(events) FROM counts), input_tokens FROM spent"
+            "SELECT (SELECT sum(events) FROM daily_counts), input_tokens FROM spend"
         ).fetchone()
-        assert 0 == writer.connection.execute("SELECT count(*) FROM told").fetchone()[0]
+        assert 0 == writer.connection.execute("SELECT count(*) FROM token_usage").fetchone()[0]
         sessions = writer.connection.execute("SELECT session FROM sessions ORDER BY 1").fetchall()
         assert [("s0",), ("s1",)] == sessions
 
@@ -195,7 +195,7 @@ def test_a_project_is_named_as_long_as_a_record_names_it():
     with Writer() as writer:
         names = append(writer, 2, type="agent_stop", usage=Usage(input_tokens=7))
         erasure.erase_records(writer, names[:1])
-        assert [("/w", 14)] == writer.connection.execute("SELECT project, input_tokens FROM places").fetchall()
+        assert [("/w", 14)] == writer.connection.execute("SELECT project, input_tokens FROM usage_by_project").fetchall()
 
 
 def test_somebody_who_reads_keeps_old_pages_and_that_is_told():
@@ -302,8 +302,8 @@ def aged(path):
         for statement in schema.MIGRATIONS[0]:
             old.execute(statement)
         old.execute("ATTACH ? AS new", (str(database.database_file()),))
-        for name in ("events", "hooks", "sessions"):
-            old.execute(f"INSERT INTO {name} SELECT * FROM new.{name}")
+        for name, source in (("events", "events"), ("hooks", "hook_runs"), ("sessions", "sessions")):
+            old.execute(f"INSERT INTO {name} SELECT * FROM new.{source}")
         old.execute("UPDATE head SET (seq, hash, count) = (SELECT seq, hash, count FROM new.head)")
         for kind, project, tokens in TOLD:
             numbers = f"1, {tokens}, 1, 0, 0, 0, 0"

@@ -213,7 +213,7 @@ def test_what_waits_is_shown_beside_the_record_and_changes_nothing_of_it():
             with pytest.raises(sqlite3.OperationalError):
                 connection.execute("DELETE FROM main.events")
             with pytest.raises(sqlite3.OperationalError):
-                connection.execute("DELETE FROM temp.unkept")
+                connection.execute("DELETE FROM temp.spool_overlay")
 
     assert [first.event.id, second.event.id] == shown
     assert "cannot be written" in told[0]

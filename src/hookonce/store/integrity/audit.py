@@ -62,7 +62,9 @@ def load_expected_schema(version: int) -> dict[str, tuple[str, ...]]:
 
 
 # Summaries, which can be made anew from the rows, and how far transcripts were read.
-DERIVED_TABLES = frozenset({"counts", "told", "places", "spent", "hooks", "sessions", "transcripts"})
+DERIVED_TABLES = frozenset(
+    {"daily_counts", "token_usage", "usage_by_project", "spend", "hook_runs", "sessions", "transcript_cursors"}
+)
 _TYPE_INDEX = 1 + INDEX_COLUMNS.index("type")
 _MAX_FLAWS = 1000  # flaws that are told; a record that was rewritten has as many as it has rows
 _PROGRESS_ROWS = 5000  # rows from one word to whoever waits to the next
@@ -170,7 +172,7 @@ def _check_tombstones(run: _AuditRun) -> Iterator[Flaw]:
         run.removals.append(removal)
         if removal.count != removal.last - removal.first + 1:
             yield Flaw(seq=removal.first, what=f"{message}, and there were only {removal.count} of them")
-        if removal.why.endswith(DAMAGE_NOTE):
+        if removal.reason.endswith(DAMAGE_NOTE):
             yield Flaw(seq=removal.first, what=f"{message}{DAMAGE_NOTE}")
 
 
@@ -197,9 +199,9 @@ def _check_rows(run: _AuditRun) -> Iterator[Flaw]:
 
 
 def _skip_removal(run: _AuditRun, removal: Tombstone) -> Iterator[Flaw]:
-    if run.hash is not None and removal.before != run.hash:
+    if run.hash is not None and removal.previous_hash != run.hash:
         yield Flaw(seq=removal.first, what="what stands before a removed part is not what stood there")
-    run.seq, run.hash = removal.last, removal.after
+    run.seq, run.hash = removal.last, removal.last_hash
 
 
 def _check_row(run: _AuditRun, row: tuple[Any, ...]) -> Iterator[Flaw]:
@@ -244,7 +246,7 @@ def _check_checkpoints(run: _AuditRun) -> Iterator[Flaw]:
 
 
 def _check_head(run: _AuditRun) -> Iterator[Flaw]:
-    head_rows = run.connection.execute("SELECT one, seq, hash, count FROM head").fetchall()
+    head_rows = run.connection.execute("SELECT id, seq, hash, count FROM head").fetchall()
     if len(head_rows) != 1 or head_rows[0][0] != 1:
         yield Flaw(seq=run.seq, what="the database has no head, or not the one that we made")
         return

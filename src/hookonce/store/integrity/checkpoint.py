@@ -27,7 +27,7 @@ class Checkpoint(Struct, frozen=True):
     seq: int
     count: int
     hash: bytes
-    at: str
+    signed_at: str
     key: str
     signature: bytes
 
@@ -95,7 +95,7 @@ def load_checkpoints(connection: Connection) -> list[Checkpoint]:
 def is_genuine(candidate: Checkpoint, previous_signature: bytes, public_keys: "dict[str, Ed25519PublicKey]") -> bool:
     """Whether one of these keys has signed it, after the checkpoint with `previous_signature`."""
     return is_valid_signature(
-        _signature_text(candidate.seq, candidate.count, candidate.hash, candidate.at, previous_signature),
+        _signature_text(candidate.seq, candidate.count, candidate.hash, candidate.signed_at, previous_signature),
         candidate.key,
         candidate.signature,
         public_keys,

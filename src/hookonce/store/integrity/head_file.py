@@ -65,7 +65,7 @@ def contains_head(connection: Connection, head: ChainHead) -> bool:
     """Whether a database contains this head; of a removed row only the hash of its tombstone is known."""
     row = connection.execute("SELECT hash FROM events WHERE seq = ?", (head.seq,)).fetchone()
     if row is None:
-        statement = "SELECT after, last FROM tombstones WHERE ? BETWEEN first AND last"
+        statement = "SELECT last_hash, last FROM tombstones WHERE ? BETWEEN first AND last"
         tombstone_row = connection.execute(statement, (head.seq,)).fetchone()
         return head.seq == 0 or (
             tombstone_row is not None and (tombstone_row[1] != head.seq or tombstone_row[0] == head.hash)

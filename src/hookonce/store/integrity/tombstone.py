@@ -18,15 +18,15 @@ DAMAGE_NOTE = ", though not all of it was what was written"
 
 
 class Tombstone(Struct, frozen=True):
-    """Rows `first` to `last` are gone; `before` is the hash before them, `after` that of the last one."""
+    """Rows `first` to `last` are gone; `previous_hash` is that of the row before them."""
 
     first: int
     last: int
     count: int
-    before: bytes
-    after: bytes
-    at: str
-    why: str
+    previous_hash: bytes
+    last_hash: bytes
+    signed_at: str
+    reason: str
     key: str
     signature: bytes
 
@@ -61,7 +61,7 @@ def _is_sound(connection: Connection, last: int, previous_hash: bytes) -> bool:
 
 
 def _previous_hash(connection: Connection, first: int) -> bytes:
-    row = connection.execute("SELECT after FROM tombstones WHERE last = ?", (first - 1,)).fetchone()
+    row = connection.execute("SELECT last_hash FROM tombstones WHERE last = ?", (first - 1,)).fetchone()
     previous_hash: bytes = row[0] if row else chain.GENESIS_HASH
     return previous_hash
 
@@ -72,8 +72,8 @@ def is_genuine(candidate: Tombstone, public_keys: "dict[str, Ed25519PublicKey]")
 
 
 def _signature_text(candidate: Tombstone) -> bytes:
-    rows = f"{candidate.first} {candidate.last} {candidate.count} {candidate.before.hex()} {candidate.after.hex()}"
-    return f"hookonce tombstone {rows} {candidate.at} {candidate.why}".encode()
+    rows = f"{candidate.first} {candidate.last} {candidate.count} {candidate.previous_hash.hex()} {candidate.last_hash.hex()}"
+    return f"hookonce tombstone {rows} {candidate.signed_at} {candidate.reason}".encode()
 
 
 def load_tombstones(connection: Connection) -> list[Tombstone]:

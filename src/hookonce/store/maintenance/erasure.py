@@ -17,7 +17,10 @@ from hookonce.store.writer import Writer
 
 _ERASED_COLUMNS = ("session", "subagent", "model", "project", "path")
 # Summaries that name a project, and under what else they count tokens.
-_PROJECT_TABLES = {"places": "day, agent, model, over", "told": "agent, session, teller, day, model, over"}
+_PROJECT_TABLES = {
+    "usage_by_project": "day, agent, model, input_tier",
+    "token_usage": "agent, session, source, day, model, input_tier",
+}
 
 
 class ErasureResult(Struct, frozen=True):
@@ -70,7 +73,7 @@ def _remove_from_summaries(connection: Connection, columns: dict[str, str | None
     session, project = columns["session"], columns["project"]
     statement = "SELECT 1 FROM events WHERE agent = ? AND session = ? LIMIT 1"
     if session is not None and connection.execute(statement, (columns["agent"], session)).fetchone() is None:
-        for table in ("sessions", "told", "transcripts"):  # whose paths name it too
+        for table in ("sessions", "token_usage", "transcript_cursors"):  # whose paths name it too
             connection.execute(f"DELETE FROM {table} WHERE agent = ? AND session = ?", (columns["agent"], session))  # noqa: S608
     if project and connection.execute("SELECT 1 FROM events WHERE project = ? LIMIT 1", (project,)).fetchone() is None:
         _clear_project(connection, project)

@@ -124,7 +124,7 @@ def _load_removed_ranges(connection: sqlite3.Connection) -> dict[int, tuple[int,
         tombstones = [
             removal for removal in tombstone.load_tombstones(connection) if tombstone.is_genuine(removal, public_keys)
         ]
-        return {removal.first: (removal.last, removal.after) for removal in tombstones}
+        return {removal.first: (removal.last, removal.last_hash) for removal in tombstones}
     return {}
 
 

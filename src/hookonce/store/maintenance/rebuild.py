@@ -11,7 +11,9 @@ from hookonce.store.writer import Writer, read_chain_head
 
 _BATCH_ROWS = 5000
 # Each summary, and the column that says when something began.
-_BEGIN_COLUMNS = {"counts": "day", "told": "day", "places": "day", "spent": "day", "hooks": "day", "sessions": "first"}
+_BEGIN_COLUMNS = dict.fromkeys(("daily_counts", "token_usage", "usage_by_project", "spend", "hook_runs"), "day") | {
+    "sessions": "first_time"
+}
 _SELECT_ROWS = """SELECT seq, body, erased, id, time, type, agent, tool, outcome FROM events
     WHERE seq > ? ORDER BY seq LIMIT ?"""
 _OUTCOMES = {"allow", "ask", "deny"}
@@ -23,7 +25,7 @@ def rebuild_summaries(writer: Writer, report_progress: Callable[[int, int], None
     Others go on writing meanwhile; only the last rows and the swap are one transaction.
     """
     connection = writer.connection
-    for name in _BEGIN_COLUMNS:  # as long as they are there, whoever says `counts` means this one
+    for name in _BEGIN_COLUMNS:  # as long as they are there, their names mean these and not those of `main`
         connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM main.{name} WHERE FALSE")  # noqa: S608
     try:
         _create_indexes(connection)
@@ -38,7 +40,7 @@ def rebuild_summaries(writer: Writer, report_progress: Callable[[int, int], None
             raise
     finally:
         for name in _BEGIN_COLUMNS:
-            connection.execute(f"DROP TABLE temp.{name}")
+            connection.execute(f"DROP TABLE IF EXISTS temp.{name}")
     return count
 
 
@@ -88,6 +90,7 @@ def _swap_tables(connection: Connection) -> None:
         connection.execute(
             f"INSERT OR IGNORE INTO main.{name} SELECT * FROM temp.{name} WHERE {begin_column} >= ?", (since,)
         )
+        connection.execute(f"DROP TABLE temp.{name}")  # what is counted from here on goes into `main`
     if since:  # who counts in a session may have spoken on a day that is gone
         tokens.rebuild_spend(connection, since)
 

@@ -91,7 +91,7 @@ def last_call_time(agent: str) -> float | None:
 
 
 def _last_calls(connection: Connection, agent: str) -> list[Event]:
-    statement = "SELECT session FROM sessions WHERE agent = ? ORDER BY last DESC LIMIT ?"
+    statement = "SELECT session FROM sessions WHERE agent = ? ORDER BY last_time DESC LIMIT ?"
     calls = []
     for (session,) in connection.execute(statement, (agent, _MAX_RECENT_SESSIONS)).fetchall():
         tail = [
@@ -112,11 +112,11 @@ def _event_seconds(event: Event) -> float | None:
     return times.to_seconds(event.received or event.time)
 
 
-_CREATE_OVERLAY_TABLE = "CREATE TEMP TABLE unkept AS SELECT * FROM main.events WHERE FALSE"
-_CREATE_OVERLAY_VIEW = "CREATE TEMP VIEW events AS SELECT * FROM main.events UNION ALL SELECT * FROM temp.unkept"
+_CREATE_OVERLAY_TABLE = "CREATE TEMP TABLE spool_overlay AS SELECT * FROM main.events WHERE FALSE"
+_CREATE_OVERLAY_VIEW = "CREATE TEMP VIEW events AS SELECT * FROM main.events UNION ALL SELECT * FROM temp.spool_overlay"
 _EVENT_COLUMNS = ("seq", *INDEX_COLUMNS, "body", "erased", "hash", "mac")
 _INSERT_OVERLAY_ROW = (
-    f"INSERT INTO temp.unkept ({', '.join(_EVENT_COLUMNS)}) VALUES ({', '.join('?' * len(_EVENT_COLUMNS))})"  # noqa: S608  our words
+    f"INSERT INTO temp.spool_overlay ({', '.join(_EVENT_COLUMNS)}) VALUES ({', '.join('?' * len(_EVENT_COLUMNS))})"  # noqa: S608  our words
 )
 
 

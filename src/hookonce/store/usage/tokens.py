@@ -31,7 +31,7 @@ def find_input_tier(input_tokens: int) -> int:
 
 
 TOKEN_COLUMNS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
-PARTIAL_SOURCE = "piece"  # of the model's answer, of which more may come; each tells what it has come to so far
+PARTIAL_SOURCE = "partial"  # of the model's answer, of which more may come; each tells what it has come to so far
 _NO_TOKENS = (0,) * len(TOKEN_COLUMNS)
 _MAX_EVENT_TOKENS = 10**12  # tokens that one event is believed, so that no sum is more than a database can hold
 
@@ -177,7 +177,7 @@ def usage_by_source(connection: Connection, agent: str, session: str) -> dict[st
 
 def rebuild_spend(connection: Connection, since: str) -> None:
     """Recompute the spend from a day on."""
-    for name in ("places", "spent"):
+    for name in ("usage_by_project", "spend"):
         connection.execute(f"DELETE FROM main.{name} WHERE day >= ?", (since,))  # noqa: S608  our own words
     rows = connection.execute(_SELECT_ALL_USAGE).fetchall()
     for (agent, _), session_rows in groupby(rows, key=itemgetter(0, 1)):
@@ -188,25 +188,25 @@ def rebuild_spend(connection: Connection, since: str) -> None:
 _TOKEN_NAMES = ", ".join(TOKEN_COLUMNS)
 _ADD_TOKENS = ", ".join(f"{name} = {name} + excluded.{name}" for name in TOKEN_COLUMNS)
 _ZERO_TOKENS = " AND ".join(f"{name} = 0" for name in TOKEN_COLUMNS)
-_SELECT_USAGE = f"SELECT teller, day, model, project, over, {_TOKEN_NAMES} FROM told WHERE agent = ? AND session = ?"  # noqa: S608
-_SELECT_PARTIAL = f"SELECT 1 FROM told WHERE agent = ? AND session = ? AND teller = '{PARTIAL_SOURCE}'"  # noqa: S608
-_SELECT_ALL_USAGE = "SELECT * FROM main.told ORDER BY agent, session"
-_DELETE_USAGE = """DELETE FROM told WHERE agent = ? AND session = ? AND teller = ? AND day = ? AND model = ? AND project = ?
-    AND over = ?"""
-_UPSERT_USAGE = "INSERT OR REPLACE INTO told VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_ADD_PROJECT_USAGE = f"INSERT INTO places VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET {_ADD_TOKENS}"  # noqa: S608
-_ADD_SPEND = f"INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET {_ADD_TOKENS}"  # noqa: S608
-_ZERO_ROW = f"day = ? AND agent = ? AND model = ? AND over = ? AND {_ZERO_TOKENS}"
-_DELETE_ZERO_SPEND = f"DELETE FROM spent WHERE {_ZERO_ROW}"  # noqa: S608
-_DELETE_ZERO_PROJECT_USAGE = f"DELETE FROM places WHERE {_ZERO_ROW} AND project = ?"  # noqa: S608
-
-
-_SELECT_SESSION_TOKENS = f"""SELECT teller, day, model, project, over, {", ".join(TOKEN_COLUMNS)} FROM told
-    WHERE agent = ? AND session = ?"""  # noqa: S608  our own words
+_SELECT_USAGE = (
+    f"SELECT source, day, model, project, input_tier, {_TOKEN_NAMES} FROM token_usage WHERE agent = ? AND session = ?"  # noqa: S608
+)
+_SELECT_PARTIAL = f"SELECT 1 FROM token_usage WHERE agent = ? AND session = ? AND source = '{PARTIAL_SOURCE}'"  # noqa: S608
+_SELECT_ALL_USAGE = "SELECT * FROM main.token_usage ORDER BY agent, session"
+_DELETE_USAGE = """DELETE FROM token_usage WHERE agent = ? AND session = ? AND source = ? AND day = ? AND model = ?
+    AND project = ? AND input_tier = ?"""
+_UPSERT_USAGE = "INSERT OR REPLACE INTO token_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_ADD_PROJECT_USAGE = (
+    f"INSERT INTO usage_by_project VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET {_ADD_TOKENS}"  # noqa: S608
+)
+_ADD_SPEND = f"INSERT INTO spend VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET {_ADD_TOKENS}"  # noqa: S608
+_ZERO_ROW = f"day = ? AND agent = ? AND model = ? AND input_tier = ? AND {_ZERO_TOKENS}"
+_DELETE_ZERO_SPEND = f"DELETE FROM spend WHERE {_ZERO_ROW}"  # noqa: S608
+_DELETE_ZERO_PROJECT_USAGE = f"DELETE FROM usage_by_project WHERE {_ZERO_ROW} AND project = ?"  # noqa: S608
 
 
 def load_session_tokens(connection: Connection, agent: str, session: str) -> dict[str, int] | None:
     """Tokens of a session by `TOKEN_COLUMNS`; None if nothing was reported."""
-    rows = connection.execute(_SELECT_SESSION_TOKENS, (agent, session)).fetchall()
+    rows = connection.execute(_SELECT_USAGE, (agent, session)).fetchall()
     token_counts = [numbers for _, numbers in effective_usage({UsageKey(*row[:5]): row[5:] for row in rows})]
     return dict(zip(TOKEN_COLUMNS, map(sum, zip(*token_counts, strict=True)), strict=True)) if token_counts else None
