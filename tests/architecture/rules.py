@@ -14,6 +14,7 @@ from tests.architecture.tree import (
     bindings_of,
     functions,
     imports_of,
+    is_docstring,
     length,
     line_count,
     module_of,
@@ -104,6 +105,34 @@ def long_functions(tree: Tree) -> list[str]:
         for function in functions(tree[path])
         if length(function) > MAX_FUNCTION_LINES
     ]
+
+
+def busy_packages(tree: Tree, exceptions: FileException) -> list[str]:
+    """An `__init__.py` with more than a docstring, imports and literals."""
+    return [
+        f"{path}:{node.lineno} {type(node).__name__}"
+        for path in python_files(tree)
+        if path.endswith("__init__.py") and not _is_listed(path, exceptions)
+        for node in parse(tree[path]).body
+        if not _is_plain(node)
+    ]
+
+
+def _is_plain(node: ast.stmt) -> bool:
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            return True
+        case ast.Assign(value=value) | ast.AnnAssign(value=value):
+            return value is None or _is_literal(value)
+    return is_docstring(node)
+
+
+def _is_literal(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+    except ValueError:
+        return False
+    return True
 
 
 def verb_files(tree: Tree, exceptions: FileException) -> list[str]:

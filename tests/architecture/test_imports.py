@@ -1,4 +1,4 @@
-"""The walls between rooms hold, and starting up stays cheap."""
+"""The import contract holds, and starting up stays cheap."""
 
 import json
 import subprocess
@@ -31,9 +31,9 @@ def python(program: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False, text=True)
 
 
-def test_every_room_imports_only_from_the_rooms_below_it():
+def test_every_package_imports_only_from_the_layers_below_it():
     """
-    The import contract in pyproject.toml holds.
+    The import contracts in pyproject.toml hold.
     """
     linted = python("from importlinter.cli import lint_imports; raise SystemExit(lint_imports(no_cache=True))")
     assert linted.returncode == 0, linted.stdout + linted.stderr
@@ -46,7 +46,7 @@ def test_every_room_imports_only_from_the_rooms_below_it():
         pytest.param(
             VERSION,
             id="hookonce --version",
-            marks=pytest.mark.skipif(not (SRC / "__main__.py").exists(), reason="there is no door yet"),
+            marks=pytest.mark.skipif(not (SRC / "__main__.py").exists(), reason="there is no entry point yet"),
         ),
     ],
 )

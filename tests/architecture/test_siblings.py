@@ -1,35 +1,37 @@
 """Sibling files hold what is different: copying one to make another shows up here."""
 
 from difflib import SequenceMatcher
+from fnmatch import fnmatch
 from itertools import combinations
 from statistics import median, quantiles
 
 import pytest
 
-from tests.architecture.tree import SRC, code_lines
+from tests.architecture.tree import code_lines, source_tree
 
-ROOMS = ["agents", "formats"]
+SIBLINGS = ["agents/*/agent.py", "agents/*/config.py", "agents/*/reply.py", "formats/*.py", "lab/drivers/*.py"]
+MIN_CODE_LINES = 20
 
 # Pairs that may be more than 0.60 alike, and why. Keys are sorted: ("agents/a.py", "agents/b.py").
 ALIKE_FOR_A_REASON: dict[tuple[str, str], str] = {}
 
 
-def siblings(room: str) -> dict[str, list[str]]:
+def siblings(pattern: str) -> dict[str, list[str]]:
     """Code lines of the files that have at least 20 of them."""
-    paths = sorted(path for path in (SRC / room).glob("*.py") if not path.name.startswith("_"))
-    lines = {f"{room}/{path.name}": code_lines(path.read_text(encoding="utf-8")) for path in paths}
-    return {name: code for name, code in lines.items() if len(code) >= 20}
+    tree = source_tree()
+    paths = [path for path in tree if fnmatch(path, pattern) and not path.rpartition("/")[2].startswith("_")]
+    lines = {path: code_lines(tree[path]) for path in paths}
+    return {name: code for name, code in lines.items() if len(code) >= MIN_CODE_LINES}
 
 
 def likeness(one: list[str], other: list[str]) -> float:
     return SequenceMatcher(None, one, other, autojunk=False).ratio()
 
 
-@pytest.fixture(scope="module", params=ROOMS)
+@pytest.fixture(scope="module", params=SIBLINGS)
 def pairs(request) -> dict[tuple[str, str], float]:
     files = siblings(request.param)
-    if len(files) < 3:
-        pytest.skip(f"{request.param}/ has fewer than three files of 20 lines to compare")
+    assert len(files) >= 3
     return {(a, b): likeness(files[a], files[b]) for a, b in combinations(files, 2)}
 
 

@@ -63,7 +63,7 @@ def _bindings(node: ast.AST, owners: tuple[str, ...]) -> Iterator[Binding]:
         yield inside, node.arg, node.lineno
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         yield inside, node.id, node.lineno
-    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ast.unparse(node.value) == "self":
         yield inside, node.attr, node.lineno
     elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
         yield inside, node.name, node.lineno

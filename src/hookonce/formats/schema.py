@@ -19,8 +19,8 @@ _FORMAT_MESSAGES = {"uuid": "expected a UUID", "date-time": "expected an RFC 333
 
 def load_schema(name: str) -> Object:
     """Load a published schema: from the package of a wheel, else from the root of the source tree."""
-    packaged = files("hookonce") / "schemas"
-    folder = packaged if packaged.is_dir() else Path(__file__).resolve().parents[3] / "schemas"
+    wheel_folder = files("hookonce") / "schemas"
+    folder = wheel_folder if wheel_folder.is_dir() else Path(__file__).resolve().parents[3] / "schemas"
     document: Object = decode((folder / f"{name}.json").read_bytes())
     return document
 

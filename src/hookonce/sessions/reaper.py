@@ -110,9 +110,9 @@ class MonitoredSession:
 
     def add_call(self, ancestry: ProcessAncestry, *, is_restart: bool) -> None:
         """Take a call: processes above all calls stay. A session that starts again may have moved to another process."""
-        shared = () if is_restart else tuple(process for process in self.ancestry if process in ancestry)
-        self.ancestry = shared or ancestry
-        self.call_count = self.call_count + 1 if shared else 1
+        common = () if is_restart else tuple(process for process in self.ancestry if process in ancestry)
+        self.ancestry = common or ancestry
+        self.call_count = self.call_count + 1 if common else 1
         self.gone_at = None
 
     @property

@@ -66,7 +66,7 @@ class RecordListener(Protocol):
     def hears(self, recorder: "Recorder", entries: Sequence[StoreEntry], /) -> None:
         """Called before entries are stored; what should be there before them may be stored now."""
 
-    def heard(self, entries: Sequence[StoreEntry], /) -> None:
+    def note_entries(self, entries: Sequence[StoreEntry], /) -> None:
         """Called after entries were stored."""
 
 
@@ -84,7 +84,7 @@ class Recorder:
         """Store entries and derived records in one transaction, and notify the listener; how many are new."""
         self._notify(lambda listener: listener.hears(self, entries))
         new_count = self.append(entries)
-        self._notify(lambda listener: listener.heard(entries))
+        self._notify(lambda listener: listener.note_entries(entries))
         return new_count
 
     def _notify(self, notify: Callable[[RecordListener], object]) -> None:
@@ -138,7 +138,7 @@ class Recorder:
             [build_entry(_store_derived(record)) for record in (end_record, *derived_records)]
         )
         self._states[key] = new_state
-        self._notify(lambda listener: listener.heard(end_entries))
+        self._notify(lambda listener: listener.note_entries(end_entries))
         return True, new_count
 
     def _overdue_end(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> Record | None:

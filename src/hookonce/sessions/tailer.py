@@ -56,7 +56,7 @@ class TranscriptTailer:
             ):
                 self._reader.read_all(recorder, session, _MAX_END_READ_BYTES)
 
-    def heard(self, entries: Sequence[StoreEntry], /) -> None:
+    def note_entries(self, entries: Sequence[StoreEntry], /) -> None:
         """Schedule a read of the files of these entries' sessions."""
         for entry in entries:
             if (session := self._find_session(entry.record.event)) is not None:

@@ -25,8 +25,8 @@ _EXIT_CODE_PATTERN = pattern(r"\AExit code (\d+)\b")
 _MACOS_SETTINGS = "/Library/Application Support/ClaudeCode/managed-settings"
 _TEXT_CAPABILITIES = "context message suppress"
 _WORKTREE_REASON = "the hook itself, and no longer Claude Code,"
-_EVENT_BY_CHANGE = {watched: kind for kind, _, watched in FILE_OPERATIONS}
-_CHANGE_BY_EVENT = {kind: watched for kind, _, watched in FILE_OPERATIONS}
+_EVENT_BY_CHANGE = {change: kind for kind, _, change in FILE_OPERATIONS}
+_CHANGE_BY_EVENT = {kind: change for kind, _, change in FILE_OPERATIONS}
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:

@@ -150,7 +150,7 @@ def _error_fields(hook_input: Object, hook_output: Object) -> Object:
 
 
 _FIELD_READERS: dict[str, Callable[[Object, Object], Object]] = {
-    "tool.execute.before": lambda given, back: {"args": back.get("args", given.get("args"))},
+    "tool.execute.before": lambda fields, back: {"args": back.get("args", fields.get("args"))},
     "tool.execute.after": _tool_result_fields,
     "chat.message": _prompt_fields,
     "chat.params": _chat_fields,
@@ -169,9 +169,9 @@ _FIELD_READERS: dict[str, Callable[[Object, Object], Object]] = {
     "permission.v2.replied": _permission_reply_fields,
     "session.created": _session_fields,
     "session.updated": _session_fields,
-    "session.deleted": lambda given, back: _session_fields(given, back) | {"time": None},
+    "session.deleted": lambda fields, back: _session_fields(fields, back) | {"time": None},
     "session.error": _error_fields,
-    "session.status": lambda given, _: {"status": as_dict(given.get("status")).get("type")},
+    "session.status": lambda fields, _: {"status": as_dict(fields.get("status")).get("type")},
     "message.updated": _message_update_fields,
     "message.part.updated": _part_fields,
 }
@@ -220,7 +220,7 @@ _PLUGIN_FOLDERS = ("plugin", "plugins")
 _NON_EVENT_FUNCTIONS = frozenset(
     {"auth", "config", "provider", "tool"}
 )  # of a plugin: they become the agent's own, and are no events
-_EVENT_BY_CHANGE = {watched: kind for kind, _, watched in FILE_OPERATIONS}
+_EVENT_BY_CHANGE = {change: kind for kind, _, change in FILE_OPERATIONS}
 _SUBAGENT_EVENTS = {"session_start": "subagent_start", "agent_stop": "subagent_stop"}  # of a session that has a parent
 _BUILTIN_SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
 _BUILTIN_UNDERSCORE_TOOLS = frozenset({"plan_enter", "plan_exit"})

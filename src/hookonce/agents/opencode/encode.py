@@ -9,7 +9,7 @@ from hookonce.model import Event, Object, Result, Tool, Usage
 from hookonce.vocabulary.events import FILE_OPERATIONS
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
-_CHANGE_BY_EVENT = {kind: watched for kind, _, watched in FILE_OPERATIONS}
+_CHANGE_BY_EVENT = {kind: change for kind, _, change in FILE_OPERATIONS}
 
 
 def wrap(flat: Object, event: Event) -> Object:

@@ -123,8 +123,8 @@ def _source(event: Event) -> Object:
 
 
 def _derived_document(parent: Object, event: Event, kind: str, data: Object, index: int) -> Object:
-    shared = {key: value for key, value in parent.items() if key not in {"data", "risk", "metadata"}}
-    return shared | {
+    common = {key: value for key, value in parent.items() if key not in {"data", "risk", "metadata"}}
+    return common | {
         "event_id": ids.derive_id(event.id, kind, str(index)),
         "event_type": kind,
         "data": data,

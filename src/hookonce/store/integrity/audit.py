@@ -136,7 +136,9 @@ class _AuditRun:
 
 
 def verify(
-    connection: Connection, head_path: Path | None = None, report_progress: ProgressCallback = lambda _done, _all: None
+    connection: Connection,
+    head_path: Path | None = None,
+    report_progress: ProgressCallback = lambda _count, _total: None,
 ) -> Audit:
     """Audit the database; the keys and the head file are trusted."""
     run = _AuditRun(connection, head_path, report_progress)

@@ -186,7 +186,7 @@ def _is_transient(problem: sqlite3.OperationalError) -> bool:
 
 
 def quarantine_database(
-    reason: str, report_progress: QuarantineProgress = lambda _done, _all: None
+    reason: str, report_progress: QuarantineProgress = lambda _count, _total: None
 ) -> QuarantineResult:
     """Move the database and its head file into a new folder, and copy every sound row into a new database."""
     database_path = database.database_file()

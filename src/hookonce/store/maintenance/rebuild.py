@@ -19,7 +19,7 @@ _SELECT_ROWS = """SELECT seq, body, erased, id, time, type, agent, tool, outcome
 _OUTCOMES = {"allow", "ask", "deny"}
 
 
-def rebuild_summaries(writer: Writer, report_progress: Callable[[int, int], None] = lambda _done, _all: None) -> int:
+def rebuild_summaries(writer: Writer, report_progress: Callable[[int, int], None] = lambda _count, _total: None) -> int:
     """Recount all rows into temporary tables and swap them in; returns the number of rows.
 
     Others go on writing meanwhile; only the last rows and the swap are one transaction.

@@ -1,22 +1,13 @@
-"""Names say what is inside."""
+"""The decision records in docs/adr are numbered, complete and listed."""
 
 import re
 from collections import Counter
 
-from tests.architecture.tree import ROOT, committed_files, shown
+from tests.architecture.tree import ROOT, display_path
 
-SAYS_NOTHING = {"util", "utils", "helper", "helpers", "manager", "factory", "common", "misc"}
 RECORDS = ROOT / "docs" / "adr"
 INDEX = RECORDS / "INDEX.md"
-
-
-def test_no_file_or_folder_has_a_name_that_says_nothing():
-    """
-    A drawer for everything is not a room.
-    """
-    code = [path.relative_to(ROOT) for path in committed_files() if path.suffix == ".py"]
-    words = {path.as_posix(): {part.removesuffix(".py").strip("_") for part in path.parts} for path in code}
-    assert {} == {path: parts & SAYS_NOTHING for path, parts in words.items() if parts & SAYS_NOTHING}
+PATH = re.compile(r"`((?:src|tests|docs)/[^`]+)`")
 
 
 def test_every_decision_record_is_numbered_and_no_number_is_used_twice():
@@ -43,14 +34,27 @@ def test_every_record_bears_its_number_and_has_its_four_parts():
     """
     for path in sorted(RECORDS.glob("[0-9]*.md")):
         text = path.read_text(encoding="utf-8")
-        assert text.startswith(f"# {path.name[:4]} "), shown(path)
+        assert text.startswith(f"# {path.name[:4]} "), display_path(path)
         for part in ("Context", "Decision", "Consequences", "Status"):
-            assert f"**{part}.**" in text, f"{shown(path)} lacks {part}"
+            assert f"**{part}.**" in text, f"{display_path(path)} lacks {part}"
 
 
-def test_the_index_names_only_enforcers_that_exist():
+def test_the_index_names_only_files_that_exist():
     """
-    A test that the index relies on is a file in this repository.
+    Where a decision binds and what enforces it are files or folders of this repository.
     """
-    named = re.findall(r"`(tests/[^`*]+)`", INDEX.read_text(encoding="utf-8"))
-    assert [] == [name for name in named if not (ROOT / name).exists()]
+    paths = PATH.findall(INDEX.read_text(encoding="utf-8"))
+    assert [] == [path for path in paths if not any(ROOT.glob(path.removesuffix("/**")))]
+
+
+def test_records_name_only_modules_that_exist():
+    """
+    A path that a record or ARCHITECTURE.md gives leads to a file.
+    """
+    pages = [*sorted(RECORDS.glob("[0-9]*.md")), ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
+    missing = []
+    for page in pages:
+        for name in re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|h|c))`", page.read_text(encoding="utf-8")):
+            if not any((root / name).is_file() for root in (ROOT, ROOT / "src" / "hookonce")):
+                missing.append(f"{display_path(page)}: {name}")
+    assert [] == missing
