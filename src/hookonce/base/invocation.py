@@ -51,13 +51,19 @@ def parse_command(command: str) -> Invocation | None:
     if is_address(command):
         match = _ADDRESS_REGEX.fullmatch(command)
         return match and Invocation(match[1], match[2], match[3], via=match[4])
+    words = split_client_words(command)
+    return parse_words(words) if words and words[0].endswith(f"/{CLIENT_NAME}") else None
+
+
+def split_client_words(command: str) -> list[str]:
+    """The words of a command that names our client and says nothing beyond them; none of any other command."""
+    if CLIENT_NAME not in command:
+        return []  # most commands are somebody else's, and splitting is slow
     try:
         words = shlex.split(command)
     except ValueError:
-        return None
-    if not words or not words[0].endswith(f"/{CLIENT_NAME}") or shlex.join(words) != command:
-        return None  # a command that says anything beyond these words is somebody else's
-    return parse_words(words)
+        return []
+    return words if shlex.join(words) == command else []
 
 
 def parse_words(words: list[str]) -> Invocation | None:

@@ -1,6 +1,5 @@
 """Configuration entries of hookonce: the hooks through which an agent calls us, one for each event."""
 
-import shlex
 from pathlib import Path
 from typing import Literal
 
@@ -53,7 +52,7 @@ def is_stale_entry(target: str | None, client: str, agent: Agent) -> bool:
 
     In a project's files the entries of another home are its own user's matter.
     """
-    words = _split_command(target or "")
+    words = invocation.split_client_words(target or "")
     if len(words) < _MIN_ENTRY_WORDS or Path(words[0]).name != invocation.CLIENT_NAME or words[1] != agent.name:
         return False
     call = invocation.parse_words(words)
@@ -62,11 +61,3 @@ def is_stale_entry(target: str | None, client: str, agent: Agent) -> bool:
     if call is None or call.via is None or not Path(words[0]).is_absolute() or Path(words[0]).exists():
         return False
     return call.via == f"{agent.name}/user" or Path(words[0]).is_relative_to(paths.home())
-
-
-def _split_command(command: str) -> list[str]:
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return []
-    return words if shlex.join(words) == command else []

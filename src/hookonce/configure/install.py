@@ -18,7 +18,7 @@ from hookonce.configure import http_policy, journal
 from hookonce.configure.changes import FileChange
 from hookonce.configure.entries import EventSet, build_entries, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, is_bare_event_map, target_file
-from hookonce.configure.merge import editor_of, merge_entries, remove_entries, replace_commands
+from hookonce.configure.merge import editor_of, elide, merge_entries, remove_entries, replace_commands
 from hookonce.errors import HookonceError
 from hookonce.model import Agent, Hook, Object
 
@@ -88,14 +88,19 @@ def _plain_command(hook: Hook, _native: str) -> str | None:
 
 def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, client: str) -> bytes:
     """Insert our entries into a file's bytes: the same bytes if they stand there as they should."""
-    entries = _own_entries(agent, document, client)
-    editor = editor_of(path)
-    fresh = remove_entries(editor, data, lambda command: is_stale_entry(command, client, agent)) if data else data
-    if data and _own_entries(agent, document_of(agent, path, fresh), client) == entries:
-        return fresh
-    new = merge_entries(
-        editor, remove_entries(editor, fresh, lambda command: is_own_entry(command, client, agent.name)), document
-    )
+    entries, editor = _own_entries(agent, document, client), editor_of(path)
+
+    def is_own(command: str) -> bool:
+        return is_own_entry(command, client, agent.name)
+
+    def is_stale(command: str) -> bool:
+        return is_stale_entry(command, client, agent)
+
+    elided = elide(editor, data, document, lambda command: is_own(command) or is_stale(command))
+    text = remove_entries(editor, elided.text, is_stale) if data else data
+    if data and _own_entries(agent, document_of(agent, path, text), client) == entries:
+        return elided.restore(text)
+    new = elided.restore(merge_entries(editor, remove_entries(editor, text, is_own), document))
     if _own_entries(agent, document_of(agent, path, new), client) != entries:
         raise HookonceError(f"{path} would not read back as what was meant; it was left alone")
     return new

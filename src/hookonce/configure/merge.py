@@ -1,17 +1,31 @@
-"""Merge of rendered entries into a configuration file that is already there, and their removal."""
+"""Merge of rendered entries into a configuration file that is already there, and their removal, in one batch.
 
-from collections.abc import Callable
+A file may be large, and its entries many. It is parsed once: what no edit of the batch looks at is elided, which
+means that placeholders stand for runs of items and for the insides of values; all edits work on the short text, and
+at the end the original bytes are put back. An edit looks at line ends and indentation around it and at the style of
+the file: where a placeholder would change these, nothing is elided. The search for entries looks at lists of objects
+and at commands: a placeholder has them where its original has.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
+from secrets import token_hex
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from hookonce.configure.edit import jsonc, toml
-from hookonce.configure.edit.elide import elide_members, restore_members
+from hookonce.configure.edit.brackets import Span, TextEdit, apply_edits, trim_span
+from hookonce.configure.edit.jsonc import JsoncDocument
 from hookonce.configure.edit.key_path import DocumentPath
 from hookonce.model import Object
 
 _MISSING = object()
 COMMAND_KEYS = frozenset({"command", "bash", "powershell", "windows", "linux", "osx", "commandWindows", "url"})
+_MIN_ELIDED_BYTES = 500  # less is sooner parsed than elided
+_HEAD_ITEMS, _TAIL_ITEMS = 1, 2  # where an edit looks for indentation, and for the space between items
+_LINE_BREAK = re.compile(rb"[\r\n]")
 
 
 def editor_of(path: Path) -> ModuleType:
@@ -21,9 +35,8 @@ def editor_of(path: Path) -> ModuleType:
 
 def merge_entries(editor: ModuleType, text: bytes, document: Object) -> bytes:
     """Append every list of the document to the file's own, and set what is missing."""
-    return _edit_elided(
-        editor, text, lambda name, _: name in document, lambda short_text: _merge_values(editor, short_text, document)
-    )
+    elided = elide(editor, text, document)
+    return elided.restore(_merge_values(editor, elided.text, document))
 
 
 def _merge_values(editor: ModuleType, text: bytes, document: Object, keys: DocumentPath = ()) -> bytes:
@@ -41,51 +54,32 @@ def _merge_values(editor: ModuleType, text: bytes, document: Object, keys: Docum
 
 def remove_entries(editor: ModuleType, text: bytes, is_own: Callable[[str], bool]) -> bytes:
     """Remove the entries that are ours; a group goes with them if it holds nobody else's."""
-
-    def without(text: bytes) -> bytes:
-        while (path := _find_first_entry(editor.value_at(text, ()), is_own, ())) is not None:
-            *keys, last = path
-            text = editor.remove_item(text, tuple(keys), last) if type(last) is int else editor.remove_key(text, path)
-        return text
-
-    return _edit_elided(editor, text, _holds_command(is_own), without)
+    elided = elide(editor, text, {}, is_own)
+    text = elided.text
+    while (path := _find_first_entry(editor.value_at(text, ()), is_own, ())) is not None:
+        *keys, last = path
+        text = editor.remove_item(text, tuple(keys), last) if type(last) is int else editor.remove_key(text, path)
+    return elided.restore(text)
 
 
 def replace_commands(editor: ModuleType, text: bytes, new_command: Callable[[str], str | None]) -> bytes:
     """Replace the commands for which there is a new one."""
-
-    def rewrite(text: bytes) -> bytes:
-        for path, command in _find_commands(editor.value_at(text, ()), ()):
-            if (replacement := new_command(command)) is not None:
-                text = editor.set_value(text, path, replacement)
-        return text
-
-    return _edit_elided(editor, text, _holds_command(lambda command: new_command(command) is not None), rewrite)
+    elided = elide(editor, text, {}, lambda command: new_command(command) is not None)
+    text = elided.text
+    for path, command in list(_find_commands(editor.value_at(text, ()))):
+        if (replacement := new_command(command)) is not None:
+            text = editor.set_value(text, path, replacement)
+    return elided.restore(text)
 
 
-def _holds_command(is_match: Callable[[str], bool]) -> Callable[[str, Any], bool]:
-    return lambda name, value: any(is_match(command) for _, command in _find_commands({name: value}, ()))
-
-
-def _edit_elided(
-    editor: ModuleType, text: bytes, is_touched: Callable[[str, Any], bool], edit: Callable[[bytes], bytes]
-) -> bytes:
-    """What nobody touches in a large file is not parsed anew at every step."""
-    if editor is not jsonc:
-        return edit(text)
-    short_text, originals = elide_members(text, is_touched)
-    return restore_members(edit(short_text), originals)
-
-
-def _find_commands(value: Any, keys: DocumentPath) -> list[tuple[DocumentPath, str]]:
+def _find_commands(value: Any, keys: DocumentPath = ()) -> Iterator[tuple[DocumentPath, str]]:
     """Every command below a value, with its path: texts under the keys that agents have for commands."""
-    commands: list[tuple[DocumentPath, str]] = []
     for key, inner in _children(value):
         if type(inner) is str:
-            commands += [((*keys, key), inner)] if key in COMMAND_KEYS else []
-        else:
-            commands += _find_commands(inner, (*keys, key))
-    return commands
+            if key in COMMAND_KEYS:
+                yield (*keys, key), inner
+        elif type(inner) in (dict, list):
+            yield from _find_commands(inner, (*keys, key))
 
 
 def _find_first_entry(value: Any, is_own: Callable[[str], bool], keys: DocumentPath) -> DocumentPath | None:
@@ -115,7 +109,7 @@ def _holds_list(value: Any) -> bool:
 
 
 def _runs_only(entry: Any, is_own: Callable[[str], bool]) -> bool:
-    commands = [command for _, command in _find_commands(entry, ())]
+    commands = [command for _, command in _find_commands(entry)]
     return bool(commands) and all(map(is_own, commands))
 
 
@@ -124,7 +118,100 @@ def _is_entry(holder: Any, inner: Any) -> bool:
     return type(holder) is list or (type(inner) is dict and not COMMAND_KEYS.isdisjoint(inner))
 
 
-def _children(value: Any) -> list[tuple[Any, Any]]:
+def _children(value: Any) -> Iterable[tuple[Any, Any]]:
     if type(value) is dict:
-        return list(value.items())
-    return list(enumerate(value)) if type(value) is list else []
+        return value.items()
+    return enumerate(value) if type(value) is list else ()
+
+
+class ElidedText(NamedTuple):
+    """The text to edit, and the original bytes of each placeholder."""
+
+    text: bytes
+    originals: dict[bytes, bytes] = {}  # noqa: RUF012  never changed
+
+    def restore(self, text: bytes) -> bytes:
+        """Put the original bytes of all placeholders into the edited text."""
+        if not self.originals:
+            return text
+        return re.sub(b"|".join(map(re.escape, self.originals)), lambda match: self.originals[match[0]], text)
+
+
+def elide(
+    editor: ModuleType, text: bytes, new_document: Object, is_edited: Callable[[str], bool] = lambda _: False
+) -> ElidedText:
+    """Elide all but the places where a new document is merged in, and the entries whose commands are edited."""
+    if editor is not jsonc or len(text) < _MIN_ELIDED_BYTES:
+        return ElidedText(text)
+    document = jsonc.parse_jsonc(text)
+    if type(document.value) is not dict or document.fresh:
+        return ElidedText(text)
+    token, originals, edits = token_hex(8), dict[bytes, bytes](), list[TextEdit]()
+    for span, values, in_array in _find_elidable(document, document.root, document.value, new_document, is_edited):
+        placeholder = _placeholder(f'"elided {token} {len(edits)}"', values, in_array=in_array)
+        originals[placeholder] = text[slice(*span)]
+        edits.append((*span, placeholder))
+    short_text = apply_edits(text, edits)
+    is_same_style = jsonc.parse_jsonc(short_text).source.style == document.source.style
+    return ElidedText(short_text, originals) if is_same_style else ElidedText(text)
+
+
+def _placeholder(name: str, values: list[Any], *, in_array: bool) -> bytes:
+    if in_array and not any(type(value) is dict for value in values):
+        return name.encode()
+    inner = "{}" if next(_find_commands(values), None) is None else '{"command":""}'
+    member = f"{name}:[{inner}]" if any(map(_holds_list, values)) else f"{name}:{inner}"
+    return f"{{{member}}}".encode() if in_array else member.encode()
+
+
+def _find_elidable(
+    document: JsoncDocument, span: Span, value: Any, new_document: Object, is_edited: Callable[[str], bool]
+) -> Iterator[tuple[Span, list[Any], bool]]:
+    """The spans that can be elided, with their values, and whether they stand in an array."""
+    items, children, in_array = document.brackets_at(span).items, list(_children(value)), type(value) is list
+    if len(items) != len(children):
+        return  # a key stands twice
+    touched = [
+        (not in_array and name in new_document) or any(is_edited(command) for _, command in _find_commands([inner]))
+        for name, inner in children
+    ]
+    kept = [
+        touched[index]
+        or not _HEAD_ITEMS <= index < len(items) - _TAIL_ITEMS
+        or (type(inner) is list if in_array else name in COMMAND_KEYS)
+        for index, (name, inner) in enumerate(children)
+    ]
+    for is_kept, run in groupby(range(len(items)), kept.__getitem__):
+        indices = list(run)
+        for index in indices if is_kept else ():
+            name, inner = children[index]
+            inner_span = items[index] if in_array else document.member_value(items[index])
+            if type(inner) not in (dict, list) or inner_span[1] - inner_span[0] <= _MIN_ELIDED_BYTES:
+                continue
+            if not touched[index]:
+                yield from _find_inside(document, inner_span, inner)
+            elif not in_array:
+                inner_document = new_document.get(name)
+                wanted = inner_document if type(inner_document) is dict else {}
+                yield from _find_elidable(document, inner_span, inner, wanted, is_edited)
+        if not is_kept and _is_run(document, items, indices):
+            run_span = items[indices[0]][0], items[indices[-1]][1]
+            yield run_span, [children[index][1] for index in indices], in_array
+
+
+def _is_run(document: JsoncDocument, items: list[Span], indices: list[int]) -> bool:
+    """Whether items are long enough to be elided, and all in one line, or in lines of their own."""
+    first, last = indices[0], indices[-1]
+    start, end = items[first][0], items[last][1]
+    if end - start <= _MIN_ELIDED_BYTES:
+        return False
+    around = document.plain[items[first - 1][1] : start], document.plain[end : items[last + 1][0]]
+    return all(map(_LINE_BREAK.search, around)) or not _LINE_BREAK.search(document.text, start, end)
+
+
+def _find_inside(document: JsoncDocument, span: Span, value: Any) -> Iterator[tuple[Span, list[Any], bool]]:
+    """All of a value but its brackets, if it is in one line, or both brackets stand in lines of their own."""
+    start, end = trim_span(document.mask, span[0] + 1, span[1] - 1)
+    frame = document.plain[span[0] : start], document.plain[end : span[1]]
+    if start < end and (all(b"\n" in part for part in frame) or not _LINE_BREAK.search(document.text, *span)):
+        yield (start, end), value if type(value) is list else [value], type(value) is list

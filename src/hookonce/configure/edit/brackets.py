@@ -15,7 +15,7 @@ from hookonce.configure.edit.json_style import JsonStyle
 
 Span = tuple[int, int]
 
-_STRUCTURE = re.compile(rb"[\[{]|[\]}]|[\n,]")
+_STRUCTURE = {separator: re.compile(rb"([\[{])|([\]}])|" + separator) for separator in (b",", b"\n")}
 # Comments are masked with bytes that occur in no UTF-8: one kind ends anywhere, the other with its line.
 BLOCK_MASK, LINE_MASK = b"\xfe", b"\xff"
 BLANK_BYTES = b" \t\r\n" + BLOCK_MASK + LINE_MASK
@@ -30,9 +30,10 @@ def trim_span(mask: bytes, start: int, end: int) -> Span:
 def split_spans(mask: bytes, separator: bytes, start: int, end: int) -> Iterator[Span]:
     """The spans between separators that stand outside of brackets; the last one may be empty."""
     depth = 0
-    for match in _STRUCTURE.finditer(mask, start, end):
-        depth += (match[0] in b"[{") - (match[0] in b"]}")
-        if match[0] == separator and not depth:
+    for match in _STRUCTURE[separator].finditer(mask, start, end):
+        if match.lastindex:
+            depth += 1 if match.lastindex == 1 else -1
+        elif not depth:
             yield start, match.start()
             start = match.end()
     yield start, end

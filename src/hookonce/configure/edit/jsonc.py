@@ -8,9 +8,11 @@ commas and `1e+16`).
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from json import JSONDecodeError, dumps, loads
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from hookonce.base.files import BOM, FileEditError, check_utf8, raise_syntax_error
 from hookonce.configure.edit.brackets import (
@@ -54,21 +56,27 @@ _KIND_BY_FIRST_BYTE = {
 }
 
 
-class JsoncDocument(NamedTuple):
+@dataclass(frozen=True)
+class JsoncDocument:
     """A parsed file. `fresh`: there was nothing in it, so an empty object was put in front."""
 
     text: bytes
     plain: bytes  # comments are masked
-    mask: bytes  # no comments, no trailing commas, nothing in strings
+    strict_text: bytes  # no comments, no trailing commas
     value: Any
     fresh: bool = False
 
-    @property
+    @cached_property
+    def mask(self) -> bytes:
+        """The strict text with nothing in its strings; made for edits only, as it costs more than the parsing."""
+        return _STRING.sub(lambda match: b"s" * len(match[0]), self.strict_text)
+
+    @cached_property
     def root(self) -> Span:
         """The span of the outermost value."""
         return trim_span(self.mask, 0, len(self.mask))
 
-    @property
+    @cached_property
     def source(self) -> SourceText:
         """The text with masks and style, as the edits of brackets need it."""
         inner = self.plain[slice(*self.root)][1:-1]
@@ -94,11 +102,9 @@ class JsoncDocument(NamedTuple):
         stays = span == self.root or self._has_comments(span[0])
         return Brackets(*inner, item_spans(self.mask, *inner), array=array, stays=stays)
 
-    def members(self) -> Iterator[tuple[str, Span]]:
-        """The keys of the outermost object, each with the place of its value."""
-        for start, end in item_spans(self.mask, self.root[0] + 1, self.root[1] - 1):
-            colon = self.mask.index(b":", start)
-            yield self._key_text(start, colon), trim_span(self.mask, colon + 1, end)
+    def member_value(self, member: Span) -> Span:
+        """The span of the value in the span of a member."""
+        return trim_span(self.mask, self.mask.index(b":", member[0]) + 1, member[1])
 
     def kind(self, span: Span) -> str:
         """What stands there, in words."""
@@ -134,12 +140,11 @@ def parse_jsonc(text: bytes) -> JsoncDocument:
     bom, rest = text[: len(BOM) * text.startswith(BOM)], text.removeprefix(BOM)
     plain = BLOCK_MASK * len(bom) + (_COMMENT.sub(_mask_comment, rest) if _COMMENT_HINT.search(rest) else rest)
     if not plain.strip(BLANK_BYTES):
-        return parse_jsonc(bom + b"{}" + newline_of(text) + rest)._replace(fresh=True)
+        return replace(parse_jsonc(bom + b"{}" + newline_of(text) + rest), fresh=True)
     strict_text = plain.translate(_COMMENTS_TO_SPACES)
     if _TRAILING_COMMA_HINT.search(strict_text):
         strict_text = _TRAILING_COMMA.sub(_blank_comma, strict_text)
-    value = _load_json(text, strict_text)
-    return JsoncDocument(text, plain, _STRING.sub(lambda match: b"s" * len(match[0]), strict_text), value)
+    return JsoncDocument(text, plain, strict_text, _load_json(text, strict_text))
 
 
 def _mask_comment(match: re.Match[bytes]) -> bytes:
