@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from hookonce.base import settings
 from hookonce.base.model_settings import load_model_settings, select_model
+from hookonce.dispatch.run import model_cost_micros
 from hookonce.errors import HookonceError
 from hookonce.handlers import prompt
 from hookonce.handlers.command import ProcessContext
@@ -231,7 +232,7 @@ def test_what_a_model_has_taken_is_known(configured, tmp_path):
 
     found = prompt.parse_model_result(asked, OperationResult(code=0, stdout=json.dumps(told).encode()))
 
-    assert (Decision(), "priced", 300) == (found.decision, found.model, found.cost_micros)
+    assert (Decision(), "priced", 300) == (found.decision, found.model, model_cost_micros(found))
     assert Usage(input_tokens=100, output_tokens=20, total_tokens=120) == found.usage
 
 

@@ -5,7 +5,7 @@ waits for, less a margin in which the answer still reaches it.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
@@ -229,9 +229,21 @@ def _run_hook(
         failure=hook_verdict.failure,
         model=handler_result.model,
         usage=handler_result.usage,
-        cost_micros=handler_result.cost_micros,
+        cost_micros=model_cost_micros(handler_result),
     )
     return HookResult(decision=decision, run=hook_run, gaps=[*gaps, *hook_verdict.gaps, *rewrite_gaps]), event
+
+
+def model_cost_micros(handler_result: HandlerResult) -> int | None:
+    """What the model that a hook has asked costs, in millionths of a dollar; None where that is not known."""
+    if handler_result.usage is None:
+        return None
+    from hookonce.store.usage.prices import cost_of  # most hooks ask no model
+
+    with suppress(HookonceError):  # prices that cannot be read are told by doctor
+        cost = cost_of(handler_result.model, handler_result.usage)
+        return None if cost is None else cost.micros
+    return None
 
 
 def _run_handler(
@@ -245,7 +257,8 @@ def _run_handler(
     if caller.reduces_privileges and (extra_privileges := limits.describe_unremovable()):
         gaps = [*gaps, _handler_gap(f"{name} keeps privileges, {extra_privileges}", "privileges")]
     if not caller.waits_for_background and (hook.handler.background or event.type == _DETACHED_EVENT):
-        run_result = run_detached(preparation.operation, command_of(selection), _hook_world(selection, event, caller))
+        process_context = _hook_world(selection, event, caller)
+        run_result = run_detached(preparation.operation, command_of(selection), process_context, sanitize_output)
         return HandlerResult(result=run_result, decision=None), verdict(hook, run_result, Decision(), Rights()), gaps
     remaining_s = hook_timeout_s(hook, deadline - monotonic())
     run_result = (

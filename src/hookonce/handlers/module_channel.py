@@ -14,12 +14,11 @@ from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
 from hookonce.model import Object
 from hookonce.modules.protocol.descriptor import Descriptor
 from hookonce.modules.protocol.messages import LineBuffer, decode_line, encode_line
-from hookonce.modules.protocol.pending import PendingRequests
+from hookonce.modules.protocol.pending import AMBIGUOUS_REASON, PendingRequests
+from hookonce.modules.protocol.stderr_tail import StderrTail
 
 _CHUNK_BYTES = 1 << 16
 _EXIT_GRACE_S = 0.15  # seconds for the end of what was killed, and for the watchdog's word on what has ended
-_MAX_STDERR_BYTES = 4096  # bytes of what it said last on stderr
-_MAX_STDERR_CHARS = 200
 _MAX_MISSES = 3  # answers in a row that did not come in time: then it is started anew
 
 
@@ -57,7 +56,7 @@ class ModuleChannel:
 
     def __init__(self, loop: EventLoop, descriptor: Descriptor) -> None:
         """Start it; an OSError where that is not possible."""
-        self._loop, self._lines, self._unsent, self._stderr_tail = loop, LineBuffer(), bytearray(), b""
+        self._loop, self._lines, self._unsent, self._log = loop, LineBuffer(), bytearray(), StderrTail()
         self._open_queries, self._queue = PendingRequests[ModuleQuery](), deque[ModuleQuery]()
         self._miss_count, self.last_query_at, self.is_over, self._is_closed = 0, monotonic(), False, False
         self._on_end: Callable[[], object] = bool
@@ -91,7 +90,7 @@ class ModuleChannel:
             query = self._queue.popleft()
             if self._open_queries.last_id and not self._open_queries:  # what it said before is not about this
                 self._read_stderr(self._stderr_fd)
-                self._stderr_tail = b""
+                self._log.mark_call()
             self._open_queries.last_id += 1
             query.number = self._open_queries.last_id
             self._open_queries.add(query.number, query)
@@ -148,17 +147,13 @@ class ModuleChannel:
             return
         self._miss_count = 0
         if self._open_queries.deliver(document) == "ambiguous":
-            self.end("internal: it gave an answer too many, and without ids nobody knows which")
+            self.end(f"internal: {AMBIGUOUS_REASON}")
 
     def _read_stderr(self, _: int) -> None:
         chunk = self._read(self._stderr_fd)
         if chunk == b"":
             self._loop.remove_fd(self._stderr_fd)
-        self._stderr_tail = (self._stderr_tail + (chunk or b""))[-_MAX_STDERR_BYTES:]
-
-    def _stderr_note(self) -> str:
-        line = self._stderr_tail.decode(errors="replace").strip().rpartition("\n")[2][:_MAX_STDERR_CHARS]
-        return f"; it said: {line}" if line else ""
+        self._log.add(chunk or b"")
 
     def _read(self, pipe: int) -> bytes | None:
         try:
@@ -174,7 +169,7 @@ class ModuleChannel:
         for pipe in (self._stdin_fd, self._stdout_fd):
             self._loop.remove_fd(pipe)
         self._loop.call_at(
-            monotonic() + grace, lambda: self.end(f"unreachable: it closed its pipes{self._stderr_note()}")
+            monotonic() + grace, lambda: self.end(f"unreachable: it closed its pipes{self._log.last_words()}")
         )
 
     def _handle_exit(self, fd: int) -> None:
@@ -185,7 +180,7 @@ class ModuleChannel:
             self._read_stderr(fd)
         self._close(has_ended=True)
         ending = exit_text if exit_text.startswith("not started") else f"it ended with code {exit_text or '?'}"
-        self.end(f"unreachable: {ending}{self._stderr_note()}")
+        self.end(f"unreachable: {ending}{self._log.last_words()}")
 
     def retire(self, grace: float, on_end: Callable[[], object] = bool) -> None:
         """Close its stdin and let it end by itself within a grace time."""

@@ -5,7 +5,6 @@ and whatever it brings about, the answer can only deny, ask a person, or have no
 """
 
 import shlex
-from contextlib import suppress
 from secrets import token_hex
 from typing import Any
 
@@ -22,7 +21,6 @@ from hookonce.handlers.verdict import HandlerResult
 from hookonce.manifest.http_script import explain_url_fault
 from hookonce.model import Decision, Gap, Handler, Object, Outcome, Usage
 from hookonce.secrets.mask import mask_json
-from hookonce.store.usage.prices import cost_of
 
 EVENT_PLACEHOLDER = "$ARGUMENTS"  # where in a prompt the event stands; without it, behind the prompt
 MAX_EVENT_CHARS = 200_000  # characters of an event: half of one is never judged
@@ -203,12 +201,7 @@ def _build_result(result: OperationResult, text: str, model: str | None, usage: 
     decision, gaps = parse_decision(text)
     if decision is None:
         result = replace(result, failure="the model's answer is no decision", code=None)
-    cost = None
-    if usage is not None:
-        with suppress(HookonceError):  # prices that cannot be read are told by doctor
-            cost = cost_of(model, usage)
-    micros = None if cost is None else cost.micros
-    return HandlerResult(result=result, decision=decision, model=model, usage=usage, cost_micros=micros, gaps=gaps)
+    return HandlerResult(result=result, decision=decision, model=model, usage=usage, gaps=gaps)
 
 
 def _parse_usage(document: Any) -> Usage | None:

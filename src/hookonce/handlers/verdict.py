@@ -94,5 +94,4 @@ class HandlerResult(Struct, frozen=True, kw_only=True):
     decision: Decision | None
     model: str | None = None
     usage: Usage | None = None
-    cost_micros: int | None = None
     gaps: list[Gap] = []

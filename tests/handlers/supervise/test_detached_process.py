@@ -10,6 +10,7 @@ import pytest
 from hookonce.base import paths
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.supervise import detached_process
+from hookonce.store.privacy.sanitize import sanitize_output
 from tests.handlers.processes import eventually, running, word
 
 
@@ -26,7 +27,7 @@ def home(tmp_path, monkeypatch):
 def start(home):
     """Start a hook of that project."""
     world = ProcessContext(cwd=str(home / "project"), env=dict(os.environ))
-    return lambda command: detached_process.run_detached(CommandOperation(command, b"{}", world, 0), command, world)
+    return lambda command: detached_process.run_detached(CommandOperation(command, b"{}", world, 0), command, world, sanitize_output)
 
 
 def log():
@@ -129,7 +130,7 @@ def test_another_project_does_not_wait_for_this_one(start, home):
     for _ in range(8):
         start(f"sleep {mark}")
     elsewhere = ProcessContext(cwd=str(home), env=dict(os.environ))
-    detached_process.run_detached(CommandOperation("echo here", b"", elsewhere, 0), "echo here", elsewhere)
+    detached_process.run_detached(CommandOperation("echo here", b"", elsewhere, 0), "echo here", elsewhere, sanitize_output)
     try:
         assert eventually(lambda: count("async hook ended (exit code 0)") == 1)
     finally:

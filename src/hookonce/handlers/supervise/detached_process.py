@@ -1,11 +1,12 @@
 """Detached hooks: run asynchronously in a process of their own, with limits on time and number."""
 
 import os
+from collections.abc import Callable
 from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
@@ -21,7 +22,9 @@ from hookonce.secrets import log
 if TYPE_CHECKING:
     from hookonce.handlers.http import HttpOperation
     from hookonce.handlers.module import ModuleOperation
-from hookonce.store.privacy.sanitize import sanitize_output
+
+    DetachableOperation: TypeAlias = CommandOperation | HttpOperation | ModuleOperation
+OutputSanitizer: TypeAlias = Callable[[bytes, bytes], bytes]
 
 MAX_DETACHED_S = 600  # seconds, the wait for its turn included
 MAX_PROCESSES_PER_PROJECT = 8  # of one project
@@ -32,15 +35,13 @@ _SLOT_POLL_S = 0.1  # seconds between two looks for a free place
 
 
 def run_detached(
-    operation: "CommandOperation | HttpOperation | ModuleOperation", command: str, process_context: ProcessContext
+    operation: "DetachableOperation", command: str, process_context: ProcessContext, sanitize_output: OutputSanitizer
 ) -> OperationResult:
-    """Start a hook in a grandchild and return; our end is not its end."""
+    """Start a hook in a grandchild and return; `sanitize_output` gets what goes to the log, and the payload."""
     started_at = monotonic()
     try:
         project_digest = _project_digest(process_context)
-        running_slot = _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT))
-        queue = None
-        slot_fd = running_slot
+        slot_fd, queue = _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT)), None
         if slot_fd is None:
             slot_fd = _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT, _MAX_SLOTS))
             if slot_fd is None:
@@ -48,7 +49,9 @@ def run_detached(
             queue = project_digest, slot_fd
 
         def run_child() -> None:
-            _run_child(operation, command, process_context, queue)
+            output = _run_child(operation, command, process_context, queue)
+            if output is not None:
+                log.write(output[0], sanitize_output(output[1], operation.payload))
 
         try:  # twice: the grandchild is an orphan, and our end is not its end
             os.waitpid(fork_child(lambda: fork_child(run_child, {slot_fd}), {slot_fd}), 0)
@@ -78,33 +81,25 @@ def _acquire_slot(project_digest: str, slots: range) -> int | None:
 
 
 def _run_child(
-    operation: "CommandOperation | HttpOperation | ModuleOperation",
-    command: str,
-    process_context: ProcessContext,
-    queue_slot: tuple[str, int] | None,
-) -> None:
-    """Wait for a running slot, run the hook, and log its output."""
+    operation: "DetachableOperation", command: str, process_context: ProcessContext, queue: tuple[str, int] | None
+) -> tuple[str, bytes] | None:
+    """Wait for a running slot and run the hook: a line for the log and its output; None if there was no slot."""
     deadline = monotonic() + MAX_DETACHED_S
-    if queue_slot is not None and not _wait_for_slot(*queue_slot, deadline):
+    if queue is not None and not _wait_for_slot(*queue, deadline):
         log.write(f"async hook not started ({MAX_PROCESSES_PER_PROJECT} others ran all the time): {command}")
-        return
-    mark = process_info.register_handlers(
-        int(process_context.env.get(process_info.DEPTH_VARIABLE, 1))
-    )  # that of the call goes away with the call
+        return None
+    depth = int(process_context.env.get(process_info.DEPTH_VARIABLE, 1))
+    mark = process_info.register_handlers(depth)  # that of the call goes away with the call
     log.write(f"async hook started by process {os.getpid()}: {command}")
     if isinstance(operation, CommandOperation):
-        operation = replace(
-            operation,
-            process_context=replace(process_context, env={**process_context.env, process_info.PARENT_VARIABLE: mark}),
-        )
+        env = {**process_context.env, process_info.PARENT_VARIABLE: mark}
+        operation = replace(operation, process_context=replace(process_context, env=env))
     result = run_to_completion(replace(operation, timeout=deadline - monotonic()))
     process_info.unregister_handlers(mark)
-    output = log.truncate_output(result.stdout + result.stderr, _MAX_LOG_BYTES)
-    ending = result.failure or f"exit code {result.code}"
-    log.write(
-        f"async hook ended ({ending}) after {result.duration:.1f} s: {command}",
-        sanitize_output(output, operation.payload),
+    ending = (
+        f"async hook ended ({result.failure or f'exit code {result.code}'}) after {result.duration:.1f} s: {command}"
     )
+    return ending, log.truncate_output(result.stdout + result.stderr, _MAX_LOG_BYTES)
 
 
 def _wait_for_slot(project_digest: str, queue_fd: int, deadline: float) -> bool:

@@ -13,9 +13,10 @@ from msgspec import Struct
 
 from hookonce.model import Json, Object
 from hookonce.modules.host.http import open_connection
-from hookonce.modules.host.process import ModuleProcess, StderrTail
+from hookonce.modules.host.process import ModuleProcess
 from hookonce.modules.protocol.descriptor import Descriptor
 from hookonce.modules.protocol.messages import MAX_MESSAGE_BYTES, LineBuffer, decode_line, encode_line
+from hookonce.modules.protocol.stderr_tail import StderrTail
 
 _MAX_TRANSCRIPT_CHARS = 400  # characters of a message in a transcript
 _STRAY_WAIT_S = 0.2  # seconds in which a second answer would come
@@ -149,8 +150,8 @@ class StdioRawClient:
 
     def _exit_text(self) -> str:
         exited_alone = self.process.kill(_EXIT_WAIT_S)
-        suffix = f"; it said last: {last_line}" if (last_line := self._log.last_line()) else ""
-        return f"it {self.process.exit_text}{suffix}" if exited_alone else f"it ran on, but had closed that{suffix}"
+        ending = self.process.exit_text if exited_alone else "ran on, but had closed that"
+        return f"it {ending}{self._log.last_words()}"
 
     def has_stray(self, seconds: float = _STRAY_WAIT_S) -> bool:
         """Whether a line comes that belongs to no request."""

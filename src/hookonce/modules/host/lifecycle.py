@@ -10,7 +10,7 @@ from threading import Lock
 from time import monotonic
 
 from hookonce.model import Object
-from hookonce.modules.host.process import ModuleProcess, StderrTail
+from hookonce.modules.host.process import ModuleProcess
 from hookonce.modules.protocol.messages import (
     LineBuffer,
     Request,
@@ -19,7 +19,8 @@ from hookonce.modules.protocol.messages import (
     encode_line,
     request_document,
 )
-from hookonce.modules.protocol.pending import DeliveryOutcome, PendingRequests, ResponseWaiter
+from hookonce.modules.protocol.pending import AMBIGUOUS_REASON, DeliveryOutcome, PendingRequests, ResponseWaiter
+from hookonce.modules.protocol.stderr_tail import StderrTail
 
 MessageWatcher = Callable[[str, bytes], object]
 _EXIT_WAIT_S = 0.1  # seconds: a process closes its pipes a little before it has ended
@@ -138,7 +139,7 @@ class ModuleLifecycle:
         if outcome != "given":
             self._log.add(_LOG_NOTES[outcome] + line[:_MAX_NOTE_BYTES] + b"]\n")
         if outcome == "ambiguous":
-            self.end("it gave an answer too many, and without ids nobody knows which")
+            self.end(AMBIGUOUS_REASON)
 
     def _timeout_response(self, timeout: float) -> Object:
         """No response in time; one that bears no id would be taken for that of the next request."""
@@ -156,12 +157,8 @@ class ModuleLifecycle:
             if self.end_reason:
                 return
             exited_alone = self.process.kill(_EXIT_WAIT_S)
-            suffix = f"; it said last: {last_line}" if (last_line := self._log.last_line()) else ""
-            self.end_reason = (
-                f"the module {self.process.exit_text}{suffix}"
-                if exited_alone
-                else f"the module was ended: {reason}{suffix}"
-            )
+            ending = self.process.exit_text if exited_alone else f"was ended: {reason}"
+            self.end_reason = f"the module {ending}{self._log.last_words()}"
         self.pending.fail_all(build_error(code, self.end_reason, retryable=True))
 
     def close(self, grace: float) -> None:

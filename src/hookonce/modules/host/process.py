@@ -2,69 +2,17 @@
 
 import os
 import signal
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import ceil
 from select import POLLIN, POLLOUT, poll
-from threading import Lock, Thread
+from threading import Thread
 from time import monotonic, sleep
 
 from hookonce.base.spawn import close_fds, open_pipes, spawn
 from hookonce.modules.host.parent_guard import ParentGuard
 
-_MAX_TAIL_BYTES = 64 << 10  # bytes
-_PIECE_BYTES = 8 << 10
-_MAX_LINE_CHARS = 200  # characters of a line
-
-
-class StderrTail:
-    """Tail of a module's stderr, in pieces, of bounded size."""
-
-    def __init__(self, max_bytes: int = _MAX_TAIL_BYTES) -> None:
-        self._pieces: deque[bytes] = deque()
-        self._size, self._max_bytes, self._lock = 0, max_bytes, Lock()
-        self._total_bytes = self._call_start = 0  # bytes, ever and until a call began
-
-    def add(self, chunk: bytes) -> None:
-        """Append a chunk, and drop the oldest pieces beyond the limit."""
-        with self._lock:
-            self._total_bytes += len(chunk)
-            for start in range(max(0, len(chunk) - self._max_bytes), len(chunk), _PIECE_BYTES):
-                piece = chunk[start : start + _PIECE_BYTES]
-                self._pieces.append(piece)
-                self._size += len(piece)
-            while self._size > self._max_bytes:
-                self._size -= len(self._pieces.popleft())
-
-    def text(self) -> str:
-        """The whole tail."""
-        with self._lock:
-            return b"".join(self._pieces).decode(errors="replace")
-
-    def mark_start(self, pid: int) -> None:
-        """Mark the start of a process."""
-        self.add(f"[started: {pid}]\n".encode())
-
-    def mark_call(self) -> None:
-        """Mark the start of a call: what was written before is not about it."""
-        with self._lock:
-            self._call_start = self._total_bytes
-
-    def last_line(self) -> str:
-        """The last line since the process started, or since the call started, for people."""
-        with self._lock:
-            new_bytes = self._total_bytes - self._call_start
-            tail = b"".join(self._pieces)[-new_bytes:] if new_bytes else b""
-        for line in reversed(tail.decode(errors="replace").split("\n")):
-            if line.startswith("[started: "):
-                break
-            if line.strip():
-                return line.strip()[:_MAX_LINE_CHARS]
-        return ""
-
-
-CHUNK_BYTES = 1 << 16
+_CHUNK_BYTES = 1 << 16
 STOP_GRACE_S = 1.0  # seconds for each of the ways to ask it to end
 _POLL_INTERVAL_S = 0.02  # seconds between two looks, where the system cannot tell us
 _STDERR_JOIN_S = 0.1  # seconds for what it said last, where somebody else still holds its stderr
@@ -123,7 +71,7 @@ class ModuleProcess:
         if timeout_ms < 0 or not self._read_poll.poll(timeout_ms):
             return None
         try:
-            return os.read(self._stdout_fd, CHUNK_BYTES)
+            return os.read(self._stdout_fd, _CHUNK_BYTES)
         except BlockingIOError:
             return b""  # it has ended, and whoever still holds its stdout is not the module
         except OSError:
@@ -225,7 +173,7 @@ def _open_pidfd(pid: int) -> int:
 
 def _drain_stderr(stderr_fd: int, on_stderr: Callable[[bytes], object]) -> None:
     try:
-        while chunk := os.read(stderr_fd, CHUNK_BYTES):
+        while chunk := os.read(stderr_fd, _CHUNK_BYTES):
             on_stderr(chunk)
     finally:
         os.close(stderr_fd)

@@ -9,7 +9,7 @@ from weakref import WeakSet
 from hookonce.model import Object
 from hookonce.modules.host.client import Closeable
 from hookonce.modules.host.lifecycle import MessageWatcher, ModuleLifecycle
-from hookonce.modules.host.process import STOP_GRACE_S, ModuleProcess, StderrTail
+from hookonce.modules.host.process import STOP_GRACE_S, ModuleProcess
 from hookonce.modules.protocol.messages import (
     MAX_MESSAGE_BYTES,
     MAX_TIMEOUT_S,
@@ -18,6 +18,7 @@ from hookonce.modules.protocol.messages import (
     build_error,
     error_document,
 )
+from hookonce.modules.protocol.stderr_tail import StderrTail
 
 _MIN_BACKOFF_S, _MAX_BACKOFF_S = 0.1, 10.0  # seconds until it is started again, once it has failed twice in a row
 _open_links: "WeakSet[StdioLink]" = WeakSet()

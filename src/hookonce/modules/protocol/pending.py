@@ -12,6 +12,7 @@ from hookonce.modules.protocol.messages import build_error
 
 _MAX_ID_DIGITS = 18  # of a number that we may have given
 _MAX_ID_CHARS = 60  # characters of an id that is nobody's
+AMBIGUOUS_REASON = "it gave an answer too many, and without ids nobody knows which"
 DeliveryOutcome = Literal["given", "late", "stray", "ambiguous"]
 
 
