@@ -7,6 +7,7 @@ from time import time_ns
 
 # uuid5(NAMESPACE_DNS, "hookonce.dev"): the root of every id that we derive.
 _NAMESPACE = bytes.fromhex("4be19f03eae356359504e822f9b267ae")
+_VARIANT_DIGITS = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 _UUID = pattern(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 
 # How many different payloads a stream remembers before it begins a new epoch: bounds memory, not uniqueness.
@@ -20,11 +21,8 @@ def is_uuid(text: str) -> bool:
 
 def derive_id(*parts: str) -> str:
     """A UUIDv5 of the parts (RFC 9562), without the cost of the `uuid` module."""
-    digest = sha1(_NAMESPACE + "\0".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).digest()
-    octets = bytearray(digest[:16])
-    octets[6] = octets[6] & 0x0F | 0x50  # version 5
-    octets[8] = octets[8] & 0x3F | 0x80  # variant of RFC 9562
-    return _format_uuid(octets)
+    name = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return _format_uuid(sha1(_NAMESPACE + name, usedforsecurity=False).hexdigest(), "5")
 
 
 def id_from_foreign(text: str) -> str:
@@ -34,10 +32,7 @@ def id_from_foreign(text: str) -> str:
 
 def new_id() -> str:
     """A new UUIDv7: unique, and in the order of time."""
-    octets = bytearray((time_ns() // 1_000_000).to_bytes(6, "big") + urandom(10))
-    octets[6] = octets[6] & 0x0F | 0x70  # version 7
-    octets[8] = octets[8] & 0x3F | 0x80  # variant of RFC 9562
-    return _format_uuid(octets)
+    return _format_uuid((time_ns() // 1_000_000).to_bytes(6, "big").hex() + urandom(10).hex(), "7")
 
 
 def time_of(text: str) -> float | None:
@@ -47,9 +42,10 @@ def time_of(text: str) -> float | None:
     return int(text[:8] + text[9:13], 16) / 1000
 
 
-def _format_uuid(octets: bytearray) -> str:
-    text = octets.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+def _format_uuid(digits: str, version: str) -> str:
+    """A UUID of these hexadecimal digits, with its version and the variant of RFC 9562."""
+    variant = _VARIANT_DIGITS[digits[16]]
+    return f"{digits[:8]}-{digits[8:12]}-{version}{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
 class StreamIds:

@@ -66,6 +66,7 @@ class Translation:
         self._context = StreamContext()
         self._parents: dict[str, Record] = {}
         self._write = plan.target.variants[plan.variant] if plan.variant else plan.target.write
+        self._keeps_native = plan.target.name == "canonical"
         self.withheld_count = 0
         if plan.user is not None and "user" in plan.target.lacks:
             self.notes[f"{plan.target.title} has no place for a user"] += 1
@@ -94,23 +95,23 @@ class Translation:
         """Translate one line into its documents."""
         if line.fault is not None:
             raise HookonceError(line.fault)
-        document = parse_json(line.raw)
-        if self.plan.strict and (duplicates := duplicate_keys(line.raw)):
+        plan, raw = self.plan, line.raw
+        document = parse_json(raw)
+        if plan.strict and (duplicates := duplicate_keys(raw)):
             raise HookonceError(f"duplicate key {duplicates[0]!r}")
         self.read_count += 1
-        source = self.plan.source or _identify_source(document)
-        received = now() if self.plan.received == "now" else self.plan.received
+        source = plan.source or _identify_source(document)
+        received = now() if plan.received == "now" else plan.received
         if isinstance(source, Agent):
-            event_id = self._ids.next(source.name, line.raw)
-            event_name = self.plan.event or _event_by_shape(source, document)
-            event = decode(source, document, event_name, id=event_id, received=received)
+            event_name = plan.event or _event_by_shape(source, document)
+            event = decode(source, document, event_name, id=self._ids.next(source.name, raw), received=received)
             if (home := foreign_home(source, document)) is not None:
                 _count_bounded(self.notes, f"read as {source.title}, though the transcript lies in {home}")
             return self._write_documents(Record(event=self._context.complete(event)))
         if type(document) is not dict:
             raise HookonceError("expected a JSON object")
-        if reader := source.readers.get(self.plan.profile):
-            event_id = self._ids.next(source.name, line.raw)
+        if reader := source.readers.get(plan.profile):
+            event_id = self._ids.next(source.name, raw)
             return self._write_documents(reader(document, event_id, received))
         return self._from_format(source, document)
 
@@ -143,8 +144,9 @@ class Translation:
                 _count_bounded(self.notes, gap.note)
         output_record: Record = record
         if plan.level != "full":
-            output_record = redact(record, plan.level, native=plan.target.name == "canonical")
-            self.withheld_count += record.event.native is not None
+            output_record = redact(record, plan.level, native=self._keeps_native)
+            if record.event.native is not None:
+                self.withheld_count += 1
         if plan.user is not None:
             output_record = replace(output_record, event=replace(output_record.event, user=User(id=plan.user)))
         documents = self._write(output_record)

@@ -6,6 +6,7 @@ event session turn cwd time model mode prompt version transcript parent_session 
 tool input output error call_id duration mcp_server subagent subagent_type subagent_parent.
 """
 
+from functools import cache
 from typing import Any
 
 from hookonce.agents._decode.tool_calls import build_tool
@@ -15,7 +16,7 @@ from hookonce.errors import PayloadError
 from hookonce.model import SCHEMA, Actor, Agent, Event, Facts, Object, Subagent, TimeSource, Usage
 from hookonce.vocabulary.events import SYSTEM_EVENTS, USER_EVENTS
 
-_TEXT_SLOTS = frozenset({"turn", "cwd", "model", "prompt", "version", "parent_session"})
+_TEXT_SLOTS = ("turn", "cwd", "model", "prompt", "version", "parent_session")
 _USER = Actor(type="user")
 _AI = Actor(type="ai_agent")
 _SYSTEM = Actor(type="system")
@@ -36,36 +37,48 @@ def decode(
     if type(payload) is not dict:
         raise PayloadError(f"expected a JSON object, got {_json_type_name(payload)}")
     facts, data = _extract_facts(agent, payload, event)
-    native = _resolve_event_name(agent, facts, data, event)
-    kind = facts.get("kind") or normalize(agent, native)
+    fact = facts.get
+    native = fact("event")
+    if native != event or not native:
+        native = _resolve_event_name(agent, native, data, event)
+    kind = fact("kind") or agent.events.get(native) or normalize(agent, native)
     if agent.refine is not None:
         facts["kind"] = kind
         agent.refine(facts, data, payload)
         kind = facts["kind"]
-    _move_mistyped_to_data(facts, data)
-    time, source = _event_time(facts, data, received)
-    tool = facts.get("tool")
-    if tool is None and "error" in facts:
+    for slot in _TEXT_SLOTS:
+        if type(fact(slot, "")) is not str:
+            _move_mistyped_to_data(facts, data)
+            break
+    time, source = _event_time(fact("time"), data, received)
+    if "error" in facts and fact("tool") is None:
         data["error"] = facts["error"]
+    session, usage, mode = fact("session"), fact("usage"), fact("mode")
+    if session is not None and type(session) is not str:
+        key = _key_of_slot(agent, "session")
+        raise PayloadError(f"the session id must be a string, got {_json_type_name(session)}", f"$.{key}")
+    subagent = _build_subagent(facts, kind, data)
+    if mode is not None:
+        data["permission_mode"] = mode
     return Event(
         id=ids.StreamIds().next(agent.name, dump(payload)) if id is None else id,
         schema=SCHEMA,
         type=kind,
         agent=agent.name,
-        agent_version=facts.get("version"),
-        session=_session_id(agent, facts),
-        turn=facts.get("turn"),
-        subagent=_build_subagent(facts, kind, data),
-        parent_session=facts.get("parent_session"),
+        agent_version=fact("version"),
+        session=session,
+        turn=fact("turn"),
+        subagent=subagent,
+        parent_session=fact("parent_session"),
         time=time,
         time_source=source,
         received=received,
-        cwd=facts.get("cwd"),
-        tool=None if tool is None else build_tool(agent, facts, kind),
-        prompt=facts.get("prompt"),
-        model=facts.get("model"),
-        usage=facts.get("usage") if isinstance(facts.get("usage"), Usage) else None,
-        mode=_canonical_mode(agent, facts, data),
+        cwd=fact("cwd"),
+        tool=None if fact("tool") is None else build_tool(agent, facts, kind),
+        prompt=fact("prompt"),
+        model=fact("model"),
+        usage=usage if isinstance(usage, Usage) else None,
+        mode=agent.modes.get(mode) if type(mode) is str else None,
         actor=_actor_of(kind, facts),
         data=data,
         native=payload,
@@ -77,17 +90,14 @@ def normalize(agent: Agent, native: str) -> str:
     kind = agent.events.get(native)
     if kind is not None:
         return kind
-    folded_names = _EVENTS_BY_FOLDED_NAME.get(agent.name)
-    if folded_names is None:
-        folded_names = _EVENTS_BY_FOLDED_NAME[agent.name] = {
-            _fold_name(name): canonical for name, canonical in reversed([*agent.events.items()])
-        }
-    return folded_names.get(_fold_name(native)) or f"vendor.{agent.name}.{native}"
+    kind = _events_by_folded_name(tuple(agent.events.items())).get(_fold_name(native))
+    return kind or f"vendor.{agent.name}.{native}"
 
 
-_EVENTS_BY_FOLDED_NAME: dict[
-    str, dict[str, str]
-] = {}  # agent → its events without case and joints, as other texts spell them
+@cache
+def _events_by_folded_name(events: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """An agent's events by their names without case and joints, as other texts spell them."""
+    return {_fold_name(name): kind for name, kind in reversed(events)}
 
 
 def _fold_name(name: str) -> str:
@@ -108,76 +118,55 @@ def _extract_facts(agent: Agent, payload: Object, event: str | None) -> tuple[Fa
     data: Object = {}
     slot_of, detail_of = agent.keys.get, agent.details.get
     for key, value in flat.items():
-        if value is None:
-            continue
-        if slot := slot_of(key):
-            facts[slot] = value
-        elif name := detail_of(key):
-            data[name] = value
+        if value is not None:
+            slot = slot_of(key)
+            if slot is not None:
+                facts[slot] = value
+            elif (name := detail_of(key)) is not None:
+                data[name] = value
     if transcript := facts.pop("transcript", None):
         data["transcript_path"] = transcript
     return facts, data
 
 
-def _resolve_event_name(agent: Agent, facts: Facts, data: Object, event_hint: str | None) -> str:
+def _resolve_event_name(agent: Agent, name: Any, data: Object, hint: str | None) -> str:
     """The payload's own event name, else the hint; a contradiction is recorded as `called_through`."""
-    name = facts.get("event")
     if name is None:
-        name = event_hint
-    elif (
-        event_hint
-        and name != event_hint
-        and type(name) is str
-        and normalize(agent, event_hint) != normalize(agent, name)
-    ):
-        data["called_through"] = event_hint
-    if type(name) is not str or not name:
-        key = next((key for key, slot in agent.keys.items() if slot == "event"), None)
-        if name is None or name == "":
-            raise PayloadError(f"the payload of {agent.title} names no event; say which one with --event")
-        raise PayloadError(f"expected a string, got {_json_type_name(name)}", f"$.{key}")
+        name = hint
+    if name is None or name == "":
+        raise PayloadError(f"the payload of {agent.title} names no event; say which one with --event")
+    if type(name) is not str:
+        raise PayloadError(f"expected a string, got {_json_type_name(name)}", f"$.{_key_of_slot(agent, 'event')}")
+    if hint and name != hint and normalize(agent, hint) != normalize(agent, name):
+        data["called_through"] = hint
     return name
 
 
-def _session_id(agent: Agent, facts: Facts) -> str | None:
-    session = facts.get("session")
-    if session is None or type(session) is str:
-        return session
-    key = next((key for key, slot in agent.keys.items() if slot == "session"), "session")
-    raise PayloadError(f"the session id must be a string, got {_json_type_name(session)}", f"$.{key}")
+def _key_of_slot(agent: Agent, slot: str) -> str | None:
+    return next((key for key, name in agent.keys.items() if name == slot), slot)
 
 
 def _move_mistyped_to_data(facts: Facts, data: Object) -> None:
     """An optional value of a wrong type is no reason to refuse the event: it moves to `data` unchanged."""
-    slots = [
-        slot for slot, value in facts.items() if type(value) is not str and value is not None and slot in _TEXT_SLOTS
-    ]
-    for slot in slots:
+    mistyped = [slot for slot in facts if slot in _TEXT_SLOTS and not isinstance(facts[slot], str | None)]
+    for slot in mistyped:
         data[slot] = facts.pop(slot)
 
 
-def _event_time(facts: Facts, data: Object, received: str | None) -> tuple[str, TimeSource]:
-    value = facts.get("time")
-    text: str | None = None
-    if type(value) is str:
-        text = value if times.has_zone(value) else None
-        if text is None and (moment := times.parse_time(value)):
-            text = times.format_time(moment)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        text = times.from_milliseconds(value)
-    if text is not None:
-        return text, "agent"
+def _event_time(value: Any, data: Object, received: str | None) -> tuple[str, TimeSource]:
     if value is not None:
+        text: str | None = None
+        if type(value) is str:
+            if times.has_zone(value):
+                return value, "agent"
+            moment = times.parse_time(value)
+            text = None if moment is None else times.format_time(moment)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            text = times.from_milliseconds(value)
+        if text is not None:
+            return text, "agent"
         data["time"] = value
     return (received, "received") if received else (times.EPOCH_TEXT, "none")
-
-
-def _canonical_mode(agent: Agent, facts: Facts, data: Object) -> Any:
-    value = facts.get("mode")
-    if value is None:
-        return None
-    data["permission_mode"] = value
-    return agent.modes.get(value) if type(value) is str else None
 
 
 def _build_subagent(facts: Facts, kind: str, data: Object) -> Subagent | None:

@@ -71,7 +71,11 @@ def remaining_fields(*envelope_fields: str) -> RemainingFields:
 def rest_of(event: Event, remaining: RemainingFields) -> Object:
     """The remaining fields of an event, absent ones left out."""
     values = astuple(event)
-    rest: Object = {name: value for name, index in remaining if (value := values[index]) is not None}
+    rest: Object = {}
+    for name, index in remaining:
+        value = values[index]
+        if value is not None:
+            rest[name] = value
     if event.data:
         rest["data"] = event.data
     return rest

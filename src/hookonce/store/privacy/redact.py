@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from re import compile as pattern
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from hookonce.base.jsontext import dump
@@ -26,16 +27,17 @@ LEVELS: tuple[Level, ...] = ("minimal", "standard", "full")
 
 _DIGEST_FIELDS = frozenset(Digest.__struct_fields__)
 _HASH_PATTERN = pattern(r"(?:[a-z0-9-]{2,16}:[0-9a-f]{1,128})?")
-_WORD_PATTERN = pattern(
-    r"\S{0,200}"
-)  # a name, a number or a word of a list; what has blanks in it is somebody's sentence
+# a name, a number or a word of a list; what has blanks in it is somebody's sentence
+_is_word = pattern(r"\S{0,200}").fullmatch
 _FILE_FIELDS = frozenset({"path", "operation", "moved_to", "offset", "limit", "start_line", "end_line"})
 _HIDDEN_CLASSES = frozenset({"text", "content", "identity"})
 _STANDARD_HIDDEN_CLASSES = frozenset({"content", "identity"})  # tool input that is left out at the standard level too
 _NO_ARGUMENTS: dict[str, str] = {}
+_NATIVE_GAP = Gap(where="$.event.native", strategy="removed")
+_USER = Actor(type="user")
 
 
-class _Redaction(NamedTuple):
+class _Redaction(Struct, gc=False):
     """Redaction of one record: level, key, and the gaps so far."""
 
     minimal: bool
@@ -76,7 +78,7 @@ def _redact_event(event: Event, redaction: _Redaction, *, native: bool) -> Event
     if event.native is not None and native:
         redaction.add_hash_gap("$.event.native")
     elif event.native is not None:
-        redaction.gaps.append(Gap(where="$.event.native", strategy="removed"))
+        redaction.gaps.append(_NATIVE_GAP)
     return replace(
         event,
         prompt=prompt,
@@ -90,7 +92,7 @@ def _redact_event(event: Event, redaction: _Redaction, *, native: bool) -> Event
 
 def _redact_actor(actor: Actor | None) -> Actor | None:
     """A human's name is theirs; an agent's is not."""
-    return Actor(type="user") if actor is not None and actor.type == "user" else actor
+    return _USER if actor is not None and actor.type == "user" else actor
 
 
 def _redact_tool(tool: Tool, redaction: _Redaction) -> Tool:
@@ -146,21 +148,27 @@ def _redact_input(tool_input: Object, classes: Mapping[str, str], where: str, re
 def _redact_object(source: Object, classes: Mapping[str, str], where: str, redaction: _Redaction) -> Object:
     """Leave out every text that is not of a harmless class."""
     result: Object = {}
+    hmac_key, class_of = redaction.key, classes.get
     for name, value in source.items():
-        kind = classes.get(name, "text")
-        key = _redact_key(name, redaction.key)
-        if value is True or value is False or ((kind == "path" or kind == "command") and type(value) is str):  # noqa: PLR1714  the common cases, and a comparison is cheaper than a set
+        kind, key = class_of(name), name
+        if kind is None:  # no field that we know: its name may be somebody's text
+            kind, key = "text", _redact_key(name, hmac_key)
+        if type(value) is str:
+            is_kept = kind == "path" or kind == "command" or (kind == "keep" and _is_word(value))  # noqa: PLR1714  cheaper than a set
+        else:
+            is_kept = type(value) is not dict and type(value) is not list
+        if is_kept:
             result[key] = value
             continue
-        result[key] = new_value = _redact_value(value, kind, redaction.key)
+        result[key] = new_value = _redact_value(value, kind, hmac_key)
         if new_value is not value and new_value != value:
-            redaction.add_hash_gap(where + key)
+            redaction.gaps.append(_hash_gap(where + key, hmac_key is not None))
     return result
 
 
 def _redact_value(value: Any, kind: str, hmac_key: bytes | None) -> Any:
     """A value that does not look like its class is a text."""
-    if kind in _HIDDEN_CLASSES or (type(value) is str and kind == "keep" and _WORD_PATTERN.fullmatch(value) is None):
+    if kind in _HIDDEN_CLASSES or (type(value) is str and kind == "keep" and not _is_word(value)):
         return _hash_strings(value, hmac_key)
     if kind == "failure":
         return (extract_own_text(value) if type(value) is str else None) or _hash_strings(value, hmac_key)
