@@ -257,6 +257,9 @@ class Manifest(_Noun, frozen=True, kw_only=True):
 
 
 Facts = dict[str, Json]
+AskMode = Literal["native", "denies_headless", "ignored", "fatal", "none"]
+RewriteMode = Literal["whole", "merge", "fields"]
+InstallMode = Literal["default", "opt-in", "never"]
 
 
 class Point(Struct, frozen=True, kw_only=True):
@@ -268,9 +271,9 @@ class Point(Struct, frozen=True, kw_only=True):
     """
 
     capabilities: frozenset[str] = frozenset()
-    ask: Literal["native", "denies_headless", "ignored", "fatal", "none"] = "none"
-    rewrite: Literal["whole", "merge", "fields"] | None = None
-    install: Literal["default", "opt-in", "never"] = "default"
+    ask: AskMode = "none"
+    rewrite: RewriteMode | None = None
+    install: InstallMode = "default"
     why: str | None = None
     hard_timeout_s: int | float | None = None
 

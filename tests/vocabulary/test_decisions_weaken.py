@@ -44,17 +44,17 @@ def test_what_comes_out_can_be_said_and_is_never_looser(decision, point):
     final, gaps = weaken(decision, point, GIVEN)
 
     assert final.outcome != "ask" or point.ask in {"native", "denies_headless"}
-    assert final.outcome != "allow" or "allow" in point.can
-    assert final.outcome != "deny" or point.can & {"prevent", "retry"}
+    assert final.outcome != "allow" or "allow" in point.capabilities
+    assert final.outcome != "deny" or point.capabilities & {"prevent", "retry"}
     assert final.updated_input is None or (point.rewrite and final.outcome != "deny")
-    assert (final.proceed is None) or "stop" in point.can
-    assert (final.context is None) or "context" in point.can
-    assert (final.updated_output is None) or "output" in point.can
-    assert (final.system_message is None) or "message" in point.can
+    assert (final.proceed is None) or "stop" in point.capabilities
+    assert (final.context is None) or "context" in point.capabilities
+    assert (final.updated_output is None) or "output" in point.capabilities
+    assert (final.system_message is None) or "message" in point.capabilities
     assert weaken(final, point, GIVEN)[0] == final
-    if point.can & {"prevent"} and "retry" not in point.can and decision.outcome in {"ask", "deny"}:
+    if point.capabilities & {"prevent"} and "retry" not in point.capabilities and decision.outcome in {"ask", "deny"}:
         assert STRICTNESS.index(final.outcome) >= STRICTNESS.index(decision.outcome)
-    assert gaps or final == Decision() or final.outcome == decision.outcome or "retry" in point.can
+    assert gaps or final == Decision() or final.outcome == decision.outcome or "retry" in point.capabilities
 
 
 @pytest.mark.covers("HIF-83")

@@ -3,9 +3,18 @@
 from functools import cache
 from importlib import import_module
 
-from hookonce.agents._config.entry import config_of, entry_timeout, hook_label, lost_gap, placement_of
-from hookonce.agents._config.matchers.canonical import canonicalize_matcher, explain_narrowing
-from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, point, point_of
+from hookonce.agents._config.gaps import hook_label, lost_gap
+from hookonce.agents._config.matchers.alternation import canonicalize_matcher, explain_narrowing
+from hookonce.agents._config.points import (
+    canonical_event_of,
+    config_event_of,
+    config_events,
+    config_of,
+    entry_timeout,
+    point,
+    point_of,
+)
+from hookonce.agents._config.provider_data import placement_of
 from hookonce.agents._decode.decoder import decode, normalize
 from hookonce.agents._decode.encoder import encode, native_event
 from hookonce.agents._decode.input_rewrite import rewrite_input, translate_rewrite

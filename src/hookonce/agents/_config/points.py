@@ -1,34 +1,58 @@
 """Lifecycle points of an agent's configuration: event names there, and what an answer can do at each."""
 
-from typing import Any
+from msgspec.structs import replace
 
 from hookonce.agents._decode.decoder import find_native_event, normalize
-from hookonce.model import Agent, Hook, Point
+from hookonce.errors import UnknownName
+from hookonce.model import Agent, AskMode, Config, Hook, InstallMode, Point, RewriteMode
 from hookonce.vocabulary.events import OPT_IN_EVENTS
 
 _OBSERVE_ONLY = Point()
+_DECISION_TIMEOUT_S = 60  # for an answer that may decide something
+_OBSERVE_TIMEOUT_S = 5
 
 
-def point(capabilities: str = "", **fields: Any) -> Point:
+def point(
+    capabilities: str = "",
+    *,
+    ask: AskMode = "none",
+    rewrite: RewriteMode | None = None,
+    install: InstallMode = "default",
+    why: str | None = None,
+    hard_timeout_s: float | None = None,
+) -> Point:
     """A point, its powers written as words; one that can rewrite takes the whole input unless told otherwise."""
     words = frozenset(capabilities.split())
-    return Point(capabilities=words, **({"rewrite": "whole"} if "rewrite" in words else {}) | fields)
+    return Point(
+        capabilities=words,
+        ask=ask,
+        rewrite=rewrite or ("whole" if "rewrite" in words else None),
+        install=install,
+        why=why,
+        hard_timeout_s=hard_timeout_s,
+    )
 
 
 def point_of(agent: Agent, native: str) -> Point:
     """What is known of a point; what is not in the table can only be observed."""
     table_point = agent.config.points.get(native, _OBSERVE_ONLY) if agent.config else _OBSERVE_ONLY
     why = OPT_IN_EVENTS.get(canonical_event_of(agent, native))
-    if why is None or table_point.why is not None:
-        return table_point
-    return Point(
-        capabilities=table_point.capabilities,
-        ask=table_point.ask,
-        rewrite=table_point.rewrite,
-        install="opt-in",
-        why=why,
-        hard_timeout_s=table_point.hard_timeout_s,
-    )
+    return table_point if why is None or table_point.why else replace(table_point, install="opt-in", why=why)
+
+
+def config_of(agent: Agent) -> Config:
+    """The agent's configuration, or a clear sentence."""
+    if agent.config is None:
+        raise UnknownName(f"hooks of {agent.title} cannot be converted yet")
+    return agent.config
+
+
+def entry_timeout(agent: Agent, native: str) -> int | float:
+    """The timeout that is written into an entry: constants, because a changed one costs the user's trust again."""
+    lifecycle_point, config = point_of(agent, native), config_of(agent)
+    can_decide = lifecycle_point.capabilities & {"prevent", "retry"}
+    limits = (_DECISION_TIMEOUT_S if can_decide else _OBSERVE_TIMEOUT_S, lifecycle_point.hard_timeout_s, config.longest)
+    return min(limit for limit in limits if limit is not None)
 
 
 def config_events(agent: Agent) -> dict[str, str]:

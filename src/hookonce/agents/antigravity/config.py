@@ -8,24 +8,14 @@ from math import ceil
 
 from msgspec.structs import replace
 
-from hookonce.agents._config.entry import (
-    build_hook,
-    build_provider_data,
-    hook_label,
-    lost_gap,
-    no_tool_note,
-    own_keys,
-    placement_of,
-    read_entry,
-    resolve_event,
-    warning_gap,
-    write_entry,
-)
-from hookonce.agents._config.groups import TOOL_EVENTS
+from hookonce.agents._config.entry import build_hook, has_required_key, read_entry, write_entry
+from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.gaps import handler_gap, has_loss, lost_gap, skipped_gap, warning_gap
 from hookonce.agents._config.matchers.coverage import matches_every_tool
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, MatcherDialect, write_matcher
 from hookonce.agents._config.matchers.js_regex import McpPatterns, is_exactly_rendered, parse_pattern, render_patterns
-from hookonce.agents._config.matchers.reachability import reachability_gaps
 from hookonce.agents._config.points import config_events, point_of
+from hookonce.agents._config.provider_data import own_keys, own_matcher, placement_of, with_provider_data, without_keys
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 MAX_TIMEOUT_S = 2**31 - 1  # seconds; a larger number, or a broken one, costs the whole file
@@ -53,7 +43,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
             continue
         placement = placement_of(agent, hook)
         matcher, hook_gaps = _render_matcher(agent, index, hook)
-        if any(gap.effect == "lost" for gap in hook_gaps):
+        if has_loss(hook_gaps):
             gaps += hook_gaps
             continue
         entry, entry_gaps = _render_entry(agent, index, hook, native, wording)
@@ -80,7 +70,7 @@ def _find_or_add_set(agent: Agent, sets: Object, placement: Object) -> Object:
 
 def _resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
     if hook.handler.type not in _REQUIRED_KEYS:
-        return None, [lost_gap(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")]
+        return None, [handler_gap(agent, index, hook)]
     native, gaps = resolve_event(agent, index, hook)
     if native is not None and _effective_event(agent, native, placement_of(agent, hook)) != hook.event:
         return None, [lost_gap(index, hook, "event", f"{native} of {agent.title} is {_canonical_event(agent, native)}")]
@@ -107,9 +97,8 @@ def _render_entry(agent: Agent, index: int, hook: Hook, native: str, wording: Wo
     if hook.on_failure == "closed":
         gaps.append(warning_gap(agent, index, hook, "on_failure", f"{agent.title} goes on when a hook fails"))
     if _needs_translator(agent, hook, native, wording):
-        note = f"{hook_label(index, hook)}: {agent.title} hears no exit code; only a decision in JSON refuses"
-        where = f"$.hooks[{index}].blocking"
-        gaps.append(Gap(where=where, capability="blocking", strategy="warn", effect="observes", note=note))
+        why = f"{agent.title} hears no exit code; only a decision in JSON refuses"
+        gaps.append(warning_gap(agent, index, hook, "blocking", why, effect="observes"))
     entry = write_entry(agent, hook, native, wording)
     return ({"type": placement["type"]} | entry if "type" in placement else entry), gaps
 
@@ -120,22 +109,24 @@ def _needs_translator(agent: Agent, hook: Hook, native: str, wording: Wording) -
     return bool(refuses and not own and wording(hook, native) == hook.handler.command)
 
 
+def _write(agent: Agent, matcher: Json) -> tuple[str | None, list[str]]:
+    texts, losses = render_patterns(agent, matcher, _MCP_PATTERNS)
+    return "|".join(texts) if texts else None, losses
+
+
+_DIALECT = MatcherDialect(_write, parse_pattern, "its matcher is about no tool at all")
+
+
 def _render_matcher(agent: Agent, index: int, hook: Hook) -> tuple[Object, list[Gap]]:
-    placement = placement_of(agent, hook)
-    if "matcher" in placement or matches_every_tool(hook.matcher):
-        return {key: placement[key] for key in placement if key == "matcher"}, []
-    if hook.event not in TOOL_EVENTS:
-        return {}, [warning_gap(agent, index, hook, "matcher", no_tool_note(hook))]
-    texts, losses = render_patterns(agent, hook.matcher, _MCP_PATTERNS)
-    if not texts:
-        return {}, [lost_gap(index, hook, "matcher", "its matcher is about no tool at all")]
-    return {"matcher": "|".join(texts)}, reachability_gaps(agent, index, hook, losses)
+    text = own_matcher(agent, hook)
+    is_new = text is None and not matches_every_tool(hook.matcher)
+    text, gaps = write_matcher(_DIALECT, agent, index, hook) if is_new else (text, [])
+    return {} if text is None else {"matcher": text}, gaps
 
 
 def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
     """The hook with that of its data for Antigravity which Antigravity can read, and which still means the same."""
-    keys = {key: value for key, value in own_keys(agent, hook).items() if _is_own_key(key, value)}
-    placement = placement_of(agent, hook)
+    own, placement = own_keys(agent, hook), placement_of(agent, hook)
     event, name, text = placement.get("event"), placement.get("set"), placement.get("matcher")
     valid_placement: Object = {"joined": True} if placement.get("joined") is True else {}
     valid_placement |= {"set": name} if type(name) is str else {}
@@ -143,12 +134,13 @@ def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
     if placement.get("type") in ("", "command") and hook.handler.type == "command":
         valid_placement["type"] = placement["type"]
     if type(group := placement.get("group")) is dict:
-        valid_placement["group"] = {key: value for key, value in group.items() if key not in _STRUCTURAL_KEYS}
+        valid_placement["group"] = without_keys(group, *_STRUCTURAL_KEYS)
     if type(settings := placement.get("settings")) is dict:
         valid_placement["settings"] = {key: settings[key] for key in _setting_keys(agent, settings)}
     if type(text) is str and _canonical_matcher(agent, hook.event, text) == hook.matcher:
         valid_placement["matcher"] = text
-    return replace(hook, provider_data=build_provider_data(agent, keys, valid_placement))
+    keys = {key: own[key] for key in own if _is_own_key(key, own[key])}
+    return with_provider_data(agent, hook, keys, valid_placement)
 
 
 def _is_own_key(key: str, value: Json) -> bool:
@@ -173,7 +165,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     gaps: list[Gap] = []
     for name, members in document.items():
         if type(members) is not dict:
-            gaps.append(_parse_gap(f"$.{name}", "is no set of hooks"))
+            gaps.append(skipped_gap(f"$.{name}", "is no set of hooks"))
             continue
         settings = {key: members[key] for key in _setting_keys(agent, members)}
         placement: Object = {"set": name} | ({"settings": settings} if settings else {})
@@ -182,12 +174,8 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
             for number, item in enumerate(items):
                 item_hooks = _parse_item(agent, native, item, placement)
                 hooks += item_hooks or []
-                gaps += [_parse_gap(f"$.{name}.{native}[{number}]", "is no hook")] if item_hooks is None else []
+                gaps += [skipped_gap(f"$.{name}.{native}[{number}]", "is no hook")] if item_hooks is None else []
     return hooks, gaps
-
-
-def _parse_gap(where: str, why: str) -> Gap:
-    return Gap(where=where, strategy="kept out", effect="lost", note=f"{where} {why}")
 
 
 def _parse_item(agent: Agent, native: str, item: Json, set_placement: Object) -> list[Hook] | None:
@@ -199,28 +187,23 @@ def _parse_item(agent: Agent, native: str, item: Json, set_placement: Object) ->
         return [_parse_hook(agent, native, item, set_placement, text)] if _is_entry(item) else None
     if "hooks" not in item or type(entries) is not list or not all(map(_is_entry, entries)):
         return None  # an entry without a group is read by nobody at these events
-    extra = {key: value for key, value in item.items() if key not in {"matcher", "hooks"}}
+    extra = without_keys(item, "matcher", "hooks")
     group = set_placement | ({"group": extra} if extra or kind not in _GROUPED_EVENTS else {})
-    placements = [group if number == 0 else group | {"joined": True} for number in range(len(entries))]
     return [
-        _parse_hook(agent, native, entry, placement, text) for entry, placement in zip(entries, placements, strict=True)
+        _parse_hook(agent, native, entry, group | {"joined": True} if number else group, text)
+        for number, entry in enumerate(entries)
     ]
 
 
 def _is_entry(entry: Json) -> bool:
-    if type(entry) is not dict:
-        return False
-    kind = entry.get("type", "command")
-    main_value = entry.get(_REQUIRED_KEYS.get(kind, "")) if type(kind) is str else None
-    return type(main_value) is str and main_value != ""
+    return has_required_key(entry, _REQUIRED_KEYS)
 
 
 def _parse_hook(agent: Agent, native: str, entry: Object, placement: Object, text: str | None) -> Hook:
-    event = _effective_event(agent, native, placement)
+    event, entry_type = _effective_event(agent, native, placement), entry.get("type")
     matcher = _canonical_matcher(agent, event, text)
     if text is not None and (matcher is None or not is_exactly_rendered(agent, matcher, _MCP_PATTERNS, text)):
         placement = placement | {"matcher": text}
-    entry_type = entry.get("type")
     placement = placement | ({"type": entry_type} if entry_type in ("", "command") else {})
-    entry_fields = {key: entry[key] for key in entry if key != "matcher" and (key != "type" or entry_type == "prompt")}
-    return replace(build_hook(agent, native, read_entry(agent, entry_fields), matcher, placement), event=event)
+    fields = without_keys(entry, "matcher", *([] if entry_type == "prompt" else ["type"]))
+    return replace(build_hook(agent, native, read_entry(agent, fields), matcher, placement), event=event)

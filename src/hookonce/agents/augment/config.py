@@ -13,28 +13,18 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents._config import groups as _grouped
-from hookonce.agents._config.entry import (
-    build_provider_data,
-    lost_gap,
-    misplaced_hook_gaps,
-    own_keys,
-    placement_of,
-    warning_gap,
-)
-from hookonce.agents._config.groups import TOOL_EVENTS
-from hookonce.agents._config.matchers.canonical import ANY_MCP_PATTERN, from_native, to_native
+from hookonce.agents._config import groups
+from hookonce.agents._config.gaps import handler_gap, has_loss, lost_gap, misplaced_hook_gaps, skipped_gap, warning_gap
+from hookonce.agents._config.matchers import js_regex
+from hookonce.agents._config.matchers.alternation import from_native, to_native
 from hookonce.agents._config.matchers.coverage import matches_every_tool
-from hookonce.agents._config.matchers.js_regex import (
-    McpPatterns,
-    escape_name,
-    is_js_regex,
-    parse_pattern,
-    render_patterns,
-    split_alternatives,
-)
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS
+from hookonce.agents._config.matchers.js_regex import McpPatterns, escape_name, parse_pattern
+from hookonce.agents._config.matchers.parts import ANY_MCP_PART, parts_of
 from hookonce.agents._config.matchers.reachability import fits_known_tools, reachability_gaps
 from hookonce.agents._config.points import config_event_of, config_events
+from hookonce.agents._config.provider_data import object_of, own_keys, placement_of, with_provider_data, without_keys
+from hookonce.agents.cursor.config import TOOL_EVENT_MATCHERS
 from hookonce.base import invocation
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
@@ -47,21 +37,14 @@ _NEEDS_SHELL = re.compile(rf"\A\s*(?:\w+=|(?:{_SHELL_KEYWORDS})(?:\s|\Z))|[*?()\
 
 def wrap_in_shell(command: str | None) -> str | None:
     """The command wrapped in `bash -c` if it needs a shell and would get none; our own client never does."""
-    if (
-        command is None
-        or _SHELL_SYNTAX.search(command)
-        or not _NEEDS_SHELL.search(command)
-        or invocation.parse_command(command)
-    ):
+    if command is None or _SHELL_SYNTAX.search(command) or not _NEEDS_SHELL.search(command):
         return command
-    return f"bash -c {_quote_command(command)}"
+    return command if invocation.parse_command(command) else f"bash -c {_quote_command(command)}"
 
 
 def _quote_command(command: str) -> str:
     """One word in quotes, of one kind where that can be: the agent may not know words made of two."""
-    if "'" in command and not re.search(r'["\\]', command):
-        return f'"{command}"'
-    return shlex.quote(command)
+    return f'"{command}"' if "'" in command and not re.search(r'["\\]', command) else shlex.quote(command)
 
 
 def unwrap_shell(command: str) -> str:
@@ -105,45 +88,36 @@ _MCP_PATTERNS = McpPatterns(every=f"{MCP_PREFIX}.*", tools=_mcp_pattern)
 
 def native_matcher(agent: Agent, matcher: Json) -> tuple[str | None, list[str]]:
     """A matcher in Auggie's words, and what they cannot say; no words if nothing is left to be said."""
-    texts, losses = render_patterns(agent, matcher, _MCP_PATTERNS)
-    readable_texts = [text for text in texts if is_js_regex(text.removeprefix(MCP_PREFIX))]
-    losses += [f"{agent.title} could not read {text}" for text in texts if text not in readable_texts]
-    plain_pattern = "|".join(text for text in readable_texts if not text.startswith(MCP_PREFIX))
-    mcp_pattern = "|".join(text.removeprefix(MCP_PREFIX) for text in readable_texts if text.startswith(MCP_PREFIX))
-    if plain_pattern and mcp_pattern:
-        return f"{plain_pattern}{HALF_SEPARATOR}{MCP_PREFIX}(?:{mcp_pattern})", losses
-    return plain_pattern or (
-        f"{MCP_PREFIX}*" if mcp_pattern == ".*" else MCP_PREFIX + mcp_pattern if mcp_pattern else None
-    ), losses
+    texts, losses = js_regex.write_readable_patterns(agent, matcher, _MCP_PATTERNS, MCP_PREFIX)
+    plain = "|".join(text for text in texts if not text.startswith(MCP_PREFIX))
+    mcp = "|".join(text.removeprefix(MCP_PREFIX) for text in texts if text.startswith(MCP_PREFIX))
+    if plain and mcp:
+        return f"{plain}{HALF_SEPARATOR}{MCP_PREFIX}(?:{mcp})", losses
+    return plain or (f"{MCP_PREFIX}*" if mcp == ".*" else MCP_PREFIX + mcp if mcp else None), losses
 
 
 def canonical_matcher(agent: Agent, kind: str, text: str) -> Json:
     """The canonical matcher of a native one."""
     if kind not in TOOL_EVENTS:
         return None
-    parts: list[Json] = []
-    for half in text.split(HALF_SEPARATOR):
-        half_matcher = (
-            _parse_mcp_half(half.removeprefix(MCP_PREFIX))
-            if half.startswith(MCP_PREFIX)
-            else parse_pattern(agent, half)
-        )
-        if half_matcher is None:
-            return None
-        parts += half_matcher if type(half_matcher) is list else [half_matcher]
-    return parts[0] if len(parts) == 1 else parts
+    halves = [
+        _parse_mcp_half(half.removeprefix(MCP_PREFIX)) if half.startswith(MCP_PREFIX) else parse_pattern(agent, half)
+        for half in text.split(HALF_SEPARATOR)
+    ]
+    parts = [part for half in halves for part in parts_of(half)]
+    return None if None in halves else parts[0] if len(parts) == 1 else parts
 
 
 def _parse_mcp_half(text: str) -> Json:
     """The MCP tools of a pattern: all of them, those that it names in our way, or else the pattern."""
-    pieces = split_alternatives(text[3:-1] if is_mcp_half(MCP_PREFIX + text) else text)
+    pieces = js_regex.split_alternatives(text[3:-1] if is_mcp_half(MCP_PREFIX + text) else text)
     tools = [_parse_mcp_tool(piece) for piece in pieces]
     return {"pattern": MCP_PREFIX + text} if None in tools else tools
 
 
 def _parse_mcp_tool(text: str) -> Object | None:
     if text in {"*", ".*"}:
-        return {"pattern": ANY_MCP_PATTERN}
+        return ANY_MCP_PART
     match = _MCP_TOOL_REGEX.fullmatch(text)
     if match is None:
         return None
@@ -161,18 +135,10 @@ def is_mcp_half(text: Json) -> bool:
     return type(text) is str and text.startswith(f"{MCP_PREFIX}(?:") and text.endswith(")")
 
 
-# event with a flat list → the canonical matcher that it stands for, None where it is about no tool
-FLAT_EVENTS: dict[str, Json] = {
-    "beforeShellExecution": "shell",
-    "afterShellExecution": "shell",
-    "beforeReadFile": "file_read",
-    "afterFileEdit": ["file_write", "file_edit"],
-    "beforeMCPExecution": {"pattern": ANY_MCP_PATTERN},
-    "afterMCPExecution": {"pattern": ANY_MCP_PATTERN},
-    "stop": None,
-}
+# event with a flat list, as Cursor has them → the canonical matcher that it stands for, None if it is about no tool
+FLAT_EVENTS: dict[str, Json] = TOOL_EVENT_MATCHERS | {"stop": None}
 _STRUCTURAL_KEYS = frozenset({"type", "command", "args", "timeout", "matcher", "hooks"})
-# What a door of ours wants to be told beyond the bare call: the prompt, and the server of an MCP tool.
+# What an entry of our own asks for beyond the bare call: the prompt, and the server of an MCP tool.
 _METADATA_REQUEST = {"metadata": {"includeConversationData": True, "includeMCPMetadata": True}}
 
 
@@ -188,18 +154,17 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     for index, original in hooks:
         hook, hook_gaps = _prepare_hook(agent, index, _sanitize_provider_data(agent, original), wording)
         gaps += hook_gaps
-        ready_hooks += [] if any(gap.effect == "lost" for gap in hook_gaps) else [(index, hook)]
-    document, hook_gaps = _grouped.render(agent, ready_hooks, apply_shell)
-    return {
-        "hooks": {native: _split_groups(native, groups) for native, groups in document["hooks"].items()}
-    }, gaps + hook_gaps
+        ready_hooks += [] if has_loss(hook_gaps) else [(index, hook)]
+    document, hook_gaps = groups.render(agent, ready_hooks, apply_shell)
+    events = {native: _split_groups(native, items) for native, items in document["hooks"].items()}
+    return {"hooks": events}, gaps + hook_gaps
 
 
 def _prepare_hook(agent: Agent, index: int, hook: Hook, wording: Wording) -> tuple[Hook, list[Gap]]:
     placement = placement_of(agent, hook)
     native = placement.get("event") or config_event_of(agent, hook.event)
     if hook.handler.type != "command":
-        return hook, [lost_gap(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")]
+        return hook, [handler_gap(agent, index, hook)]
     if native is not None and config_events(agent).get(native) != hook.event:
         return hook, [lost_gap(index, hook, "event", f"{agent.title} would drop all hooks for an event {native}")]
     gaps: list[Gap] = []
@@ -215,15 +180,14 @@ def _prepare_hook(agent: Agent, index: int, hook: Hook, wording: Wording) -> tup
     keys, command = own_keys(agent, hook), hook.handler.command
     if "args" in placement and wording(hook, native or "") == command:
         keys, command = keys | {"args": placement["args"]}, strip_arguments(command, placement["args"])
-    handler, data = replace(hook.handler, command=command), build_provider_data(agent, keys, placement)
-    # Groups are written with the usual ways of matchers: to them it shall mean what it says.
+    # Groups are written in the alternation dialect: to them the text shall mean what it says.
     matcher = from_native(agent, placement["matcher"]) if tools and "matcher" in placement else hook.matcher
-    return replace(hook, matcher=matcher, handler=handler, provider_data=data), gaps
+    prepared_hook = replace(hook, matcher=matcher, handler=replace(hook.handler, command=command))
+    return with_provider_data(agent, prepared_hook, keys, placement), gaps
 
 
 def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
     """The hook with that of its data for Auggie which Auggie can read, and which still means the same."""
-    keys = {key: value for key, value in own_keys(agent, hook).items() if key not in _STRUCTURAL_KEYS}
     placement = placement_of(agent, hook)
     event, text, words, group = (placement.get(name) for name in ("event", "matcher", "args", "group"))
     valid_placement: Object = {name: True for name in ("joined", "direct") if placement.get(name) is True}
@@ -231,61 +195,53 @@ def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
     if call is not None and call.via is not None:
         valid_placement["group"] = _METADATA_REQUEST
     elif type(group) is dict:
-        valid_placement["group"] = {key: value for key, value in group.items() if key not in _STRUCTURAL_KEYS}
-    if (
-        type(event) is str
-        and config_events(agent).get(event) == hook.event
-        and FLAT_EVENTS.get(event, hook.matcher) == hook.matcher
-    ):
+        valid_placement["group"] = without_keys(group, *_STRUCTURAL_KEYS)
+    same_event = event if type(event) is str and config_events(agent).get(event) == hook.event else None
+    if same_event is not None and FLAT_EVENTS.get(same_event, hook.matcher) == hook.matcher:
         valid_placement["event"] = event
     if type(text) is str and canonical_matcher(agent, hook.event, text) == hook.matcher:
         valid_placement["matcher"] = text
     if strip_arguments(hook.handler.command, words) is not None:
         valid_placement["args"] = words
-    return replace(hook, provider_data=build_provider_data(agent, keys, valid_placement))
+    return with_provider_data(agent, hook, without_keys(own_keys(agent, hook), *_STRUCTURAL_KEYS), valid_placement)
 
 
-def _split_groups(native: str, groups: list[Object]) -> list[Object]:
+def _split_groups(native: str, items: list[Object]) -> list[Object]:
     """The groups of an event as Auggie has them: flat, or two for a matcher of two halves."""
     if native in FLAT_EVENTS:
-        return [{key: entry[key] for key in entry if key != "type"} for group in groups for entry in group["hooks"]]
+        return [without_keys(entry, "type") for group in items for entry in group["hooks"]]
     return [
         group | ({"matcher": half} if "matcher" in group else {})
-        for group in groups
+        for group in items
         for half in group.get("matcher", "").split(HALF_SEPARATOR)
     ]
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; what cannot be understood is a gap."""
-    events = document.get("hooks")
-    groups_by_event = (
-        {native: _merge_groups(native, groups) for native, groups in events.items()} if type(events) is dict else {}
-    )
-    hooks, gaps = _grouped.parse(agent, {"hooks": groups_by_event})
+    events = object_of(document.get("hooks"))
+    merged_events = {native: _merge_groups(native, items) for native, items in events.items()}
+    hooks, gaps = groups.parse(agent, {"hooks": merged_events})
     gaps += misplaced_hook_gaps(agent, document)
-    for hook in hooks:
-        if hook.handler.command is None:
-            where = f"$.hooks.{placement_of(agent, hook).get('event') or config_event_of(agent, hook.event)}"
-            note = f"{where} has an entry without a command"
-            gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=note))
+    for hook in [hook for hook in hooks if hook.handler.command is None]:
+        where = f"$.hooks.{placement_of(agent, hook).get('event') or config_event_of(agent, hook.event)}"
+        gaps.append(skipped_gap(where, "has an entry without a command"))
     return [_interpret_hook(agent, hook) for hook in hooks if hook.handler.command is not None], gaps
 
 
-def _merge_groups(native: str, groups: Json) -> Json:
+def _merge_groups(native: str, items: Json) -> Json:
     """The groups of an event with two halves of one matcher together, and flat entries in groups of their own."""
-    items = groups if type(groups) is list else [groups]
     if native in FLAT_EVENTS:
-        return [{"hooks": [entry]} for entry in items]
-    merged_groups: list[Json] = []
-    for group in items:
+        return [{"hooks": [entry]} for entry in parts_of(items)]
+    merged: list[Json] = []
+    for group in parts_of(items):
         text = group.get("matcher") if type(group) is dict else None
-        first = merged_groups[-1].get("matcher") if merged_groups and type(merged_groups[-1]) is dict else None
-        if is_plain_half(first) and is_mcp_half(text) and merged_groups[-1] == group | {"matcher": first}:
-            merged_groups[-1] = group | {"matcher": f"{first}{HALF_SEPARATOR}{text}"}
+        first = merged[-1].get("matcher") if merged and type(merged[-1]) is dict else None
+        if is_plain_half(first) and is_mcp_half(text) and merged[-1] == group | {"matcher": first}:
+            merged[-1] = group | {"matcher": f"{first}{HALF_SEPARATOR}{text}"}
         else:
-            merged_groups.append(group)
-    return merged_groups
+            merged.append(group)
+    return merged
 
 
 def _interpret_hook(agent: Agent, hook: Hook) -> Hook:
@@ -306,5 +262,5 @@ def _interpret_hook(agent: Agent, hook: Hook) -> Hook:
         if command == hook.handler.command != wrap_in_shell(command):
             placement["direct"] = True
     handler = replace(hook.handler, command=command)
-    data = build_provider_data(agent, keys, placement)
-    return replace(hook, event=event, matcher=matcher or None, handler=handler, provider_data=data)
+    native_hook = replace(hook, event=event, matcher=matcher or None, handler=handler)
+    return with_provider_data(agent, native_hook, keys, placement)

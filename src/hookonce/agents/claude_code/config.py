@@ -7,8 +7,9 @@ only if the line still says the same.
 import re
 import shlex
 
-from hookonce.agents._config import groups as _grouped
-from hookonce.agents._config.entry import lost_gap, resolve_event
+from hookonce.agents._config import groups
+from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.gaps import lost_gap
 from hookonce.agents._config.groups import map_entries
 from hookonce.agents._config.matchers.aliases import misread_word_gaps
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
@@ -34,25 +35,23 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
             gaps.append(lost_gap(index, hook, "handler", f"{agent.title} runs no {kind} hooks on {native}"))
         else:
             supported_hooks.append((index, hook))
-    document, group_gaps = _grouped.render(agent, supported_hooks, wording)
-    return {"hooks": map_entries(document["hooks"], _split_command)}, gaps + group_gaps + misread_word_gaps(
-        agent, supported_hooks
-    )
+    document, group_gaps = groups.render(agent, supported_hooks, wording)
+    gaps += group_gaps + misread_word_gaps(agent, supported_hooks)
+    return {"hooks": map_entries(document["hooks"], _split_command)}, gaps
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration."""
-    events = document.get("hooks")
-    return _grouped.parse(
-        agent, document | ({"hooks": map_entries(events, _join_command)} if type(events) is dict else {})
-    )
+    if type(events := document.get("hooks")) is dict:
+        document = document | {"hooks": map_entries(events, _join_command)}
+    return groups.parse(agent, document)
 
 
 def _join_command(entry: Object) -> Object:
     program, words = entry.get("command"), entry.get("args")
-    if type(program) is str and type(words) is list and _are_strings(words):
-        return entry | {"command": _command_line(program, words)}
-    return entry
+    if type(program) is not str or type(words) is not list or not _are_strings(words):
+        return entry
+    return entry | {"command": _command_line(program, words)}
 
 
 def _split_command(entry: Object) -> Object:

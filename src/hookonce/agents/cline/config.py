@@ -5,7 +5,8 @@ from importlib.resources import files as resources
 from math import ceil, isfinite
 from shlex import quote
 
-from hookonce.agents._config.entry import lost_gap, resolve_event, warning_gap
+from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.gaps import lost_gap, skipped_gap, warning_gap
 from hookonce.agents._config.generated_code import (
     CODE_HANDLER,
     GENERATED_NOTICE,
@@ -13,11 +14,12 @@ from hookonce.agents._config.generated_code import (
     build_table_entry,
     code_file_gap,
     dump_embeddable_json,
+    entries_of_table,
     matcher_gaps,
     parse_table_entry,
     restore_code_file,
 )
-from hookonce.agents._config.matchers.evaluate import WILDCARD
+from hookonce.agents._config.matchers.tool_list import WILDCARD
 from hookonce.agents._config.points import config_events, point_of
 from hookonce.base.jsontext import load
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
@@ -28,9 +30,9 @@ _SUFFIXES = ("", ".sh", ".bash", ".zsh", ".js", ".mjs", ".cjs", ".ts", ".mts", "
 _SHELL_SUFFIXES = ("", ".sh", ".bash", ".zsh")
 _DEFAULT_TIMEOUT_S = 30  # for a hook that names no time of its own
 _MAX_TIMEOUT_S = 86400
-_TOOL_NAME = re.compile(
-    rf"[\w-]+|[\w-]*(?:{re.escape(WILDCARD)}[\w-]*)+", re.ASCII
-)  # nothing else is ever a tool's name there
+# Nothing else is ever a tool's name there.
+_TOOL_NAME = re.compile(rf"[\w-]+|[\w-]*(?:{re.escape(WILDCARD)}[\w-]*)+", re.ASCII)
+_UNSCRIPTABLE = re.compile("[\0\ud800-\udfff]")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -66,14 +68,10 @@ def _explain_unfit(agent: Agent, hook: Hook, native: str) -> str | None:
     if native not in config_events(agent):
         return f"{agent.title} runs no script for {native}"
     words = [hook.handler.command, hook.handler.cwd or "", *hook.handler.env, *hook.handler.env.values()]
-    if any("\0" in word or not _is_valid_unicode(word) for word in words):
+    if any(map(_UNSCRIPTABLE.search, words)):
         return "its command holds what no script can hold"
     invalid_names = [name for name in hook.handler.env if _VARIABLE_NAME.fullmatch(name) is None]
     return f"{invalid_names[0]} is no name of a variable" if invalid_names else None
-
-
-def _is_valid_unicode(word: str) -> bool:
-    return not any("\ud800" <= letter <= "\udfff" for letter in word)
 
 
 def _free_script_name(native: str, files: Object) -> str | None:
@@ -90,7 +88,8 @@ def _name_conflict_gaps(agent: Agent, native: str, name: str | None, index: int,
 
 def _render_script(agent: Agent, native: str, entries: list[Object]) -> str:
     code = resources("hookonce.agents.cline").joinpath("script.sh").read_text(encoding="utf-8")
-    return f"{_HEADER}{dump_embeddable_json({'hooks': entries})}\n{_render_switches(agent, native, entries)}{code}{_render_calls(entries)}"
+    head = f"{_HEADER}{dump_embeddable_json({'hooks': entries})}\n"
+    return f"{head}{_render_switches(agent, native, entries)}{code}{_render_calls(entries)}"
 
 
 def _render_switches(agent: Agent, native: str, entries: list[Object]) -> str:
@@ -106,15 +105,10 @@ def _render_calls(entries: list[Object]) -> str:
 def _render_call(entry: Object) -> str:
     handler = entry["handler"]
     mode = "async" if handler.get("async") else _timeout_mode(entry)
-    words = [
-        mode,
-        _timeout_text(handler.get("timeout")),
-        _tool_expression(entry.get("tools")),
-        handler.get("cwd", "."),
-        handler["command"],
-    ]
+    timeout, tools = _timeout_text(handler.get("timeout")), _tool_expression(entry.get("tools"))
     variables = [f"{name}={value}" for name, value in handler.get("env", {}).items()]
-    return " ".join(["run", *map(quote, words + variables)]) + "\n"
+    words = [mode, timeout, tools, handler.get("cwd", "."), handler["command"], *variables]
+    return " ".join(["run", *map(quote, words)]) + "\n"
 
 
 def _timeout_mode(entry: Object) -> str:
@@ -150,8 +144,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
             gaps.append(code_file_gap(agent, name, script_hooks, why))
             hooks += script_hooks
         else:
-            note = f"{name} is no script for an event of {agent.title}"
-            gaps.append(Gap(where=f"$.files.{name}", strategy="kept out", effect="lost", note=note))
+            gaps.append(skipped_gap(f"$.files.{name}", f"is no script for an event of {agent.title}", name))
     return hooks, gaps
 
 
@@ -161,20 +154,17 @@ def _parse_own_script(agent: Agent, name: str, text: str) -> list[Hook] | None:
         return None
     line, _, rest = text.removeprefix(_HEADER).partition("\n")
     try:
-        table = load(line)
+        entries = entries_of_table(load(line)) or []
     except (ValueError, RecursionError):
-        return None
-    entries = table.get("hooks") if type(table) is dict else None
-    if type(entries) is not list:
         return None
     hooks = [hook for entry in entries if (hook := parse_table_entry(agent, entry)) is not None]
     if not hooks or len(hooks) < len(entries):
         return None
     native = _event_of_script(agent, name) or entries[0]["on"]
-    is_unchanged = all(entry["on"] == native for entry in entries) and rest.startswith(
-        _render_switches(agent, native, entries)
+    is_whole = rest.startswith(_render_switches(agent, native, entries)) and rest.endswith(
+        f"\n{_render_calls(entries)}"
     )
-    return hooks if is_unchanged and rest.endswith(f"\n{_render_calls(entries)}") else None
+    return hooks if is_whole and all(entry["on"] == native for entry in entries) else None
 
 
 def _event_of_script(agent: Agent, name: str) -> str | None:
@@ -184,8 +174,6 @@ def _event_of_script(agent: Agent, name: str) -> str | None:
 
 def _foreign_hooks(agent: Agent, name: str, text: str) -> list[Hook]:
     native = _event_of_script(agent, name)
-    return (
-        []
-        if native is None or _parse_own_script(agent, name, text) is not None
-        else build_code_hooks(agent, name, text, [native])
-    )
+    if native is None or _parse_own_script(agent, name, text) is not None:
+        return []
+    return build_code_hooks(agent, name, text, [native])

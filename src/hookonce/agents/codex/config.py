@@ -19,16 +19,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents._config import groups as _grouped
-from hookonce.agents._config.entry import lost_gap, misplaced_hook_gaps, own_keys, warning_gap
+from hookonce.agents._config import groups
+from hookonce.agents._config.gaps import lost_gap, misplaced_hook_gaps, skipped_gap, warning_gap
 from hookonce.agents._config.groups import map_entries
 from hookonce.agents._config.matchers.aliases import canonicalize_words, misread_word_gaps, restore_native_words
-from hookonce.agents._decode.claude_vocabulary import EVENTS as FAMILY
-from hookonce.agents._decode.claude_vocabulary import pick
+from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data, without_keys
+from hookonce.agents._decode import claude_vocabulary
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
-EVENTS = pick(
-    FAMILY,
+EVENTS = claude_vocabulary.pick(
+    claude_vocabulary.EVENTS,
     *("PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "SessionStart", "SessionEnd"),
     *("Stop", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact"),
 ) | {"Interrupt": "interrupt", "PreModelRequest": "before_model", "PostModelRequest": "after_model"}
@@ -59,17 +59,14 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     accepted_hooks: list[tuple[int, Hook]] = []
     gaps: list[Gap] = []
     for index, hook in hooks:
-        why = _explain_refusal(agent, hook)
-        if why is not None:
+        if (why := _explain_refusal(agent, hook)) is not None:
             gaps.append(lost_gap(index, hook, "handler", why))
-        else:
-            accepted_hooks.append(
-                (index, restore_native_words(agent, _fit_handler(agent, index, hook, gaps), _word_meaning))
-            )
-    document, group_gaps = _grouped.render(agent, accepted_hooks, wording)
-    return {"hooks": map_entries(document["hooks"], _drop_wrong_types)}, gaps + group_gaps + misread_word_gaps(
-        agent, accepted_hooks, _word_meaning
-    )
+            continue
+        native_hook = restore_native_words(agent, _fit_handler(agent, index, hook, gaps), _word_meaning)
+        accepted_hooks.append((index, native_hook))
+    document, group_gaps = groups.render(agent, accepted_hooks, wording)
+    gaps += group_gaps + misread_word_gaps(agent, accepted_hooks, _word_meaning)
+    return {"hooks": map_entries(document["hooks"], _drop_wrong_types)}, gaps
 
 
 def _explain_refusal(agent: Agent, hook: Hook) -> str | None:
@@ -78,23 +75,20 @@ def _explain_refusal(agent: Agent, hook: Hook) -> str | None:
     if hook.handler.type == "command":
         return None if type(hook.handler.command) is str else "there is no command"
     kind = hook.handler.type.removeprefix(f"{agent.name}:")
-    if not own or (kind in _OTHER_HANDLER_TYPES and own.get("type") == kind and _is_entry(kind, own)):
+    is_known = kind in _OTHER_HANDLER_TYPES and own.get("type") == kind
+    if not own or (is_known and (kind != "mcp_tool" or _is_mcp_call(own))):
         return None
     return f"{agent.title} reads no file with a handler like this"
 
 
-def _is_entry(kind: str, own: Object) -> bool:
-    if kind != "mcp_tool":
-        return True
+def _is_mcp_call(own: Object) -> bool:
     return type(own.get("server")) is str and type(own.get("tool")) is str and _is_toml(own.get("input", {}))
 
 
 def _is_toml(value: Any) -> bool:
     """Whether TOML can say it: no null, and no number beyond 64 bits."""
-    if type(value) is dict:
-        return all(map(_is_toml, value.values()))
-    if type(value) is list:
-        return all(map(_is_toml, value))
+    if type(value) in (dict, list):
+        return all(map(_is_toml, value.values() if type(value) is dict else value))
     return value is not None and (type(value) is not int or -(2**63) <= value < 2**63)
 
 
@@ -109,14 +103,9 @@ def _fit_handler(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> Hook:
         note = f"{agent.title} has another command for Windows only, none for {' and '.join(other_systems)}"
         gaps.append(warning_gap(agent, index, hook, "platform_commands", note))
     windows = {name: text for name, text in handler.platform.items() if name == "windows"}
-    data = {
-        name: value
-        for name, value in hook.provider_data.get(agent.name, {}).items()
-        if name not in (_WINDOWS_KEY, _WINDOWS_KEY_ALIAS)
-    }
-    return replace(
-        hook, handler=replace(handler, platform=windows), provider_data=hook.provider_data | {agent.name: data}
-    )
+    keys = without_keys(own_keys(agent, hook), _WINDOWS_KEY, _WINDOWS_KEY_ALIAS)
+    fitting_hook = replace(hook, handler=replace(handler, platform=windows))
+    return with_provider_data(agent, fitting_hook, keys, placement_of(agent, hook))
 
 
 def _drop_wrong_types(entry: Object) -> Object:
@@ -138,12 +127,12 @@ def _has_right_type(key: str, value: Any) -> bool:
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a hooks.json, of a config.toml or of a requirements.toml."""
     table = document.get("hooks")
-    events = {key: value for key, value in table.items() if key not in _SETTINGS} if type(table) is dict else {}
-    hooks, gaps = _grouped.parse(agent, {"hooks": map_entries(events, _read_windows_command)})
+    events = without_keys(table, *_SETTINGS) if type(table) is dict else {}
+    hooks, gaps = groups.parse(agent, {"hooks": map_entries(events, _read_windows_command)})
     gaps += misplaced_hook_gaps(agent, document)
     if "notify" in document:
-        note = "the program under notify is told of a turn's end by its last argument, and is no hook"
-        gaps.append(Gap(where="$.notify", capability="event", strategy="kept out", effect="lost", note=note))
+        why = "is told of a turn's end by its last argument, and is no hook"
+        gaps.append(skipped_gap("$.notify", why, "the program under notify", "event"))
     return [canonicalize_words(agent, hook, _word_meaning) for hook in hooks], gaps
 
 
@@ -155,15 +144,12 @@ def _read_windows_command(entry: Object) -> Object:
     text = entry.get(_WINDOWS_KEY, entry.get(_WINDOWS_KEY_ALIAS))
     if type(text) not in (str, dict):
         return entry
-    rest = {key: value for key, value in entry.items() if key not in (_WINDOWS_KEY, _WINDOWS_KEY_ALIAS)}
+    rest = without_keys(entry, _WINDOWS_KEY, _WINDOWS_KEY_ALIAS)
     return rest | {_WINDOWS_KEY: {"windows": text}} if type(text) is str else rest
 
 
-_DEFAULT_TIMEOUT_S, _SHORT_DEFAULT_TIMEOUT_S, _SHORT_MAX_TIMEOUT_S = (
-    600,
-    1,
-    3,
-)  # seconds: by default, by default where time is short, and at most there
+_DEFAULT_TIMEOUT_S = 600
+_SHORT_DEFAULT_TIMEOUT_S, _SHORT_MAX_TIMEOUT_S = 1, 3  # at the events at which time is short
 _SHORT_EVENTS = frozenset({"SessionEnd", "Interrupt"})
 _EVENTS_WITHOUT_MATCHER = frozenset({"UserPromptSubmit", "Stop", "Interrupt", "PreModelRequest", "PostModelRequest"})
 _EVENTS_WITH_CONTEXT = frozenset({"PreToolUse", "PostToolUse", "SessionStart", "UserPromptSubmit", "SubagentStart"})
@@ -189,8 +175,8 @@ def trust_entries(
 
 def _iterate_entries(document: Object) -> Iterator[tuple[str, int, int, Object, Object]]:
     table = document.get("hooks")
-    for event, groups in table.items() if type(table) is dict else ():
-        for number, group in enumerate(groups if event in EVENTS and type(groups) is list else ()):
+    for event, items in table.items() if type(table) is dict else ():
+        for number, group in enumerate(items if event in EVENTS and type(items) is list else ()):
             entries = group.get("hooks") if type(group) is dict else None
             for place, entry in enumerate(entries if type(entries) is list else ()):
                 if type(entry) is dict:
@@ -207,42 +193,27 @@ def _normalize_handler(event: str, entry: Object, *, windows: bool) -> Object | 
     if type(entry.get("statusMessage")) is str:
         fields["statusMessage"] = entry["statusMessage"]
     if fields["type"] == "command":
-        command = _command(entry, windows=windows)
-        limit = entry.get("additionalContextLimit")
-        context_limit = (
-            {"additionalContextLimit": limit}
-            if event in _EVENTS_WITH_CONTEXT and limit not in (None, _DEFAULT_CONTEXT_TOKENS)
-            else {}
-        )
-        return (
-            fields | {"command": command, "async": entry.get("async") is True} | context_limit
-            if command.strip()
-            else None
-        )
+        command, limit = _command(entry, windows=windows), entry.get("additionalContextLimit")
+        fields |= {"command": command, "async": entry.get("async") is True}
+        if event in _EVENTS_WITH_CONTEXT and limit not in (None, _DEFAULT_CONTEXT_TOKENS):
+            fields["additionalContextLimit"] = limit
+        return fields if command.strip() else None
     if fields["type"] == "mcp_tool" and event != "SessionEnd":
-        return fields | {"server": entry.get("server"), "tool": entry.get("tool"), "input": _tool_input(entry)}
+        tool_input = _wrap_numbers(entry.get("input", {}))
+        return fields | {"server": entry.get("server"), "tool": entry.get("tool"), "input": tool_input}
     return None
 
 
 def _command(entry: Object, *, windows: bool) -> str:
-    windows_command = entry.get("commandWindows", entry.get("command_windows"))
+    windows_command = entry.get(_WINDOWS_KEY, entry.get(_WINDOWS_KEY_ALIAS))
     command = windows_command if windows and type(windows_command) is str else entry.get("command")
     return command if type(command) is str else ""
 
 
 def _timeout_s(event: str, value: Any) -> int:
-    seconds = (
-        max(value, 1)
-        if type(value) is int
-        else _SHORT_DEFAULT_TIMEOUT_S
-        if event in _SHORT_EVENTS
-        else _DEFAULT_TIMEOUT_S
-    )
-    return min(seconds, _SHORT_MAX_TIMEOUT_S) if event in _SHORT_EVENTS else seconds
-
-
-def _tool_input(entry: Object) -> Any:
-    return _wrap_numbers(entry.get("input", {}))
+    is_short = event in _SHORT_EVENTS
+    seconds = max(value, 1) if type(value) is int else _SHORT_DEFAULT_TIMEOUT_S if is_short else _DEFAULT_TIMEOUT_S
+    return min(seconds, _SHORT_MAX_TIMEOUT_S) if is_short else seconds
 
 
 def _wrap_numbers(value: Any) -> Any:

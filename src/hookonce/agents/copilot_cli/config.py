@@ -9,24 +9,15 @@ from typing import Any, NamedTuple, get_args
 
 from msgspec.structs import replace
 
-from hookonce.agents._config.entry import (
-    ConfigEntry,
-    build_hook,
-    config_of,
-    lost_gap,
-    misplaced_hook_gaps,
-    no_tool_note,
-    placement_of,
-    read_entry,
-    resolve_event,
-    warning_gap,
-    write_entry,
-)
-from hookonce.agents._config.groups import TOOL_EVENTS
+from hookonce.agents._config.entry import ConfigEntry, build_hook, read_entry, write_entry
+from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.gaps import has_loss, lost_gap, misplaced_hook_gaps, no_tool_gap, skipped_gap, warning_gap
+from hookonce.agents._config.matchers import full_match
 from hookonce.agents._config.matchers.coverage import matches_every_tool
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS
 from hookonce.agents._config.matchers.reachability import fits_known_tools, reachability_gaps
-from hookonce.agents._config.points import canonical_event_of
-from hookonce.agents.copilot_cli import matcher as _copilot_matcher
+from hookonce.agents._config.points import canonical_event_of, config_of
+from hookonce.agents._config.provider_data import object_of, own_matcher, placement_of, without_keys
 from hookonce.model import Agent, Gap, HandlerType, Hook, Object, Wording
 
 # The keys of commands; the first of them that an entry has is the command wherever no other key says otherwise.
@@ -62,10 +53,9 @@ def commands_of(entry_keys: EntryKeys, entry: Object) -> Commands:
     if not texts:
         return (_join_argv(entry) if entry_keys.allows_exec else None), {}
     command = next(iter(texts.values()))
-    system_commands = {
-        system: next((texts[key] for key in keys if key in texts), None) for system, keys in entry_keys.systems.items()
-    }
-    return command, {system: text for system, text in system_commands.items() if text not in (None, command)}
+    systems = entry_keys.systems.items()
+    overrides = {system: next((texts[key] for key in keys if key in texts), command) for system, keys in systems}
+    return command, {system: text for system, text in overrides.items() if text != command}
 
 
 def _command_texts(entry: Object) -> dict[str, str]:
@@ -98,7 +88,7 @@ def normalize_entry(entry_keys: EntryKeys, entry: Object) -> Object:
     """The entry under the keys of the table of handlers: one command, its overrides, one timeout."""
     command, overrides = commands_of(entry_keys, entry)
     command_keys = {*effective_keys(entry_keys, entry), entry_keys.overrides}
-    rest = normalize_timeout_key(entry_keys, {key: value for key, value in entry.items() if key not in command_keys})
+    rest = normalize_timeout_key(entry_keys, without_keys(entry, *command_keys))
     return rest | {"command": command} | ({entry_keys.overrides: overrides} if overrides else {})
 
 
@@ -108,7 +98,7 @@ def spell_entry(entry_keys: EntryKeys, entry: Object, keys: Any) -> Object:
     command = entry["command"]
     commands = command, {name: text for name, text in entry.get(entry_keys.overrides, {}).items() if text != command}
     command_entry = _spell_commands(entry_keys, commands, key_hints)
-    rest = {key: value for key, value in entry.items() if key not in {"command", entry_keys.overrides, *_ARGV_KEYS}}
+    rest = without_keys(entry, "command", entry_keys.overrides, *_ARGV_KEYS)
     for key in rest.keys() & set(_COMMAND_KEYS):  # a key that nobody hears may stay
         if type(rest[key]) is not str or commands_of(entry_keys, command_entry | {key: rest[key]}) != commands:
             del rest[key]
@@ -186,7 +176,7 @@ def render(
             continue
         matcher, hook_gaps = _render_matcher(entry_keys, agent, native, index, hook)
         gaps += hook_gaps
-        if any(gap.effect == "lost" for gap in hook_gaps):
+        if has_loss(hook_gaps):
             continue
         entry = _render_entry(entry_keys, agent, hook, native, wording)
         gaps += _doubt_gaps(entry_keys, agent, index, hook, entry)
@@ -199,13 +189,13 @@ def _render_entry(entry_keys: EntryKeys, agent: Agent, hook: Hook, native: str, 
     entry = write_entry(agent, hook, native, wording)
     key_hints = placement_of(agent, hook).get("keys")
     if keys is None:
-        return _without_keys(entry, "matcher", "hooks")
+        return without_keys(entry, "matcher", "hooks")
     if hook.handler.type != "command":
         plain = {key: value for key, value in entry.items() if key in keys.values() or key not in RESERVED_KEYS}
         return restore_timeout_key(entry_keys, plain, key_hints)
     if not hook.handler.platform:
         entry.pop(entry_keys.overrides, None)
-    return spell_entry(entry_keys, _without_keys(entry, "matcher", "hooks"), key_hints)
+    return spell_entry(entry_keys, without_keys(entry, "matcher", "hooks"), key_hints)
 
 
 def _insert_entry(items: list[Object], placement: Object, matcher: Object, entry: Object) -> None:
@@ -217,54 +207,45 @@ def _insert_entry(items: list[Object], placement: Object, matcher: Object, entry
     if placement.get("joined") is True and "hooks" in last and last.get("matcher") == matcher.get("matcher"):
         last["hooks"].append(entry)
         return
-    extra = placement.get("group")
-    items.append(
-        (_without_keys(extra, "matcher", "hooks") if type(extra) is dict else {}) | matcher | {"hooks": [entry]}
-    )
+    items.append(without_keys(object_of(placement.get("group")), "matcher", "hooks") | matcher | {"hooks": [entry]})
 
 
 def _render_matcher(
     entry_keys: EntryKeys, agent: Agent, native: str, index: int, hook: Hook
 ) -> tuple[Object, list[Gap]]:
-    own_matcher = placement_of(agent, hook).get("matcher")
-    heeds_matcher = hook.event in entry_keys.matcher_events
-    if type(own_matcher) is str and hook.matcher == (
-        _copilot_matcher.from_native(agent, own_matcher) if heeds_matcher else None
-    ):
-        return {"matcher": own_matcher}, []
+    text, is_heeded = own_matcher(agent, hook), hook.event in entry_keys.matcher_events
+    if text is not None and hook.matcher == (full_match.from_native(agent, text) if is_heeded else None):
+        return {"matcher": text}, []
     if matches_every_tool(hook.matcher):
         return {}, []
-    if heeds_matcher:
-        text = _copilot_matcher.to_native(agent, hook.matcher, camel=native[0].islower())
-        why = _copilot_matcher.explain_mismatch(agent, hook.matcher, text)
+    if is_heeded:
+        text = full_match.to_native(agent, hook.matcher, camel=native[0].islower())
+        why = full_match.explain_mismatch(agent, hook.matcher, text)
         return {"matcher": text}, reachability_gaps(agent, index, hook, [] if why is None else [why])
-    ignored_note = (
+    if hook.event not in TOOL_EVENTS:
+        return {}, [no_tool_gap(agent, index, hook)]
+    ignored = (
         f"{agent.title} ignores matchers on {native}: the hook runs for every tool, "
         "and its script, or a wrapper around it, must look at the tool itself"
     )
-    return {}, [
-        warning_gap(agent, index, hook, "matcher", ignored_note if hook.event in TOOL_EVENTS else no_tool_note(hook))
-    ]
+    return {}, [warning_gap(agent, index, hook, "matcher", ignored)]
 
 
 def _doubt_gaps(entry_keys: EntryKeys, agent: Agent, index: int, hook: Hook, entry: Object) -> list[Gap]:
-    handler, gaps = hook.handler, []
-    doubtful = _doubtful_keys(entry_keys, entry)
-    if doubtful and handler.type == "command" and "keys" not in placement_of(agent, hook):
-        keys = " and ".join(doubtful)
-        why = f"{agent.title} has one command for Linux and macOS; whether it heeds {keys} is not known"
-        gaps.append(warning_gap(agent, index, hook, "platform_commands", why))
-    if handler.type == "command" and (system_key := single_system_key(entry_keys, entry)) is not None:
-        gaps.append(
-            warning_gap(agent, index, hook, "platform_commands", f"{system_key} alone is heard on one system only")
-        )
+    handler = hook.handler
+    doubts: list[tuple[str, str]] = []
+    if handler.type == "command":
+        keys, system_key = _doubtful_keys(entry_keys, entry), single_system_key(entry_keys, entry)
+        if keys and "keys" not in placement_of(agent, hook):
+            why = f"whether it heeds {' and '.join(keys)} is not known"
+            doubts.append(("platform_commands", f"{agent.title} has one command for Linux and macOS; {why}"))
+        if system_key is not None:
+            doubts.append(("platform_commands", f"{system_key} alone is heard on one system only"))
     if handler.type == "http" and handler.method not in (None, "POST"):
-        gaps.append(warning_gap(agent, index, hook, "method", f"{agent.title} always sends POST, not {handler.method}"))
+        doubts.append(("method", f"{agent.title} always sends POST, not {handler.method}"))
     if handler.type == "http" and not (handler.url or "").startswith("https://"):
-        gaps.append(
-            warning_gap(agent, index, hook, "url", f"{agent.title} calls nothing but https addresses by default")
-        )
-    return gaps
+        doubts.append(("url", f"{agent.title} calls nothing but https addresses by default"))
+    return [warning_gap(agent, index, hook, capability, why) for capability, why in doubts]
 
 
 def _doubtful_keys(entry_keys: EntryKeys, entry: Object) -> list[str]:
@@ -282,7 +263,7 @@ def parse(entry_keys: EntryKeys, agent: Agent, document: Object) -> tuple[list[H
             if fault is None:
                 hooks.append(_parse_hook(entry_keys, agent, native, entry, placement))
             else:
-                gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=f"{where} {fault}"))
+                gaps.append(skipped_gap(where, fault))
     return hooks, gaps
 
 
@@ -298,17 +279,13 @@ def _iterate_entries(native: str, items: Any) -> list[tuple[str, Any, Object]]:
             continue
         placement = {"matcher": item["matcher"]} if "matcher" in item else {}
         if type(item.get("hooks")) is not list:
-            rows.append((where, _without_keys(item, "matcher"), placement))
+            rows.append((where, without_keys(item, "matcher"), placement))
             continue
-        placement["nested"], group = True, _without_keys(item, "matcher", "hooks")
+        placement["nested"], group = True, without_keys(item, "matcher", "hooks")
         for place, entry in enumerate(item["hooks"]):
             more = ({"group": group} if group else {}) | ({"joined": True} if place else {})
             rows.append((f"{where}.hooks[{place}]", entry, placement | more))
     return rows
-
-
-def _without_keys(item: Object, *keys: str) -> Object:
-    return {key: value for key, value in item.items() if key not in keys}
 
 
 def _entry_fault(entry_keys: EntryKeys, entry: Any, placement: Object) -> str | None:
@@ -324,10 +301,10 @@ def _entry_fault(entry_keys: EntryKeys, entry: Any, placement: Object) -> str | 
 def _parse_hook(entry_keys: EntryKeys, agent: Agent, native: str, entry: Object, placement: Object) -> Hook:
     text, matcher, camel = placement.get("matcher"), None, native[:1].islower()
     if text is not None and canonical_event_of(agent, native) in entry_keys.matcher_events:
-        matcher = _copilot_matcher.from_native(agent, text)
-        same = matcher is not None and _copilot_matcher.to_native(agent, matcher, camel=camel) == text
+        matcher = full_match.from_native(agent, text)
+        same = matcher is not None and full_match.to_native(agent, matcher, camel=camel) == text
         if same and fits_known_tools(agent, matcher):
-            placement = _without_keys(placement, "matcher")
+            placement = without_keys(placement, "matcher")
     config_entry, keys = _parse_entry(entry_keys, agent, entry)
     system_key = single_system_key(entry_keys, entry) if entry.get("type", "command") == "command" else None
     more = ({"keys": keys} if keys else {}) | ({"system": system_key} if system_key else {})
@@ -338,15 +315,14 @@ def _parse_entry(entry_keys: EntryKeys, agent: Agent, entry: Object) -> tuple[Co
     kind = entry.get("type", "command")
     if kind == "command":
         normal_entry = normalize_entry(entry_keys, entry)
+        default = spell_entry(entry_keys, normal_entry | {"type": "command"}, None)
+        if default == entry and not _doubtful_keys(entry_keys, entry):
+            return read_entry(agent, normal_entry), []
         keys = [*effective_keys(entry_keys, entry), *(key for key in ("type", *entry_keys.timeouts) if key in entry)]
-        is_default_spelling = spell_entry(
-            entry_keys, normal_entry | {"type": "command"}, None
-        ) == entry and not _doubtful_keys(entry_keys, entry)
-        return read_entry(agent, normal_entry), [] if is_default_spelling else keys
+        return read_entry(agent, normal_entry), keys
     if kind == "http" and "http" in config_of(agent).handlers:
-        return read_entry(agent, normalize_timeout_key(entry_keys, entry)), [
-            key for key in entry_keys.timeouts[1:] if key in entry
-        ]
+        keys = [key for key in entry_keys.timeouts[1:] if key in entry]
+        return read_entry(agent, normalize_timeout_key(entry_keys, entry)), keys
     config_entry = read_entry(agent, entry)
     if config_entry.handler.type in get_args(HandlerType):
         # Copilot's prompt is typed in for the user, and judges nothing: not what a manifest means by the word.

@@ -1,5 +1,6 @@
 """Agent table, decoder and encoder of Cursor: the editor, its command line and its SDK."""
 
+from functools import partial
 from typing import Any
 
 from msgspec import DecodeError
@@ -54,8 +55,8 @@ _EVENTS = {name[0].lower() + name[1:]: kind for name, kind in _SHARED_EVENTS.ite
     "afterAgentThought": "agent_thought",
 }
 _VENDOR_EVENTS = ("beforeTabFileRead", "afterTabFileEdit", "workspaceOpen")  # events that nobody else has a word for
-_DUPLICATE_EVENT = {"install": "opt-in", "why": "the general events for tools tell of the same call"}
-_COMPLETION_EVENT = {"install": "opt-in", "why": "comes with every completion while the user types"}
+_duplicate_point = partial(point, install="opt-in", why="the general events for tools tell of the same call")
+_completion_point = partial(point, install="opt-in", why="comes with every completion while the user types")
 
 
 def _unwrap(payload: Object, event_hint: str | None) -> Object:
@@ -308,13 +309,13 @@ AGENT = Agent(
             "subagentStart": point("prevent", ask="ignored"),
             "subagentStop": point("retry"),
         }
-        | {name: point(**_DUPLICATE_EVENT) for name in TOOL_EVENT_MATCHERS}
+        | {name: _duplicate_point() for name in TOOL_EVENT_MATCHERS}
         | {
-            "beforeShellExecution": point("prevent", ask="native", **_DUPLICATE_EVENT),
-            "beforeMCPExecution": point("prevent", ask="ignored", **_DUPLICATE_EVENT),
-            "beforeReadFile": point("prevent", **_DUPLICATE_EVENT),
-            "beforeTabFileRead": point("prevent", **_COMPLETION_EVENT),
-            "afterTabFileEdit": point(**_COMPLETION_EVENT),
+            "beforeShellExecution": _duplicate_point("prevent", ask="native"),
+            "beforeMCPExecution": _duplicate_point("prevent", ask="ignored"),
+            "beforeReadFile": _duplicate_point("prevent"),
+            "beforeTabFileRead": _completion_point("prevent"),
+            "afterTabFileEdit": _completion_point(),
             "workspaceOpen": point(install="opt-in", why="asks for plugins, before there is any session"),
         },
         programs=("cursor-agent", "cursor"),

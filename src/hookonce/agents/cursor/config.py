@@ -4,37 +4,20 @@ Cursor drops a whole file for one event, type of handler or pattern that it does
 written that it might not know, whatever a manifest's data for Cursor says.
 """
 
-from re import compile as pattern
+import re
 
 from msgspec.structs import replace
 
-from hookonce.agents._config.entry import (
-    ConfigEntry,
-    build_hook,
-    build_provider_data,
-    lost_gap,
-    misplaced_hook_gaps,
-    no_tool_note,
-    own_keys,
-    placement_of,
-    read_entry,
-    resolve_event,
-    warning_gap,
-    write_entry,
-)
-from hookonce.agents._config.groups import TOOL_EVENTS
-from hookonce.agents._config.matchers.canonical import ANY_MCP_PATTERN
+from hookonce.agents._config.entry import build_hook, has_required_key, iterate_entries, read_entry, write_entry
+from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.gaps import handler_gap, has_loss, lost_gap, misplaced_hook_gaps, skipped_gap
+from hookonce.agents._config.matchers import js_regex
 from hookonce.agents._config.matchers.coverage import matches_every_tool
-from hookonce.agents._config.matchers.js_regex import (
-    McpPatterns,
-    escape_name,
-    is_exactly_rendered,
-    is_js_regex,
-    parse_pattern,
-    render_patterns,
-)
-from hookonce.agents._config.matchers.reachability import reachability_gaps
-from hookonce.agents._config.points import config_events, point_of
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, MatcherDialect, write_matcher
+from hookonce.agents._config.matchers.js_regex import McpPatterns, escape_name, is_js_regex, parse_pattern
+from hookonce.agents._config.matchers.parts import ANY_MCP_PART
+from hookonce.agents._config.points import config_event_of, config_events
+from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data, without_keys
 from hookonce.base import invocation
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
@@ -44,15 +27,15 @@ TOOL_EVENT_MATCHERS: dict[str, Json] = {
     "afterShellExecution": "shell",
     "beforeReadFile": "file_read",
     "afterFileEdit": ["file_write", "file_edit"],
-    "beforeMCPExecution": {"pattern": ANY_MCP_PATTERN},
-    "afterMCPExecution": {"pattern": ANY_MCP_PATTERN},
+    "beforeMCPExecution": ANY_MCP_PART,
+    "afterMCPExecution": ANY_MCP_PART,
 }
 _MCP_PATTERNS = McpPatterns(
     every="MCP:.*",
     tools=lambda _, tool: f"MCP:{escape_name(tool)}" if tool else "MCP:.*",
     loss="Cursor tells the name of an MCP tool and not its server, so tools of other servers are meant as well",
 )
-_MCP_NAME_REGEX = pattern(r"\^?MCP:")
+_MCP_NAME_REGEX = re.compile(r"\^?MCP:")
 _REQUIRED_KEYS = {"command": "command", "prompt": "prompt"}  # type of handler → the key without which it is none
 _STRUCTURAL_KEYS = frozenset({"type", "command", "prompt", "model", "timeout", "matcher"})
 
@@ -69,7 +52,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
             continue
         matcher, hook_gaps = _render_matcher(agent, index, hook, native)
         gaps += hook_gaps
-        if any(gap.effect == "lost" for gap in hook_gaps):
+        if has_loss(hook_gaps):
             continue
         entry = write_entry(agent, hook, native, wording)
         type_key: Object = {"type": "command"} if placement_of(agent, hook).get("typed") is True else {}
@@ -79,25 +62,26 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
 
 def _resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
     if hook.handler.type not in _REQUIRED_KEYS:
-        return None, [lost_gap(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")]
+        return None, [handler_gap(agent, index, hook)]
     native, gaps = resolve_event(agent, index, hook)
     if native is not None and config_events(agent).get(native) != hook.event:
         return None, [lost_gap(index, hook, "event", f"{agent.title} would drop the whole file for an event {native}")]
     return native, gaps
 
 
+def _write(agent: Agent, matcher: Json) -> tuple[str | None, list[str]]:
+    texts, losses = js_regex.write_readable_patterns(agent, matcher, _MCP_PATTERNS)
+    return ("|".join(texts) if texts and is_js_regex("|".join(texts)) else None), losses
+
+
+_DIALECT = MatcherDialect(_write, parse_pattern, "Cursor could not read a pattern for these tools")
+
+
 def _render_matcher(agent: Agent, index: int, hook: Hook, native: str) -> tuple[str | None, list[Gap]]:
-    own_matcher = placement_of(agent, hook).get("matcher")
-    if own_matcher is not None or matches_every_tool(hook.matcher) or native in TOOL_EVENT_MATCHERS:
-        return own_matcher, []
-    if hook.event not in TOOL_EVENTS:
-        return None, [warning_gap(agent, index, hook, "matcher", no_tool_note(hook))]
-    texts, losses = render_patterns(agent, hook.matcher, _MCP_PATTERNS)
-    readable_texts = [text for text in texts if is_js_regex(text)]
-    if not readable_texts or not is_js_regex("|".join(readable_texts)):
-        return None, [lost_gap(index, hook, "matcher", f"{agent.title} could not read a pattern for these tools")]
-    losses += [f"{agent.title} could not read {text}" for text in texts if text not in readable_texts]
-    return "|".join(readable_texts), reachability_gaps(agent, index, hook, losses)
+    text = placement_of(agent, hook).get("matcher")
+    if text is not None or matches_every_tool(hook.matcher) or native in TOOL_EVENT_MATCHERS:
+        return text, []
+    return write_matcher(_DIALECT, agent, index, hook)
 
 
 def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
@@ -108,17 +92,11 @@ def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
     valid_placement: Object = {"typed": True} if placement.get("typed") is True else {}
     if type(event) is str and _can_keep_event(agent, hook, event, text):
         valid_placement["event"] = event
-    native = valid_placement.get("event") or next(
-        (name for name, kind in config_events(agent).items() if kind == hook.event), ""
-    )
-    if (
-        type(text) is str
-        and (text == "*" or is_js_regex(text))
-        and _canonical_matcher(agent, native, text) == hook.matcher
-    ):
+    native = valid_placement.get("event") or config_event_of(agent, hook.event) or ""
+    is_readable = type(text) is str and (text == "*" or is_js_regex(text))
+    if is_readable and _canonical_matcher(agent, native, text) == hook.matcher:
         valid_placement["matcher"] = text
-    others = {name: data for name, data in hook.provider_data.items() if name != agent.name}
-    return replace(hook, provider_data=others | build_provider_data(agent, keys, valid_placement))
+    return with_provider_data(agent, hook, keys, valid_placement)
 
 
 def _is_valid_key(key: str, value: Json) -> bool:
@@ -135,16 +113,15 @@ def _can_keep_event(agent: Agent, hook: Hook, event: str, text: Json) -> bool:
         return False
     call = invocation.parse_command(hook.handler.command or "")
     if event not in TOOL_EVENT_MATCHERS or (call is not None and call.via is not None):
-        return True  # our own door is meant for one event, whatever tools that is about
+        return True  # an entry of our own is installed for one event, whatever tools that is about
     meaning = _canonical_matcher(agent, event, text if type(text) is str else None)
     return hook.matcher == meaning and "input_rewrite" not in hook.capabilities
 
 
 def _canonical_matcher(agent: Agent, native: str, text: str | None) -> Json:
     """The canonical matcher of an entry; at a shell event the text is about the command, which no matcher can say."""
-    if native in TOOL_EVENT_MATCHERS and not (
-        "MCP" in native and text and all(map(_MCP_NAME_REGEX.match, text.split("|")))
-    ):
+    names_mcp_tools = "MCP" in native and text and all(map(_MCP_NAME_REGEX.match, text.split("|")))
+    if native in TOOL_EVENT_MATCHERS and not names_mcp_tools:
         return TOOL_EVENT_MATCHERS[native]
     return None if text is None or config_events(agent).get(native) not in TOOL_EVENTS else parse_pattern(agent, text)
 
@@ -153,49 +130,22 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration, those at events that Cursor does not know as events of its own."""
     hooks: list[Hook] = []
     gaps = misplaced_hook_gaps(agent, document)
-    events = document.get("hooks")
-    for native, entries in events.items() if type(events) is dict else ():
-        for number, entry in enumerate(entries if type(entries) is list else [entries]):
-            if _is_entry(entry):
-                hooks.append(_parse_hook(agent, native, entry))
-            else:
-                where = f"$.hooks.{native}[{number}]"
-                note = f"{where} is no hook that {agent.title} would take"
-                gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=note))
+    for native, where, entry in iterate_entries(document.get("hooks")):
+        if has_required_key(entry, _REQUIRED_KEYS) and type(entry.get("matcher", "")) is str:
+            hooks.append(_parse_hook(agent, native, entry))
+        else:
+            gaps.append(skipped_gap(where, f"is no hook that {agent.title} would take"))
     return hooks, gaps
 
 
-def _is_entry(entry: Json) -> bool:
-    if type(entry) is not dict or type(entry.get("matcher", "")) is not str:
-        return False
-    kind = entry.get("type", "command")
-    main_value = entry.get(_REQUIRED_KEYS.get(kind, "")) if type(kind) is str else None
-    return type(main_value) is str and main_value != ""
-
-
 def _parse_hook(agent: Agent, native: str, entry: Object) -> Hook:
-    text = entry.get("matcher")
+    text, is_single = entry.get("matcher"), native in TOOL_EVENT_MATCHERS
     matcher = _canonical_matcher(agent, native, text)
     placement: Object = {"typed": True} if entry.get("type") == "command" else {}
-    if text is not None and (
-        native in TOOL_EVENT_MATCHERS or matcher is None or not is_exactly_rendered(agent, matcher, _MCP_PATTERNS, text)
-    ):
-        placement["matcher"] = text
-    if (
-        text is not None
-        and native in TOOL_EVENT_MATCHERS
-        and matcher == TOOL_EVENT_MATCHERS[native] != parse_pattern(agent, text)
-    ):
-        placement["narrows"] = True  # the text is about the command or the file, which no matcher can say
-    config_entry = _demote_fail_closed(
-        agent, native, read_entry(agent, {key: entry[key] for key in entry if key != "matcher"})
-    )
-    hook = build_hook(agent, native, config_entry, matcher, placement)
+    if text is not None:
+        is_exact = matcher is not None and js_regex.is_exactly_rendered(agent, matcher, _MCP_PATTERNS, text)
+        placement |= {"matcher": text} if is_single or not is_exact else {}
+        if is_single and matcher == TOOL_EVENT_MATCHERS[native] != parse_pattern(agent, text):
+            placement["narrows"] = True  # the text is about the command or the file, which no matcher can say
+    hook = build_hook(agent, native, read_entry(agent, without_keys(entry, "matcher")), matcher, placement)
     return hook if native in config_events(agent) else replace(hook, event=f"vendor.{agent.name}.{native}")
-
-
-def _demote_fail_closed(agent: Agent, native: str, entry: ConfigEntry) -> ConfigEntry:
-    """A hook that prevents nothing cannot fail closed in a manifest; the switch stays where it was."""
-    if not entry.closed or point_of(agent, native).capabilities & {"prevent", "retry"}:
-        return entry
-    return entry._replace(closed=False, rest=entry.rest | {"failClosed": True})

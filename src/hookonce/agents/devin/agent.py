@@ -4,15 +4,12 @@ from re import DOTALL
 from re import compile as pattern
 from typing import Any
 
-from msgspec.structs import replace
-
-from hookonce.agents._config import groups as _grouped
-from hookonce.agents._config.entry import build_provider_data, own_keys, placement_of
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents.devin.config import parse, render
 from hookonce.agents.devin.reply import read_reply, reply
-from hookonce.model import Agent, Config, Event, Facts, Gap, Hook, Object, Result, Wording
+from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
 # Devin frames what a command printed: a headline above it, the exit code as the last line.
 _EXIT_CODE_PATTERN = pattern(r"\AOutput from command in shell .*\nExit code: (-?\d+)\s*\Z", DOTALL)
@@ -43,28 +40,6 @@ def _wrap(flat: Object, event: Event) -> Object:
         output = f"Output from command in shell 0:\n{tool_calls.as_text(output) or ''}\n\nExit code: {code}"
     is_success = result.ok is not False if code is None else True
     return flat | {"tool_response": {"success": is_success, "output": output, "error": result.error}}
-
-
-def _render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
-    """Hooks under their key, or bare if that is how they stood in a file of nothing but hooks."""
-    document, gaps = _grouped.render(agent, hooks, wording)
-    bare = bool(hooks) and all(placement_of(agent, hook).get("bare") is True for _, hook in hooks)
-    return (document["hooks"] if bare else document), gaps
-
-
-def _parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
-    if "hooks" in document:
-        return _grouped.parse(agent, document)
-    events = {native: groups for native, groups in document.items() if type(groups) is list}
-    if events.keys().isdisjoint(agent.events):
-        return [], []
-    hooks, gaps = _grouped.parse(agent, {"hooks": events})
-    return [_mark_bare(agent, hook) for hook in hooks], gaps
-
-
-def _mark_bare(agent: Agent, hook: Hook) -> Hook:
-    keys = own_keys(agent, hook)
-    return replace(hook, provider_data=build_provider_data(agent, keys, placement_of(agent, hook) | {"bare": True}))
 
 
 AGENT = Agent(
@@ -144,8 +119,8 @@ AGENT = Agent(
             "local": ".devin/config.local.json",
         },
         reads={"project": (".devin/hooks.v1.json",)},
-        render=_render,
-        parse=_parse,
+        render=render,
+        parse=parse,
         points={
             "PreToolUse": point("prevent"),
             "PermissionRequest": point("prevent allow"),

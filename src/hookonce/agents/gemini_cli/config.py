@@ -5,16 +5,13 @@ Two flat list shapes were published as well. Gemini CLI reads neither; we do, so
 
 from msgspec.structs import replace
 
-from hookonce.agents._config import groups as _grouped
-from hookonce.agents._config.entry import build_provider_data, config_of, misplaced_hook_gaps, own_keys, placement_of
+from hookonce.agents._config import groups
+from hookonce.agents._config.gaps import misplaced_hook_gaps, skipped_gap
 from hookonce.agents._config.groups import map_entries
-from hookonce.agents._config.matchers.aliases import (
-    WordMeaning,
-    anchor_words,
-    canonicalize_words,
-    misread_word_gaps,
-    restore_native_words,
-)
+from hookonce.agents._config.matchers import aliases
+from hookonce.agents._config.matchers.aliases import WordMeaning
+from hookonce.agents._config.points import config_of
+from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data, without_keys
 from hookonce.base import invocation
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
@@ -34,8 +31,7 @@ def group_flat_entries(entries: list[Json]) -> tuple[Object, list[Gap]]:
     for number, entry in enumerate(entries):
         native = entry.get("trigger", entry.get("hookName")) if type(entry) is dict else None
         if type(native) is not str:
-            note = f"$.hooks[{number}] names no event"
-            gaps.append(Gap(where=f"$.hooks[{number}]", strategy="kept out", effect="lost", note=note))
+            gaps.append(skipped_gap(f"$.hooks[{number}]", "names no event"))
         else:
             events.setdefault(native, []).append(_group_of_entry(entry))
     return events, gaps
@@ -63,9 +59,10 @@ def render_with_names(
     agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording, meaning: WordMeaning
 ) -> tuple[Object, list[Gap]]:
     """The configuration of these hooks, each with its name."""
-    native_hooks = [(index, anchor_words(agent, restore_native_words(agent, hook, meaning))) for index, hook in hooks]
-    document, gaps = _grouped.render(agent, [(index, _with_name(agent, hook)) for index, hook in native_hooks], wording)
-    return document, gaps + misread_word_gaps(agent, native_hooks, meaning)
+    restored_hooks = [(index, aliases.restore_native_words(agent, hook, meaning)) for index, hook in hooks]
+    native_hooks = [(index, aliases.anchor_words(agent, hook)) for index, hook in restored_hooks]
+    document, gaps = groups.render(agent, [(index, _with_name(agent, hook)) for index, hook in native_hooks], wording)
+    return document, gaps + aliases.misread_word_gaps(agent, native_hooks, meaning)
 
 
 def name_piece_meaning(word: str) -> list[Json]:
@@ -85,9 +82,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
         name = _entry_name(entry)
         if name is None or name not in disabled_names:
             return entry
-        extra_gaps.append(
-            Gap(where=_DISABLED_PATH, strategy="kept out", effect="lost", note=f"{name} is turned off, and left out")
-        )
+        extra_gaps.append(skipped_gap(_DISABLED_PATH, "is turned off, and left out", name))
         return None
 
     hooks, gaps = parse_events(agent, map_entries(events_of(document), keep_enabled), name_piece_meaning)
@@ -97,20 +92,19 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
 def events_of(document: Object) -> Object:
     """What a document has under `hooks`, without settings."""
     table = document.get("hooks")
-    return {key: value for key, value in table.items() if key not in _SETTING_KEYS} if type(table) is dict else {}
+    return without_keys(table, *_SETTING_KEYS) if type(table) is dict else {}
 
 
 def parse_events(agent: Agent, events: Object, meaning: WordMeaning) -> tuple[list[Hook], list[Gap]]:
     """The hooks of these events, with their names."""
-    hooks, gaps = _grouped.parse(agent, {"hooks": events})
-    return [canonicalize_words(agent, _with_own_name(agent, hook), meaning) for hook in hooks], gaps
+    hooks, gaps = groups.parse(agent, {"hooks": events})
+    return [aliases.canonicalize_words(agent, _with_own_name(agent, hook), meaning) for hook in hooks], gaps
 
 
 def _with_name(agent: Agent, hook: Hook) -> Hook:
     if hook.name is None or hook.handler.type not in config_of(agent).handlers:
         return hook
-    keys = own_keys(agent, hook) | {"name": hook.name}
-    return replace(hook, provider_data=hook.provider_data | build_provider_data(agent, keys, placement_of(agent, hook)))
+    return with_provider_data(agent, hook, own_keys(agent, hook) | {"name": hook.name}, placement_of(agent, hook))
 
 
 def _with_own_name(agent: Agent, hook: Hook) -> Hook:
@@ -118,9 +112,7 @@ def _with_own_name(agent: Agent, hook: Hook) -> Hook:
     keys = own_keys(agent, hook)
     if type(keys.get("name")) is not str or hook.handler.type not in config_of(agent).handlers:
         return hook
-    name = keys.pop("name")
-    rest = {slug: data for slug, data in hook.provider_data.items() if slug != agent.name}
-    return replace(hook, name=name, provider_data=rest | build_provider_data(agent, keys, placement_of(agent, hook)))
+    return with_provider_data(agent, replace(hook, name=keys.pop("name")), keys, placement_of(agent, hook))
 
 
 def _disabled_names(document: Object) -> frozenset[str]:

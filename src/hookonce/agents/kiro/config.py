@@ -6,25 +6,28 @@ read, and written only for hooks that came from such a file: Kiro of today takes
 
 from msgspec.structs import replace
 
-from hookonce.agents._config.entry import (
-    ConfigEntry,
-    build_hook,
-    build_provider_data,
-    config_of,
+from hookonce.agents._config.entry import ConfigEntry, build_hook, iterate_entries, read_entry, write_entry
+from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.gaps import (
+    handler_gap,
+    has_loss,
     hook_label,
     lost_gap,
-    no_tool_note,
-    own_keys,
-    placement_of,
-    read_entry,
-    resolve_event,
+    no_tool_gap,
+    skipped_gap,
     warning_gap,
-    write_entry,
 )
-from hookonce.agents._config.groups import TOOL_EVENTS
-from hookonce.agents._config.matchers.reachability import fits_known_tools, reachability_gaps
-from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events
-from hookonce.agents.kiro.matcher import explain_mismatch, from_kinds, from_pattern, from_selector, to_pattern
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, is_exact, kept_matcher, write_matcher
+from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, config_of
+from hookonce.agents._config.provider_data import (
+    object_of,
+    own_keys,
+    own_matcher,
+    placement_of,
+    with_provider_data,
+    without_keys,
+)
+from hookonce.agents.kiro.matcher import KIRO_DIALECT, from_kinds, from_selector
 from hookonce.base.jsontext import dump
 from hookonce.model import Agent, Gap, Handler, Hook, Json, Object, Wording
 
@@ -42,26 +45,20 @@ TEXT_KEYS = {"command": "command", "agent": "prompt"}  # kind of handler → the
 _MS_PER_S = 1000
 
 
-def skipped_entry_gap(where: str, noun: str) -> Gap:
-    """A gap for something in a file that is no hook."""
-    return Gap(where=where, strategy="kept out", effect="lost", note=f"{where} is no {noun}")
-
-
 def parse_agent_file(agent: Agent, events: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of an agent file: lists of entries under their events."""
     hooks: list[Hook] = []
     gaps: list[Gap] = []
-    for event, entries in events.items():
-        for number, entry in enumerate(entries if type(entries) is list else [entries]):
-            if type(entry) is dict and type(entry.get("command")) is str and entry["command"]:
-                hooks.append(_parse_agent_entry(agent, event, entry))
-            else:
-                gaps.append(skipped_entry_gap(f"$.hooks.{event}[{number}]", "hook"))
+    for event, where, entry in iterate_entries(events):
+        if type(entry) is dict and type(entry.get("command")) is str and entry["command"]:
+            hooks.append(_parse_agent_entry(agent, event, entry))
+        else:
+            gaps.append(skipped_gap(where, "is no hook"))
     return hooks, gaps
 
 
 def _parse_agent_entry(agent: Agent, event: str, entry: Object) -> Hook:
-    flat = {key: value for key, value in entry.items() if key not in {"matcher", "type", "timeout"}}
+    flat = without_keys(entry, "matcher", "type", "timeout")
     more = {key: entry[key] for key in ("type", "timeout") if key in entry}
     placement: Object = {"more": more} if more else {}
     if type(ms := flat.get("timeout_ms")) is int and ms > 0:
@@ -78,21 +75,18 @@ def parse_hook_file(agent: Agent, document: Object) -> tuple[list[Hook], list[Ga
     """The one hook of a file: when it comes, then what it does."""
     when, then = document.get("when"), document.get("then")
     if type(when) is not dict or type(then) is not dict or type(when.get("type")) is not str:
-        return [], [skipped_entry_gap("$", "hook")]
+        return [], [skipped_gap("$", "is no hook")]
     kind = _HANDLER_TYPES.get(then["type"]) if type(then.get("type")) is str else None
     if document.get("enabled") is False or kind is None:
-        disabled_handler = Handler(type=DISABLED_HANDLER if kind is not None else f"kiro.{then.get('type')}")
-        return [
-            _build_legacy_hook(agent, HOOK_FILE, when["type"], ConfigEntry(disabled_handler, document), None, {})
-        ], []
+        handler = Handler(type=DISABLED_HANDLER if kind is not None else f"kiro.{then.get('type')}")
+        return [_build_legacy_hook(agent, HOOK_FILE, when["type"], ConfigEntry(handler, document), None, {})], []
     text = then.get(TEXT_KEYS[kind])
     if type(text) is not str or not text:
-        return [], [skipped_entry_gap("$.then", "action")]
-    flat = {key: value for key, value in document.items() if key not in {"name", "when", "then", "timeout"}}
-    flat |= {"type": kind, TEXT_KEYS[kind]: text}
-    placement: Object = {"when": {key: value for key, value in when.items() if key != "type"}}
+        return [], [skipped_gap("$.then", "is no action")]
+    flat = without_keys(document, "name", "when", "then", "timeout") | {"type": kind, TEXT_KEYS[kind]: text}
+    placement: Object = {"when": without_keys(when, "type")}
     placement |= {"more": {"timeout": document["timeout"]}} if "timeout" in document else {}
-    placement["then"] = {key: value for key, value in then.items() if key not in {"type", TEXT_KEYS[kind]}}
+    placement["then"] = without_keys(then, "type", TEXT_KEYS[kind])
     if is_positive_seconds(placement["then"].get("timeout")):
         flat["timeout"] = placement["then"].pop("timeout")
     tools = canonical_event_of(agent, when["type"]) in TOOL_EVENTS
@@ -143,9 +137,9 @@ def _render_agent_entry(agent: Agent, hook: Hook, event: str, wording: Wording) 
     del entry["type"]
     if is_positive_seconds(seconds := entry.pop("timeout", None)):
         entry["timeout_ms"] = round(seconds * _MS_PER_S)
-    if type(placement.get("matcher")) is str:
-        entry["matcher"] = placement["matcher"]
-    return entry | (more if type(more := placement.get("more")) is dict else {})
+    if (text := own_matcher(agent, hook)) is not None:
+        entry["matcher"] = text
+    return entry | object_of(placement.get("more"))
 
 
 def _render_hook_file(agent: Agent, hook: Hook, wording: Wording) -> Object | None:
@@ -157,9 +151,7 @@ def _render_hook_file(agent: Agent, hook: Hook, wording: Wording) -> Object | No
     kind = flat.pop("type")
     action: Object = {"type": next(native for native, handler_type in _HANDLER_TYPES.items() if handler_type == kind)}
     action |= {name: flat.pop(name) for name in (key, "timeout") if name in flat}
-    more, when, then = (
-        value if type(value := placement.get(name)) is dict else {} for name in ("more", "when", "then")
-    )
+    more, when, then = (object_of(placement.get(name)) for name in ("more", "when", "then"))
     title = {} if hook.name is None else {"name": hook.name}
     return more | flat | title | {"when": when | {"type": event}, "then": then | action}
 
@@ -175,26 +167,23 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     if type(hooks_value) is dict:
         return parse_agent_file(agent, hooks_value)
     if type(hooks_value) is list:
-        parsed_hooks = [_parse_hook(agent, entry) if type(entry) is dict else None for entry in hooks_value]
-        gaps = [
-            skipped_entry_gap(f"$.hooks[{number}]", "hook") for number, hook in enumerate(parsed_hooks) if hook is None
-        ]
-        return _attach_document_head(agent, document, [hook for hook in parsed_hooks if hook is not None]), gaps
+        slots = [_parse_hook(agent, entry) if type(entry) is dict else None for entry in hooks_value]
+        faulty_numbers = [number for number, hook in enumerate(slots) if hook is None]
+        gaps = [skipped_gap(f"$.hooks[{number}]", "is no hook") for number in faulty_numbers]
+        return _attach_document_head(agent, document, [hook for hook in slots if hook is not None]), gaps
     if "when" in document or "then" in document:
         return parse_hook_file(agent, document)
-    return [], [] if hooks_value is None else [skipped_entry_gap("$.hooks", "list of hooks")]
+    return [], [] if hooks_value is None else [skipped_gap("$.hooks", "is no list of hooks")]
 
 
 def _attach_document_head(agent: Agent, document: Object, hooks: list[Hook]) -> list[Hook]:
     """What stands beside the hooks goes with the first of them."""
-    head = {key: value for key, value in document.items() if key not in {"version", "hooks"}}
+    head = without_keys(document, "version", "hooks")
     if not head or not hooks:
         return hooks
-    placement = placement_of(agent, hooks[0]) | {"document": head}
-    return [
-        replace(hooks[0], provider_data=build_provider_data(agent, own_keys(agent, hooks[0]), placement)),
-        *hooks[1:],
-    ]
+    first, *others = hooks
+    placement = placement_of(agent, first) | {"document": head}
+    return [with_provider_data(agent, first, own_keys(agent, first), placement), *others]
 
 
 def _parse_hook(agent: Agent, entry: Object) -> Hook | None:
@@ -203,21 +192,16 @@ def _parse_hook(agent: Agent, entry: Object) -> Hook | None:
         return None
     kind = action["type"]
     if entry.get("enabled") is False or kind not in TEXT_KEYS:
-        disabled_handler = Handler(type=DISABLED_HANDLER if kind in TEXT_KEYS else f"kiro.{kind}")
-        return build_hook(agent, trigger, ConfigEntry(disabled_handler, entry), None, {})
+        handler = Handler(type=DISABLED_HANDLER if kind in TEXT_KEYS else f"kiro.{kind}")
+        return build_hook(agent, trigger, ConfigEntry(handler, entry), None, {})
     if type(action.get(TEXT_KEYS[kind])) is not str or not action[TEXT_KEYS[kind]]:
         return None
     config_entry, placement = _flatten_entry(agent, entry, action)
     matcher: Json = None
     if type(text := entry.get("matcher")) is str:
         tools = canonical_event_of(agent, trigger) in TOOL_EVENTS
-        matcher = from_pattern(agent, text) if tools else None
-        exact = (
-            to_pattern(agent, matcher) == text
-            and not explain_mismatch(agent, matcher)
-            and fits_known_tools(agent, matcher)
-        )
-        placement |= {} if tools and exact else {"matcher": text}
+        matcher = KIRO_DIALECT.read(agent, text) if tools else None
+        placement |= {} if tools and is_exact(KIRO_DIALECT, agent, matcher, text) else {"matcher": text}
     hook = with_entry_name(build_hook(agent, trigger, config_entry, matcher, placement), entry)
     return hook if kind == "command" else replace(hook, blocking=False)
 
@@ -225,32 +209,30 @@ def _parse_hook(agent: Agent, entry: Object) -> Hook | None:
 def _flatten_entry(agent: Agent, entry: Object, action: Object) -> tuple[ConfigEntry, Object]:
     """An entry and its action as one flat thing; the timeout may stand in either."""
     key = TEXT_KEYS[action["type"]]
-    flat = {name: value for name, value in entry.items() if name not in _MAPPED_KEYS}
-    flat |= {"type": action["type"], key: action[key]}
+    flat = without_keys(entry, *_MAPPED_KEYS) | {"type": action["type"], key: action[key]}
     placement: Object = {}
-    more = {name: value for name, value in action.items() if name not in {"type", key}}
+    more = without_keys(action, "type", key)
     if is_positive_seconds(more.get("timeout")) and "timeout" not in entry:
         flat["timeout"] = more.pop("timeout")
         placement["timeout"] = "action"
     endless = {} if is_positive_seconds(flat.get("timeout", 1)) else {"timeout": flat.pop("timeout")}
     config_entry = read_entry(agent, flat)
-    return config_entry._replace(rest=config_entry.rest | endless), placement | ({"action": more} if more else {})
+    config_entry = config_entry._replace(extra_keys=config_entry.extra_keys | endless)
+    return config_entry, placement | ({"action": more} if more else {})
 
 
 def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
     """A file of today; the older file that hooks came from only if they read the same in it."""
-    legacy_document = render_legacy_file(agent, hooks, wording)
-    if legacy_document is not None and _hook_signatures(parse(agent, legacy_document)[0]) == _hook_signatures(
-        [hook for _, hook in hooks]
-    ):
-        return legacy_document, []
+    legacy = render_legacy_file(agent, hooks, wording)
+    signatures = _hook_signatures([hook for _, hook in hooks])
+    if legacy is not None and _hook_signatures(parse(agent, legacy)[0]) == signatures:
+        return legacy, []
     gaps: list[Gap] = []
     current_hooks = [(index, _drop_legacy_data(agent, index, hook, gaps)) for index, hook in hooks]
     entry_slots = [_render_entry(agent, index, hook, wording, gaps) for index, hook in current_hooks]
     entries = [entry for entry in entry_slots if entry is not None]
     head = placement_of(agent, current_hooks[0][1]).get("document") if entries else None
-    document = {"version": _VERSION, "hooks": entries}
-    return (head if type(head) is dict else {}) | document, gaps
+    return object_of(head) | {"version": _VERSION, "hooks": entries}, gaps
 
 
 def _hook_signatures(hooks: list[Hook]) -> list[bytes]:
@@ -262,14 +244,12 @@ def _drop_legacy_data(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> 
     keys, placement = own_keys(agent, hook), placement_of(agent, hook)
     if GENERATION_KEY in placement:
         if lost_keys := sorted([*keys, *(key for key in placement if key not in _RESTATED_KEYS and placement[key])]):
-            gaps.append(
-                warning_gap(agent, index, hook, "provider_data", f"only an older file has {', '.join(lost_keys)}")
-            )
+            why = f"only an older file has {', '.join(lost_keys)}"
+            gaps.append(warning_gap(agent, index, hook, "provider_data", why))
         return replace(hook, provider_data={})
-    current_placement = {
-        key: value for key, value in placement.items() if key != "event" or value in list(config_events(agent))
-    }
-    return replace(hook, provider_data=build_provider_data(agent, keys, current_placement))
+    if placement.get("event") not in list(config_events(agent)):
+        placement = without_keys(placement, "event")
+    return with_provider_data(agent, hook, keys, placement)
 
 
 def _render_entry(agent: Agent, index: int, hook: Hook, wording: Wording, gaps: list[Gap]) -> Object | None:
@@ -283,7 +263,7 @@ def _render_entry(agent: Agent, index: int, hook: Hook, wording: Wording, gaps: 
         gaps.append(lost_gap(index, hook, *why))
         return None
     matcher, matcher_gaps = _render_matcher(agent, index, hook)
-    if any(gap.effect == "lost" for gap in matcher_gaps):
+    if has_loss(matcher_gaps):
         gaps += matcher_gaps
         return None
     gaps += matcher_gaps if hook.handler.type != "command" else event_gaps + matcher_gaps
@@ -298,7 +278,7 @@ def _restore_own_entry(agent: Agent, index: int, hook: Hook, native: str, gaps: 
     parsed_hook = _parse_hook(agent, entry)
     if parsed_hook is not None and parsed_hook.handler == hook.handler:
         return entry
-    gaps.append(lost_gap(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}"))
+    gaps.append(handler_gap(agent, index, hook))
     return None
 
 
@@ -311,18 +291,10 @@ def _explain_unfit(hook: Hook) -> tuple[str, str] | None:
 
 
 def _render_matcher(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
-    matcher_value = placement_of(agent, hook).get("matcher")
-    own_matcher = matcher_value if type(matcher_value) is str else None
     if hook.event not in TOOL_EVENTS:
-        return own_matcher, [] if hook.matcher is None else [
-            warning_gap(agent, index, hook, "matcher", no_tool_note(hook))
-        ]
-    if own_matcher is not None and from_pattern(agent, own_matcher) == hook.matcher:
-        return own_matcher, []
-    if hook.matcher is None:
-        return None, []
-    why = explain_mismatch(agent, hook.matcher)
-    return to_pattern(agent, hook.matcher), reachability_gaps(agent, index, hook, [] if why is None else [why])
+        return own_matcher(agent, hook), [] if hook.matcher is None else [no_tool_gap(agent, index, hook)]
+    text = kept_matcher(KIRO_DIALECT, agent, hook)
+    return (text, []) if text is not None or hook.matcher is None else write_matcher(KIRO_DIALECT, agent, index, hook)
 
 
 def _render_action(agent: Agent, hook: Hook, native: str, wording: Wording) -> Object:
@@ -332,8 +304,6 @@ def _render_action(agent: Agent, hook: Hook, native: str, wording: Wording) -> O
     action = {"type": flat.pop("type"), key: flat.pop(key)}
     if placement.get("timeout") == "action" and hook.handler.timeout:
         action["timeout"] = flat.pop("timeout")
-    more = placement.get("action")
-    action = (more if type(more) is dict else {}) | action
     hidden_keys = _MAPPED_KEYS | set(TEXT_KEYS.values()) | ({"enabled"} if flat.get("enabled") is False else set())
     hidden_keys |= {"timeout"} if not hook.handler.timeout and is_positive_seconds(flat.get("timeout")) else set()
-    return {"action": action} | {name: value for name, value in flat.items() if name not in hidden_keys}
+    return {"action": object_of(placement.get("action")) | action} | without_keys(flat, *hidden_keys)

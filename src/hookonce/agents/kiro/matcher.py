@@ -3,11 +3,19 @@
 import re
 from typing import Any
 
-from hookonce.agents._config.entry import config_of
-from hookonce.agents._config.matchers.canonical import ANY_MCP_PATTERN
 from hookonce.agents._config.matchers.coverage import canonical_coverage, explain_coverage_gap, matches_every_tool
+from hookonce.agents._config.matchers.dialect import MatcherDialect
+from hookonce.agents._config.matchers.parts import (
+    ANY_MCP_PART,
+    MATCH_ALL_TEXTS,
+    ambiguous_tools,
+    fits_name,
+    is_about,
+    join_parts,
+    parts_of,
+    pattern_of,
+)
 from hookonce.base.jsontext import dump
-from hookonce.base.regex import compile_re2
 from hookonce.model import Agent, Json
 
 _WRITES = ["file_write", "file_edit"]
@@ -32,10 +40,9 @@ _TOOL_KINDS: dict[str, list[Json]] = {
     "write": [*_WRITES],
     "shell": ["shell"],
     "web": ["web_search", "web_fetch"],
-    "@mcp": [{"pattern": ANY_MCP_PATTERN}],
+    "@mcp": [ANY_MCP_PART],
     "@builtin": [_BUILT_IN],
 }
-_MATCH_ALL = frozenset({"", "*", ".*"})
 _SPECIAL = re.compile(r"[.^$*+?()\[\]{}|\\]")
 _ESCAPE_SEQUENCE = re.compile(r"\\(.)", re.DOTALL)
 _PIECE = re.compile(r"(?:\\.|[^\\|])+", re.DOTALL)
@@ -47,7 +54,7 @@ def to_pattern(agent: Agent, matcher: Json) -> str | None:
     """The matcher as a pattern on tool names; None for every tool."""
     if matches_every_tool(matcher):
         return None
-    return "|".join(dict.fromkeys(piece for part in _as_list(matcher) for piece in _pieces(agent, part)))
+    return "|".join(dict.fromkeys(piece for part in parts_of(matcher) for piece in _pieces(agent, part)))
 
 
 def _pieces(agent: Agent, part: Any) -> list[str]:
@@ -61,78 +68,66 @@ def _pieces(agent: Agent, part: Any) -> list[str]:
 
 def _names_fitting(agent: Agent, pattern: str) -> list[str]:
     """The names of today of all tools that a pattern fits by any name, and of MCP tools if it fits those."""
-    matching_names = [name for tool, names in _NAMES.items() if _fits_name(pattern, tool) for name in names]
-    for native in (native for native in agent.tools if _fits_name(pattern, native)):
+    matching_names = [name for tool, names in _NAMES.items() if fits_name(pattern, tool) for name in names]
+    for native in (native for native in agent.tools if fits_name(pattern, native)):
         matching_names += [native] if native in _TOOLS else _NAMES.get(agent.tools[native], ())
-    return list(
-        dict.fromkeys([*matching_names, _EVERY_MCP] if canonical_coverage(pattern).some_mcp else matching_names)
-    )
-
-
-def _fits_name(pattern: str, name: str) -> bool:
-    try:
-        return compile_re2(pattern).search(name) is not None
-    except ValueError:  # from some agent's own file, which knows more patterns than manifests do
-        return False
+    matching_names += [_EVERY_MCP] if canonical_coverage(pattern).some_mcp else []
+    return list(dict.fromkeys(matching_names))
 
 
 def explain_mismatch(agent: Agent, matcher: Json) -> str | None:
     """The reason why a matcher does not mean exactly the same on Kiro; None if it does."""
     if matches_every_tool(matcher):
         return None
-    parts = _as_list(matcher)
+    parts = parts_of(matcher)
     meanings = {dump(meaning) for part in parts for meaning in _part_meanings(agent, part)}
     for part in parts:
-        text = to_pattern(agent, part) or ""
-        round_trip = {dump(meaning) for meaning in _as_list(from_pattern(agent, text))}
-        if type(part) is dict and "pattern" in part and not _names_fitting(agent, part["pattern"]):
+        text, pattern = to_pattern(agent, part) or "", pattern_of(part)
+        round_trip = {dump(meaning) for meaning in parts_of(from_pattern(agent, text))}
+        if pattern is not None and not _names_fitting(agent, pattern):
             return f"no tool of {agent.title} is known that {text} fits; it is kept as it is"
-        if (
-            type(part) is dict
-            and "pattern" in part
-            and (why := explain_coverage_gap(agent, part["pattern"])) is not None
-        ):
+        if pattern is not None and (why := explain_coverage_gap(agent, pattern)) is not None:
             return why
-        part_meanings = {dump(meaning) for meaning in _part_meanings(agent, part)}
-        if not part_meanings <= round_trip <= meanings or _fits_by_native_name(part, part_meanings):
+        own = {dump(meaning) for meaning in _part_meanings(agent, part)}
+        by_own_name = pattern and any(dump(tool) in own and not fits_name(pattern, tool) for tool in _NAMES)
+        if not own <= round_trip <= meanings or by_own_name:
             return f"{agent.title} takes {text} for {b' and '.join(sorted(round_trip)).decode()}"
     return None
 
 
-def _fits_by_native_name(part: Any, meanings: set[bytes]) -> bool:
-    """Whether a pattern fits some tool by Kiro's own name alone."""
-    if type(part) is not dict or "pattern" not in part:
-        return False
-    return any(dump(tool) in meanings and not _fits_name(part["pattern"], tool) for tool in _NAMES)
-
-
 def _part_meanings(agent: Agent, part: Any) -> list[Json]:
     """A part of a matcher, a pattern as the canonical tools that it fits by any name."""
-    if type(part) is not dict or "pattern" not in part:
+    pattern = pattern_of(part)
+    if pattern is None:
         return [part]
-    names = [(tool, native) for native, tool in agent.tools.items()]
-    tools: list[Json] = [
-        tool for tool, native in names if any(_fits_name(part["pattern"], name) for name in (tool, native))
-    ]
-    return [*tools, {"pattern": ANY_MCP_PATTERN}] if canonical_coverage(part["pattern"]).some_mcp else tools
+    tools: list[Json] = [tool for native, tool in agent.tools.items() if is_about(part, tool) or is_about(part, native)]
+    return [*tools, ANY_MCP_PART] if canonical_coverage(pattern).some_mcp else tools
 
 
 def from_pattern(agent: Agent, text: str) -> Json:
     """A pattern of today's files in canonical words; what is more than a list of names stays a pattern."""
     pieces = _PIECE.findall(text)
-    if text in _MATCH_ALL:
+    if text in MATCH_ALL_TEXTS:
         return None
     if re.search(r"[()\[\]{}]", _ESCAPE_SEQUENCE.sub("", text)) or "|".join(pieces) != text:
         return {"pattern": text}
-    return _join_parts([part for piece in pieces for part in _parse_piece(agent, piece)])
+    return join_parts([part for piece in pieces for part in _parse_piece(agent, piece)])
+
+
+def _write(agent: Agent, matcher: Json) -> tuple[str | None, list[str]]:
+    why = explain_mismatch(agent, matcher)
+    return to_pattern(agent, matcher), [] if why is None else [why]
+
+
+KIRO_DIALECT = MatcherDialect(_write, from_pattern)
 
 
 def _parse_piece(agent: Agent, piece: str) -> list[Json]:
     if piece == _EVERY_MCP:
-        return [{"pattern": ANY_MCP_PATTERN}]
+        return [ANY_MCP_PART]
     if piece.startswith("@") and piece.endswith("/.*") and _LITERAL.fullmatch(piece[1:-3]):
         return [{"mcp": {"server": _unescape(piece[1:-3])}}]
-    if piece in _TOOLS and piece not in config_of(agent).ambiguous:
+    if piece in _TOOLS and piece not in ambiguous_tools(agent):
         return [_TOOLS[piece]]
     return _tools_for_name(agent, _unescape(piece)) if _LITERAL.fullmatch(piece) else [{"pattern": piece}]
 
@@ -142,18 +137,18 @@ def _tools_for_name(agent: Agent, name: str) -> list[Json]:
     if name.startswith("@") and len(name) > 1:
         server, _, tool = name[1:].partition("/")
         return [{"mcp": {"server": server} | ({"tool": tool} if tool else {})}]
-    return list(config_of(agent).ambiguous.get(name, [agent.tools.get(name, name)]))
+    return list(ambiguous_tools(agent).get(name, [agent.tools.get(name, name)]))
 
 
 def from_selector(agent: Agent, text: str) -> Json:
     """A selector of agent files: a name, a name with wildcards, a server, or a server and its tool."""
-    if text in _MATCH_ALL:
+    if text in MATCH_ALL_TEXTS:
         return None
     name = text.removesuffix("/*") if text.startswith("@") else text
     if name == "@builtin":
         return _BUILT_IN
     if _GLOB.search(name) is None:
-        return _join_parts(_tools_for_name(agent, name))
+        return join_parts(_tools_for_name(agent, name))
     wild = {"*": ".*", "?": "."}
     return {"pattern": f"^{''.join(wild.get(letter) or _escape(letter) for letter in text)}$"}
 
@@ -161,24 +156,15 @@ def from_selector(agent: Agent, text: str) -> Json:
 def from_kinds(agent: Agent, kinds: Any) -> Json:
     """The kinds of tools that a hook file before 1.0 lists; None for every tool."""
     kind_names = [kind for kind in kinds if type(kind) is str] if type(kinds) is list else []
-    if not kind_names or not _MATCH_ALL.isdisjoint(kind_names):
+    if not kind_names or not MATCH_ALL_TEXTS.isdisjoint(kind_names):
         return None
-    return _join_parts([part for kind in kind_names for part in _kind_parts(agent, kind)])
+    return join_parts([part for kind in kind_names for part in _kind_parts(agent, kind)])
 
 
 def _kind_parts(agent: Agent, kind: str) -> list[Json]:
     if kind in _TOOL_KINDS:
         return _TOOL_KINDS[kind]
-    return [{"pattern": kind}] if kind.startswith("@") else _as_list(from_pattern(agent, kind))
-
-
-def _join_parts(parts: list[Json]) -> Json:
-    distinct = [part for number, part in enumerate(parts) if part not in parts[:number]]
-    return distinct[0] if len(distinct) == 1 else distinct
-
-
-def _as_list(matcher: Json) -> list[Json]:
-    return matcher if type(matcher) is list else [matcher]
+    return [{"pattern": kind}] if kind.startswith("@") else parts_of(from_pattern(agent, kind))
 
 
 def _escape(text: str) -> str:

@@ -2,52 +2,39 @@
 
 from typing import Any
 
-from msgspec.structs import replace
-
-from hookonce.agents._config.entry import misplaced_hook_gaps
+from hookonce.agents._config.gaps import misplaced_hook_gaps
 from hookonce.agents._config.groups import map_entries
+from hookonce.agents._config.provider_data import with_provider_data
 from hookonce.agents.gemini_cli.config import events_of, name_piece_meaning, parse_events, render_with_names
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 # The names that tools have in matchers only: those of the screen, and Claude Code's.
-_ALIASES = {
-    "Shell": "shell",
-    "Bash": "shell",
-    "ReadFile": "file_read",
-    "Read": "file_read",
-    "WriteFile": "file_write",
-    "Write": "file_write",
-    "Edit": "file_edit",
-    "NotebookEdit": "file_edit",
-    "Grep": "search",
-    "SearchFiles": "search",
-    "search_file_content": "search",
-    "Glob": "find",
-    "FindFiles": "find",
-    "ListFiles": "find",
-    "ReadFolder": "find",
-    "WebSearch": "web_search",
-    "WebFetch": "web_fetch",
-    "Agent": "agent",
-    "Task": "agent",
+_NAMES_BY_TOOL = {
+    "shell": ("Shell", "Bash"),
+    "file_read": ("ReadFile", "Read"),
+    "file_write": ("WriteFile", "Write"),
+    "file_edit": ("Edit", "NotebookEdit"),
+    "search": ("Grep", "SearchFiles", "search_file_content"),
+    "find": ("Glob", "FindFiles", "ListFiles", "ReadFolder"),
+    "web_search": ("WebSearch",),
+    "web_fetch": ("WebFetch",),
+    "agent": ("Agent", "Task"),
 }
+_ALIASES = {name: tool for tool, names in _NAMES_BY_TOOL.items() for name in names}
 _SECONDS_HANDLERS = ("http", "prompt")  # types of handlers whose timeout is never in milliseconds
 _MS_PER_S = 1000
 
 
 def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
     """The configuration of these hooks, each timeout in the unit of its handler."""
-    document, gaps = render_with_names(
-        agent, [(index, _drop_agent_data(agent, hook)) for index, hook in hooks], wording, _word_meaning
-    )
+    clean_hooks = [(index, _drop_agent_data(agent, hook)) for index, hook in hooks]
+    document, gaps = render_with_names(agent, clean_hooks, wording, _word_meaning)
     return {"hooks": map_entries(document["hooks"], _to_seconds)}, gaps
 
 
 def _drop_agent_data(agent: Agent, hook: Hook) -> Hook:
     """A sub-agent that judges is unknown here, whatever data a manifest has for such an entry."""
-    if hook.handler.type != "agent":
-        return hook
-    return replace(hook, provider_data={slug: data for slug, data in hook.provider_data.items() if slug != agent.name})
+    return with_provider_data(agent, hook, {}, {}) if hook.handler.type == "agent" else hook
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:

@@ -5,27 +5,32 @@ entries at the heads of several lists are one hook.
 """
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from hookonce.agents._config.entry import (
     ConfigEntry,
     build_hook,
-    build_provider_data,
-    config_of,
-    lost_gap,
-    misplaced_hook_gaps,
-    no_tool_note,
-    own_keys,
+    command_wording,
+    iterate_entries,
     read_entry,
-    resolve_event,
     unwrap_command,
-    warning_gap,
     write_entry,
 )
+from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.gaps import (
+    handler_gap,
+    lost_gap,
+    misplaced_hook_gaps,
+    no_tool_gap,
+    skipped_gap,
+    warning_gap,
+)
 from hookonce.agents._config.matchers.coverage import matches_every_tool
-from hookonce.agents._config.points import canonical_event_of
+from hookonce.agents._config.matchers.parts import ANY_MCP_PART, join_parts, parts_of, pattern_of
+from hookonce.agents._config.points import canonical_event_of, config_of
+from hookonce.agents._config.provider_data import own_keys, with_provider_data, without_keys
 from hookonce.base import invocation
 from hookonce.base.jsontext import dump
 from hookonce.base.regex import compile_re2
@@ -64,7 +69,7 @@ _EVENT_MATCHERS: dict[str, Json] = {
     "read_code": "file_read",
     "write_code": ["file_write", "file_edit"],
     "run_command": "shell",
-    "mcp_tool_use": {"pattern": "^mcp:"},
+    "mcp_tool_use": ANY_MCP_PART,
 }
 EVENT_PREFIXES = {"before_tool_execute": "pre_", "after_tool_execute": "post_"}
 
@@ -75,48 +80,41 @@ def events_for_matcher(prefix: str, matcher: Json) -> list[str]:
 
 
 def _is_about_kind(kind: str, matcher: Json) -> bool:
-    if matcher is None:
-        return True
     if type(matcher) is list:
         return any(_is_about_kind(kind, part) for part in matcher)
-    if type(matcher) is str:
-        return matcher == _EVENT_MATCHERS[kind] or (kind == "write_code" and matcher in _EVENT_MATCHERS[kind])
-    if "mcp" in matcher:
+    if type(matcher) is dict and "mcp" in matcher:
         return kind == "mcp_tool_use"
-    names = {"mcp_tool_use": ["mcp:x/y"], "write_code": _EVENT_MATCHERS["write_code"]}.get(
-        kind, [_EVENT_MATCHERS[kind]]
-    )
+    tools = parts_of(_EVENT_MATCHERS[kind])
+    if (pattern := pattern_of(matcher)) is None:
+        return matcher is None or matcher in tools
     try:
-        return any(compile_re2(matcher["pattern"]).search(name) is not None for name in names)
+        search = compile_re2(pattern).search
     except ValueError:  # some other agent's kind of pattern, which nobody can judge here
         return True
+    return any(search("mcp:x/y" if tool == ANY_MCP_PART else tool) is not None for tool in tools)
 
 
 def explain_loss(matcher: Json) -> str | None:
     """What a matcher says beyond the choice of events."""
-    parts: list[Any] = matcher if type(matcher) is list else [matcher]
+    parts = parts_of(matcher)
     if any(type(part) is dict and "mcp" in part for part in parts):
         return "every tool of every MCP server is meant there, not this one"
-    if any(type(part) is dict and "pattern" in part and part != _EVENT_MATCHERS["mcp_tool_use"] for part in parts):
+    if any(pattern_of(part) is not None and part != ANY_MCP_PART for part in parts):
         return "a pattern becomes every tool of the kinds that it fits"
     if ("file_write" in parts) != ("file_edit" in parts):
         return "writing and editing are one event there"
-    unknown = [
-        part for part in parts if type(part) is str and not any(_is_about_kind(kind, part) for kind in _EVENT_MATCHERS)
-    ]
+    names = [part for part in parts if type(part) is str]
+    unknown = [name for name in names if not any(_is_about_kind(kind, name) for kind in _EVENT_MATCHERS)]
     return f"there is no event for {', '.join(unknown)}" if unknown else None
 
 
 def matcher_for_events(natives: list[str]) -> Json:
     """The matcher that these events of one moment stand for; None for all of them."""
     kinds = [_EVENT_MATCHERS[native.partition("_")[2]] for native in natives]
-    parts = [part for kind in kinds for part in (kind if type(kind) is list else [kind])]
-    return None if len(kinds) == len(_EVENT_MATCHERS) else parts[0] if len(parts) == 1 else parts
+    return None if len(kinds) == len(_EVENT_MATCHERS) else join_parts(part for kind in kinds for part in parts_of(kind))
 
 
-_POWERSHELL_KEY = (
-    "powershell"  # the key of a command that Windows runs instead, and our word for an entry with no other
-)
+_POWERSHELL_KEY = "powershell"  # key of a command that Windows runs instead; our handler type of an entry with no other
 
 
 class _EntryPlan(NamedTuple):
@@ -139,9 +137,8 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
             plans.append(_EntryPlan(index, hook, natives, _entry_key(agent, natives[0], config_entry)))
             gaps += _unsupported_gaps(agent, index, hook)
     events = _render_events(agent, plans, wording)
-    if _count_plans(plans) != Counter(
-        (key, frozenset(natives)) for key, natives in fold_lists(_entry_keys(agent, events))
-    ):
+    folds = fold_lists(_entry_keys(agent, events))
+    if _count_plans(plans) != Counter((key, frozenset(natives)) for key, natives in folds):
         plans = _merge_equal_plans(agent, plans, gaps)
         events = _render_events(agent, plans, wording)
     return {"hooks": events}, gaps
@@ -196,23 +193,18 @@ def _render_entry(agent: Agent, hook: Hook, native: str, wording: Wording) -> Ob
         return entry
     entry.pop(_POWERSHELL_KEY, None)  # what runs is said by the handler, never by data for one agent
     if (text := hook.handler.platform.get("windows")) is not None:
-        entry[_POWERSHELL_KEY] = wording(replace(hook, handler=replace(hook.handler, command=text)), native) or text
+        entry[_POWERSHELL_KEY] = command_wording(hook, native, wording, text)
     return entry
 
 
 def _resolve_events(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> list[str]:
     native, event_gaps = resolve_event(agent, index, hook)
     if native is None or not _can_run(agent, hook):
-        handler_gap = lost_gap(index, hook, "handler", f"{agent.title} has no handlers of type {hook.handler.type}")
-        gaps += event_gaps if native is None else [handler_gap]
+        gaps += event_gaps if native is None else [handler_gap(agent, index, hook)]
         return []
     prefix = EVENT_PREFIXES.get(hook.event)
     if prefix is None:
-        gaps += (
-            event_gaps
-            if hook.matcher is None
-            else [*event_gaps, warning_gap(agent, index, hook, "matcher", no_tool_note(hook))]
-        )
+        gaps += event_gaps if hook.matcher is None else [*event_gaps, no_tool_gap(agent, index, hook)]
         return [native]
     if _is_own_entry(hook) and native.startswith(prefix):
         return [native]
@@ -242,52 +234,41 @@ def _is_own_entry(hook: Hook) -> bool:
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; the same entry under several events is one hook with several tools."""
-    events = document.get("hooks")
     entries_by_event: dict[str, list[ConfigEntry]] = {}
     gaps = misplaced_hook_gaps(agent, document)
-    for name, entries in events.items() if type(events) is dict else ():
-        for number, entry in enumerate(entries if type(entries) is list else [entries]):
-            config_entry = _parse_entry(agent, entry) if type(entry) is dict else None
-            if config_entry is None:
-                where = f"$.hooks.{name}[{number}]"
-                gaps.append(Gap(where=where, strategy="kept out", effect="lost", note=f"{where} is no hook"))
-            else:
-                entries_by_event.setdefault(_event_name(agent, name), []).append(config_entry)
-    entry_by_key = {
-        _entry_key(agent, native, entry): entry for native, entries in entries_by_event.items() for entry in entries
-    }
-    keys = {
-        native: [_entry_key(agent, native, entry) for entry in entries] for native, entries in entries_by_event.items()
-    }
-    return [
-        _build_hook(agent, entry_by_key[key], natives) for key, natives in fold_lists(_sort_events(agent, keys))
-    ], gaps
+    for name, where, entry in iterate_entries(document.get("hooks")):
+        config_entry = _parse_entry(agent, entry) if type(entry) is dict else None
+        if config_entry is None:
+            gaps.append(skipped_gap(where, "is no hook"))
+        else:
+            entries_by_event.setdefault(_event_name(agent, name), []).append(config_entry)
+    keys: dict[str, list[EntryKey]] = {}
+    entry_by_key: dict[EntryKey, ConfigEntry] = {}
+    for native, entries in entries_by_event.items():
+        keys[native] = [_entry_key(agent, native, entry) for entry in entries]
+        entry_by_key |= zip(keys[native], entries, strict=True)
+    folds = fold_lists(_sort_events(agent, keys))
+    return [_build_hook(agent, entry_by_key[key], natives) for key, natives in folds], gaps
 
 
 def _event_name(agent: Agent, name: str) -> str:
     """The event as the agent spells it; other tools write it without lines between the words."""
     bare = name.replace("_", "").replace("-", "").lower()
-    return (
-        name
-        if name in agent.events
-        else next((event for event in agent.events if event.replace("_", "") == bare), name)
-    )
+    similar = (event for event in agent.events if event.replace("_", "") == bare)
+    return name if name in agent.events else next(similar, name)
 
 
 def _sort_events(agent: Agent, keys: dict[str, list[EntryKey]]) -> dict[str, list[EntryKey]]:
     """Events in the order of our table, so that a file reads the same in whichever order it has them."""
-    table_events = [native for native in agent.events if native in keys]
-    return {
-        native: keys[native] for native in [*table_events, *(native for native in keys if native not in agent.events)]
-    }
+    return {native: keys[native] for native in agent.events if native in keys} | keys
 
 
 def _entry_keys(agent: Agent, events: Object) -> dict[str, list[EntryKey]]:
-    keys_by_event = {
+    keys = {
         native: [_entry_key(agent, native, _parse_entry(agent, entry)) for entry in entries]
         for native, entries in events.items()
     }
-    return _sort_events(agent, keys_by_event)
+    return _sort_events(agent, keys)
 
 
 def _entry_key(agent: Agent, native: str, entry: ConfigEntry | None) -> EntryKey:
@@ -299,20 +280,17 @@ def _parse_entry(agent: Agent, entry: Object) -> ConfigEntry | None:
     windows = entry.get(_POWERSHELL_KEY) if type(entry.get(_POWERSHELL_KEY)) is str else None
     if type(entry.get("command")) is not str or not entry["command"]:
         return ConfigEntry(Handler(type=_POWERSHELL_KEY), dict(entry)) if windows else None
-    config_entry = read_entry(
-        agent, {key: value for key, value in entry.items() if key not in {"type", _POWERSHELL_KEY}}
-    )
-    rest = config_entry.rest | {key: entry[key] for key in ("type",) if key in entry}
-    if windows is None:
-        return config_entry._replace(rest=rest)
-    plain, _ = unwrap_command(Handler(type="command", command=windows))
-    return config_entry._replace(
-        handler=replace(config_entry.handler, platform={"windows": plain.command or windows}), rest=rest
-    )
+    config_entry = read_entry(agent, without_keys(entry, "type", _POWERSHELL_KEY))
+    extra_keys = config_entry.extra_keys | {key: entry[key] for key in ("type",) if key in entry}
+    handler = config_entry.handler
+    if windows is not None:
+        plain, _ = unwrap_command(Handler(type="command", command=windows))
+        handler = replace(handler, platform={"windows": plain.command or windows})
+    return config_entry._replace(handler=handler, extra_keys=extra_keys)
 
 
 def _build_hook(agent: Agent, entry: ConfigEntry, natives: list[str]) -> Hook:
     hook = build_hook(agent, natives[0], entry, None, {})
     if hook.event not in EVENT_PREFIXES:
         return hook
-    return replace(hook, matcher=matcher_for_events(natives), provider_data=build_provider_data(agent, entry.rest, {}))
+    return with_provider_data(agent, replace(hook, matcher=matcher_for_events(natives)), entry.extra_keys, {})

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from hookonce.agents._config.matchers.parts import parts_of, pattern_of
 from hookonce.base.regex import compile_re2, fits_native_pattern
 from hookonce.model import Agent, Json
 from hookonce.vocabulary.tools import ARGUMENTS
@@ -48,9 +49,8 @@ def native_coverage(agent: Agent, pattern: str) -> PatternCoverage:
 
 def matches_every_tool(matcher: Json) -> bool:
     """Whether a canonical matcher fits every tool there can be, the agent's unknown ones included."""
-    parts = matcher if type(matcher) is list else [matcher]
-    patterns = (part.get("pattern") for part in parts if type(part) is dict)
-    return matcher is None or any(type(text) is str and canonical_coverage(text).all_tools for text in patterns)
+    patterns = map(pattern_of, parts_of(matcher))
+    return matcher is None or any(text is not None and canonical_coverage(text).all_tools for text in patterns)
 
 
 def explain_coverage_gap(agent: Agent, pattern: str) -> str | None:

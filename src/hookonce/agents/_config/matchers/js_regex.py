@@ -1,13 +1,21 @@
-"""JavaScript regex matchers: for agents that search one pattern anywhere in a tool's name."""
+"""JavaScript regex dialect of matchers: for agents that search one pattern anywhere in a tool's name."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
-from hookonce.agents._config.matchers.canonical import from_native
+from hookonce.agents._config.matchers.alternation import from_native
 from hookonce.agents._config.matchers.coverage import canonical_coverage, explain_coverage_gap
+from hookonce.agents._config.matchers.parts import (
+    explain_ambiguity,
+    fits_name,
+    is_about,
+    join_parts,
+    parts_of,
+    pattern_of,
+    tool_meanings,
+)
 from hookonce.agents._config.matchers.reachability import fits_known_tools
-from hookonce.base.regex import compile_re2
 from hookonce.model import Agent, Json
 from hookonce.vocabulary.tools import ARGUMENTS
 
@@ -29,16 +37,16 @@ def is_js_regex(text: str) -> bool:
 
 def _to_python(match: re.Match[str]) -> str:
     """What Python must read in the place of something that only JavaScript reads so; flags and the like are neither."""
-    token = match.group()
-    if token[0] == "[" and token != "[":
-        if any(first > last for first, last in _RANGE.findall(re.sub(r"\\.", "!", token[1:-1]))):
+    piece = match.group()
+    if piece[0] == "[" and piece != "[":
+        if any(first > last for first, last in _RANGE.findall(re.sub(r"\\.", "!", piece[1:-1]))):
             raise ValueError("a range that ends before it begins")
         return "!"
-    if token[0] == "\\":
-        return token if token in {r"\b", r"\B"} else "!"
-    if token in {"(?:", "(?=", "(?!", "(?<=", "(?<!"}:
+    if piece[0] == "\\":
+        return piece if piece in {r"\b", r"\B"} else "!"
+    if piece in {"(?:", "(?=", "(?!", "(?<=", "(?<!"}:
         return "(?:"
-    if token == "(?<":
+    if piece == "(?<":
         return "(?P<"
     raise ValueError("no JavaScript")
 
@@ -58,18 +66,20 @@ class McpPatterns(NamedTuple):
 
 def render_patterns(agent: Agent, matcher: Json, mcp: McpPatterns) -> tuple[list[str], list[str]]:
     """The patterns that together say what a matcher says, and the reasons where they do not."""
-    parts = matcher if type(matcher) is list else [matcher]
+    parts = parts_of(matcher)
     part_patterns = [_render_part(agent, part, mcp) for part in parts]
     texts = list(dict.fromkeys(text for patterns, _ in part_patterns for text in patterns))
-    losses = [why for _, why in part_patterns if why is not None]
-    for native, kinds in _tool_meanings(agent).items():
-        if (
-            len(kinds) > 1
-            and native in texts
-            and not all(any(_is_about(part, kind) for part in parts) for kind in kinds)
-        ):
-            losses.append(f"{native} of {agent.title} is {' and '.join(kinds)} at once")
-    return texts, list(dict.fromkeys(losses))
+    losses = [*(why for _, why in part_patterns), explain_ambiguity(agent, texts, parts)]
+    return texts, list(dict.fromkeys(why for why in losses if why is not None))
+
+
+def write_readable_patterns(
+    agent: Agent, matcher: Json, mcp: McpPatterns, prefix: str = ""
+) -> tuple[list[str], list[str]]:
+    """As `render_patterns`, without patterns that JavaScript could not read; an agent's prefix is no part of one."""
+    texts, losses = render_patterns(agent, matcher, mcp)
+    readable = [text for text in texts if is_js_regex(text.removeprefix(prefix))]
+    return readable, losses + [f"{agent.title} could not read {text}" for text in texts if text not in readable]
 
 
 def is_exactly_rendered(agent: Agent, matcher: Json, mcp: McpPatterns, text: str) -> bool:
@@ -81,16 +91,17 @@ def is_exactly_rendered(agent: Agent, matcher: Json, mcp: McpPatterns, text: str
 def _render_part(agent: Agent, part: Json, mcp: McpPatterns) -> tuple[list[str], str | None]:
     if type(part) is dict and "mcp" in part:
         return [mcp.tools(part["mcp"]["server"], part["mcp"].get("tool"))], mcp.loss
-    natives = [
-        native for native, kinds in _tool_meanings(agent).items() if any(_is_about(part, kind) for kind in kinds)
-    ]
-    if type(part) is str:
+    meanings = tool_meanings(agent).items()
+    natives = [native for native, kinds in meanings if any(is_about(part, kind) for kind in kinds)]
+    pattern = pattern_of(part)
+    if pattern is None:
         return (natives, None) if natives else _render_unknown_name(agent, part)
-    if canonical_coverage(part["pattern"]).some_mcp:
-        natives.append(mcp.every)
-    if natives or any(_is_about(part, native) for native in agent.tools):
-        return natives or [part["pattern"]], explain_coverage_gap(agent, part["pattern"]) if natives else None
-    return [part["pattern"]], f"no tool of {agent.title} is known that {part['pattern']} fits; it is kept as it is"
+    natives += [mcp.every] if canonical_coverage(pattern).some_mcp else []
+    if natives:
+        return natives, explain_coverage_gap(agent, pattern)
+    fits_native = any(fits_name(pattern, native) for native in agent.tools)
+    unknown = f"no tool of {agent.title} is known that {pattern} fits; it is kept as it is"
+    return [pattern], None if fits_native else unknown
 
 
 def _render_unknown_name(agent: Agent, name: str) -> tuple[list[str], str | None]:
@@ -99,30 +110,10 @@ def _render_unknown_name(agent: Agent, name: str) -> tuple[list[str], str | None
     return [escape_name(name)], f"{agent.title} has no tool for {name}" if name in ARGUMENTS else None
 
 
-def _tool_meanings(agent: Agent) -> Mapping[str, list[str]]:
-    several = {} if agent.config is None else agent.config.ambiguous
-    return {native: several.get(native, [canonical]) for native, canonical in agent.tools.items()}
-
-
-def _is_about(part: Json, name: str) -> bool:
-    """Whether a part of a matcher is about a name; a pattern that RE2 does not know is about nothing of ours."""
-    if type(part) is str:
-        return part == name
-    try:
-        return "pattern" in part and compile_re2(part["pattern"]).search(name) is not None
-    except ValueError:
-        return False
-
-
 def parse_pattern(agent: Agent, text: str) -> Json:
     """A native pattern in canonical words; a piece of a name stays a pattern, because the agent finds it anywhere."""
-    parts: list[Json] = []
-    for piece in split_alternatives(text):
-        matcher = _parse_piece(agent, piece)
-        if matcher is None:
-            return None
-        parts += [part for part in (matcher if type(matcher) is list else [matcher]) if part not in parts]
-    return parts[0] if len(parts) == 1 else parts
+    matchers = [_parse_piece(agent, piece) for piece in split_alternatives(text)]
+    return None if None in matchers else join_parts(part for matcher in matchers for part in parts_of(matcher))
 
 
 def split_alternatives(text: str) -> list[str]:
@@ -145,7 +136,6 @@ def _parse_piece(agent: Agent, text: str) -> Json:
     if text in agent.tools and text.endswith("*"):  # the name of a family of tools looks like a pattern
         return agent.tools[text]
     matcher = text if "," in text else from_native(agent, text)
-    is_name_piece = (
-        type(matcher) is str and matcher not in ARGUMENTS and any(matcher in native for native in agent.tools)
-    )
-    return {"pattern": matcher} if is_name_piece else matcher
+    if type(matcher) is str and matcher not in ARGUMENTS and any(matcher in native for native in agent.tools):
+        return {"pattern": matcher}
+    return matcher

@@ -1,16 +1,23 @@
-"""Matcher evaluation: the tools of an agent that a matcher fits, for generated code that has to filter by itself."""
+"""Tool lists: the native tools that a matcher fits, for generated code that has to filter by itself."""
 
 import re
-from typing import Any
 
-from hookonce.agents._config.matchers.canonical import from_native
+from hookonce.agents._config.matchers.alternation import from_native
 from hookonce.agents._config.matchers.coverage import canonical_coverage, explain_coverage_gap, matches_every_tool
-from hookonce.base.regex import compile_re2
+from hookonce.agents._config.matchers.parts import (
+    PLACEHOLDER,
+    distinct_parts,
+    explain_ambiguity,
+    fits_name,
+    parts_of,
+    pattern_of,
+    tool_meanings,
+)
 from hookonce.model import Agent, Json
 from hookonce.vocabulary.tools import ARGUMENTS
 
-_PLACEHOLDER = "anyx"  # stands for any tool while the name of one is put together
 WILDCARD = "*"  # in a fitting name: whatever tool of an MCP server
+_MAX_CUT_NAME_CHARS = 32  # of a name that was cut for its length, what every tool of the server has in common
 # What every engine reads alike and in short time: few repeats and none of groups, no named classes, no flags.
 _MAX_REPEATS = 3
 _PORTABLE_PATTERN = re.compile(
@@ -22,30 +29,20 @@ def fitting_tools(agent: Agent, matcher: Json) -> list[Json] | None:
     """The native names that a matcher fits, some with a star, and its plain patterns; None for every tool."""
     if matches_every_tool(matcher):
         return None
-    tools: list[Json] = []
-    for part in _matcher_parts(matcher):
-        tools += [tool for tool in _part_tools(agent, part) if tool not in tools]
-    return tools
+    return distinct_parts(tool for part in parts_of(matcher) for tool in _part_tools(agent, part))
 
 
-def _matcher_parts(matcher: Json) -> list[Any]:
-    return matcher if type(matcher) is list else [matcher]
-
-
-def _part_tools(agent: Agent, part: Any) -> list[Json]:
+def _part_tools(agent: Agent, part: Json) -> list[Json]:
     if type(part) is str:
         return _tools_for_name(agent, part)
     if "mcp" in part:
         return [_mcp_tool_name(agent, part["mcp"]["server"], part["mcp"].get("tool"))]
     pattern = part["pattern"]
-    names: list[Json] = [
-        native
-        for native, meanings in _tool_meanings(agent).items()
-        if any(_fits_name(pattern, name) for name in (native, *meanings))
-    ]
+    meanings = _plain_tool_meanings(agent).items()
+    tools: list[Json] = [name for name, kinds in meanings if any(fits_name(pattern, word) for word in (name, *kinds))]
     if canonical_coverage(pattern).some_mcp:
-        names.append(_mcp_tool_name(agent, _PLACEHOLDER, None).replace(_PLACEHOLDER, WILDCARD))
-    return [*names, {"pattern": pattern}] if _is_portable_pattern(pattern) else names
+        tools.append(_mcp_tool_name(agent, PLACEHOLDER, None).replace(PLACEHOLDER, WILDCARD))
+    return [*tools, {"pattern": pattern}] if _is_portable_pattern(pattern) else tools
 
 
 def _tools_for_name(agent: Agent, name: str) -> list[Json]:
@@ -53,32 +50,20 @@ def _tools_for_name(agent: Agent, name: str) -> list[Json]:
     if name.startswith("mcp:") and "/" in name:
         server, _, tool = name.removeprefix("mcp:").partition("/")
         return [_mcp_tool_name(agent, server, tool)]
-    own: list[Json] = [native for native, meanings in _tool_meanings(agent).items() if name in meanings]
+    own: list[Json] = [native for native, meanings in _plain_tool_meanings(agent).items() if name in meanings]
     return own or ([name] if WILDCARD not in name else [])
 
 
-def _tool_meanings(agent: Agent) -> dict[str, list[str]]:
-    several = {} if agent.config is None else agent.config.ambiguous
-    return {
-        native: several.get(native, [canonical]) for native, canonical in agent.tools.items() if WILDCARD not in native
-    }
+def _plain_tool_meanings(agent: Agent) -> dict[str, list[str]]:
+    return {native: meanings for native, meanings in tool_meanings(agent).items() if WILDCARD not in native}
 
 
 def _mcp_tool_name(agent: Agent, server: str, tool: str | None) -> str:
     name = agent.mcp_name or "mcp__{}__{}".format
     if tool:
         return name(server, tool)
-    start = name(server, _PLACEHOLDER).rpartition(_PLACEHOLDER)[0]
-    return (
-        start or name(server, _PLACEHOLDER)[:32]
-    ) + WILDCARD  # a name that was cut for its length keeps its beginning
-
-
-def _fits_name(pattern: str, name: str) -> bool:
-    try:
-        return compile_re2(pattern).search(name) is not None
-    except ValueError:  # from some agent's own file: no pattern of ours
-        return False
+    whole = name(server, PLACEHOLDER)
+    return (whole.rpartition(PLACEHOLDER)[0] or whole[:_MAX_CUT_NAME_CHARS]) + WILDCARD
 
 
 def _is_portable_pattern(pattern: str) -> bool:
@@ -95,32 +80,17 @@ def explain_mismatch(agent: Agent, matcher: Json) -> str | None:
     """The reason why a matcher does not mean exactly the same on the agent; None if it does."""
     if matches_every_tool(matcher):
         return None
-    for part in _matcher_parts(matcher):
+    for part in parts_of(matcher):
         names = [tool for tool in _part_tools(agent, part) if type(tool) is str]
+        pattern = pattern_of(part)
         if type(part) is str and part in ARGUMENTS and names == [part]:
             return f"{agent.title} has no tool for {part}"
         if not names:
-            return f"no tool that is known of {agent.title} fits {part if type(part) is str else part['pattern']}"
-        pattern = part.get("pattern") if type(part) is dict else None
-        if (
-            pattern is not None
-            and not _is_portable_pattern(pattern)
-            and (why := explain_coverage_gap(agent, pattern)) is not None
-        ):
+            return f"no tool that is known of {agent.title} fits {pattern or part}"
+        if pattern is not None and not _is_portable_pattern(pattern) and (why := explain_coverage_gap(agent, pattern)):
             return why
     tool_names = [tool for tool in fitting_tools(agent, matcher) or [] if type(tool) is str]
-    several = {} if agent.config is None else agent.config.ambiguous
-    for native, meanings in several.items():
-        if native in tool_names and not all(_covers_meaning(matcher, meaning) for meaning in meanings):
-            return f"{native} of {agent.title} is {' and '.join(meanings)} at once"
-    return None
-
-
-def _covers_meaning(matcher: Json, meaning: str) -> bool:
-    parts = _matcher_parts(matcher)
-    return meaning in parts or any(
-        type(part) is dict and _fits_name(part.get("pattern", "$."), meaning) for part in parts
-    )
+    return explain_ambiguity(agent, tool_names, parts_of(matcher))
 
 
 def matcher_for_tools(agent: Agent, tools: list[Json]) -> Json:
@@ -131,7 +101,7 @@ def matcher_for_tools(agent: Agent, tools: list[Json]) -> Json:
             parts.append({"pattern": "^" + re.escape(tool).replace(re.escape(WILDCARD), ".*") + "$"})
         elif type(tool) is str:
             matcher = from_native(agent, tool)
-            parts += matcher if type(matcher) is list else [tool if matcher is None else matcher]
+            parts += [tool] if matcher is None else parts_of(matcher)
         else:
             parts.append(tool)
     return parts

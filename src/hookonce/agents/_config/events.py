@@ -1,0 +1,40 @@
+"""Native event of a hook: where it stands in an agent's configuration, and what it can no longer do there."""
+
+from typing import get_args
+
+from hookonce.agents._config.gaps import handler_gap, hook_label, lost_gap
+from hookonce.agents._config.points import config_events, config_of, effect_of, point_of
+from hookonce.agents._config.provider_data import native_event_of, own_event, own_keys
+from hookonce.model import Agent, Gap, HandlerType, Hook
+
+
+def resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
+    """The native event of a hook, None if it has none, and the gaps of its blocking power there."""
+    native = native_event_of(agent, hook)
+    if native is None:
+        return None, [lost_gap(index, hook, "event", f"{agent.title} has no event for {hook.event}")]
+    is_own_kind = hook.handler.type not in get_args(HandlerType) and own_keys(agent, hook)
+    if hook.handler.type not in config_of(agent).handlers and not is_own_kind:
+        return None, [handler_gap(agent, index, hook)]
+    point = point_of(agent, native)
+    if point.install == "never" and own_event(agent, hook) is None and not _is_event_case(agent, native):
+        return None, [lost_gap(index, hook, "event", f"{native} of {agent.title} {point.why}")]
+    can_block = bool(point.capabilities & {"prevent", "retry"})
+    if hook.blocking == (can_block and not hook.handler.background):
+        return native, []
+    if hook.blocking and can_block:
+        effect, why = "observes", "it runs in the background, where nobody waits for its refusal"
+    elif hook.blocking:
+        why = f"{native} of {agent.title} can only be observed; nothing is prevented there"
+        effect = effect_of(hook, point)
+    else:
+        why = f"{agent.title} lets any hook on {native} refuse; the manifest says that this one only looks on"
+        effect = "prevents"
+    note = f"{hook_label(index, hook)}: {why}"
+    return native, [Gap(where=f"$.hooks[{index}]", capability="blocking", strategy="warn", effect=effect, note=note)]
+
+
+def _is_event_case(agent: Agent, native: str) -> bool:
+    """Whether an event is told by one of its own that is only a case of another; it is called like any."""
+    whole = native.partition(" with ")[0]
+    return whole != native and whole in config_events(agent)
