@@ -328,11 +328,9 @@ def _first_version():
         for statement in schema.MIGRATIONS[0]:
             connection.execute(statement)
         connection.execute("DELETE FROM head")
-        held = {row[0] for row in connection.execute("SELECT name FROM now.sqlite_schema WHERE type = 'table'")}
-        names = [row[0] for row in connection.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table'")]
-        for name in held.intersection(names):
-            columns = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({name})"))
-            connection.execute(f"INSERT INTO main.{name} ({columns}) SELECT {columns} FROM now.{name}")  # noqa: S608
+        for name in ("events", "head", "checkpoints", "tombstones", "sessions"):
+            connection.execute(f"INSERT INTO main.{name} SELECT * FROM now.{name}")  # noqa: S608
+        connection.execute("INSERT INTO main.hooks SELECT * FROM now.hook_runs")
         connection.execute(_DAYS)
         connection.execute("PRAGMA user_version = 1")
     for suffix in ("-wal", "-shm"):
