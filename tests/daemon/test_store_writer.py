@@ -113,8 +113,8 @@ def test_what_can_be_written_nowhere_does_not_fill_the_memory(monkeypatch):
     """
     monkeypatch.setattr(journals, "_MAX_UNWRITTEN_EVENTS", 3)
     monkeypatch.setattr(journals.os, "write", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
-    log, kept = SpoolJournal(), []
-    log.on_record = kept.append
+    kept = []
+    log = SpoolJournal(kept.append)
     told = [stored(number) for number in range(5)]
     assert not any(log.append(one) for one in told)
     assert (5, 3) == (files.lost_record_count(), len(kept))

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.agents import reports_session_end
 from hookonce.base.jsontext import dump, load
 from hookonce.client.sandbox_home import SandboxHome
 from hookonce.lab import drivers
 from hookonce.lab.fakes.model_server import ModelServer
 from hookonce.lab.prove.bench import Bench, _run_folder
-from hookonce.sessions.reaper import reports_session_end
 from tests.handlers.processes import eventually
 from tests.integration.real import agent
 

@@ -143,8 +143,9 @@ def test_append(house):
     noted = Stored(event=found[5].event, gaps=[_LATER], level="minimal")
 
     def work(tell):
-        loop, journal = EventLoop(), SpoolJournal()
-        keeper = keeping.BackgroundStoreWriter(loop, journal)
+        loop = EventLoop()
+        keeper = keeping.BackgroundStoreWriter(loop)
+        journal = keeper.journal
         for one in found[:3]:
             assert journal.append(one)
             tell(one.event.id)

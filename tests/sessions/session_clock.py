@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from hookonce.agents import reports_session_end
 from hookonce.base import ids, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.process_info import read_proc_stat
@@ -15,7 +16,6 @@ from hookonce.model import SCHEMA, Decision, Event, Record, Tool
 from hookonce.sessions.reaper import SessionReaper
 from hookonce.sessions.stored_records import redact_record
 from hookonce.store.spool import overlay
-from hookonce.store.spool.journal import SpoolJournal
 from tests.handlers.processes import eventually
 
 
@@ -28,9 +28,11 @@ class Night:
 
     def begin(self):
         """Know nothing but what is in the store."""
-        self.loop, self.journal = EventLoop(), SpoolJournal()
-        self.keeper = BackgroundStoreWriter(self.loop, self.journal)
-        self.vigil = SessionReaper(self.loop, self.keeper, self.clock, lambda: time.monotonic() + self.later)
+        self.loop = EventLoop()
+        self.keeper = BackgroundStoreWriter(self.loop)
+        self.journal = self.keeper.journal
+        self.vigil = SessionReaper(self.loop, self.keeper, reports_session_end, self.clock, lambda: time.monotonic() + self.later)
+        self.keeper.connect_sessions(on_stored=self.vigil.handle_stored)
         self.files = DeniedFileWatcher(self.loop, self.keeper, self.journal)
 
     def clock(self):

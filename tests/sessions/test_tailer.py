@@ -7,6 +7,7 @@ from time import monotonic
 
 import pytest
 
+from hookonce.agents import transcripts
 from hookonce.agents.claude_code import transcript
 from hookonce.base import times
 from hookonce.base.event_loop import EventLoop
@@ -17,7 +18,6 @@ from hookonce.sessions import tailer as ears
 from hookonce.sessions.tailer import TranscriptTailer
 from hookonce.store import database
 from hookonce.store.query import RecordFilter, find_records
-from hookonce.store.spool.journal import SpoolJournal
 from tests.agents.transcripts.material import GOLDEN, golden
 from tests.store.rows import stored
 
@@ -30,9 +30,11 @@ class House:
 
     def __init__(self):
         self.busy = False
-        self.loop, self.journal = EventLoop(), SpoolJournal()
-        self.keeper = BackgroundStoreWriter(self.loop, self.journal)
-        self.listening = TranscriptTailer(self.loop, self.keeper, lambda: self.busy)
+        self.loop = EventLoop()
+        self.keeper = BackgroundStoreWriter(self.loop)
+        self.journal = self.keeper.journal
+        self.listening = TranscriptTailer(self.loop, self.keeper, transcripts.load, lambda: self.busy)
+        self.keeper.connect_sessions(self.listening, on_close=self.listening.read_before_close)
 
     def tell(self, kind, path=None, agent="claude-code", **more):
         """Something happens in a session, whose file is named."""

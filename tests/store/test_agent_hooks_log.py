@@ -8,6 +8,7 @@ import pytest
 
 from hookonce.base import paths, settings
 from hookonce.model import Record, Tool
+from hookonce.sessions import recorder as recording
 from hookonce.sessions.recorder import Recorder
 from hookonce.sessions.stored_records import note_session_log
 from hookonce.store import agent_hooks_log as logs
@@ -217,15 +218,16 @@ def test_what_was_written_and_not_kept_is_not_written_again(home, monkeypatch):
     wildcard({"event": "*", "output": str(home / "all.jsonl")})
     told = [build_entry(stored(number)) for number in range(3)]
     with Writer() as writer:
-        recorder, keep = Recorder(writer), writer.on_new_records
+        recorder, usual = Recorder(writer), recording.append_session_logs
 
         def full(new):
-            keep(new)
+            usual(new)
             raise sqlite3.OperationalError("database or disk is full")
 
-        writer.on_new_records = full
+        monkeypatch.setattr(recording, "append_session_logs", full)
         with pytest.raises(sqlite3.OperationalError):
             recorder.record(told)
+        monkeypatch.setattr(recording, "append_session_logs", usual)
         assert [] == kept()
     with (home / "all.jsonl").open("a") as file:
         file.write('{"half a li')

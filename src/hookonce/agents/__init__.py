@@ -18,7 +18,7 @@ from hookonce.agents._config.provider_data import placement_of
 from hookonce.agents._decode.decoder import decode, normalize
 from hookonce.agents._decode.encoder import encode, native_event
 from hookonce.agents._decode.input_rewrite import rewrite_input, translate_rewrite
-from hookonce.agents._decode.tool_calls import TOOL_END_EVENTS, native_arguments, native_tool
+from hookonce.agents._decode.tool_calls import native_arguments, native_tool
 from hookonce.agents._reply.answer import DEFAULT_REASON
 from hookonce.errors import UnknownName
 from hookonce.model import Agent
@@ -27,7 +27,6 @@ from hookonce.vocabulary.names import AGENT_ALIASES
 __all__ = [
     "AGENTS",
     "DEFAULT_REASON",
-    "TOOL_END_EVENTS",
     "canonical_event_of",
     "canonicalize_matcher",
     "config_event_of",
@@ -47,6 +46,8 @@ __all__ = [
     "placement_of",
     "point",
     "point_of",
+    "reports_session_end",
+    "reports_session_start",
     "rewrite_input",
     "translate_rewrite",
 ]
@@ -79,3 +80,24 @@ def load(name: str) -> Agent:
         raise UnknownName(f"no agent is called {name!r}; `hookonce agents` lists them")
     agent: Agent = import_module(f"hookonce.agents.{module}.agent").AGENT
     return agent
+
+
+@cache
+def reports_session_start(name: str) -> bool:
+    """Whether an agent reports session starts with the hooks that are installed by default."""
+    try:
+        agent = load(name)
+    except UnknownName:
+        return False
+    starts = [native for native in config_events(agent) if canonical_event_of(agent, native) == "session_start"]
+    return any(point_of(agent, native).install == "default" for native in starts)
+
+
+@cache
+def reports_session_end(name: str) -> bool:
+    """Whether an agent always reports the end of a session; an unknown one may."""
+    try:
+        agent = load(name)
+    except UnknownName:
+        return True
+    return agent.ends == "told" and "session_end" in {canonical_event_of(agent, name) for name in config_events(agent)}

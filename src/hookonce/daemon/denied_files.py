@@ -18,7 +18,6 @@ from time import monotonic, time
 
 from msgspec import Struct
 
-from hookonce.agents import TOOL_END_EVENTS
 from hookonce.base import ids, settings, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.daemon.store_writer import BackgroundStoreWriter
@@ -27,6 +26,7 @@ from hookonce.sessions.derive.calls import CALL_START, file_paths, is_refused
 from hookonce.sessions.recorder import Recorder
 from hookonce.sessions.stored_records import redact_record
 from hookonce.store.spool.journal import SpoolJournal
+from hookonce.vocabulary.events import TOOL_END_EVENTS
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
 _CHECK_DELAYS_S = (2.0, 10.0, 30.0, 58.0)  # seconds after the refusal; what is later than a minute is no violation

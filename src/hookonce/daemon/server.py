@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Protocol
 
+from hookonce.agents import reports_session_end, transcripts
 from hookonce.base import build_id, paths, runtime_dir, wire
 from hookonce.base.event_loop import READ, EventLoop
 from hookonce.base.jsontext import dump
@@ -34,7 +35,6 @@ from hookonce.model import Object
 from hookonce.secrets import log
 from hookonce.sessions.reaper import SessionReaper
 from hookonce.sessions.tailer import TranscriptTailer
-from hookonce.store.spool.journal import SpoolJournal
 
 
 class StatusSource(Protocol):
@@ -85,7 +85,9 @@ class Daemon:
 
     def __init__(self, socket_path: Path) -> None:
         """Listen on a socket path, which nobody else uses."""
-        self.loop, self.journal, self.dedup_cache = EventLoop(_log_error), SpoolJournal(), DedupCache()
+        self.loop, self.dedup_cache = EventLoop(_log_error), DedupCache()
+        self.store_writer = BackgroundStoreWriter(self.loop, lambda: monotonic() - self.last_call_at < _BUSY_WINDOW_S)
+        self.journal = self.store_writer.journal
         self.socket_path, self.build, self._build_dirs = (
             socket_path,
             build_id.running_build_id(),
@@ -96,12 +98,10 @@ class Daemon:
             self.build.encode(),
             DeferredCalls(self.loop, self.journal, self.dedup_cache),
         )
-        self.store_writer = BackgroundStoreWriter(
-            self.loop, self.journal, lambda: monotonic() - self.last_call_at < _BUSY_WINDOW_S
-        )
         self.worker_pool, self.module_pool = WorkerPool(self.loop), ModulePool(self.loop)
-        self.tailer = TranscriptTailer(self.loop, self.store_writer, lambda: self.active_calls > 0)
-        self.reaper = SessionReaper(self.loop, self.store_writer)
+        self.tailer = TranscriptTailer(self.loop, self.store_writer, transcripts.load, lambda: self.active_calls > 0)
+        self.reaper = SessionReaper(self.loop, self.store_writer, reports_session_end)
+        self.store_writer.connect_sessions(self.tailer, self.reaper.handle_stored, self.tailer.read_before_close)
         self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
         self._isolation = (connection.namespaces_of(), connection.confinement_of())
         self.started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0

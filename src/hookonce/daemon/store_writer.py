@@ -11,6 +11,7 @@ from threading import Thread
 from time import monotonic
 from typing import Protocol
 
+from hookonce.agents import reports_session_start
 from hookonce.base import settings
 from hookonce.base.event_loop import EventLoop
 from hookonce.daemon.deferred_calls import DeferredCalls
@@ -106,22 +107,33 @@ _STORE_ERRORS = (sqlite3.Error, OSError, HookonceError)
 class BackgroundStoreWriter:
     """Writer of all entries that are in the journal and not in the store yet."""
 
-    def __init__(self, loop: EventLoop, journal: SpoolJournal, is_busy: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, loop: EventLoop, is_busy: Callable[[], bool] = lambda: False) -> None:
         """The store is opened when there is something to write."""
-        self._loop, self._journal, self._is_busy = loop, journal, is_busy
+        self._loop, self._is_busy = loop, is_busy
+        self.journal = SpoolJournal(self._add, lambda event: self._pending.pop(event, None), self._handle_rotation)
         self._pending: dict[str, StoreEntry] = {}
         self._first_pending_at = self._last_pending_at = self._last_sign_at = monotonic()
         self._last_retention_at = 0.0  # when we last looked for what is too old
         self._recorder: Recorder | None = None
         self._tidier, self._retention = WalCheckpointer(), RetentionRunner(loop, self.run_with_recorder)
-        self.listener: RecordListener | None = None
-        self.on_close: Callable[[Recorder], object] = lambda _: None  # has something to keep before we go
+        self._listener: RecordListener | None = None
+        self._on_close: Callable[[Recorder], object] = lambda _: None
         self._is_scheduled, self._unsigned_rows, self._has_session_end = False, 0, False
         self._open_inode = 0  # of the database that is open
         self.stored_count, self.problem = 0, None  # type: tuple[int, str | None]
-        self.on_stored: Callable[[list[StoreEntry]], object] = lambda _: None  # is told what was kept of our own calls
-        journal.on_record, journal.on_forget = self._add, lambda event: self._pending.pop(event, None)
-        journal.on_rotate = self._handle_rotation
+        self._on_stored: Callable[[list[StoreEntry]], object] = lambda _: None
+
+    def connect_sessions(
+        self,
+        listener: RecordListener | None = None,
+        on_stored: Callable[[list[StoreEntry]], object] = lambda _: None,
+        on_close: Callable[[Recorder], object] = lambda _: None,
+    ) -> None:
+        """Connect what follows sessions: the recorder's listener, and who gets stored entries of the daemon's calls.
+
+        `on_close` may store something before the store is closed.
+        """
+        self._listener, self._on_stored, self._on_close = listener, on_stored, on_close
 
     def _add(self, entry: StoreEntry) -> None:
         self._last_pending_at = monotonic()
@@ -165,7 +177,7 @@ class BackgroundStoreWriter:
         if self._pending:
             self._loop.call_idle(self._commit_if_idle)
         else:
-            self._journal.truncate()
+            self.journal.truncate()
 
     @property
     def is_flushed(self) -> bool:
@@ -183,14 +195,14 @@ class BackgroundStoreWriter:
         self._unsigned_rows += new_rows
         self._tidier.count_rows(new_rows)
         self.stored_count += len(batch)
-        self._journal.confirm_stored(entry.record.event.id for entry in batch)
+        self.journal.confirm_stored(entry.record.event.id for entry in batch)
         for entry in batch:
             self._pending.pop(entry.record.event.id, None)
-        self.on_stored(batch)
+        self._on_stored(batch)
 
     def maintain(self) -> None:
         """Periodic maintenance: ingest the spool, sign, apply retention."""
-        self._journal.refresh()
+        self.journal.refresh()
         if settings.records() or database.database_file().exists():  # who wants no record has none made
             self._run_safely(self._maintain_store)
 
@@ -237,8 +249,8 @@ class BackgroundStoreWriter:
         while self._pending and self._run_safely(self._store_shutdown_batch):
             pass
         if not self._pending:
-            self._journal.truncate()
-            self._run_safely(self.on_close)
+            self.journal.truncate()
+            self._run_safely(self._on_close)
         if self._unsigned_rows:
             self._run_safely(lambda recorder: sign_checkpoint(recorder.writer.connection))
         self._tidier.close()
@@ -258,7 +270,7 @@ class BackgroundStoreWriter:
                 self._recorder = None
             if self._recorder is None:
                 writer = Writer(durability=settings.durability(), lock_timeout_s=_LOCK_TIMEOUT_S)
-                self._recorder = Recorder(writer, self.listener)
+                self._recorder = Recorder(writer, self._listener, reports_session_start)
                 self._open_inode = _database_inode()
             work(self._recorder)
         except _STORE_ERRORS as problem:

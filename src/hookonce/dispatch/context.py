@@ -10,18 +10,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from hookonce.base.runtime_dir import find_runtime_dir
 from hookonce.dispatch import dedup
 from hookonce.model import Record, Stored
 from hookonce.store.spool import files
-
-
-def loss_count_file() -> Path:
-    """File in the runtime directory whose length counts lost records while the data directory is not writable."""
-    return find_runtime_dir() / "lost"
-
-
-files.fallback_loss_file = loss_count_file  # the store knows of no runtime directory
 
 
 class SpoolWriter(Protocol):

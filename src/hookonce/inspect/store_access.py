@@ -8,9 +8,9 @@ from time import monotonic, sleep
 
 from msgspec.structs import replace
 
+from hookonce.agents import reports_session_start
 from hookonce.base import settings
 from hookonce.client import daemon_endpoints
-from hookonce.dispatch import context as _uncounted  # noqa: F401  says where losses are counted
 from hookonce.errors import HookonceError
 from hookonce.sessions.recorder import Recorder
 from hookonce.store import database
@@ -84,7 +84,7 @@ def _ingest() -> IngestResult:
     """A call that is being read in full is waited for, but not for long."""
     deadline = monotonic() + _FLUSH_TIMEOUT_S
     with Writer(durability=settings.durability(), lock_timeout_s=_LOCK_TIMEOUT_S) as writer:
-        recorder = Recorder(writer)
+        recorder = Recorder(writer, reports_start=reports_session_start)
         result = recorder.ingest_spool()
         while result.pending_calls and monotonic() < deadline:
             sleep(_FLUSH_TIMEOUT_S / 10)

@@ -9,22 +9,18 @@ process; it ends when it has been idle for half an hour, as every other does.
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from os.path import basename
 from time import monotonic, time
 from typing import NamedTuple
 
-from hookonce import agents
-from hookonce.agents import canonical_event_of, config_events
 from hookonce.base import settings, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.process_info import read_proc_stat
-from hookonce.daemon.store_writer import BackgroundStoreWriter
-from hookonce.errors import HookonceError
 from hookonce.model import Event
 from hookonce.sessions.derive.calls import SESSION_ENDS
 from hookonce.sessions.derive.turns import BEGIN_EVENTS, END_GRACE_MS, IDLE_TIMEOUT_MS
-from hookonce.sessions.recorder import Recorder, SessionKey
+from hookonce.sessions.recorder import Recorder, SessionKey, StoreAccess
 from hookonce.store.entry import StoreEntry
 from hookonce.store.query import open_sessions
 
@@ -136,17 +132,18 @@ class SessionReaper:
     def __init__(
         self,
         loop: EventLoop,
-        store_writer: BackgroundStoreWriter,
+        store: StoreAccess,
+        reports_end: Callable[[str], bool],
         clock: Callable[[], float] = time,
         steady_clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Registers with the store writer; `clock` is wall time, `steady_clock` is monotonic."""
-        self._loop, self._store_writer, self._clock, self._monotonic = loop, store_writer, clock, steady_clock
+        """`reports_end`: whether the agent of that name always reports ends. `clock` is wall time."""
+        self._loop, self._store, self._reports_end = loop, store, reports_end
+        self._clock, self._monotonic = clock, steady_clock
         self._sessions: OrderedDict[SessionKey, MonitoredSession] = OrderedDict()
         self._callers: OrderedDict[bytes, ProcessAncestry] = OrderedDict()
         self._ancestries: dict[bytes, ProcessAncestry] = {}
         self._lookups_left, self._has_loaded_open = _MAX_ANCESTRY_LOOKUPS, False
-        store_writer.on_stored = self.handle_stored
 
     @property
     def has_open_sessions(self) -> bool:
@@ -195,7 +192,7 @@ class SessionReaper:
         self._ancestries = {
             parent: ancestry for parent, ancestry in self._ancestries.items() if ancestry and is_running(ancestry[0])
         }
-        if not settings.records() or not self._store_writer.run_with_recorder(self._sync_sessions):
+        if not settings.records() or not self._store.run_with_recorder(self._sync_sessions):
             return
         running = {
             process: is_running(process)
@@ -237,22 +234,10 @@ class SessionReaper:
             return False
         session.gone_at = self._monotonic() if session.gone_at is None else session.gone_at
         return self._monotonic() - session.gone_at >= (
-            END_GRACE_MS / _MS_PER_S if reports_session_end(agent) else _GONE_GRACE_S
+            END_GRACE_MS / _MS_PER_S if self._reports_end(agent) else _GONE_GRACE_S
         )
 
     def _end_session(self, key: SessionKey, *, is_gone: bool | None) -> None:
         now = times.from_seconds(self._clock()) or times.now()
-        if key in self._sessions and self._store_writer.end_session(key, now=now, is_gone=is_gone, tells=False):
+        if key in self._sessions and self._store.end_session(key, now=now, is_gone=is_gone, tells=False):
             self._sessions.pop(key, None)
-
-
-@cache
-def reports_session_end(name: str) -> bool:
-    """Whether an agent always reports the end of a session."""
-    try:
-        agent = agents.load(name)
-    except HookonceError:
-        return True  # nobody knows; it is given time
-    return agent.ends == "told" and any(
-        canonical_event_of(agent, native) == "session_end" for native in config_events(agent)
-    )

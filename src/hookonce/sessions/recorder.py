@@ -18,7 +18,7 @@ from hookonce.model import Record, Stored, Usage
 from hookonce.secrets import log
 from hookonce.sessions.derive.state import SessionState, complete_event, derive_events, rebuild_state
 from hookonce.sessions.derive.token_usage import Spending
-from hookonce.sessions.derive.turns import derive_end
+from hookonce.sessions.derive.turns import AgentPredicate, derive_end
 from hookonce.sessions.stored_records import append_session_logs
 from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.query import RecordFilter, find_records
@@ -63,28 +63,41 @@ STORE_ERRORS = (sqlite3.Error, OSError, HookonceError)  # of the store: what was
 class RecordListener(Protocol):
     """Listener of a recorder, which may know more of sessions (from transcripts) than hooks tell."""
 
-    def hears(self, recorder: "Recorder", entries: Sequence[StoreEntry], /) -> None:
+    def before_append(self, recorder: "Recorder", entries: Sequence[StoreEntry], /) -> None:
         """Called before entries are stored; what should be there before them may be stored now."""
 
-    def note_entries(self, entries: Sequence[StoreEntry], /) -> None:
+    def after_append(self, entries: Sequence[StoreEntry], /) -> None:
         """Called after entries were stored."""
+
+
+class StoreAccess(Protocol):
+    """Access to the store where another owns the recorder, and reopens it when it fails."""
+
+    def run_with_recorder(self, work: "Callable[[Recorder], object]", /) -> bool:
+        """Run a function with the recorder; whether the store could be used."""
+
+    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells: bool) -> bool:
+        """Store the implicit end of a session that is overdue; whether the session is over."""
 
 
 class Recorder:
     """Appends entries to the store, with the records that follow from each in its session."""
 
-    def __init__(self, writer: Writer, listener: RecordListener | None = None) -> None:
-        """A recorder without cached sessions."""
-        self.writer = writer
-        writer.on_new_records = append_session_logs
-        self._listener = listener
+    def __init__(
+        self,
+        writer: Writer,
+        listener: RecordListener | None = None,
+        reports_start: AgentPredicate = lambda _: False,
+    ) -> None:
+        """A recorder without cached sessions; `reports_start`: whether the agent of that name reports starts."""
+        self.writer, self._listener, self._reports_start = writer, listener, reports_start
         self._states: OrderedDict[SessionKey, SessionState] = OrderedDict()
 
     def record(self, entries: Sequence[StoreEntry]) -> int:
         """Store entries and derived records in one transaction, and notify the listener; how many are new."""
-        self._notify(lambda listener: listener.hears(self, entries))
+        self._notify(lambda listener: listener.before_append(self, entries))
         new_count = self.append(entries)
-        self._notify(lambda listener: listener.note_entries(entries))
+        self._notify(lambda listener: listener.after_append(entries))
         return new_count
 
     def _notify(self, notify: Callable[[RecordListener], object]) -> None:
@@ -100,7 +113,7 @@ class Recorder:
     def append(self, entries: Sequence[StoreEntry], write_with: Callable[[Connection], object] | None = None) -> int:
         """The same without notification; `write_with` writes in the same transaction."""
         try:
-            return self.writer.append(entries, self, write_with)
+            return self.writer.append(entries, self, write_with, append_session_logs)
         except STORE_ERRORS:
             self._states.clear()  # of rows that are not there
             raise
@@ -116,7 +129,7 @@ class Recorder:
             half = len(entries) // 2
             return self.append(entries[:half]) + self.append(entries[half:])
         log.write(f"record: what follows from {len(entries)} records is not known: {log.format_trace(problem)}")
-        return self.writer.append(entries, None, write_with)
+        return self.writer.append(entries, None, write_with, append_session_logs)
 
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> tuple[bool, int]:
         """Store the implicit end of a session that is overdue: whether it is over, and how many records are new.
@@ -131,14 +144,17 @@ class Recorder:
         if end_record is None:
             return False, 0
         end_entries = [build_entry(_store_derived(end_record))]
-        self._notify(lambda listener: listener.hears(self, end_entries))  # files may tell more of what it came to
+        self._notify(
+            lambda listener: listener.before_append(self, end_entries)
+        )  # files may tell more of what it came to
         end_record = self._overdue_end(key, now=now, is_gone=is_gone, tells_end=tells_end) or end_record
-        new_state, derived_records = derive_events(self._session_state(key), end_record)
-        new_count = self.writer.append(
-            [build_entry(_store_derived(record)) for record in (end_record, *derived_records)]
+        new_state, derived_records = derive_events(
+            self._session_state(key), end_record, reports_start=self._reports_start
         )
+        new_entries = [build_entry(_store_derived(record)) for record in (end_record, *derived_records)]
+        new_count = self.writer.append(new_entries, on_new_records=append_session_logs)
         self._states[key] = new_state
-        self._notify(lambda listener: listener.note_entries(end_entries))
+        self._notify(lambda listener: listener.after_append(end_entries))
         return True, new_count
 
     def _overdue_end(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> Record | None:
@@ -162,22 +178,24 @@ class Recorder:
         """Ingest the spool into the store."""
         return ingest_spool(self.record, max_records)
 
-    def before(self, one: StoreEntry) -> StoreEntry:
-        """An entry completed by its session; one without a session stays as it is."""
-        if one.record.event.session is None:
-            return one
-        event = complete_event(self._state_of_entry(one), one.record.event)
-        return one if event is one.record.event else build_entry(replace(one.record, event=event))
+    def complete_entry(self, entry: StoreEntry) -> StoreEntry:
+        """The entry completed by its session; one without a session stays as it is."""
+        if entry.record.event.session is None:
+            return entry
+        event = complete_event(self._state_of_entry(entry), entry.record.event)
+        return entry if event is entry.record.event else build_entry(replace(entry.record, event=event))
 
-    def after(self, one: StoreEntry) -> list[StoreEntry]:
+    def derive_entries(self, entry: StoreEntry) -> list[StoreEntry]:
         """Entries derived from a new entry."""
-        key = _session_key(one)
-        state, derived_records = derive_events(self._state_of_entry(one), one.record, _context_window(one.record))
+        key = _session_key(entry)
+        state, derived_records = derive_events(
+            self._state_of_entry(entry), entry.record, _context_window(entry.record), self._reports_start
+        )
         if key[1] is not None:  # what is of no session has nothing in common
             self._states[key] = state
         while len(self._states) > _MAX_SESSIONS:
             self._states.popitem(last=False)
-        return [build_entry(_store_derived_like(record, one.record)) for record in derived_records]
+        return [build_entry(_store_derived_like(record, entry.record)) for record in derived_records]
 
     def _state_of_entry(self, item: StoreEntry) -> SessionState:
         return self._session_state(_session_key(item))
@@ -197,7 +215,7 @@ class Recorder:
         session_records = list(
             find_records(connection, RecordFilter(agent=agent, session=session, last=_MAX_REPLAY_RECORDS))
         )
-        state = rebuild_state(session_records)
+        state = rebuild_state(session_records, self._reports_start)
         return (
             state
             if len(session_records) < _MAX_REPLAY_RECORDS or session is None

@@ -10,7 +10,6 @@ from collections import OrderedDict
 
 from msgspec.structs import replace
 
-from hookonce.agents import TOOL_END_EVENTS
 from hookonce.model import Event, Subagent
 from hookonce.sessions.derive.calls import (
     ActiveSubagents,
@@ -20,6 +19,7 @@ from hookonce.sessions.derive.calls import (
     mark_guess,
     pop_oldest,
 )
+from hookonce.vocabulary.events import TOOL_END_EVENTS
 
 _MAX_ENTRIES = 1024
 _SEPARATE_SESSION_AGENTS = frozenset({"opencode"})  # whose sub-agents have sessions of their own

@@ -9,14 +9,14 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from time import monotonic
 
+from hookonce.agents.transcripts.accumulator import TranscriptReader
 from hookonce.base import settings, times
 from hookonce.base.event_loop import EventLoop
-from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.model import Event, Object
 from hookonce.sessions import transcript_cursors
 from hookonce.sessions.derive.calls import SESSION_ENDS
-from hookonce.sessions.recorder import Recorder
-from hookonce.sessions.transcripts import SessionTranscripts, TranscriptChunkReader, TranscriptPaths, reader_of
+from hookonce.sessions.recorder import Recorder, StoreAccess
+from hookonce.sessions.transcripts import SessionTranscripts, TranscriptChunkReader, TranscriptPaths
 from hookonce.store.entry import StoreEntry
 from hookonce.store.query import RecordFilter, find_records
 
@@ -36,18 +36,21 @@ class TranscriptTailer:
     """Tailer of the transcripts of all open sessions."""
 
     def __init__(
-        self, loop: EventLoop, store_writer: BackgroundStoreWriter, is_busy: Callable[[], bool] = lambda: False
+        self,
+        loop: EventLoop,
+        store: StoreAccess,
+        find_reader: Callable[[str], TranscriptReader | None],
+        is_busy: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Registers with the store writer, which reports every entry that it stores."""
-        self._loop, self._store_writer, self._is_busy = loop, store_writer, is_busy
+        """`find_reader` finds the transcript reader of an agent by its name."""
+        self._loop, self._store, self._find_reader, self._is_busy = loop, store, find_reader, is_busy
         self._sessions: OrderedDict[tuple[str, str], SessionTranscripts] = OrderedDict()
         self._queue: deque[tuple[SessionTranscripts, str, bool]] = deque()
         self._paths, self._reader = TranscriptPaths(), TranscriptChunkReader()
         self._is_scheduled, self._busy_retries, self._has_resumed, self._is_stopping = False, 0, False, False
         self.remember_payload = self._paths.remember
-        store_writer.listener, store_writer.on_close = self, self._read_before_close
 
-    def hears(self, recorder: Recorder, entries: Sequence[StoreEntry], /) -> None:
+    def before_append(self, recorder: Recorder, entries: Sequence[StoreEntry], /) -> None:
         """Before a session's end is stored, which sums the session up, read its files as far as they go."""
         for entry in entries:
             if (
@@ -56,7 +59,7 @@ class TranscriptTailer:
             ):
                 self._reader.read_all(recorder, session, _MAX_END_READ_BYTES)
 
-    def note_entries(self, entries: Sequence[StoreEntry], /) -> None:
+    def after_append(self, entries: Sequence[StoreEntry], /) -> None:
         """Schedule a read of the files of these entries' sessions."""
         for entry in entries:
             if (session := self._find_session(entry.record.event)) is not None:
@@ -64,8 +67,10 @@ class TranscriptTailer:
                 self._schedule_read(session, _READ_DELAY_S)
 
     def _find_session(self, event: Event) -> SessionTranscripts | None:
-        reader = reader_of(event)
-        if reader is None or event.session is None:
+        if event.session is None or (event.origin is not None and event.origin.format is not None):
+            return None  # imported
+        reader = self._find_reader(event.agent)
+        if reader is None:
             return None
         key = (event.agent, event.session)
         session, paths = self._sessions.get(key), self._paths.paths_of(event)
@@ -82,7 +87,7 @@ class TranscriptTailer:
     def maintain(self) -> None:
         """Periodic: resume sessions of an earlier daemon, and finish sessions that are idle."""
         if not self._has_resumed and settings.records():
-            self._store_writer.run_with_recorder(self._resume_sessions)
+            self._store.run_with_recorder(self._resume_sessions)
         for session in list(self._sessions.values()):
             if session.due_at is None and not session.is_over and monotonic() - session.last_event_at > _IDLE_SESSION_S:
                 session.remaining_reads = []
@@ -137,7 +142,7 @@ class TranscriptTailer:
             self._schedule_step(_BUSY_RETRY_S)
             return
         self._busy_retries = 0
-        if not self._store_writer.run_with_recorder(self._read_next):
+        if not self._store.run_with_recorder(self._read_next):
             self._schedule_step(_STORE_RETRY_S)
         elif self._queue:
             self._schedule_step()
@@ -161,7 +166,8 @@ class TranscriptTailer:
         self._is_stopping = True
         self._queue.clear()
 
-    def _read_before_close(self, recorder: Recorder) -> None:
+    def read_before_close(self, recorder: Recorder) -> None:
+        """Read the files of sessions that were active lately, up to a limit."""
         remaining_bytes = _MAX_SHUTDOWN_READ_BYTES
         for session in reversed(self._sessions.values()):
             if monotonic() - session.last_event_at < _IDLE_SESSION_S and settings.records():

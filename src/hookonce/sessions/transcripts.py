@@ -8,7 +8,6 @@ from time import monotonic
 from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import decode
 
-from hookonce.agents import transcripts
 from hookonce.agents.transcripts.accumulator import TranscriptReader
 from hookonce.agents.transcripts.follower import resolve_session_file
 from hookonce.agents.transcripts.types import SubagentSpawn
@@ -113,13 +112,6 @@ class TranscriptPaths:
         except (DecodeError, ValidationError, UnicodeDecodeError):
             return transcript_paths
         return [path for key in _PATH_KEYS if type(path := getattr(fields, key)) is str and path] or transcript_paths
-
-
-def reader_of(event: Event) -> TranscriptReader | None:
-    """Transcript reader of an event's agent; None for imported events."""
-    if event.session is None or (event.origin is not None and event.origin.format is not None):
-        return None
-    return transcripts.load(event.agent) if event.agent in transcripts.TRANSCRIPTS else None
 
 
 def _path_exists(path: str) -> bool:

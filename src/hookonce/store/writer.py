@@ -21,10 +21,10 @@ _INSERT_EVENT = """INSERT INTO events (seq, id, time, received, type, agent, ses
 class EntryDeriver(Protocol):
     """Completes entries before they are written, and derives entries from new ones."""
 
-    def before(self, entry: StoreEntry, /) -> StoreEntry:
+    def complete_entry(self, entry: StoreEntry, /) -> StoreEntry:
         """The entry as it is to be written."""
 
-    def after(self, entry: StoreEntry, /) -> list[StoreEntry]:
+    def derive_entries(self, entry: StoreEntry, /) -> list[StoreEntry]:
         """Entries that follow from a new entry."""
 
 
@@ -37,17 +37,17 @@ class Writer:
         """Open the database, or create it."""
         self.connection = database.connect_writer(path, durability, lock_timeout_s)
         self._head_path = (path or database.database_file()).with_name("head")
-        self.on_new_records: Callable[[list[Stored]], object] = lambda _: None  # hears what is new, before it is kept
 
     def append(
         self,
         entries: Sequence[StoreEntry],
         deriver: EntryDeriver | None = None,
         write_extra: Callable[[Connection], object] | None = None,
+        on_new_records: Callable[[list[Stored]], object] = lambda _: None,
     ) -> int:
         """Append entries and what follows from them; returns how many are new. All of them, or none if that fails.
 
-        `write_extra` runs in the same transaction.
+        `write_extra` runs in the same transaction; `on_new_records` is called before it is committed.
         """
         if not entries and write_extra is None:
             return 0
@@ -62,7 +62,7 @@ class Writer:
             )
             if write_extra is not None:
                 write_extra(self.connection)
-            self.on_new_records([record for _, record in new_rows])
+            on_new_records([record for _, record in new_rows])
             self.connection.execute("COMMIT")
         except BaseException:
             self.connection.execute("ROLLBACK")
@@ -80,7 +80,7 @@ class Writer:
             entry = queue.popleft()
             is_derived = entry.record.event.derived_from is not None
             if deriver is not None and not is_derived:
-                entry = deriver.before(entry)
+                entry = deriver.complete_entry(entry)
             row_hash = chain.hash_row(chain_head.seq + 1, chain_head.hash, chain.digest_body(entry.body))
             column_values = index_columns(entry.record)
             values = (chain_head.seq + 1, *column_values, entry.body, row_hash, chain.row_mac(key, row_hash))
@@ -89,7 +89,7 @@ class Writer:
             new_rows.append((column_values, entry.record))
             chain_head = ChainHead(chain_head.seq + 1, row_hash, chain_head.count + 1)
             if deriver is not None and not is_derived:
-                queue.extendleft(reversed(deriver.after(entry)))
+                queue.extendleft(reversed(deriver.derive_entries(entry)))
         return new_rows, chain_head
 
     def close(self) -> None:

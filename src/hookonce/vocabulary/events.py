@@ -10,6 +10,7 @@ from msgspec.structs import asdict
 
 from hookonce.model import Event
 
+TOOL_END_EVENTS = frozenset({"after_tool_execute", "tool_use_failure"})
 EventGroup = Literal["core", "extended", "exclusive", "further", "derived", "kernel"]
 
 

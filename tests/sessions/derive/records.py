@@ -2,6 +2,7 @@
 
 from itertools import count
 
+from hookonce.agents import reports_session_start
 from hookonce.model import SCHEMA, Decision, Event, HookRun, Record, Result, Subagent, Tool
 from hookonce.sessions.derive.state import SessionState, derive_events
 
@@ -61,7 +62,7 @@ def walk(records, state=None, limit=None):
     """The state after the records, and everything that follows from them."""
     state, found = state or SessionState(), []
     for record in records:
-        state, more = derive_events(state, record, limit)
+        state, more = derive_events(state, record, limit, reports_session_start)
         found += more
     return state, found
 

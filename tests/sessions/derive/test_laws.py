@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from hookonce.agents import reports_session_start
 from hookonce.base.ids import is_uuid
 from hookonce.model import Usage
 from hookonce.sessions.derive.state import SessionState, complete_event, derive_events, rebuild_state
@@ -77,7 +78,7 @@ def test_the_state_can_be_written_down_and_made_again(records, cut):
     read = msgspec.json.decode(msgspec.json.encode(half), type=SessionState)
     whole, then = walk(records[cut:], read)
 
-    assert rebuild_state(records) == whole
+    assert rebuild_state(records, reports_session_start) == whole
     assert walk(records)[1] == first + then
 
 
@@ -88,10 +89,10 @@ def test_records_that_we_have_made_change_nothing(records):
     """
     state, mixed = SessionState(), []
     for record in records:
-        state, more = derive_events(state, record)
+        state, more = derive_events(state, record, reports_start=reports_session_start)
         mixed += [record, *more]
 
-    assert rebuild_state(mixed) == state
+    assert rebuild_state(mixed, reports_session_start) == state
 
 
 @given(sessions())
@@ -127,7 +128,7 @@ def test_completing_an_event_keeps_what_it_told(records):
     Something is added, and nothing that was there is changed.
     """
     for number, record in enumerate(records):
-        told = complete_event(rebuild_state(records[:number]), record.event)
+        told = complete_event(rebuild_state(records[:number], reports_session_start), record.event)
 
         assert record.event.data.items() <= told.data.items()
         plain = replace(told, data={}, usage=None, subagent=record.event.subagent)

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce.base import paths
-from hookonce.dispatch import context
 from hookonce.inspect.store_access import open_store
 from hookonce.model import Gap
 from hookonce.sessions import recorder as recording
@@ -97,7 +96,7 @@ def test_losses_are_counted_elsewhere_where_our_folder_takes_nothing(monkeypatch
     monkeypatch.setattr(files, "_loss_file", lambda: paths.data_dir() / "not there" / "lost")
     files.count_lost_record()
     files.count_lost_record()
-    assert 2 == files.lost_record_count() == context.loss_count_file().stat().st_size
+    assert 2 == files.lost_record_count() == files.fallback_loss_file().stat().st_size
     files.count_lost_record(-1)
     assert 1 == files.lost_record_count()
 

@@ -12,9 +12,9 @@ from msgspec.json import decode as parse
 from hookonce.base.jsontext import dump
 from hookonce.errors import PayloadError
 from hookonce.model import Agent, Facts, Object, Result, Tool
+from hookonce.vocabulary.events import TOOL_END_EVENTS
 
 _EXIT_CODE_DIGITS_LIMIT = 12  # digits: no exit code has so many, and Python refuses to read thousands
-TOOL_END_EVENTS = frozenset({"after_tool_execute", "tool_use_failure"})
 
 
 def build_tool(agent: Agent, facts: Facts, kind: str) -> Tool:

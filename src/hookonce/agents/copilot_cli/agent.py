@@ -15,6 +15,7 @@ from hookonce.agents._decode.tool_calls import shape_patch as patch_shape
 from hookonce.agents.copilot_cli.config import EntryKeys, parse, render
 from hookonce.agents.copilot_cli.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
+from hookonce.vocabulary.events import TOOL_END_EVENTS
 
 # The last line of a command's output; earlier versions wrote the shorter one.
 _EXIT_CODE_PATTERN = pattern(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
@@ -206,7 +207,7 @@ def _wrap_tool(flat: Object, kind: str, tool: Tool, *, own: bool) -> None:
             flat["toolName"] = tool.name[4:]
     elif kind == _MCP_CALL:
         flat |= {"serverName": tool.mcp_server, "arguments": flat.pop("toolArgs", {})}
-    elif kind in tool_calls.TOOL_END_EVENTS:
+    elif kind in TOOL_END_EVENTS:
         flat.pop("toolResult", None)
         if kind == "after_tool_execute":
             flat["toolResult"] = _native_result(tool.result or Result(), tool.name, own=own)

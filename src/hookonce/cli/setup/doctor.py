@@ -20,7 +20,6 @@ from hookonce.diagnose.agent_check import Diagnosis, check_agent
 from hookonce.diagnose.checks.agent_silence import describe_silence as told_silence
 from hookonce.diagnose.checks.agent_silence import detect_silence
 from hookonce.diagnose.self_check import calling_agents, check_callers, check_installation, check_manifests
-from hookonce.dispatch import context as _uncounted  # noqa: F401  says where losses are counted
 from hookonce.errors import HookonceError
 from hookonce.model import Agent
 from hookonce.store import database, status

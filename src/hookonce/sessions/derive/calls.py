@@ -13,11 +13,10 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.agents import TOOL_END_EVENTS
 from hookonce.base.jsontext import dump
 from hookonce.model import Event, Record, Subagent
 from hookonce.vocabulary.call_fingerprint import fingerprint_call
-from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.events import FILE_OPERATIONS, TOOL_END_EVENTS
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
 Item = TypeVar("Item")

@@ -19,7 +19,7 @@ from hookonce.sessions.derive.context_window import ContextWindow
 from hookonce.sessions.derive.derived_record import derive_record, is_redundant
 from hookonce.sessions.derive.retry import RetryState
 from hookonce.sessions.derive.token_usage import Spending, token_count, total_usage
-from hookonce.sessions.derive.turns import TurnState, session_totals
+from hookonce.sessions.derive.turns import AgentPredicate, TurnState, session_totals
 from hookonce.vocabulary.usage_sources import is_from_transcript
 
 PLAN_START_TOOLS = frozenset({"EnterPlanMode", "enter_plan_mode"})
@@ -62,8 +62,13 @@ class SessionState(Struct, frozen=True, kw_only=True):
     active_subagents: ActiveSubagents = ()
 
 
-def derive_events(state: SessionState, record: Record, limit: int | None = None) -> tuple[SessionState, list[Record]]:
-    """The state after a record, and the derived records; those need not be passed in again."""
+def derive_events(
+    state: SessionState, record: Record, limit: int | None = None, reports_start: AgentPredicate = lambda _: False
+) -> tuple[SessionState, list[Record]]:
+    """The state after a record, and the derived records; those need not be passed in again.
+
+    `limit` is the context window of its model, `reports_start` as in `turns.update_turns`.
+    """
     event = record.event
     if is_redundant(event) and not turns.is_derived_end(event):
         return state, []
@@ -71,7 +76,7 @@ def derive_events(state: SessionState, record: Record, limit: int | None = None)
         token_usage.update_spending(state.spending, event) if not turns.is_derived_end(event) else state.spending
     )
     open_calls, change = calls.update_calls(state.calls, record)
-    new_turns, turn_records = turns.update_turns(state.turns, record)
+    new_turns, turn_records = turns.update_turns(state.turns, record, reports_start)
     new_retry, retry_records = retry.update_retry(
         state.retry, record, state.calls, change, token_count(total_usage(new_spending))
     )
@@ -150,9 +155,9 @@ _COMPLETERS: dict[str, Callable[[SessionState, Event], Event]] = {
 }
 
 
-def rebuild_state(records: Iterable[Record]) -> SessionState:
+def rebuild_state(records: Iterable[Record], reports_start: AgentPredicate = lambda _: False) -> SessionState:
     """The state after all records of a session."""
     state = SessionState()
     for record in records:
-        state, _ = derive_events(state, record)
+        state, _ = derive_events(state, record, reports_start=reports_start)
     return state

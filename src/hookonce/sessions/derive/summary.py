@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.agents import TOOL_END_EVENTS
 from hookonce.model import Event, Record, Usage
 from hookonce.sessions.derive import calls, token_usage
 from hookonce.sessions.derive.calls import (
@@ -25,6 +24,7 @@ from hookonce.sessions.derive.derived_record import is_derived, is_redundant
 from hookonce.sessions.derive.retry import elapsed_ms
 from hookonce.sessions.derive.token_usage import Spending, total_usage
 from hookonce.sessions.derive.turns import BEGIN_EVENTS, RESPONSE_EVENTS, WORK_EVENTS
+from hookonce.vocabulary.events import TOOL_END_EVENTS
 from hookonce.vocabulary.file_writes import build_file_events
 
 MAX_FILES = 4096  # files of one session; the rest is only counted

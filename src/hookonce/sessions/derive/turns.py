@@ -6,14 +6,11 @@ hour of rest. Where agents report the start, it is given time to arrive: the fir
 daemon, and is known last.
 """
 
-from functools import cache
+from collections.abc import Callable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce import agents
-from hookonce.agents import canonical_event_of, config_events, point_of
-from hookonce.errors import HookonceError
 from hookonce.model import Event, Object, Record
 from hookonce.sessions.derive.calls import SESSION_ENDS
 from hookonce.sessions.derive.derived_record import derive_record, is_derived
@@ -36,6 +33,7 @@ WORK_EVENTS = frozenset(
 )
 BEGIN_EVENTS = frozenset({"before_prompt", "before_tool_execute", "before_model"})  # other work may come in late
 RESPONSE_EVENTS = frozenset({"after_model", "agent_response"})
+AgentPredicate = Callable[[str], bool]  # of the agent of that name
 _START_GRACE_MS = 10_000  # milliseconds in which a beginning may come in after what it began
 
 
@@ -58,15 +56,15 @@ class TurnState(Struct, frozen=True, kw_only=True):
     last_response: Event | None = None
 
 
-def update_turns(turns: TurnState, record: Record) -> tuple[TurnState, list[Record]]:
+def update_turns(turns: TurnState, record: Record, reports_start: AgentPredicate) -> tuple[TurnState, list[Record]]:
     """The turn state after a record, and derived records.
 
-    Transcript events arrive late and do not change the state. Events without a session start none.
+    `reports_start`: whether the agent of that name reports session starts. Transcript events arrive late and do not change the state. Events without a session start none.
     """
     event = record.event
     if is_from_transcript(event) or event.session is None:
         return turns, []
-    turns, start_records = _derive_start(turns, event)
+    turns, start_records = _derive_start(turns, event, reports_start)
     derived_records = start_records + _derive_stop(turns, event)
     turns = replace(turns, first=turns.first or event.time, last=_strip_event(event))
     if event.type in SESSION_ENDS:
@@ -96,14 +94,14 @@ def _apply_event(turns: TurnState, record: Record) -> TurnState:
     return replace(turns, is_working=True, last_response=None) if event.type in WORK_EVENTS else turns
 
 
-def _derive_start(turns: TurnState, event: Event) -> tuple[TurnState, list[Record]]:
+def _derive_start(turns: TurnState, event: Event, reports_start: AgentPredicate) -> tuple[TurnState, list[Record]]:
     if turns.pending_start is not None:
         return _await_start(turns, turns.pending_start, event)
     if event.type not in (BEGIN_EVENTS if turns.has_ended else WORK_EVENTS) or (
         turns.has_begun and not turns.has_ended
     ):
         return turns, []
-    if not turns.has_ended and _reports_start(event.agent):
+    if not turns.has_ended and reports_start(event.agent):
         return replace(turns, pending_start=_strip_event(event)), []
     source = {"source": "resume"} if turns.has_ended else {}
     return replace(turns, is_start_derived=True), [derive_record(event, "session_start", source, subagent=None)]
@@ -118,17 +116,6 @@ def _await_start(turns: TurnState, first: Event, event: Event) -> tuple[TurnStat
     return replace(turns, pending_start=None, is_start_derived=True), [
         derive_record(first, "session_start", {}, subagent=None)
     ]
-
-
-@cache
-def _reports_start(name: str) -> bool:
-    """Whether an agent reports session starts with the hooks that are installed by default."""
-    try:
-        agent = agents.load(name)
-    except HookonceError:
-        return False
-    starts = [native for native in config_events(agent) if canonical_event_of(agent, native) == "session_start"]
-    return any(point_of(agent, native).install == "default" for native in starts)
 
 
 def _derive_stop(turns: TurnState, event: Event) -> list[Record]:

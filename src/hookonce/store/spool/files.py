@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hookonce.base import paths, settings
 from hookonce.base.jsontext import dump
+from hookonce.base.runtime_dir import find_runtime_dir
 from hookonce.errors import HookonceError
 from hookonce.model import Stored
 from hookonce.store.entry import decode_entry
@@ -105,7 +106,7 @@ def _event_file(event: str) -> Path:
 def count_lost_record(delta: int = 1) -> None:
     """Count a lost record, or one that was found again (-1). The count is the length of an empty file.
 
-    Even a full disk takes that; where our folder cannot be written at all, `fallback_loss_file` counts.
+    Even a full disk takes that; where the data directory cannot be written at all, the runtime directory counts.
     """
     for loss_file in _loss_files():
         with suppress(OSError, HookonceError):
@@ -128,15 +129,17 @@ def lost_record_count() -> int:
     return total
 
 
-fallback_loss_file: Callable[[], Path] | None = None  # set by those who know another place
-
-
 def _loss_files() -> list[Callable[[], Path]]:
-    return [_loss_file] if fallback_loss_file is None else [_loss_file, fallback_loss_file]
+    return [_loss_file, fallback_loss_file]
 
 
 def _loss_file() -> Path:
     return paths.data_dir() / "lost"
+
+
+def fallback_loss_file() -> Path:
+    """The file that counts lost records while the data directory cannot be written."""
+    return find_runtime_dir() / "lost"
 
 
 def load_records() -> Iterator[Stored]:

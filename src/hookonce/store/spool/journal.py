@@ -23,17 +23,24 @@ _MAX_FILE_BYTES = 16 << 20  # bytes after which it does so in any case
 class SpoolJournal:
     """A spool file of this process alone."""
 
-    def __init__(self) -> None:
-        """No file is created before the first line."""
+    def __init__(
+        self,
+        on_record: Callable[[StoreEntry], object] = lambda _: None,
+        on_forget: Callable[[str], object] = lambda _: None,
+        on_rotate: Callable[[], object] = lambda: None,
+    ) -> None:
+        """No file is created before the first line.
+
+        `on_record` gets what is to be stored, `on_forget` the id of a withdrawn event; `on_rotate` is called when a
+        file is left for others to ingest.
+        """
+        self._on_record, self._on_forget, self._on_rotate = on_record, on_forget, on_rotate
         self._handle: int | None = None
         self._path: Path | None = None
         self._lines = self._size = 0
         self._placeholder_ids: set[str] = set()  # events of which only that they happened stands in the file
         self._unwritten_ids: set[str] = set()  # events that stand nowhere but in our memory
         self._needs_sync = False  # whether each line has to survive a loss of power
-        self.on_record: Callable[[StoreEntry], object] = lambda _: None  # is told what is to be kept in the store
-        self.on_forget: Callable[[str], object] = lambda _: None
-        self.on_rotate: Callable[[], object] = lambda: None  # is told that a file is left for others to take up
 
     def append(self, record: Stored, /) -> bool:
         """Write a record; the last one of an event counts."""
@@ -45,7 +52,7 @@ class SpoolJournal:
                 return False  # it is lost: memory is not the place for days on which nothing can be written
             self._unwritten_ids.add(record.event.id)
         self._placeholder_ids.discard(record.event.id)
-        self.on_record(StoreEntry(record, body))  # a file that cannot be written keeps nothing out of the store
+        self._on_record(StoreEntry(record, body))  # a file that cannot be written keeps nothing out of the store
         return is_written
 
     def append_placeholder(self, event_id: str, body: bytes) -> bool:
@@ -59,7 +66,7 @@ class SpoolJournal:
         """Withdraw what was written of an event."""
         self.write_body(dump({"forget": event}))
         self._placeholder_ids.discard(event)
-        self.on_forget(event)
+        self._on_forget(event)
 
     def has(self, event: str, /) -> bool:  # noqa: ARG002  as the other spool has it
         """One process writes one after the other: what was decided was written."""
@@ -109,7 +116,7 @@ class SpoolJournal:
     def _open_file(self) -> int:
         if self._handle is not None:
             self.close()
-            self.on_rotate()
+            self._on_rotate()
         self.refresh()
         files.spool_dir().mkdir(mode=0o700, parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
