@@ -6,7 +6,7 @@ from certificates_page import anchor
 from page import GENERATED_NOTE, code, plain, table
 
 from hookonce import agents
-from hookonce.agents.certificate_summary import CertificateSummary
+from hookonce.agents.certificates import CertificateSummary
 from hookonce.cli.setup.agents import (
     EVENT_COLUMNS,
     OVERVIEW_COLUMNS,

@@ -8,7 +8,7 @@ from msgspec.json import decode
 
 from hookonce import agents
 from hookonce.agents import canonical_event_of, config_event_of, point_of
-from hookonce.agents.certificate_summary import CertificateSummary
+from hookonce.agents.certificates import CertificateSummary
 from hookonce.lab import drivers
 from hookonce.lab.fakes.scenarios import DENIABLE_STEPS
 from hookonce.lab.prove.certificate import Certificate, ClaimState

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agents_pages import pages as agents_pages
 from certificates_page import pages as certificates_pages
-from certificates_table import TABLE_PATH, render_module, summarize_certificates
+from certificates_table import TABLE_PATH, render_table, summarize_certificates
 from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.json import schema as schema_of
@@ -156,7 +156,7 @@ def pages() -> dict[Path, str]:
 
     summaries = summarize_certificates()  # by the certificates as they are, whatever the table said until now
     others = (
-        agents_pages(summaries) | certificates_pages() | performance_pages() | {TABLE_PATH: render_module(summaries)}
+        agents_pages(summaries) | certificates_pages() | performance_pages() | {TABLE_PATH: render_table(summaries)}
     )
     made = {ROOT / name: make() for name, make in PAGES.items()} | {ROOT / name: text for name, text in others.items()}
     return made | schemas() | {ROOT / "docs" / "conformance.md": render(ROOT)}

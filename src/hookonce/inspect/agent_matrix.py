@@ -1,6 +1,6 @@
 """Capability matrix of the agents: one sheet for each, with a row for each lifecycle point.
 
-The sheet is derived from the agent's own tables and from what certificates have shown of it (agents/proven), and
+The sheet is derived from the agent's own tables and from what certificates have shown of it (agents/certificates), and
 says nothing that they do not say. What `hookonce agents` prints, its JSON and the documentation are made of it.
 """
 
@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.agents import canonical_event_of, config_events, point_of
-from hookonce.agents.certificate_summary import CertificateSummary
-from hookonce.agents.certificates import CERTIFICATES
+from hookonce.agents.certificates import CERTIFICATES, CertificateSummary
 from hookonce.base.jsontext import dump
 from hookonce.model import Agent, Config, Json, Point
 from hookonce.vocabulary.decisions import CAPABILITIES

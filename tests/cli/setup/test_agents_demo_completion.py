@@ -10,7 +10,7 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from hookonce import agents, formats
-from hookonce.agents.certificate_summary import CertificateSummary
+from hookonce.agents.certificates import CertificateSummary
 from hookonce.cli import COMMANDS
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.cli.setup.agents import (
