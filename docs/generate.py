@@ -19,7 +19,7 @@ from performance import pages as performance_pages
 from hookonce import formats
 from hookonce.__main__ import build_parser
 from hookonce.cli import COMMANDS
-from hookonce.cli.lab import VERBS as LAB
+from hookonce.cli.lab.lab import VERBS as LAB
 from hookonce.cli.module import VERBS as MODULE
 from hookonce.diagnose.document_check import CheckReport
 from hookonce.dispatch.dialect import HookInput

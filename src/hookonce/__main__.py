@@ -15,10 +15,9 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from hookonce import __version__
-from hookonce.cli import BARE, COMMANDS, MODULES
+from hookonce.cli import BARE, COMMANDS, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_PROBLEM, EXIT_USAGE, MODULES
 from hookonce.errors import HookonceError, UsageError
 
-EXIT_OK, EXIT_PROBLEM, EXIT_USAGE, EXIT_INTERNAL, EXIT_INTERRUPTED = 0, 1, 64, 70, 130
 _ACCESS_ERRNOS = {EACCES, EPERM, EROFS, ENOTDIR}  # what others have closed for us
 _DISK_ERRNOS = {EDQUOT, EFBIG, EIO, ENOSPC}  # disks that are not ours
 

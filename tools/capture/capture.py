@@ -20,9 +20,9 @@ from shape import deduplicate_events, event_label, group_by_thread, shape_of
 
 import hookonce
 from hookonce import __version__, agents
-from hookonce.__main__ import EXIT_PROBLEM, EXIT_USAGE
 from hookonce.agents import config_events, decode, point_of
 from hookonce.base.jsontext import dump
+from hookonce.cli import EXIT_PROBLEM, EXIT_USAGE
 from hookonce.configure.locations import ConfigRoots
 from hookonce.dispatch.identification import payload_event
 from hookonce.dispatch.pipeline import native_name

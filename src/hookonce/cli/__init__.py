@@ -38,18 +38,19 @@ COMMANDS: dict[str, str] = {
     "completion": "print a completion script for bash, zsh or fish",
 }
 
+EXIT_OK, EXIT_PROBLEM, EXIT_GAPS, EXIT_USAGE, EXIT_INTERNAL, EXIT_INTERRUPTED = 0, 1, 3, 64, 70, 130
+
 _GROUPS = {
     "setup": "init install status doctor adopt try uninstall restore purge agents completion",
     "observe": "events sessions show stats cost audit why logs demo",
     "convert": "translate check convert identify",
     "trust": "trust allow pause resume",
     "daemon": "up daemon on",
-    "lab": "prove bench",
+    "lab": "lab prove bench",
 }
 _FILES = {"try": "trial"}  # commands whose name no file can have
 MODULES = {name: f"{group}.{_FILES.get(name, name)}" for group, names in _GROUPS.items() for name in names.split()} | {
-    "lab": "lab",
-    "module": "module",
+    "module": "module"
 }  # the module of each command below hookonce.cli
 
 BARE = {"on", "completion"}  # commands that do their own work and nothing beside it

@@ -116,11 +116,11 @@ def test_the_verdict_on_a_folder_is_of_the_published_shape(tmp_path):
     Its trust too, which the schema names with all its words.
     """
     project = Project(tmp_path / "project", command("true", name="x"))
-    published = json.loads((ROOT / "schemas" / "check.json").read_text(encoding="utf-8"))
+    published = load_schema("check")
 
     (verdict,) = ours(tmp_path, "check", project.folder, "--json").documents()
 
     assert {".hookonce/hooks.json": "not trusted"} == verdict["trust"]
     assert [] == list(Draft202012Validator(published).iter_errors(verdict))
     assert [] != list(Draft202012Validator(published).iter_errors(verdict | {"trust": {"x": "perhaps"}}))
-    assert set(verdict) == set(published["$defs"]["Verdict"]["properties"])
+    assert set(verdict) == set(published["$defs"]["CheckReport"]["properties"])

@@ -5,7 +5,7 @@ All raise ArgumentTypeError with a sentence that shows a valid form.
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from hookonce.base import times
 from hookonce.base.json_stream import MAX_LINE_BYTES
+from hookonce.cli._ui.messages import warn
 from hookonce.errors import HookonceError
 
 _RELATIVE_TIME = pattern(r"(\d{1,6})([smhdw])")
@@ -47,6 +48,17 @@ def parse_count(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 15:  # noqa: PLR2004  more than anybody has
         raise ArgumentTypeError(f"{text!r} is no number of lines")
     return int(text)
+
+
+def number_parser(maximum: int) -> Callable[[str], int]:
+    """Build the parser of a number from 1 to a maximum."""
+
+    def parse_number(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= maximum:
+            raise ArgumentTypeError(f"a number from 1 to {maximum} is needed, not {text}")
+        return int(text)
+
+    return parse_number
 
 
 def parse_duration(text: str) -> float:
@@ -93,7 +105,7 @@ def open_input(name: str) -> Iterator[BinaryIO]:
     """Open a file for reading, or standard input for `-`."""
     if name == "-":
         if sys.stdin.isatty():
-            print("hookonce: reading JSON from the terminal; Ctrl-D ends it", file=sys.stderr)
+            warn("reading JSON from the terminal; Ctrl-D ends it")
         yield sys.stdin.buffer
         return
     try:

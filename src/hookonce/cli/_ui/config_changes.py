@@ -8,13 +8,12 @@ from typing import Any
 from msgspec import to_builtins
 
 from hookonce.agents import config_of
-from hookonce.base.jsontext import dump
-from hookonce.cli._ui import names
-from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.messages import pluralize, print_json, warn
 from hookonce.configure.changes import FileChange, apply_change, render_diff
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import find_agents
 from hookonce.errors import HookonceError
+from hookonce.inspect.query_args import find_agent
 from hookonce.model import Agent
 
 
@@ -31,16 +30,13 @@ def add_change_options(parser: ArgumentParser, *, has_changes: bool = True, requ
 def select_agents(options: Namespace, locations: ConfigRoots) -> list[Agent]:
     """Select the agents that are named, else those present on this machine."""
     if options.names:
-        agents = [names.find_agent(name) for name in options.names]
+        agents = [find_agent(name) for name in options.names]
         for agent in agents:
             config_of(agent)
         return agents
     present_agents = find_agents(locations)
     if not present_agents:
-        print(
-            "hookonce: no agent was found on this machine; name one, as in: hookonce install claude-code",
-            file=sys.stderr,
-        )
+        warn("no agent was found on this machine; name one, as in: hookonce install claude-code")
     return present_agents
 
 
@@ -88,9 +84,9 @@ def report_changes(options: Namespace, verb: str, changes: list[FileChange], pro
         if not changes and not problems:
             print("nothing to do")
         for _, text in problems:
-            print(f"hookonce: {text}", file=sys.stderr)
+            warn(f"{text}")
         if problems and changes:
-            print(f"hookonce: {pluralize(len(problems), 'problem')}; the rest went well", file=sys.stderr)
+            warn(f"{pluralize(len(problems), 'problem')}; the rest went well")
         if options.dry_run and changes:
             print(f"dry run: {_summarize_changes(changes)} would be {verb}; nothing was written")
     return 1 if problems else 0
@@ -110,7 +106,7 @@ def _print_json(verb: str, changes: list[FileChange], problems: list[tuple[str, 
     document["problems"] = [{"agent": agent, "message": text} for agent, text in problems]
     if dry_run:
         document["diff"] = render_diff(changes)
-    sys.stdout.buffer.write(dump(to_builtins(document)) + b"\n")
+    print_json(to_builtins(document))
 
 
 def _change_state(change: FileChange) -> str:

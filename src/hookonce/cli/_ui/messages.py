@@ -1,9 +1,15 @@
-"""Messages on stderr: progress line, warnings, counts with their nouns.
-
-On a terminal progress overwrites one line, and an empty text removes it.
-"""
+"""Output of commands: JSON lines on stdout, progress line and warnings on stderr, counts with their nouns."""
 
 import sys
+from collections import Counter
+
+from hookonce.base.jsontext import dump
+
+
+def print_json(*documents: object) -> None:
+    """Print documents on stdout, each as one line of JSON."""
+    for document in documents:
+        sys.stdout.buffer.write(dump(document) + b"\n")
 
 
 def show_progress(text: str) -> None:
@@ -14,9 +20,22 @@ def show_progress(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def show_status(text: str) -> None:
+    """Show progress on a terminal only."""
+    if sys.stderr.isatty():
+        show_progress(text)
+
+
 def warn(text: str) -> None:
     """Print a warning on stderr."""
     print(f"hookonce: {text}", file=sys.stderr)
+
+
+def warn_of_unwritten(counts_by_type: Counter[str], title: str) -> None:
+    """Warn of events that a format has no place for, if there are any."""
+    if counts_by_type:
+        types = ", ".join(f"{kind} {count}" for kind, count in counts_by_type.most_common())
+        warn(f"{pluralize(counts_by_type.total(), 'event')} left out, {title} has no place for: {types}")
 
 
 def pluralize(count: int, noun: str) -> str:

@@ -1,18 +1,17 @@
 """hookonce check: validate event documents, manifests and projects."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import BinaryIO
 
 from hookonce.base.json_stream import StreamLine, read_documents
 from hookonce.base.jsontext import dump
-from hookonce.cli._ui import names
 from hookonce.cli._ui.arguments import add_max_line_option, open_input
-from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.messages import pluralize, print_json, warn
 from hookonce.diagnose.document_check import DOCUMENT_CHECKS, CheckReport, DocumentProblem, check_documents
 from hookonce.diagnose.project_check import check_folder
 from hookonce.errors import HookonceError
+from hookonce.inspect.query_args import find_agent
 from hookonce.manifest.load import parse_document
 
 _EXAMPLES = """examples:
@@ -41,14 +40,14 @@ def run(options: Namespace) -> int:
         try:
             verdict = _check_file(name, options, source)
         except HookonceError as problem:
-            print(f"hookonce: {problem}", file=sys.stderr)
+            warn(f"{problem}")
             verdict = _unreadable_verdict(name, problem)
             if not options.json:
                 ok = False
                 continue
         ok = ok and verdict.ok
         if options.json:
-            sys.stdout.buffer.write(dump(verdict) + b"\n")
+            print_json(verdict)
         else:
             _print_verdict(verdict)
     return 0 if ok else 1
@@ -68,7 +67,7 @@ def _read_yaml(stream: BinaryIO) -> list[StreamLine]:
 
 def resolve_kind(name: str) -> str:
     """The proper name of a kind of document."""
-    return name if name in DOCUMENT_CHECKS else names.find_agent(name, others=DOCUMENT_CHECKS).name
+    return name if name in DOCUMENT_CHECKS else find_agent(name, others=DOCUMENT_CHECKS).name
 
 
 def _unreadable_verdict(name: str, problem: HookonceError) -> CheckReport:

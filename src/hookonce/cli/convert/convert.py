@@ -10,19 +10,19 @@ from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.base.jsontext import dump
-from hookonce.cli._ui import names
+from hookonce.cli import EXIT_GAPS
 from hookonce.cli._ui.arguments import open_input
-from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.client.installation import UnusableInstallError
 from hookonce.client.installation import install_client as place_client
 from hookonce.configure.edit import jsonc, toml
 from hookonce.convert.conversion import Conversion, WrapperOptions, convert
 from hookonce.convert.losses import FAILURE_CAPABILITIES
 from hookonce.errors import HookonceError
+from hookonce.inspect.query_args import find_agent
 from hookonce.manifest.load import parse_document
 from hookonce.model import Agent, Gap, Json
 
-EXIT_GAPS = 3
 MANIFEST = "hif"
 _EXAMPLES = """examples:
   hookonce convert --from claude-code --to gemini-cli ~/.claude/settings.json
@@ -41,11 +41,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--to", dest="target", required=True, metavar="NAME", help="one of the same")
     parser.add_argument("--report", metavar="FILE", help="write what was lost as JSON")
     parser.add_argument("--side", metavar="FILE", help="keep there what the target's file has no place for")
-    parser.add_argument(
-        "--output",
-        metavar="FOLDER",
-        help="write there, under the names that the agent knows",
-    )
+    parser.add_argument("--output", metavar="FOLDER", help="write there, under the names that the agent knows")
     parser.add_argument("--strict", action="store_true", help="exit 3 when anything was lost")
     parser.add_argument("--no-adapt", action="store_true", help="write commands as they are, without a wrapper")
     parser.add_argument(
@@ -72,7 +68,7 @@ def run(options: Namespace) -> int:
         beside=_read_side_file(options),
     )
     if source is not None and not conversion.hooks:
-        print(f"hookonce: {options.file} holds no hook that {source.title} would run", file=sys.stderr)
+        warn(f"{options.file} holds no hook that {source.title} would run")
     _write_conversion(conversion, _default_file_name(target), options.output)
     if options.side and conversion.side is not None:
         _write_file(options.side, dump(conversion.side))
@@ -85,7 +81,7 @@ def run(options: Namespace) -> int:
 
 
 def _find_agent(name: str) -> Agent | None:
-    return None if name == MANIFEST else names.find_agent(name)
+    return None if name == MANIFEST else find_agent(name)
 
 
 def _read_document(name: str, source: Agent | None) -> Json:
@@ -148,9 +144,9 @@ def _write_files(folder: Path, files: dict[str, str], mode: int) -> None:
 def _print_gaps(gaps: list[Gap]) -> None:
     for gap in sorted(gaps, key=lambda gap: not _weakens_hook(gap)):
         prefix = "WARNING: " if _weakens_hook(gap) else ""
-        print(f"hookonce: {prefix}{gap.effect or gap.strategy}: {gap.note or gap.where}", file=sys.stderr)
+        warn(f"{prefix}{gap.effect or gap.strategy}: {gap.note or gap.where}")
     if gaps:
-        print(f"hookonce: {pluralize(len(gaps), 'gap')}; --report FILE lists them as JSON", file=sys.stderr)
+        warn(f"{pluralize(len(gaps), 'gap')}; --report FILE lists them as JSON")
 
 
 def _weakens_hook(gap: Gap) -> bool:
@@ -162,7 +158,7 @@ def _place_wrapper_client() -> None:
     try:
         place_client()
     except UnusableInstallError as problem:
-        print(f"hookonce: {problem}; the wrapped commands will not run until it is mended", file=sys.stderr)
+        warn(f"{problem}; the wrapped commands will not run until it is mended")
 
 
 def _write_gap_report(conversion: Conversion, path: str) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, parse_json, read_documents
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui.arguments import add_max_line_option, line_location, open_input
+from hookonce.cli._ui.messages import print_json, warn
 from hookonce.dispatch.identification import Identification, identify
 from hookonce.errors import HookonceError
 
@@ -39,7 +39,7 @@ def run(options: Namespace) -> int:
                     unknown_count += finding is None or finding.kind == "unknown"
         except HookonceError as problem:
             unknown_count += 1
-            print(f"hookonce: {problem}", file=sys.stderr)
+            warn(f"{problem}")
     if not known_count and not unknown_count:
         raise HookonceError("no document was given; write JSON to standard input or name a file")
     return 1 if unknown_count else 0
@@ -51,7 +51,7 @@ def _identify_lines(stream: BinaryIO, name: str, limit: int) -> Iterator[Identif
         try:
             yield _identify_line(line)
         except HookonceError as problem:
-            print(f"hookonce: {line_location(name, line.number)}: {problem}", file=sys.stderr)
+            warn(f"{line_location(name, line.number)}: {problem}")
             yield None
 
 
@@ -66,7 +66,7 @@ def _identify_line(line: StreamLine) -> Identification:
 
 def _print_finding(finding: Identification, location: str, *, as_json: bool) -> None:
     if as_json:
-        sys.stdout.buffer.write(dump(finding) + b"\n")
+        print_json(finding)
         sys.stdout.buffer.flush()
         return
     event = f" {finding.event} ({finding.type})" if finding.event else ""

@@ -10,16 +10,16 @@ from typing import BinaryIO
 from hookonce import agents, formats
 from hookonce.base import times
 from hookonce.base.json_stream import read_documents
-from hookonce.cli._ui import names
+from hookonce.cli import EXIT_GAPS
 from hookonce.cli._ui.arguments import add_max_line_option, line_location, open_input
-from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.messages import pluralize, warn, warn_of_unwritten
 from hookonce.errors import HookonceError, UsageError
+from hookonce.inspect.query_args import find_agent
 from hookonce.model import Agent, Format
 from hookonce.store.integrity.signature import SIGNATURE_FIELDS
 from hookonce.store.privacy.redact import LEVELS
 from hookonce.translation.pipeline import LineFault, Translation, TranslationPlan, payload_format
 
-EXIT_GAPS = 3
 _EXAMPLES = """examples:
   hookonce translate --from claude-code --to openhook < payloads.jsonl
   hookonce translate --to agent-hooks --privacy full events.jsonl
@@ -65,7 +65,7 @@ def run(options: Namespace) -> int:
                 bad_lines += _translate_stream(stream, name, translation, options)
         except HookonceError as problem:
             bad_files += 1
-            print(f"hookonce: {problem}", file=sys.stderr)
+            warn(f"{problem}")
         if (bad_lines or bad_files) and options.on_error == "stop":
             break
     if not (translation.read_count or bad_lines or bad_files):
@@ -100,7 +100,7 @@ def _build_plan(options: Namespace) -> TranslationPlan:
 
 
 def _writable_agent(name: str) -> Agent:
-    agent = names.find_agent(name, others=formats.FORMATS)
+    agent = find_agent(name, others=formats.FORMATS)
     if not agent.encodes:
         writable_names = ", ".join(agent_name for agent_name in agents.AGENTS if agents.load(agent_name).encodes)
         raise UsageError(
@@ -113,7 +113,7 @@ def resolve_source(text: str) -> tuple[Agent | Format, str]:
     """The agent or format of that name, and the profile of `FORMAT@PROFILE`."""
     name, _, profile = text.partition("@")
     if name not in formats.FORMATS:
-        return names.find_agent(text, others=formats.FORMATS), ""
+        return find_agent(text, others=formats.FORMATS), ""
     source_format = formats.load(name)
     if source_format.read is None:
         raise UsageError(f"{source_format.title} can be written but not read")
@@ -134,7 +134,7 @@ def _translate_stream(stream: BinaryIO, name: str, translation: Translation, opt
     for outcome in translation.json_lines(read_documents(stream, options.max_line)):
         if isinstance(outcome, LineFault):
             faults += 1
-            print(f"hookonce: {line_location(name, outcome.line)}: {outcome.message}", file=sys.stderr)
+            warn(f"{line_location(name, outcome.line)}: {outcome.message}")
             if options.on_error == "stop":
                 break
             continue
@@ -147,20 +147,12 @@ def _translate_stream(stream: BinaryIO, name: str, translation: Translation, opt
 def _print_report(translation: Translation, bad_lines: int, bad_files: int) -> None:
     """What a user must know about what was not carried; nothing when all is well."""
     for note, count in translation.notes.items():
-        print(
-            f"hookonce: warning: {note} ({count} times)" if count > 1 else f"hookonce: warning: {note}", file=sys.stderr
-        )
-    if left_out := translation.unwritten_types:
-        counts_by_type = ", ".join(f"{kind} {count}" for kind, count in left_out.most_common())
-        event_count, title = pluralize(left_out.total(), "event"), translation.plan.target.title
-        print(f"hookonce: {event_count} left out, {title} has no place for: {counts_by_type}", file=sys.stderr)
+        warn(f"warning: {note}{f' ({count} times)' if count > 1 else ''}")
+    warn_of_unwritten(translation.unwritten_types, translation.plan.target.title)
     if translation.withheld_count and sys.stderr.isatty():  # a person is told; in a pipe it is the documented default
         payload_count, level = pluralize(translation.withheld_count, "raw payload"), translation.plan.level
-        print(
-            f"hookonce: privacy {level}: texts became hashes, {payload_count} stayed here (--privacy full)",
-            file=sys.stderr,
-        )
+        warn(f"privacy {level}: texts became hashes, {payload_count} stayed here (--privacy full)")
     if bad_lines or bad_files:
         unread_counts = [pluralize(count, noun) for count, noun in ((bad_lines, "line"), (bad_files, "file")) if count]
         written_count = pluralize(translation.written_count, "event")
-        print(f"hookonce: {' and '.join(unread_counts)} could not be read; {written_count} written", file=sys.stderr)
+        warn(f"{' and '.join(unread_counts)} could not be read; {written_count} written")

@@ -1,11 +1,9 @@
 """hookonce daemon: status, start and stop of the daemon."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui.consent import consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.messages import pluralize, print_json
 from hookonce.client import daemon_endpoints
 from hookonce.daemon import control
 from hookonce.model import Object
@@ -27,28 +25,28 @@ def run(options: Namespace) -> int:
     """Show, start or stop the process that answers agents while it is warm."""
     if options.verb == "stop":
         return _run_stop(options)
-    daemon_status = control.start_daemon() if options.verb == "start" else control.query_status()
+    status = control.start_daemon() if options.verb == "start" else control.query_status()
     if options.json:
-        sys.stdout.buffer.write(dump({"running": daemon_status is not None, **(daemon_status or {})}) + b"\n")
+        print_json({"running": status is not None, **(status or {})})
     else:
-        print(format_status(daemon_status))
+        print(format_status(status))
     return 0
 
 
 def _run_stop(options: Namespace) -> int:
-    if (daemon_status := control.query_status()) is not None:
-        require_consent("daemon stop", _stop_consequence(daemon_status))
+    if (status := control.query_status()) is not None:
+        require_consent("daemon stop", _stop_consequence(status))
     stopped_status = control.stop_daemon()
     if options.json:
-        sys.stdout.buffer.write(dump({"running": False, "stopped": stopped_status is not None}) + b"\n")
+        print_json({"running": False, "stopped": stopped_status is not None})
     else:
         print("there was none" if stopped_status is None else f"the daemon (process {stopped_status['pid']}) is gone")
     return 0
 
 
-def _stop_consequence(daemon_status: Object) -> str:
+def _stop_consequence(status: Object) -> str:
     """What it means to have no daemon: whoever posts to it is answered by nobody."""
-    if not (daemon_status.get("http") or {}).get("open"):
+    if not (status.get("http") or {}).get("open"):
         return "end the daemon; agents are answered without it, until one of them starts it again"
     return (
         "end the daemon; agents that post their events go on without hooks until it runs again; "
@@ -56,27 +54,27 @@ def _stop_consequence(daemon_status: Object) -> str:
     )
 
 
-def format_status(daemon_status: Object | None) -> str:
+def format_status(status: Object | None) -> str:
     """What there is to know of the daemon, in a line."""
-    if daemon_status is None:
+    if status is None:
         text = "daemon: none runs; the next call of an agent starts it"
         http_note = "; agents that post their events go on without hooks until it runs: hookonce daemon start"
         return text + (http_note if daemon_endpoints.load_http_address() is not None else "")
-    memory = f", {daemon_status['memory_kb'] / _KB_PER_MB:.0f} MB" if daemon_status.get("memory_kb") else ""
-    calls = pluralize(daemon_status["answered"], "call")
-    activity = f"{daemon_status['under_way']} under way{memory}{_http_note(daemon_status)}"
-    return f"daemon: process {daemon_status['pid']}, {calls} answered, {activity}{_unread_files_note(daemon_status)}"
+    memory = f", {status['memory_kb'] / _KB_PER_MB:.0f} MB" if status.get("memory_kb") else ""
+    calls = pluralize(status["answered"], "call")
+    activity = f"{status['under_way']} under way{memory}{_http_note(status)}"
+    return f"daemon: process {status['pid']}, {calls} answered, {activity}{_unread_files_note(status)}"
 
 
-def _unread_files_note(daemon_status: Object) -> str:
+def _unread_files_note(status: Object) -> str:
     """Session files that could not be read: tokens of those sessions are not known."""
-    transcripts = daemon_status.get("transcripts") or {}
+    transcripts = status.get("transcripts") or {}
     count = transcripts.get("refused_files", 0) + transcripts.get("broken_files", 0)
     return f", {pluralize(count, 'session file')} not read, the last: {transcripts['problem']}" if count else ""
 
 
-def _http_note(daemon_status: Object) -> str:
-    listener = daemon_status.get("http") or {}
+def _http_note(status: Object) -> str:
+    listener = status.get("http") or {}
     if listener.get("open"):
         return f", HTTP door open at port {listener['port']}"
     return f", HTTP door shut: {listener['problem']}" if listener.get("problem") else ""

@@ -1,10 +1,9 @@
 """hookonce bench: latency of hook calls on this machine."""
 
-import sys
 from argparse import ArgumentParser, Namespace
-from argparse import ArgumentTypeError as Wrong
 
-from hookonce.base.jsontext import dump
+from hookonce.cli._ui.arguments import number_parser
+from hookonce.cli._ui.messages import print_json, show_status
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.lab.latency import KB, BenchReport
 from hookonce.lab.latency_bench import measure_latency
@@ -16,36 +15,26 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `bench`."""
     parser.epilog = "examples:\n  hookonce bench --quick\n  hookonce bench --json > results.json"
     parser.add_argument("--quick", action="store_true", help="less of everything, in less than 20 seconds")
-    parser.add_argument("--rounds", type=_parse_rounds, metavar="N", help="default: 10, and 3 with --quick")
+    parser.add_argument(
+        "--rounds", type=number_parser(_MAX_ROUNDS), metavar="N", help="default: 10, and 3 with --quick"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object")
-
-
-def _parse_rounds(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MAX_ROUNDS:
-        raise Wrong(f"a number from 1 to {_MAX_ROUNDS} is needed, not {text}")
-    return int(text)
 
 
 def run(options: Namespace) -> int:
     """Measure how long agents wait for hookonce on this machine, in homes that are made for it."""
     rounds, max_seconds, share = (3, 10.0, 0.25) if options.quick else (10, 210.0, 1.0)
-    report = measure_latency(options.rounds or rounds, max_seconds, share, _show_progress)
+    report = measure_latency(options.rounds or rounds, max_seconds, share, show_status)
     if options.json:
-        sys.stdout.buffer.write(dump(report) + b"\n")
+        print_json(report)
     else:
         print_report(report)
     return int(any(row.errors or row.wrong for row in report.rows))
 
 
-def _show_progress(text: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-
-
 def print_report(report: BenchReport) -> None:
     """The numbers as a table, and what they say of each other."""
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
+    show_status("")
     output = new_table(
         "case", "called", "callers", "payload", "calls", "p50 ms", "p99 ms", "per s", "errors", "wrong", "cold"
     )

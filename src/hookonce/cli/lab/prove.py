@@ -3,16 +3,16 @@
 import signal
 import sys
 from argparse import ArgumentParser, Namespace
-from argparse import ArgumentTypeError as Wrong
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
-from hookonce.cli._ui import names as ui_names
-from hookonce.cli._ui.messages import pluralize, show_progress
+from hookonce.cli._ui.arguments import number_parser
+from hookonce.cli._ui.messages import pluralize, print_json, show_progress, warn
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.errors import HookonceError, UsageError
+from hookonce.inspect.query_args import find_agent
 from hookonce.lab import drivers
 from hookonce.lab.experiments import EXPERIMENTS, here
 from hookonce.lab.fetch.programs import AgentProgram, find_program
@@ -40,7 +40,11 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--version", metavar="V", help="a version that was fetched (hookonce lab fetch --version V)")
     parser.add_argument(
-        "--tries", type=_parse_tries, default=1, metavar="N", help="how often each claim is tried; default: 1"
+        "--tries",
+        type=number_parser(_MAX_TRIES),
+        default=1,
+        metavar="N",
+        help="how often each claim is tried; default: 1",
     )
     parser.add_argument("--only", action="append", default=[], metavar="CLAIM", help="only this claim or experiment")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write a certificate for each agent into a folder")
@@ -48,17 +52,11 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object for each agent")
 
 
-def _parse_tries(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _MAX_TRIES:
-        raise Wrong(f"a number from 1 to {_MAX_TRIES} is needed, not {text}")
-    return int(text)
-
-
 def run(options: Namespace) -> int:
     """Run real agents offline against a scripted model, and show which of our claims about their hooks hold."""
     programs, missing = _find_programs(options)
     for text in missing:
-        print(f"hookonce: {text}", file=sys.stderr)
+        warn(f"{text}")
     if not programs and not missing:
         raise HookonceError(_NO_AGENT_MESSAGE)
     _check_claim_names(options, programs)
@@ -80,7 +78,7 @@ def _handle_end_signal(number: int, _frame: object) -> None:
 
 
 def _find_programs(options: Namespace) -> tuple[list[AgentProgram], list[str]]:
-    names = list(dict.fromkeys(ui_names.find_agent(name).name for name in options.names))
+    names = list(dict.fromkeys(find_agent(name).name for name in options.names))
     if options.version and len(names) != 1:
         raise UsageError("a version belongs to one agent: hookonce prove AGENT --version V")
     programs, missing = [], []
@@ -99,7 +97,7 @@ def _find_programs(options: Namespace) -> tuple[list[AgentProgram], list[str]]:
                 f"{label} is neither on this machine nor fetched; hookonce lab fetch {name}{version} gets it"
             )
         elif options.pinned:
-            print(f"hookonce: {name} was not fetched, and is left out; hookonce lab fetch {name}", file=sys.stderr)
+            warn(f"{name} was not fetched, and is left out; hookonce lab fetch {name}")
     return programs, missing
 
 
@@ -134,7 +132,7 @@ def _print_plan(options: Namespace, programs: list[AgentProgram]) -> None:
                 "origin": program.origin,
                 "claims": claim_names_of(program, only),
             }
-            sys.stdout.buffer.write(dump(document) + b"\n")
+            print_json(document)
         return
     output = new_table("agent", "version", "from", "claims", "program")
     for program in programs:
@@ -160,7 +158,7 @@ def _prove_program(options: Namespace, program: AgentProgram) -> Certificate:
         text = dump(replace(certificate, claims=shared_claims)) + b"\n"
         options.out.joinpath(f"{certificate.agent}-{certificate.version}.json").write_bytes(text)
     if options.json:
-        sys.stdout.buffer.write(dump(certificate) + b"\n")
+        print_json(certificate)
         sys.stdout.flush()
     else:
         _print_certificate(certificate)

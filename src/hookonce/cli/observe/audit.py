@@ -1,12 +1,10 @@
 """hookonce audit: integrity check of the store, checkpoints, signing keys, quarantine."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
 
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui.consent import consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize, show_progress, warn
+from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.store_access import open_store
 from hookonce.store import database, status
@@ -45,15 +43,14 @@ def _run_verify(options: Namespace) -> int:
     with open_store(warn):
         pass  # what others have left is part of it
     with closing(database.open_reader()) as connection:
-        audit_result = verify(connection, report_progress=_show_audit_progress)
-    if sys.stderr.isatty():
-        show_progress("")
+        audit = verify(connection, report_progress=_show_audit_progress)
+    show_status("")
     _warn_of_losses()
     if options.json:
-        sys.stdout.buffer.write(dump(audit_result) + b"\n")
+        print_json(audit)
     else:
-        _print_audit(audit_result)
-    return 0 if audit_result.ok else 1
+        _print_audit(audit)
+    return 0 if audit.ok else 1
 
 
 def _warn_of_losses() -> None:
@@ -66,28 +63,23 @@ def _warn_of_losses() -> None:
 
 
 def _show_audit_progress(done_count: int, total: int) -> None:
-    if sys.stderr.isatty():
-        show_progress(f"{done_count:,} of {pluralize(total, 'record')} …")
+    show_status(f"{done_count:,} of {pluralize(total, 'record')} …")
 
 
-def _print_audit(audit_result: Audit) -> None:
-    for flaw in audit_result.flaws:
+def _print_audit(audit: Audit) -> None:
+    for flaw in audit.flaws:
         print(f"{_flaw_location(flaw)}: {flaw.what}")
-    if audit_result.more:
-        print(f"and {pluralize(audit_result.more, 'more flaw')}")
-    for record_range in audit_result.ranges:
-        print(f"records {record_range.first:,} to {record_range.last:,}: {record_range.state}")
-    for note in audit_result.notes:
+    if audit.more:
+        print(f"and {pluralize(audit.more, 'more flaw')}")
+    for span in audit.ranges:
+        print(f"records {span.first:,} to {span.last:,}: {span.state}")
+    for note in audit.notes:
         warn(note)
     removal_note = "".join(
-        f", {count:,} {kind}"
-        for count, kind in ((audit_result.removed, "removed"), (audit_result.erased, "erased"))
-        if count
+        f", {count:,} {kind}" for count, kind in ((audit.removed, "removed"), (audit.erased, "erased")) if count
     )
-    verdict = (
-        "nothing was changed" if audit_result.ok else pluralize(len(audit_result.flaws) + audit_result.more, "flaw")
-    )
-    print(f"{pluralize(audit_result.rows, 'record')}{removal_note}: {verdict}")
+    verdict = "nothing was changed" if audit.ok else pluralize(len(audit.flaws) + audit.more, "flaw")
+    print(f"{pluralize(audit.rows, 'record')}{removal_note}: {verdict}")
 
 
 def _flaw_location(flaw: Flaw) -> str:
@@ -101,7 +93,7 @@ def _run_checkpoint(options: Namespace) -> int:
         new_checkpoint = checkpoint.sign_checkpoint(writer.connection)
         signed_count = checkpoint.last_signed_seq(writer.connection)
     if options.json:
-        sys.stdout.buffer.write(dump({"signed": signed_count, "new": new_checkpoint is not None}) + b"\n")
+        print_json({"signed": signed_count, "new": new_checkpoint is not None})
     elif new_checkpoint is None:
         print(
             f"nothing to do: all {pluralize(signed_count, 'record')} are signed already"
@@ -123,7 +115,7 @@ def _run_keys(options: Namespace) -> int:
         keys.rotate_signing_key()
     signers = keys.list_signing_keys()
     if options.json:
-        sys.stdout.buffer.write(dump(signers) + b"\n")
+        print_json(signers)
         return 0
     for signer in signers:
         print(f"{signer.name}  since {signer.since}  {'signs' if signer.signs else 'signs no more'}")
@@ -147,7 +139,7 @@ def _run_set_aside(options: Namespace) -> int:
     )
     quarantine = maintenance_quarantine.quarantine_database(damage_text, _show_audit_progress)
     if options.json:
-        sys.stdout.buffer.write(dump(quarantine) + b"\n")
+        print_json(quarantine)
     else:
         _print_quarantine(quarantine)
     return 0
@@ -159,11 +151,11 @@ def _find_damage() -> str | None:
     if damage_text:
         return f"the record was damaged: {damage_text}"
     with closing(database.open_reader()) as connection:
-        audit_result = verify(connection, report_progress=_show_audit_progress)
-    if audit_result.ok:
+        audit = verify(connection, report_progress=_show_audit_progress)
+    if audit.ok:
         return None
-    first = audit_result.flaws[0]
-    further_flaws = len(audit_result.flaws) + audit_result.more - 1
+    first = audit.flaws[0]
+    further_flaws = len(audit.flaws) + audit.more - 1
     flaw_text = f"{_flaw_location(first)}: {first.what}" + (
         f", and {pluralize(further_flaws, 'more flaw')}" if further_flaws else ""
     )
@@ -174,13 +166,9 @@ def _print_quarantine(quarantine: maintenance_quarantine.QuarantineResult) -> No
     print(
         f"{quarantine.taken:,} of {pluralize(quarantine.rows, 'record')} taken over; the old files are in {quarantine.folder}"
     )
-    for record_range in quarantine.left:
-        rows = (
-            f"record {record_range.first:,}"
-            if record_range.first == record_range.last
-            else f"records {record_range.first:,} to {record_range.last:,}"
-        )
-        print(f"left there: {rows}: {record_range.why}")
+    for span in quarantine.left:
+        rows = f"record {span.first:,}" if span.first == span.last else f"records {span.first:,} to {span.last:,}"
+        print(f"left there: {rows}: {span.why}")
     if quarantine.more:
         print(f"left there: {pluralize(quarantine.more, 'more record')}")
 

@@ -1,12 +1,10 @@
 """hookonce cost: token cost by day, agent, model or project."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.filters import no_records_message
-from hookonce.cli._ui.messages import warn
+from hookonce.cli._ui.messages import print_json, warn
 from hookonce.cli._ui.tables import max_list_rows, new_table, print_table
 from hookonce.inspect.stats import COST_GROUPINGS, CostReport, CostRow, build_cost_report, load_price_lookup
 from hookonce.inspect.store_access import open_store
@@ -42,7 +40,7 @@ def run(options: Namespace) -> int:
     with open_store(warn) as connection:
         costs = build_cost_report(connection, filters.build_span(options, connection), options.by, load_price_lookup())
     if options.json:
-        sys.stdout.buffer.write(dump(costs) + b"\n")
+        print_json(costs)
     else:
         _print_cost(costs)
     return 0

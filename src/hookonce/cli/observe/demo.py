@@ -1,17 +1,15 @@
 """hookonce demo: recorded sessions of several agents in one timeline."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from itertools import cycle
 
 from hookonce import agents
-from hookonce.base.jsontext import dump
-from hookonce.cli._ui import names as ui_names
-from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.messages import pluralize, print_json
 from hookonce.cli._ui.tables import new_table, print_table, single_line_cell
 from hookonce.demo.replay import interleave_sessions, list_recordings
 from hookonce.errors import UnknownName
 from hookonce.formats.canonical import write
+from hookonce.inspect.query_args import find_agent
 from hookonce.inspect.summary import summarize_in_line
 from hookonce.model import Record
 
@@ -27,7 +25,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show the sessions of the named agents, or of all that are bundled."""
-    names = list(dict.fromkeys(ui_names.find_agent(name).name for name in options.names)) or list_recordings()
+    names = list(dict.fromkeys(find_agent(name).name for name in options.names)) or list_recordings()
     if missing_names := [name for name in names if name not in list_recordings()]:
         raise UnknownName(
             f"no session of {', '.join(missing_names)} is bundled; there are {', '.join(list_recordings())}"
@@ -35,7 +33,7 @@ def run(options: Namespace) -> int:
     records = list(interleave_sessions(names))
     if options.json:
         for record in records:
-            sys.stdout.buffer.write(dump(write(record)[0]) + b"\n")
+            print_json(write(record)[0])
     else:
         _print_timeline(records, names)
     return 0

@@ -13,11 +13,10 @@ from typing import Any, BinaryIO
 
 from hookonce.base import settings
 from hookonce.base.json_stream import read_documents
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import line_location, open_input
 from hookonce.cli._ui.consent import require_consent
-from hookonce.cli._ui.messages import pluralize, show_progress, warn
+from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect import query_args
@@ -49,7 +48,7 @@ def _print_rows(options: Namespace, names: list[str], rows: Iterator[tuple[Any, 
         writer.writerows(map(_decode_bytes, row) for row in rows)
     elif options.json:
         for row in rows:
-            sys.stdout.buffer.write(dump(dict(zip(names, map(_decode_bytes, row), strict=True))) + b"\n")
+            print_json(dict(zip(names, map(_decode_bytes, row), strict=True)))
     else:
         lines = StreamingTable(*names)
         for row in rows:
@@ -79,7 +78,7 @@ def run_export(options: Namespace) -> int:
             written_count, erased_count = _export_rows(connection, query, out)
     erased_note = f"; {pluralize(erased_count, 'erased record')} left out" if erased_count else ""
     if options.out or erased_count:
-        print(f"hookonce: {pluralize(written_count, 'record')} written{erased_note}", file=sys.stderr)
+        warn(f"{pluralize(written_count, 'record')} written{erased_note}")
     return 0
 
 
@@ -93,10 +92,10 @@ def _export_rows(connection: Connection, query: RecordFilter, out: BinaryIO) -> 
         # Put behind the record's own bytes: whoever takes it away again has exactly what was hashed.
         out.write(row.body[:-1] + b',"seq":%d,"hash":"%s"}\n' % (row.seq, digest.hex().encode()))
         written_count += 1
-        if written_count % _PROGRESS_ROWS == 0 and sys.stderr.isatty():
-            show_progress(f"{pluralize(written_count, 'record')} written …")
-    if written_count >= _PROGRESS_ROWS and sys.stderr.isatty():
-        show_progress("")
+        if written_count % _PROGRESS_ROWS == 0:
+            show_status(f"{pluralize(written_count, 'record')} written …")
+    if written_count >= _PROGRESS_ROWS:
+        show_status("")
     return written_count, erased_count
 
 
@@ -163,10 +162,8 @@ def _import_file(name: str, writer: Writer, source: Agent | Format | None) -> tu
             for fault in progress.faults[: max(0, _MAX_FAULTS_SHOWN - bad_count)]:
                 warn(f"{line_location(name, fault.line)}: {fault.message}")
             read_count, new_count, bad_count = progress.line_count, progress.new, bad_count + len(progress.faults)
-            if sys.stderr.isatty():
-                show_progress(f"{name}: {pluralize(read_count, 'line')} read, {pluralize(new_count, 'event')} new …")
-    if sys.stderr.isatty():
-        show_progress("")
+            show_status(f"{name}: {pluralize(read_count, 'line')} read, {pluralize(new_count, 'event')} new …")
+    show_status("")
     return read_count, new_count, bad_count
 
 

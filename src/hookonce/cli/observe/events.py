@@ -6,11 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
 
 from hookonce import formats
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import format_time, parse_seconds
 from hookonce.cli._ui.consent import consent_help
-from hookonce.cli._ui.messages import pluralize, show_progress, warn
+from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn, warn_of_unwritten
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import UsageError
 from hookonce.formats import canonical
@@ -33,7 +32,7 @@ def choose_writer(options: Namespace) -> tuple[RowWriter, Flush]:
     if options.format is not None:
         return _format_writer(options)
     if options.json:
-        return _record_writer(lambda record: sys.stdout.buffer.write(dump(canonical.write(record)[0]) + b"\n"))
+        return _record_writer(lambda record: print_json(canonical.write(record)[0]))
     if options.csv:
         return _csv_writer()
     lines = StreamingTable("time (UTC)", "agent", "session", "type", "tool", "decision", "what")
@@ -56,7 +55,7 @@ def _record_writer(write_record: Callable[[Stored], object], flush: Flush = lamb
         flush()
         if unreadable:
             numbers = f"{pluralize(len(unreadable), 'record')} (the first is number {unreadable[0]})"
-            print(f"hookonce: {numbers} cannot be read; hookonce audit verify says more", file=sys.stderr)
+            warn(f"{numbers} cannot be read; hookonce audit verify says more")
             unreadable.clear()
 
     return write_row, finish
@@ -107,18 +106,13 @@ def _format_writer(options: Namespace) -> tuple[RowWriter, Flush]:
     def write_row(row: EventRow) -> None:
         for outcome in translation.json_lines([StreamLine(row.seq, row.body)]):
             if isinstance(outcome, LineFault):
-                print(f"hookonce: record {outcome.line}: {outcome.message}", file=sys.stderr)
+                warn(f"record {outcome.line}: {outcome.message}")
             else:
                 sys.stdout.buffer.write(outcome)
 
     def finish() -> None:
-        if left_out := translation.unwritten_types:
-            counts_by_type = ", ".join(f"{kind} {count}" for kind, count in left_out.most_common())
-            event_count = pluralize(left_out.total(), "event")
-            print(
-                f"hookonce: {event_count} left out, {target.title} has no place for: {counts_by_type}", file=sys.stderr
-            )
-            left_out.clear()
+        warn_of_unwritten(translation.unwritten_types, target.title)
+        translation.unwritten_types.clear()
 
     return write_row, finish
 
@@ -211,7 +205,7 @@ def _run_listing(options: Namespace) -> int:
     if plain and not row_count:
         print(filters.empty_message(options, "event"))
     if row_count == default and options.last is None:
-        print(f"hookonce: these are the newest {row_count}; --last N shows more", file=sys.stderr)
+        warn(f"these are the newest {row_count}; --last N shows more")
     return 0
 
 
@@ -229,8 +223,7 @@ def _write_rows(found_rows: Iterable[EventRow], write_row: RowWriter) -> int:
 
 def _show_wait(seconds: float) -> None:
     """Say in a line that the record is still looked through; 0 takes the line away."""
-    if sys.stderr.isatty():
-        show_progress(f"looking through all events, {seconds:.0f} s so far" if seconds else "")
+    show_status(f"looking through all events, {seconds:.0f} s so far" if seconds else "")
 
 
 def _run_follow(options: Namespace) -> int:

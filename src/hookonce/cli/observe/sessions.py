@@ -3,10 +3,9 @@
 import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import format_duration, format_time
-from hookonce.cli._ui.messages import warn
+from hookonce.cli._ui.messages import print_json, warn
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.inspect.sessions import SessionRow, list_sessions
 from hookonce.inspect.store_access import open_store
@@ -29,42 +28,26 @@ def run(options: Namespace) -> int:
     is_terminal_table = not options.json and sys.stdout.isatty()
     with open_store(warn) as connection:
         query = filters.build_query(options, connection, filters.TERMINAL_ROWS if is_terminal_table else None)
-        found_sessions = list(list_sessions(connection, query))
+        rows = list(list_sessions(connection, query))
     if options.json:
-        for agent_session in found_sessions:
-            sys.stdout.buffer.write(dump(agent_session) + b"\n")
+        print_json(*rows)
     else:
-        _print_sessions(found_sessions)
-        print(
-            "Next: hookonce show SESSION tells one of them"
-            if found_sessions
-            else filters.empty_message(options, "session")
-        )
+        _print_sessions(rows)
+        print("Next: hookonce show SESSION tells one of them" if rows else filters.empty_message(options, "session"))
     return 0
 
 
-def _print_sessions(found_sessions: list[SessionRow]) -> None:
+def _print_sessions(rows: list[SessionRow]) -> None:
     lines = StreamingTable(*_COLUMNS, keep_all=True)
-    for agent_session in found_sessions:
-        counts = (str(count) for count in (agent_session.events, agent_session.calls, agent_session.refusals))
-        times = (
-            format_time(agent_session.first),
-            format_time(agent_session.last),
-            format_duration(agent_session.seconds),
-        )
-        lines.add_row(
-            agent_session.agent,
-            agent_session.session,
-            *times,
-            *counts,
-            _format_tokens(agent_session),
-            agent_session.project or "",
-        )
+    for row in rows:
+        counts = (str(count) for count in (row.events, row.calls, row.refusals))
+        times = (format_time(row.first), format_time(row.last), format_duration(row.seconds))
+        lines.add_row(row.agent, row.session, *times, *counts, _format_tokens(row), row.project or "")
     lines.flush()
 
 
-def _format_tokens(agent_session: SessionRow) -> str:
+def _format_tokens(row: SessionRow) -> str:
     """In and out; a question mark where nobody has told them."""
-    if agent_session.input_tokens is None and agent_session.output_tokens is None:
+    if row.input_tokens is None and row.output_tokens is None:
         return "?"
-    return f"{(agent_session.input_tokens or 0) + (agent_session.output_tokens or 0):,}"
+    return f"{(row.input_tokens or 0) + (row.output_tokens or 0):,}"

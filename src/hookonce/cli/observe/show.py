@@ -1,14 +1,12 @@
 """hookonce show: timeline of one session."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
-from hookonce.base.jsontext import dump
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.arguments import format_duration, format_time
-from hookonce.cli._ui.messages import pluralize, warn
+from hookonce.cli._ui.messages import pluralize, print_json, warn
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import HookonceError
 from hookonce.inspect import query_args
@@ -38,56 +36,48 @@ def run(options: Namespace) -> int:
     with open_store(warn) as connection:
         agent = query_args.agent_filter(options.agent, connection)
         name = resolve_session(connection, options.session, agent)
-        session_timeline = build_timeline(
+        timeline = build_timeline(
             find_records(connection, RecordFilter(agent=agent or session_agent(connection, name), session=name))
         )
-    if not session_timeline.steps:
+    if not timeline.steps:
         raise HookonceError(f"nothing of the session {name} is kept any more")
     if options.json:
-        sys.stdout.buffer.write(dump(session_timeline) + b"\n")
+        print_json(timeline)
     else:
-        _print_timeline(session_timeline)
+        _print_timeline(timeline)
     return 0
 
 
-def _print_timeline(session_timeline: Timeline) -> None:
+def _print_timeline(timeline: Timeline) -> None:
     print(
         escape_unprintable(
-            f"{session_timeline.agent} {session_timeline.session}"
-            + (f" in {session_timeline.project}" if session_timeline.project else "")
+            f"{timeline.agent} {timeline.session}" + (f" in {timeline.project}" if timeline.project else "")
         )
     )
-    print(_summary_line(session_timeline))
+    print(_summary_line(timeline))
     lines = StreamingTable("time (UTC)", "", "", "what")
     day = ""
-    for step in session_timeline.steps:
+    for step in timeline.steps:
         if step.time[:_DATE_CHARS] != day:
             day = step.time[:_DATE_CHARS]
             lines.add_row(format_time(step.time)[: _DATE_CHARS - 1], "", "", "")
         lines.add_row(format_time(step.time)[_DATE_CHARS:], *_step_cells(step), is_alarm=step.decision == "deny")
     lines.flush()
-    for title, section_rows in (
-        ("files", _file_lines(session_timeline)),
-        ("sub-agents", _subagent_lines(session_timeline)),
-    ):
+    for title, section_rows in (("files", _file_lines(timeline)), ("sub-agents", _subagent_lines(timeline))):
         if rows := list(section_rows):
             print(f"\n{title}:", *(f"  {escape_unprintable(row)}" for row in rows), sep="\n")
 
 
-def _summary_line(session_timeline: Timeline) -> str:
-    seconds = (
-        elapsed_seconds(session_timeline.first, session_timeline.last)
-        if session_timeline.first and session_timeline.last
-        else None
-    )
+def _summary_line(timeline: Timeline) -> str:
+    seconds = elapsed_seconds(timeline.first, timeline.last) if timeline.first and timeline.last else None
     parts = [
-        f"{format_time(session_timeline.first or '')} to {format_time(session_timeline.last or '')} UTC",
+        f"{format_time(timeline.first or '')} to {format_time(timeline.last or '')} UTC",
         format_duration(seconds),
-        pluralize(session_timeline.turns, "turn"),
-        f"{pluralize(session_timeline.calls, 'call')} ({session_timeline.failed} failed, {session_timeline.refused} refused)",
-        ", ".join(session_timeline.models),
-        describe_usage(session_timeline.usage),
-        f"ended: {session_timeline.ended}" if session_timeline.ended else "no end is known",
+        pluralize(timeline.turns, "turn"),
+        f"{pluralize(timeline.calls, 'call')} ({timeline.failed} failed, {timeline.refused} refused)",
+        ", ".join(timeline.models),
+        describe_usage(timeline.usage),
+        f"ended: {timeline.ended}" if timeline.ended else "no end is known",
     ]
     return escape_unprintable(" · ".join(part for part in parts if part))
 
@@ -122,12 +112,12 @@ def _end_text(step: TimelineStep) -> str:
     return ran_text + duration_text + (" (paired by guess)" if call.guessed else "")
 
 
-def _file_lines(session_timeline: Timeline) -> Iterator[str]:
-    for path, file in session_timeline.files.items():
+def _file_lines(timeline: Timeline) -> Iterator[str]:
+    for path, file in timeline.files.items():
         lines = f", +{file.added} -{file.removed} lines" if file.added or file.removed else ""
         yield f"{path} ({pluralize(file.writes, 'write')}{lines})"
 
 
-def _subagent_lines(session_timeline: Timeline) -> Iterator[str]:
-    for name, child in session_timeline.subagents.items():
+def _subagent_lines(timeline: Timeline) -> Iterator[str]:
+    for name, child in timeline.subagents.items():
         yield f"{name}{f' ({child.type})' if child.type else ''}: {pluralize(child.calls, 'call')}"

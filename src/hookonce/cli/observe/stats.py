@@ -1,12 +1,10 @@
 """hookonce stats: event counts by day, agent, tool and decision; hook durations."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui import filters
 from hookonce.cli._ui.filters import no_records_message
-from hookonce.cli._ui.messages import pluralize, show_progress, warn
+from hookonce.cli._ui.messages import pluralize, print_json, show_progress, show_status, warn
 from hookonce.cli._ui.tables import max_list_rows, new_table, print_table, single_line_cell
 from hookonce.errors import UsageError
 from hookonce.inspect.stats import NamedCount, Stats, build_stats
@@ -36,7 +34,7 @@ def run(options: Namespace) -> int:
     with open_store(warn) as connection:
         totals = build_stats(connection, filters.build_span(options, connection))
     if options.json:
-        sys.stdout.buffer.write(dump(totals) + b"\n")
+        print_json(totals)
     else:
         _print_stats(totals)
     return 0
@@ -50,15 +48,15 @@ def _run_rebuild(options: Namespace) -> int:
         count = rebuild_summaries(writer, _show_rebuild_progress)
     show_progress("")
     if options.json:
-        sys.stdout.buffer.write(dump({"counted": count}) + b"\n")
+        print_json({"counted": count})
     else:
         print(f"{pluralize(count, 'event')} counted again")
     return 0
 
 
 def _show_rebuild_progress(done_count: int, total: int) -> None:
-    if sys.stderr.isatty() and total:
-        show_progress(f"counting again: {100 * done_count // total} %")
+    if total:
+        show_status(f"counting again: {100 * done_count // total} %")
 
 
 def _print_stats(totals: Stats) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from hookonce.base.jsontext import dump
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.consent import find_parent_agent
-from hookonce.cli._ui.messages import warn
+from hookonce.cli._ui.messages import print_json, warn
 from hookonce.errors import HookonceError
 from hookonce.inspect.hook_names import HookSource, find_hook_source
 from hookonce.inspect.summary import event_subject
@@ -63,7 +62,7 @@ def run(options: Namespace) -> int:
     if record is None:
         raise HookonceError("there is no such event" if options.id else f"{_none_message(options)} so far")
     if options.json:
-        sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")
+        print_json(to_builtins(record))
         return 0
     _print_record(record)
     if (
@@ -88,7 +87,7 @@ def _run_list(options: Namespace) -> int:
     records = deque(filter(matches, latest_records(report_problem=warn)), maxlen=_MAX_REFUSALS)
     for record in records:
         if options.json:
-            sys.stdout.buffer.write(dump(to_builtins(record)) + b"\n")
+            print_json(to_builtins(record))
         else:
             print(escape_unprintable(_format_line(record)))
     if not records and not options.json:

@@ -5,9 +5,9 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.agents import config_of
 from hookonce.base import paths
-from hookonce.cli._ui import config_changes, names
+from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.consent import confirm
-from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.client.installation import install_client as place_client
 from hookonce.configure.adoption import Adoption, plan_adoption
 from hookonce.configure.changes import FileChange, render_diff
@@ -15,6 +15,7 @@ from hookonce.configure.install import plan_install
 from hookonce.configure.locations import current_roots
 from hookonce.convert.losses import adoption_gaps
 from hookonce.errors import HookonceError
+from hookonce.inspect.query_args import find_agent
 from hookonce.model import Agent
 
 ChangeProblems = list[tuple[str, str]]
@@ -30,7 +31,7 @@ def run(options: Namespace) -> int:
     """Move an agent's own hooks into the manifest, where every agent can have them."""
     applied_changes: list[FileChange] = []
     problems: ChangeProblems = []
-    for agent in map(names.find_agent, options.names):
+    for agent in map(find_agent, options.names):
         try:
             agent_changes, agent_problems = _adopt_agent(options, agent)
         except HookonceError as problem:
@@ -46,9 +47,9 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
     """One agent after the other: each sees the manifest as the last one has left it."""
     if not config_of(agent).repairable:
         raise HookonceError(f"hooks of {agent.title} are not moved for you; hookonce convert --to hif shows them")
-    adoption_plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()), adoption_gaps)
-    _report_plan(options, agent, adoption_plan)
-    changes = [*([adoption_plan.manifest] if adoption_plan.manifest else []), *adoption_plan.files]
+    plan = plan_adoption(agent, options.scope, current_roots(), str(paths.client_path()), adoption_gaps)
+    _report_plan(options, agent, plan)
+    changes = [*([plan.manifest] if plan.manifest else []), *plan.files]
     if options.dry_run or not changes:
         return changes, []
     if sys.stdin.isatty() and not options.json:
@@ -67,8 +68,8 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
     return [*applied_changes, *file_changes, *entries], failures + entry_failures
 
 
-def _report_plan(options: Namespace, agent: Agent, adoption_plan: Adoption) -> None:
-    for text in adoption_plan.stay_reasons:
-        print(f"hookonce: stays where it is: {text}", file=sys.stderr)
+def _report_plan(options: Namespace, agent: Agent, plan: Adoption) -> None:
+    for text in plan.stay_reasons:
+        warn(f"stays where it is: {text}")
     if not options.json:
-        print(f"{agent.name}: {pluralize(len(adoption_plan.moved_hooks), 'hook')} to move", file=sys.stderr)
+        print(f"{agent.name}: {pluralize(len(plan.moved_hooks), 'hook')} to move", file=sys.stderr)

@@ -1,13 +1,12 @@
 """hookonce agents: capability matrix of every agent's hooks, and its texts on a terminal and in the docs."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from typing import Any
 
 from hookonce import agents
 from hookonce.base.jsontext import dump
-from hookonce.cli._ui import names
+from hookonce.cli._ui.messages import print_json
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.inspect.agent_matrix import (
     AgentSetup,
@@ -18,6 +17,7 @@ from hookonce.inspect.agent_matrix import (
     build_sheet,
     group_rows,
 )
+from hookonce.inspect.query_args import find_agent, find_event_type
 from hookonce.vocabulary.events import EVENTS
 
 PROOF_LEGEND = "proven: shown on the running agent; captured: on payloads it wrote; documented: only read about"
@@ -216,21 +216,16 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Show one agent whole, all in a table, or one event of them all."""
-    sheets = [build_sheet(names.find_agent(name), options.event) for name in options.names or agents.AGENTS]
-    if (
-        options.event is not None
-        and options.event not in EVENTS
-        and not any(agent_sheet.points for agent_sheet in sheets)
-    ):
-        names.find_event_type(options.event)
+    sheets = [build_sheet(find_agent(name), options.event) for name in options.names or agents.AGENTS]
+    if options.event is not None and options.event not in EVENTS and not any(sheet.points for sheet in sheets):
+        find_event_type(options.event)
     if options.json:
-        for agent_sheet in sheets:
-            sys.stdout.buffer.write(dump(agent_sheet) + b"\n")
+        print_json(*sheets)
     elif options.event is not None:
         _print_event(sheets, options.event)
     elif options.names:
-        for agent_sheet in sheets:
-            _print_agent(agent_sheet)
+        for sheet in sheets:
+            _print_agent(sheet)
     else:
         _print_overview(sheets)
     return 0
@@ -238,12 +233,12 @@ def run(options: Namespace) -> int:
 
 def _print_overview(sheets: list[AgentSheet]) -> None:
     output = new_table("agent", *OVERVIEW_COLUMNS)
-    for agent_sheet in sheets:
-        output.add_row(agent_sheet.name, *overview_cells(agent_sheet))
+    for sheet in sheets:
+        output.add_row(sheet.name, *overview_cells(sheet))
     print_table(output)
     print("\nprevent, ask, rewrite: the events at which a hook's answer can do that")
     print("crash: what becomes of a tool call when its hook crashes")
-    if any(agent_sheet.config is None for agent_sheet in sheets):
+    if any(sheet.config is None for sheet in sheets):
         print(f"A question mark: {UNSUPPORTED_NOTE}")
     print(PROOF_LEGEND, *PROOF_NOTES[:1], sep="\n")
     print("Next: hookonce agents NAME shows all of one; hookonce agents --event EVENT compares them")
@@ -252,59 +247,55 @@ def _print_overview(sheets: list[AgentSheet]) -> None:
 def _print_event(sheets: list[AgentSheet], event: str) -> None:
     output = new_table("agent", *EVENT_COLUMNS, "native events")
     output.columns[-1].overflow = "fold"  # a name is never cut
-    for agent_sheet in sheets:
-        for natives, row in group_rows(agent_sheet.points):
+    for sheet in sheets:
+        for natives, row in group_rows(sheet.points):
             remark_text = f" ({', '.join(event_remarks(row))})" if event_remarks(row) else ""
-            output.add_row(agent_sheet.name, *event_cells(row), ", ".join(natives) + remark_text)
+            output.add_row(sheet.name, *event_cells(row), ", ".join(natives) + remark_text)
     print(f"{event}: {EVENTS[event].meaning}" if event in EVENTS else event)
     _print_if_filled(output)
-    _print_lines(
-        [f"{agent_sheet.name}, {note}" for agent_sheet in sheets for note in install_notes(agent_sheet.points)]
-    )
-    if without := [agent_sheet.name for agent_sheet in sheets if not agent_sheet.points]:
+    _print_lines([f"{sheet.name}, {note}" for sheet in sheets for note in install_notes(sheet.points)])
+    if without := [sheet.name for sheet in sheets if not sheet.points]:
         print(f"\nNo such event: {', '.join(without)}")
-    if unknown := [agent_sheet.name for agent_sheet in sheets if agent_sheet.points and agent_sheet.config is None]:
+    if unknown := [sheet.name for sheet in sheets if sheet.points and sheet.config is None]:
         print(f"\nA question mark ({', '.join(unknown)}): {UNSUPPORTED_NOTE}")
     print("", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
 
 
-def _print_agent(agent_sheet: AgentSheet) -> None:
-    proof_text = (
-        "" if agent_sheet.certificate is None else f" ({agent_sheet.certificate.date}), the rest {agent_sheet.proof}"
-    )
+def _print_agent(sheet: AgentSheet) -> None:
+    proof_text = "" if sheet.certificate is None else f" ({sheet.certificate.date}), the rest {sheet.proof}"
     print(
-        f"{agent_sheet.title} ({agent_sheet.name}): {format_proof(agent_sheet)}{proof_text}, checked {agent_sheet.checked}\nSource: {agent_sheet.source}"
+        f"{sheet.title} ({sheet.name}): {format_proof(sheet)}{proof_text}, checked {sheet.checked}\nSource: {sheet.source}"
     )
-    if contradiction_text := format_contradictions(agent_sheet):
+    if contradiction_text := format_contradictions(sheet):
         print(contradiction_text)
-    if agent_sheet.config is None:
+    if sheet.config is None:
         print(f"\nA question mark: {UNSUPPORTED_NOTE}")
     else:
         for title, rows in (("hooks", config_rows), ("entries", ability_rows), ("failure", failure_rows)):
-            _print_pairs(title, rows(agent_sheet.config))
+            _print_pairs(title, rows(sheet.config))
     output = new_table("event", "canonical", "proof", "what an answer can do, and more")
-    for row in agent_sheet.points:
+    for row in sheet.points:
         output.add_row(row.event, row.canonical, proof_mark(row), event_summary(row))
     _print_if_filled(output)
-    _print_lines(install_notes(agent_sheet.points))
-    _print_names(agent_sheet)
+    _print_lines(install_notes(sheet.points))
+    _print_names(sheet)
     print()
-    for quirk in agent_sheet.quirks:
+    for quirk in sheet.quirks:
         print(f"- {quirk}")
     print("", *POWER_LEGEND, PROOF_LEGEND, *PROOF_NOTES, sep="\n")
 
 
-def _print_names(agent_sheet: AgentSheet) -> None:
+def _print_names(sheet: AgentSheet) -> None:
     """What payloads call things: events where the configuration calls them otherwise, tools, arguments."""
-    config_names = {row.event: row.canonical for row in agent_sheet.points}
-    payload_events = {native: kind for native, kind in agent_sheet.events.items() if config_names.get(native) != kind}
-    for title, rows in (("event in payloads", payload_events), ("native tool", agent_sheet.tools)):
+    config_names = {row.event: row.canonical for row in sheet.points}
+    payload_events = {native: kind for native, kind in sheet.events.items() if config_names.get(native) != kind}
+    for title, rows in (("event in payloads", payload_events), ("native tool", sheet.tools)):
         output = new_table(title, "canonical")
         for native, canonical in rows.items():
             output.add_row(native, canonical)
         _print_if_filled(output)
     output = new_table("tool", "native argument", "canonical")
-    for tool, arguments in agent_sheet.arguments.items():
+    for tool, arguments in sheet.arguments.items():
         for native, canonical in arguments.items():
             output.add_row("every tool" if tool == "*" else tool, native, canonical)
     _print_if_filled(output)

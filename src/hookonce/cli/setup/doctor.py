@@ -6,10 +6,9 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce import agents
 from hookonce.base import paths
-from hookonce.base.jsontext import dump
-from hookonce.cli._ui import config_changes, names
+from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.consent import confirm, consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize, warn
+from hookonce.cli._ui.messages import pluralize, print_json, warn
 from hookonce.client.daemon_endpoints import describe_orphan
 from hookonce.client.installation import install_client as place_client
 from hookonce.configure.changes import FileChange, render_diff
@@ -21,6 +20,7 @@ from hookonce.diagnose.checks.agent_silence import describe_silence as told_sile
 from hookonce.diagnose.checks.agent_silence import detect_silence
 from hookonce.diagnose.self_check import calling_agents, check_callers, check_installation, check_manifests
 from hookonce.errors import HookonceError
+from hookonce.inspect.query_args import find_agent
 from hookonce.model import Agent
 from hookonce.store import database, status
 from hookonce.store.maintenance.quarantine import find_damage
@@ -62,9 +62,7 @@ def run(options: Namespace) -> int:
     findings = _collect_findings(options)
     problems = [finding for finding in findings if finding.kind != "unvouched"]
     if options.json:
-        sys.stdout.buffer.write(
-            dump({"ok": not problems, "findings": [_finding_object(finding) for finding in findings]}) + b"\n"
-        )
+        print_json({"ok": not problems, "findings": [_finding_object(finding) for finding in findings]})
     else:
         _print_findings(findings)
     return 1 if problems else 0
@@ -161,7 +159,7 @@ def _collect_findings(options: Namespace) -> list[Diagnosis]:
         *check_callers(locations, agent_callers),
         *check_manifests(locations.project, agent_callers),
     ]
-    for agent in map(names.find_agent, options.names or agents.AGENTS):
+    for agent in map(find_agent, options.names or agents.AGENTS):
         findings += [*check_agent(agent, locations, client), *_silence_findings(agent, locations, client)]
     return findings
 

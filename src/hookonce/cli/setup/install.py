@@ -36,9 +36,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     config_changes.add_change_options(parser)
     parser.add_argument(
-        "--trust",
-        action="store_true",
-        help="tell agents that ask for it (Codex) that you trust these entries",
+        "--trust", action="store_true", help="tell agents that ask for it (Codex) that you trust these entries"
     )
     parser.add_argument(
         "--http",

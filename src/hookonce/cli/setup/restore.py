@@ -1,11 +1,10 @@
 """hookonce restore: restore a backup of an agent's configuration."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.consent import consent_help, require_consent
+from hookonce.cli._ui.messages import print_json
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.restore import list_copies, plan_restore
@@ -51,7 +50,7 @@ def _list_copies(options: Namespace) -> int:
     ]
     if options.json:
         rows = [{"back": number, "path": str(path), "copy": str(copy)} for number, path, copy in copies]
-        sys.stdout.buffer.write(dump(rows) + b"\n")
+        print_json(rows)
         return 0
     for number, path, copy in copies:
         print(f"--back {number}: {path} as of {copy.name} ({copy.stat().st_size} bytes)")

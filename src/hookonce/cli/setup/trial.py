@@ -1,7 +1,6 @@
 """hookonce try: run a hook on a sample event."""
 
 import os
-import sys
 from argparse import ArgumentParser, Namespace
 from os.path import isfile
 from shutil import which
@@ -9,14 +8,14 @@ from shutil import which
 from msgspec import to_builtins
 
 from hookonce.base.invocation import CANONICAL_DIALECT
-from hookonce.base.jsontext import dump, load
+from hookonce.base.jsontext import load
 from hookonce.base.terminal_text import escape_unprintable
-from hookonce.cli._ui import names
+from hookonce.cli._ui.messages import print_json
 from hookonce.diagnose.trial import Trial, find_hook, is_awaiting_trust, sample_event, try_hook, unknown_hook_message
 from hookonce.diagnose.trial import hook_names as hooks
 from hookonce.errors import HookonceError, UsageError
 from hookonce.formats import FORMATS
-from hookonce.inspect.query_args import unknown_name_error
+from hookonce.inspect.query_args import find_agent, find_event_type, unknown_name_error
 from hookonce.trust.shell_words import is_builtin
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.names import suggest_name
@@ -45,27 +44,27 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Run a hook on an event that never happened, and show what the agent would be answered."""
-    agent = names.find_agent(options.agent)
+    agent = find_agent(options.agent)
     try:
         tool_input = load(options.input)
     except ValueError as problem:
         raise UsageError(f"--input is no JSON: {problem}") from None
     if type(tool_input) is not dict:
         raise UsageError("--input must be a JSON object")
-    event_type = None if options.event is None else names.find_event_type(options.event)
-    trial_hook = find_hook(_resolve_hook(options.hook), event_type or _DEFAULT_EVENT, _resolve_dialect(options.dialect))
+    event_type = None if options.event is None else find_event_type(options.event)
+    candidate = find_hook(_resolve_hook(options.hook), event_type or _DEFAULT_EVENT, _resolve_dialect(options.dialect))
     event = sample_event(
         agent,
-        event_type or (trial_hook.hook.event if trial_hook.hook.event in EVENTS else _DEFAULT_EVENT),
+        event_type or (candidate.hook.event if candidate.hook.event in EVENTS else _DEFAULT_EVENT),
         options.tool,
         tool_input,
     )
-    trial_result = try_hook(agent, event, trial_hook, dict(os.environ))
+    trial = try_hook(agent, event, candidate, dict(os.environ))
     if options.json:
-        sys.stdout.buffer.write(dump(to_builtins(trial_result)) + b"\n")
+        print_json(to_builtins(trial))
     else:
-        _print_trial(agent.title, trial_result)
-    return 1 if trial_result.told.run.failure else 0
+        _print_trial(agent.title, trial)
+    return 1 if trial.told.run.failure else 0
 
 
 def _resolve_hook(name: str) -> str:
@@ -83,24 +82,24 @@ def _resolve_dialect(name: str | None) -> str | None:
     """Whose words a hook speaks: ours, a format's or an agent's."""
     if name is None or name == CANONICAL_DIALECT or name in FORMATS:
         return name
-    return names.find_agent(name, others=FORMATS).name
+    return find_agent(name, others=FORMATS).name
 
 
-def _print_trial(title: str, trial_result: Trial) -> None:
-    run, decision = trial_result.told.run, trial_result.told.decision
-    if trial_result.skipped:
-        print(f"no agent would ask this hook, it is only tried: {trial_result.skipped}")
-    print(f"the hook was given: {trial_result.stdin}")
+def _print_trial(title: str, trial: Trial) -> None:
+    run, decision = trial.told.run, trial.told.decision
+    if trial.skipped:
+        print(f"no agent would ask this hook, it is only tried: {trial.skipped}")
+    print(f"the hook was given: {trial.stdin}")
     print(f"it ended with {run.failure or f'exit code {run.exit}'} after {run.duration_ms} ms")
     verdict_prefix = "it has failed, which counts as" if run.failure else "it says:"
     print(
         f"{verdict_prefix} {decision.outcome or 'no opinion'}{f', because {decision.reason}' if decision.reason else ''}"
     )
-    for line in trial_result.stderr.splitlines():
+    for line in trial.stderr.splitlines():
         print(f"it wrote on stderr: {escape_unprintable(line)}")
-    if trial_result.unknown:
-        print(f"its answer says what nobody understands: {escape_unprintable(', '.join(trial_result.unknown))}")
-    answer = trial_result.reply
+    if trial.unknown:
+        print(f"its answer says what nobody understands: {escape_unprintable(', '.join(trial.unknown))}")
+    answer = trial.reply
     print(f"{title} would be answered: exit code {answer.code}, stdout {answer.stdout!r}, stderr {answer.stderr!r}")
-    for gap in trial_result.gaps:
+    for gap in trial.gaps:
         print(f"note: {gap.where} {gap.note}")

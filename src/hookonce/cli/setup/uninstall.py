@@ -1,12 +1,11 @@
 """hookonce uninstall: remove our entries from agents' configurations."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.consent import consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.configure import http_policy
 from hookonce.configure.adoption import find_manifest
 from hookonce.configure.agent_trust import plan_review_removal
@@ -39,7 +38,7 @@ def run(options: Namespace) -> int:
     if options.dry_run or not changes:
         return config_changes.report_changes(options, "changed", changes, problems)
     if text := _unused_hooks_warning(options, changes):
-        print(f"hookonce: WARNING: {text}", file=sys.stderr)
+        warn(f"WARNING: {text}")
     require_consent("uninstall", render_diff(changes))
     applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
     http_policy.drop_unused_address()

@@ -1,12 +1,10 @@
 """hookonce trust: pin and trust a project's hooks."""
 
-import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from hookonce.base.jsontext import dump
 from hookonce.cli._ui.consent import consent_help, require_consent
-from hookonce.cli._ui.messages import pluralize
+from hookonce.cli._ui.messages import pluralize, print_json
 from hookonce.diagnose.checks.handlers import project_code_obstacles
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import find_project
@@ -34,19 +32,19 @@ def run(options: Namespace) -> int:
         require_consent("trust --revoke", f"forget all trust in {project}")
         print(f"{pluralize(revoke_pins(project), 'pin')} of {project} forgotten")
         return 0
-    project_proposals = list_proposals(project, project_code_obstacles)
-    if not project_proposals:
+    proposals = list_proposals(project, project_code_obstacles)
+    if not proposals:
         raise HookonceError(f"{project} has no hooks: neither .hookonce/hooks.json nor .openhook.json is there")
     if options.list:
-        return _run_list(options, project_proposals)
-    return _run_trust(project, project_proposals, allow_unpinned=options.allow_unpinned)
+        return _run_list(options, proposals)
+    return _run_trust(project, proposals, allow_unpinned=options.allow_unpinned)
 
 
-def _run_trust(project: Path, project_proposals: list[TrustProposal], *, allow_unpinned: bool) -> int:
-    problems = [proposal.text for proposal in project_proposals if proposal.pin is None]
+def _run_trust(project: Path, proposals: list[TrustProposal], *, allow_unpinned: bool) -> int:
+    problems = [proposal.text for proposal in proposals if proposal.pin is None]
     if problems:
         raise HookonceError("; ".join(problems))
-    new = [proposal for proposal in project_proposals if not proposal.is_current]
+    new = [proposal for proposal in proposals if not proposal.is_current]
     if not new:
         print("nothing to do: all of it is trusted already")
         return 0
@@ -63,11 +61,11 @@ def _run_trust(project: Path, project_proposals: list[TrustProposal], *, allow_u
     return 0
 
 
-def _run_list(options: Namespace, project_proposals: list[TrustProposal]) -> int:
+def _run_list(options: Namespace, proposals: list[TrustProposal]) -> int:
     if options.json:
-        sys.stdout.buffer.write(dump([_proposal_object(proposal) for proposal in project_proposals]) + b"\n")
+        print_json([_proposal_object(proposal) for proposal in proposals])
         return 0
-    for proposal in project_proposals:
+    for proposal in proposals:
         print(f"{'trusted' if proposal.is_current else 'not trusted'}: {proposal.text}")
     return 0
 

@@ -115,9 +115,5 @@ DRIVER = Driver(
         "fires:PostCompact": _COMPACT_NOTE,
     },
     extra_runs=(ExtraRun(scenario="refuse-mcp", command=_sandbox_command),),
-    expected_events=frozenset(
-        {
-            "PermissionRequest",
-        }
-    ),
+    expected_events=frozenset({"PermissionRequest"}),
 )

@@ -50,12 +50,6 @@ DRIVER = Driver(
         ExtraRun(scenario="refuse-shell", command=_command_without_tools),
     ),
     expected_events=frozenset(
-        {
-            "errorOccurred",
-            "notification",
-            "permissionRequest",
-            "postToolUseFailure",
-            "userPromptTransformed",
-        }
+        {"errorOccurred", "notification", "permissionRequest", "postToolUseFailure", "userPromptTransformed"}
     ),
 )

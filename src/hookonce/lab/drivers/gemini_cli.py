@@ -24,11 +24,7 @@ def _command(env: RunEnv) -> list[str]:
 
 
 def _environment(env: RunEnv) -> dict[str, str]:
-    return {
-        "GEMINI_API_KEY": "no-key",
-        "GOOGLE_GEMINI_BASE_URL": env.url,
-        "GEMINI_CLI_NO_RELAUNCH": "true",
-    }
+    return {"GEMINI_API_KEY": "no-key", "GOOGLE_GEMINI_BASE_URL": env.url, "GEMINI_CLI_NO_RELAUNCH": "true"}
 
 
 DRIVER = Driver(

@@ -72,11 +72,5 @@ DRIVER = Driver(
         "fires:permission.updated": "is what older versions call permission.asked",
     },
     extra_runs=(ExtraRun(scenario="error"),),
-    expected_events=frozenset(
-        {
-            "file.edited",
-            "permission.asked",
-            "session.error",
-        }
-    ),
+    expected_events=frozenset({"file.edited", "permission.asked", "session.error"}),
 )

@@ -77,12 +77,7 @@ def _lock_row(package: NpmPackage) -> Object:
 def _run_npm(command: list[str], folder: Path, label: str) -> None:
     try:
         result = subprocess.run(  # noqa: S603  the user's own npm
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_INSTALL_TIMEOUT_S,
-            check=False,
+            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=_INSTALL_TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
         raise Unavailable(f"npm did not fetch {label} within {_INSTALL_TIMEOUT_S // 60} minutes; try again") from None

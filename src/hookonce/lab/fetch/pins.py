@@ -42,19 +42,19 @@ PINS: dict[tuple[str, str], Download] = {
     ("claude-code", "2.1.325"): Download(
         megabytes=350,
         packages={
-            "@anthropic-ai/claude-code-{platform}@2.1.325": "sha512-BqZzMvP/zgLLL34S+7OzbG+cyoFp7gwWHU5koVwsyMlTAz+0zZAmbY+UkzvtN2RXxp6AcMenbYIjQJxoXfUY3w==",
+            "@anthropic-ai/claude-code-{platform}@2.1.325": "sha512-BqZzMvP/zgLLL34S+7OzbG+cyoFp7gwWHU5koVwsyMlTAz+0zZAmbY+UkzvtN2RXxp6AcMenbYIjQJxoXfUY3w=="
         },
     ),
     ("claude-code", "2.1.197"): Download(
         megabytes=235,
         packages={
-            "@anthropic-ai/claude-code-{platform}@2.1.197": "sha512-rIlKmrY0QMyHgPRX/MYWNj039vbypICvI9jVe3rs9Xy2RnNklySjyPxqh62QadznzoftEO23uYQ1tFePcQ//bg==",
+            "@anthropic-ai/claude-code-{platform}@2.1.197": "sha512-rIlKmrY0QMyHgPRX/MYWNj039vbypICvI9jVe3rs9Xy2RnNklySjyPxqh62QadznzoftEO23uYQ1tFePcQ//bg=="
         },
     ),
     ("codex", "0.166.0"): Download(
         megabytes=436,
         packages={
-            "@openai/codex-{platform}@npm:@openai/codex@0.166.0-{platform}": "sha512-CxDm3+D1cpbGJeHrdzINoG+3wn9BVncP4qpZaaNYkxe8iPtRJOYyCJnnPoVjWRIBvI9vPKbRoifsMSA5xDaUpw==",
+            "@openai/codex-{platform}@npm:@openai/codex@0.166.0-{platform}": "sha512-CxDm3+D1cpbGJeHrdzINoG+3wn9BVncP4qpZaaNYkxe8iPtRJOYyCJnnPoVjWRIBvI9vPKbRoifsMSA5xDaUpw=="
         },
     ),
     ("gemini-cli", "0.61.0"): Download(
@@ -68,13 +68,13 @@ PINS: dict[tuple[str, str], Download] = {
     ("copilot-cli", "1.0.102"): Download(
         megabytes=189,
         packages={
-            "@github/copilot-{platform}@1.0.102": "sha512-eGHPbsP0p2QgfVZCjtbGBFZPBOJQ0DN7xIbBRAo7oG8b1zfLirQIdfI4h8Iy68Dv2cKJGJZg2/EO7W7KpIMJOw==",
+            "@github/copilot-{platform}@1.0.102": "sha512-eGHPbsP0p2QgfVZCjtbGBFZPBOJQ0DN7xIbBRAo7oG8b1zfLirQIdfI4h8Iy68Dv2cKJGJZg2/EO7W7KpIMJOw=="
         },
     ),
     ("opencode", "1.18.33"): Download(
         megabytes=177,
         packages={
-            "opencode-{platform}@1.18.33": "sha512-q/t/3p2CTxOT9y2kvjesb/LZab2+1eqlhhWA02Be6mjTtmYtNBcBsrI5yDo4Fw7ZSPBW2oyMIGMNRqiKQjiAWw==",
+            "opencode-{platform}@1.18.33": "sha512-q/t/3p2CTxOT9y2kvjesb/LZab2+1eqlhhWA02Be6mjTtmYtNBcBsrI5yDo4Fw7ZSPBW2oyMIGMNRqiKQjiAWw=="
         },
     ),
     ("qwen-code", "0.24.4"): Download(
@@ -96,19 +96,19 @@ PINS: dict[tuple[str, str], Download] = {
     ("factory-droid", "0.215.0"): Download(
         megabytes=294,
         packages={
-            "@factory/cli-{platform}@0.215.0": "sha512-e2dUrVvT3mSKrvJTpYtJk6fM6tf51nXh+bjS5rbC9FaZhWNCTV7q3UpZpopzsGYPSJL/dBEG+qhevzGPWL0ZjQ==",
+            "@factory/cli-{platform}@0.215.0": "sha512-e2dUrVvT3mSKrvJTpYtJk6fM6tf51nXh+bjS5rbC9FaZhWNCTV7q3UpZpopzsGYPSJL/dBEG+qhevzGPWL0ZjQ=="
         },
     ),
     ("cline", "3.0.65"): Download(
         megabytes=152,
         packages={
-            "@cline/cli-{platform}@3.0.65": "sha512-YRDt0eNj/XEMB7DeMeOeE92jQFf7DyKGCysStxrk+mIKdO0GVPugDG4yxsmKtBouBnaRVteW3NwYEnSq2kah8A==",
+            "@cline/cli-{platform}@3.0.65": "sha512-YRDt0eNj/XEMB7DeMeOeE92jQFf7DyKGCysStxrk+mIKdO0GVPugDG4yxsmKtBouBnaRVteW3NwYEnSq2kah8A=="
         },
     ),
     ("node", "22.23.3"): Download(
         megabytes=185,
         packages={
-            "node-{platform}@22.23.3": "sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==",
+            "node-{platform}@22.23.3": "sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng=="
         },
     ),
 }

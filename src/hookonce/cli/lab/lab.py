@@ -1,13 +1,17 @@
-"""hookonce lab fetch: download pinned agents from npm."""
+"""hookonce lab: verb fetch, which downloads pinned agents from npm."""
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
-from hookonce.base.jsontext import dump
+from hookonce.cli._ui.messages import print_json
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.errors import UsageError
 
-_EXAMPLES = """Agents lie in $XDG_CACHE_HOME/hookonce/agents (HOOKONCE_AGENTS names another folder). Every package is
+VERBS = {"fetch": "fetch pinned agents from npm"}
+_EXAMPLES = """examples:
+  hookonce lab fetch --dry-run
+  hookonce lab fetch codex"""
+_FETCH_HELP = """Agents lie in $XDG_CACHE_HOME/hookonce/agents (HOOKONCE_AGENTS names another folder). Every package is
 pinned by version and checksum, and no script of a package is run.
 
 examples:
@@ -18,12 +22,16 @@ examples:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """The options of `lab fetch`."""
+    """The verb of `lab`, what can be done beside `prove`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("names", nargs="*", metavar="AGENT", help="default: all that are pinned")
-    parser.add_argument("--version", action="append", metavar="V", help="another version of one agent; may be repeated")
-    parser.add_argument("--dry-run", action="store_true", help="only tell what is there, what is not, and its size")
-    parser.add_argument("--json", action="store_true", help="one JSON object per version")
+    text = VERBS["fetch"]
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    fetch = verbs.add_parser("fetch", help=text, description=text, formatter_class=RawDescriptionHelpFormatter)
+    fetch.epilog = _FETCH_HELP
+    fetch.add_argument("names", nargs="*", metavar="AGENT", help="default: all that are pinned")
+    fetch.add_argument("--version", action="append", metavar="V", help="another version of one agent; may be repeated")
+    fetch.add_argument("--dry-run", action="store_true", help="only tell what is there, what is not, and its size")
+    fetch.add_argument("--json", action="store_true", help="one JSON object per version")
 
 
 def run(options: Namespace) -> int:
@@ -37,8 +45,7 @@ def run(options: Namespace) -> int:
         fetch_agents(options.names, versions, _print_progress)
     rows = plan_downloads(options.names, versions)
     if options.json:
-        for row in rows:
-            sys.stdout.buffer.write(dump(row) + b"\n")
+        print_json(*rows)
         return 0
     output = new_table("agent", "version", "MB", "state", "folder")
     for row in rows:
