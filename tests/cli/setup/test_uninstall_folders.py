@@ -5,10 +5,10 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
+from hookonce.formats.schema import load_schema
 from tests.cli.command import run
 from tests.cli.setup.test_install import at_a_terminal
 from tests.manifest.projects import Project, command, put
-from tests.shared import ROOT
 
 
 def ours(home, *words, **more):
