@@ -120,10 +120,10 @@ def _configure_check(parser: ArgumentParser) -> None:
 
 
 def _run_check(options: Namespace) -> int:
-    from hookonce.modules.conformance.orphans import adopt_orphan_processes
     from hookonce.modules.conformance.suite import (
         ConformanceOptions,
         add_leftover_processes,
+        adopt_orphan_processes,
         check_module,
         save_transcripts,
     )

@@ -15,15 +15,14 @@ from hookonce.modules.protocol.messages import (
     LineBuffer,
     ModuleResponse,
     Request,
-    RetryHint,
     SessionPlan,
+    build_error,
     decode_line,
     encode_line,
     parse_plan,
     parse_request,
     parse_response,
     request_document,
-    retry_hint_of,
 )
 from tests.shared import seed_text
 
@@ -91,10 +90,10 @@ def test_any_document_is_a_request_or_bad(document):
 @pytest.mark.covers("AMP-X9")
 def test_hints_about_trying_again_stand_in_the_details():
     """
-    Whether and when; what is something else is no hint.
+    Whether and when, there and back.
     """
-    assert RetryHint(retryable=True, after=1.5) == retry_hint_of(ErrorInfo("x", "y", {"retryable": True, "retry_after": 1.5}))
-    assert RetryHint() == retry_hint_of(ErrorInfo("x", "y")) == retry_hint_of(ErrorInfo("x", "y", {"retryable": "yes", "retry_after": "soon"}))
+    document = build_error("unreachable", "y", retryable=True, retry_after=1.5)
+    assert ErrorInfo("unreachable", "y", {"retryable": True, "retry_after": 1.5}) == parse_response(document).error
 
 
 @pytest.mark.covers("AMP-18")

@@ -17,7 +17,7 @@ from hookonce.modules.host.stdio import StdioLink
 from hookonce.modules.protocol.descriptor import parse_descriptor
 from hookonce.modules.server.http_server import Bridge, ModuleHttpServer
 from hookonce.modules.server.job_queue import JobQueue
-from hookonce.modules.server.operations import Operation
+from hookonce.modules.server.operations import OperationFunction
 from hookonce.modules.server.stdio_server import StdioServer
 from tests.modules.subject import m
 from tests.modules.talking import SUBJECT, environment, posted, program
@@ -91,7 +91,7 @@ def test_a_queue_of_events_has_an_end(monkeypatch):
     When too many wait, the next is refused with a code and a hint.
     """
     monkeypatch.setattr("hookonce.modules.server.job_queue._MAX_JOBS", 2)
-    later = JobQueue(Operation("on_event", lambda seconds: time.sleep(seconds or 0)))
+    later = JobQueue(OperationFunction("on_event", lambda seconds: time.sleep(seconds or 0)))
     request = Request("on_event", {"seconds": 0.2})
     with pytest.raises(Fault) as caught:
         list(map(later, [request] * 4))

@@ -38,7 +38,6 @@ class MessageTranscript:
     """Messages in both directions."""
 
     def __init__(self) -> None:
-        """It is empty."""
         self._start, self.messages = monotonic(), list[TranscriptMessage]()
 
     def add(self, direction: str, raw: bytes) -> None:
@@ -171,7 +170,6 @@ class HttpRawClient:
     """Raw client of a module that listens on a URL."""
 
     def __init__(self, descriptor: Descriptor, token: str | None = None) -> None:
-        """Nothing is sent yet."""
         self.transcript, self.is_over = MessageTranscript(), False
         self._url, self._token = urlsplit(descriptor.transport.url or ""), token
 
@@ -206,6 +204,5 @@ class HttpRawClient:
 
 
 def _excerpt(raw: bytes) -> str:
-    return json.dumps(raw[:_MAX_EXCERPT_BYTES].decode(errors="replace")) + (
-        "…" if len(raw) > _MAX_EXCERPT_BYTES else ""
-    )
+    excerpt = json.dumps(raw[:_MAX_EXCERPT_BYTES].decode(errors="replace"))
+    return f"{excerpt}…" if len(raw) > _MAX_EXCERPT_BYTES else excerpt

@@ -5,9 +5,9 @@ A case raises ConformanceFailure where a module breaks the protocol, and CaseSki
 
 import os
 import signal
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Timer
 from time import monotonic
@@ -17,6 +17,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from hookonce.errors import UsageError
+from hookonce.handlers.supervise.watchdog import adopt_orphans, child_pids
 from hookonce.model import Object
 from hookonce.modules.conformance.raw_client import (
     ConformanceFailure,
@@ -35,6 +36,7 @@ from hookonce.modules.protocol.messages import (
     MAX_TIMEOUT_S,
     ModuleResponse,
     encode_line,
+    format_problems,
     parse_response,
 )
 
@@ -54,7 +56,7 @@ class ConformanceSubject(Struct, kw_only=True):
 
     descriptor: Descriptor
     client: RawClient
-    timeout: float
+    timeout: float = DEFAULT_TIMEOUT_S
     op: str | None = None
     args: Object = {}
     request_count: int = 0
@@ -64,16 +66,15 @@ class ConformanceSubject(Struct, kw_only=True):
         self.request_count += 1
         request_id = f"check-{self.request_count}"
         is_stdio = self.descriptor.transport.type == "stdio"
-        document = self.client.ask(
-            verb, encode_request(verb if is_stdio else "invoke", body, request_id if is_stdio else None), seconds
-        )
+        message = encode_request(verb, body, request_id) if is_stdio else encode_request("invoke", body)
+        document = self.client.ask(verb, message, seconds)
         if document.get("id", request_id) != request_id:
             raise ConformanceFailure(f"answered the request {request_id!r} with the id {document['id']!r}")
         return document
 
-    def open_link(self) -> Link:
+    def open_link(self) -> "closing[Link]":
         """A link as a host uses it, with a process of its own."""
-        return connect(self.descriptor, watch=self.client.transcript.add)
+        return closing(connect(self.descriptor, watch=self.client.transcript.add))
 
 
 def check_health(subject: ConformanceSubject) -> None:
@@ -89,7 +90,7 @@ def check_describe(subject: ConformanceSubject) -> None:
     description = _unwrap(subject.ask("describe", {}))
     description = {name: value for name, value in description.items() if name not in {"id", "ok"}}
     if problems := description_problems(description):
-        raise ConformanceFailure("; ".join(f"{path} {message}" for path, message in problems))
+        raise ConformanceFailure(format_problems(problems))
     for name in ("name", "kind"):
         if description[name] != getattr(subject.descriptor, name):
             raise ConformanceFailure(f"says that its {name} is {description[name]!r}; its descriptor says otherwise")
@@ -163,7 +164,7 @@ def check_stderr(subject: ConformanceSubject) -> None:
 
 def check_timeout(subject: ConformanceSubject) -> None:
     """A call that takes too long ends with timeout, and its late answer is taken for nobody else's."""
-    with _OpenLink(subject) as link:
+    with subject.open_link() as link:
         _expect_code(health(link), None)
         if not isinstance(link, StdioLink):
             _expect_code(invoke(link, UNKNOWN_OP, timeout=1e-6), "timeout")
@@ -179,7 +180,7 @@ def check_timeout(subject: ConformanceSubject) -> None:
 
 def check_crash(subject: ConformanceSubject) -> None:
     """A module that is killed in the middle of a call is unreachable at once, and works when it is called again."""
-    with _OpenLink(subject) as link:
+    with subject.open_link() as link:
         if not isinstance(link, StdioLink):
             raise CaseSkip("a module over HTTP is started by somebody else")
         _expect_code(health(link), None)
@@ -206,21 +207,10 @@ def _pause(link: StdioLink) -> int:
 
 def check_parallel(subject: ConformanceSubject) -> None:
     """Calls that are made at the same time are all answered."""
-    with _OpenLink(subject) as link, ThreadPoolExecutor(_PARALLEL_CALLS) as pool:
+    with subject.open_link() as link, ThreadPoolExecutor(_PARALLEL_CALLS) as pool:
         responses = list(pool.map(lambda _: invoke(link, UNKNOWN_OP, timeout=subject.timeout), range(_PARALLEL_CALLS)))
     for response in responses:
         _expect_code(response, "unsupported_op")
-
-
-class _OpenLink:
-    def __init__(self, subject: ConformanceSubject) -> None:
-        self._link = subject.open_link()
-
-    def __enter__(self) -> Link:
-        return self._link
-
-    def __exit__(self, *_: object) -> None:
-        self._link.close()
 
 
 def _expect_code(response: ModuleResponse, code: str | None) -> None:
@@ -263,6 +253,7 @@ CASES: dict[str, Case] = MINIMAL | {
 
 
 _FIRST_CASE = "health"
+_MAX_NAME_CHARS = 120  # of the command line of a process that was left
 _UNHEALTHY_REASON = "not tried, because the module was not well"
 CASE_SETS = {"minimal": tuple(MINIMAL), "all": tuple(CASES)}
 
@@ -304,15 +295,14 @@ def check_module(
 ) -> ConformanceReport:
     """Run the cases; a module that is not healthy is not asked further."""
     if problems := mount_problems(descriptor):
-        raise ConformanceFailure("; ".join(f"{path} {message}" for path, message in problems))
+        raise ConformanceFailure(format_problems(problems))
     results: list[CaseResult] = []
     for result in _run_cases(descriptor, options or ConformanceOptions()):
         results.append(result)
         on_result(result)
     is_passed = all(result.state != "failed" for result in results)
-    return ConformanceReport(
-        module=descriptor.name, transport=descriptor.transport.type, passed=is_passed, cases=results
-    )
+    transport = descriptor.transport.type
+    return ConformanceReport(module=descriptor.name, transport=transport, passed=is_passed, cases=results)
 
 
 def save_transcripts(report: ConformanceReport, folder: Path) -> ConformanceReport:
@@ -334,35 +324,26 @@ def add_leftover_processes(report: ConformanceReport, processes: list[str]) -> C
     if not processes:
         return report
     reason = f"left {len(processes)} of its processes running, which were ended: {processes[0]}"
-    return replace(
-        report, passed=False, cases=[*report.cases, CaseResult(case="leaving", state="failed", reason=reason, ms=0)]
-    )
+    result = CaseResult(case="leaving", state="failed", reason=reason, ms=0)
+    return replace(report, passed=False, cases=[*report.cases, result])
 
 
 def _run_cases(descriptor: Descriptor, options: ConformanceOptions) -> Iterable[CaseResult]:
     start = monotonic()
     try:
-        client: RawClient = (
-            HttpRawClient(descriptor, options.token)
-            if descriptor.transport.type == "http"
-            else StdioRawClient(descriptor)
-        )
+        is_http = descriptor.transport.type == "http"
+        client = HttpRawClient(descriptor, options.token) if is_http else StdioRawClient(descriptor)
     except OSError as problem:
         reason = f"{descriptor.transport.command[0]} cannot be started: {problem.strerror or problem}"
         yield CaseResult(case=_FIRST_CASE, state="failed", reason=reason, ms=_elapsed_ms(start))
         return
-    timeout = min(options.timeout, MAX_TIMEOUT_S)
-    subject = ConformanceSubject(
-        descriptor=descriptor, client=client, timeout=timeout, op=options.op, args=options.args
-    )
+    subject = ConformanceSubject(descriptor=descriptor, client=client, op=options.op, args=options.args)
+    subject.timeout = min(options.timeout, MAX_TIMEOUT_S)
     try:
         is_healthy = True
         for name in dict.fromkeys([_FIRST_CASE, *options.cases]):
-            result = (
-                _run_case(subject, name)
-                if is_healthy
-                else CaseResult(case=name, state="skipped", reason=_UNHEALTHY_REASON, ms=0)
-            )
+            skip = CaseResult(case=name, state="skipped", reason=_UNHEALTHY_REASON, ms=0)
+            result = _run_case(subject, name) if is_healthy else skip
             yield result
             is_healthy &= not client.is_over and (name != _FIRST_CASE or result.state != "failed")
     finally:
@@ -377,10 +358,41 @@ def _run_case(subject: ConformanceSubject, name: str) -> CaseResult:
         state, reason = "skipped", str(error)
     except ConformanceFailure as error:
         state, reason = "failed", str(error)
-    return CaseResult(
-        case=name, state=state, reason=reason, ms=_elapsed_ms(start), transcript=subject.client.transcript.take()
-    )
+    transcript = subject.client.transcript.take()
+    return CaseResult(case=name, state=state, reason=reason, ms=_elapsed_ms(start), transcript=transcript)
 
 
 def _elapsed_ms(start: float) -> int:
     return round((monotonic() - start) * 1000)
+
+
+@contextmanager
+def adopt_orphan_processes() -> Iterator[list[str]]:
+    """Adopt orphans for a while; in the end the list says what was left, and nothing of it runs any more."""
+    own_children, leftovers = {*child_pids()}, list[str]()
+    adopt_orphans()
+    try:
+        yield leftovers
+    finally:
+        while orphans := {*child_pids()} - own_children:
+            for pid in sorted(orphans):
+                leftovers += _kill_process(pid)
+        adopt_orphans(enable=False)
+
+
+def _kill_process(pid: int) -> list[str]:
+    """One that has ended by itself was not left behind."""
+    name = _command_line(pid)
+    with suppress(OSError):
+        os.kill(pid, signal.SIGKILL)
+    with suppress(OSError):
+        os.waitpid(pid, 0)
+    return [name] if name else []
+
+
+def _command_line(pid: int) -> str:
+    try:
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ")
+    except OSError:
+        return ""
+    return command.decode(errors="replace")[:_MAX_NAME_CHARS]

@@ -2,21 +2,22 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from hookonce.model import Json, Object, Problem
-from hookonce.modules.host.lifecycle import MessageWatcher
-from hookonce.modules.protocol.descriptor import Descriptor, mount_problems
+from hookonce.modules.protocol.descriptor import Descriptor
 from hookonce.modules.protocol.messages import (
     DEFAULT_TIMEOUT_S,
     DESCRIPTION_FIELDS,
     HEALTH_TIMEOUT_S,
     ErrorInfo,
-    Fault,
+    MessageWatcher,
     ModuleResponse,
     Request,
+    format_problems,
     parse_response,
 )
+from hookonce.modules.protocol.validation import require_reachable
 
 
 class Closeable(ABC):
@@ -36,8 +37,8 @@ class Closeable(ABC):
 
 
 _HEALTH_REQUEST, _DESCRIBE_REQUEST = Request("health"), Request("describe")
-_LIST_FIELDS = ("capabilities",)
-_SCHEMA_FIELDS = ("inputs", "outputs")
+_SCHEMA_TYPES = ((dict, bool), "a JSON Schema")
+_FIELD_TYPES = {"capabilities": ((list,), "a list of texts"), "inputs": _SCHEMA_TYPES, "outputs": _SCHEMA_TYPES}
 
 
 class Link(Protocol):
@@ -54,13 +55,7 @@ def connect(
     descriptor: Descriptor, *, env: Mapping[str, str] | None = None, watch: MessageWatcher | None = None
 ) -> Link:
     """The link to a module; nothing is started or called before the first request."""
-    if problems := mount_problems(descriptor):
-        problem_text = "; ".join(f"{path} {message}" for path, message in problems)
-        raise Fault(
-            "bad_request",
-            f"{descriptor.name} cannot be reached: {problem_text}",
-            {"problems": list(map(list, problems))},
-        )
+    require_reachable(descriptor, "reached")
     transport = descriptor.transport
     if transport.type == "stdio":
         from hookonce.modules.host.stdio import StdioLink
@@ -98,17 +93,14 @@ def describe(link: Link, timeout: float = DEFAULT_TIMEOUT_S) -> ModuleResponse:
     problems = description_problems(answer.result) if answer.ok else []
     if not problems:
         return answer
-    problem_text = "; ".join(f"{path} {message}" for path, message in problems)
-    return _internal_error(f"its description has problems: {problem_text}", {"problems": list(map(list, problems))})
+    details: Object = {"problems": [*map(list, problems)]}
+    return _internal_error(f"its description has problems: {format_problems(problems)}", details)
 
 
 def _parse_plain_response(document: Json) -> ModuleResponse:
     """Health and describe are answered as they are; some modules answer them as if they were invoked."""
-    return (
-        parse_response(document)
-        if type(document) is not dict or "ok" in document
-        else ModuleResponse(ok=True, result=document)
-    )
+    is_plain = type(document) is dict and "ok" not in document
+    return ModuleResponse(ok=True, result=document) if is_plain else parse_response(document)
 
 
 def description_problems(document: Json) -> list[Problem]:
@@ -117,16 +109,10 @@ def description_problems(document: Json) -> list[Problem]:
         return [("$", "expected an object")]
     problems = [(f"$.{name}", "is required") for name in DESCRIPTION_FIELDS if name not in document]
     for name in DESCRIPTION_FIELDS:
-        value = document.get(name)
-        if value is None:
-            continue
-        if name in _LIST_FIELDS:
-            is_valid, expectation = type(value) is list and all(type(item) is str for item in value), "a list of texts"
-        elif name in _SCHEMA_FIELDS:
-            is_valid, expectation = type(value) in (dict, bool), "a JSON Schema"
-        else:
-            is_valid, expectation = type(value) is str, "a text"
-        if not is_valid:
+        types, expectation = _FIELD_TYPES.get(name, ((str,), "a text"))
+        value: Any = document.get(name)
+        is_valid = type(value) in types and (types != (list,) or all(type(item) is str for item in value))
+        if value is not None and not is_valid:
             problems.append((f"$.{name}", f"expected {expectation}"))
     return problems
 

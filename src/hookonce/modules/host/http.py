@@ -17,17 +17,16 @@ from urllib.parse import urlsplit
 
 from hookonce.model import Json, Object
 from hookonce.modules.host.client import Closeable
-from hookonce.modules.host.lifecycle import MessageWatcher
 from hookonce.modules.protocol.messages import (
     MAX_MESSAGE_BYTES,
     MAX_TIMEOUT_S,
     VERBS,
     Fault,
+    MessageWatcher,
     Request,
     build_error,
     decode_line,
     encode_line,
-    error_document,
     parse_response,
     request_document,
 )
@@ -36,14 +35,14 @@ from hookonce.modules.protocol.messages import (
 class DeadlineSocket(io.RawIOBase):
     """Socket with one deadline for all calls together, not one timeout per call."""
 
-    def __init__(self, end: socket) -> None:
-        self.end, self.deadline = end, 0.0
+    def __init__(self, sock: socket, deadline: float) -> None:
+        self.sock, self.deadline = sock, deadline
 
     def _apply_deadline(self) -> None:
         remaining_s = self.deadline - monotonic()
         if remaining_s <= 0:
             raise TimeoutError
-        self.end.settimeout(remaining_s)
+        self.sock.settimeout(remaining_s)
 
     def readable(self) -> bool:
         """Always true."""
@@ -52,12 +51,12 @@ class DeadlineSocket(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Read some bytes before the deadline."""
         self._apply_deadline()
-        return self.end.recv_into(buffer)
+        return self.sock.recv_into(buffer)
 
     def sendall(self, data: bytes) -> None:
         """Send all bytes before the deadline."""
         self._apply_deadline()
-        self.end.sendall(data)
+        self.sock.sendall(data)
 
     def makefile(self, _: str) -> io.BufferedReader:
         """The reader of http.client; closing it does not close the connection."""
@@ -66,7 +65,7 @@ class DeadlineSocket(io.RawIOBase):
     def close(self) -> None:
         """Close the socket."""
         super().close()
-        self.end.close()
+        self.sock.close()
 
 
 class _UnownedReader(io.RawIOBase):
@@ -89,25 +88,23 @@ def open_connection(host: str, port: int | None, deadline: float, *, secure: boo
     except BaseException:
         connection.close()
         raise
-    deadline_socket: Any = DeadlineSocket(connection.sock)
-    deadline_socket.deadline = deadline
+    deadline_socket: Any = DeadlineSocket(connection.sock, deadline)
     connection.sock = deadline_socket
     return connection
 
 
-def has_pending_data(end: socket) -> bool:
+def has_pending_data(sock: socket) -> bool:
     """Whether an idle connection is readable: mostly that the peer has closed it."""
     poller = poll()
-    poller.register(end.fileno(), POLLIN)
+    poller.register(sock.fileno(), POLLIN)
     return bool(poller.poll(0))
 
 
 _MAX_IDLE_CONNECTIONS = 8  # connections that wait for the next question
 _SUCCESS_STATUSES = range(200, 300)
 _REDIRECT_STATUSES = range(300, 400)
-# What a status means when the body does not say it better.
 _ERROR_CODE_BY_STATUS = {401: "forbidden", 403: "forbidden", 404: "unsupported_op", 408: "timeout", 504: "timeout"}
-_ERROR_CODE_BY_STATUS |= {502: "unreachable", 503: "unreachable"}
+_ERROR_CODE_BY_STATUS |= {502: "unreachable", 503: "unreachable"}  # where the body does not say it better
 
 
 class HttpLink(Closeable):
@@ -137,15 +134,14 @@ class HttpLink(Closeable):
         try:
             return self._post(request, deadline)
         except Fault as fault:
-            return error_document(fault.error)
+            return fault.document
         except TimeoutError:
             return build_error("timeout", f"no answer within {timeout:g} seconds", seconds=timeout)
         except ssl.SSLError as problem:
             return build_error("unreachable", f"{self._host} cannot prove who it is: {problem.reason or problem}")
         except OSError as problem:
-            return build_error(
-                "unreachable", f"{self._address} cannot be reached: {_error_text(problem)}", retryable=True
-            )
+            message = f"{self._address} cannot be reached: {_error_text(problem)}"
+            return build_error("unreachable", message, retryable=True)
         except HTTPException as problem:
             return build_error("unreachable", f"{self._address} does not speak HTTP: {_error_text(problem)}")
 
@@ -194,7 +190,7 @@ class HttpLink(Closeable):
         while (connection := self._pop_idle()) is not None:
             sock: Any = connection.sock
             sock.deadline = deadline
-            if not has_pending_data(sock.end):
+            if not has_pending_data(sock.sock):
                 return connection
             connection.close()  # the other side has hung up meanwhile
         return open_connection(self._host, self._port, deadline, secure=self._secure)

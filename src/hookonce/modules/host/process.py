@@ -6,17 +6,45 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import ceil
 from select import POLLIN, POLLOUT, poll
+from subprocess import DEVNULL, Popen
 from threading import Thread
 from time import monotonic, sleep
 
 from hookonce.base.spawn import close_fds, open_pipes, spawn
-from hookonce.modules.host.parent_guard import ParentGuard
 
 _CHUNK_BYTES = 1 << 16
 STOP_GRACE_S = 1.0  # seconds for each of the ways to ask it to end
 _POLL_INTERVAL_S = 0.02  # seconds between two looks, where the system cannot tell us
 _STDERR_JOIN_S = 0.1  # seconds for what it said last, where somebody else still holds its stderr
 _WRITE_POLL_S = 0.05  # seconds to write before we look again whether somebody else still reads
+_SHELL = "/bin/sh"
+_WATCH_SCRIPT = 'read -r group && { read -r _; kill -9 "-$group"; }'
+
+
+class ParentGuard:
+    """Shell that kills a module's process group when our end of a pipe closes, even if we are killed with SIGKILL."""
+
+    def __init__(self) -> None:
+        """Start the shell; where there is none, nothing is guarded."""
+        self._write_fd = -1
+        self._shell: Popen[bytes] | None = None
+        with suppress(OSError):
+            read_fd, self._write_fd = os.pipe()
+            self._shell = spawn([_SHELL, "-c", _WATCH_SCRIPT], (read_fd, DEVNULL, DEVNULL), env={})
+
+    def guard_group(self, group: int) -> None:
+        """Have this process group killed with us."""
+        with suppress(OSError):
+            os.write(self._write_fd, f"{group}\n".encode())
+
+    def release(self) -> None:
+        """Guard nothing any more; call this while the group's number is still its own."""
+        shell, self._shell = self._shell, None
+        if shell is not None:
+            shell.kill()
+            shell.wait()
+        write_fd, self._write_fd = self._write_fd, -1
+        close_fds(write_fd)
 
 
 class ModuleProcess:
@@ -51,9 +79,7 @@ class ModuleProcess:
         if self._exit_fd >= 0:
             self._read_poll.register(self._exit_fd, POLLIN)
             self._exit_poll.register(self._exit_fd, POLLIN)
-        self._stderr_thread = Thread(
-            target=_drain_stderr, args=(stderr_fd, on_stderr), name=f"stderr of {self.pid}", daemon=True
-        )
+        self._stderr_thread = Thread(target=_drain_stderr, args=(stderr_fd, on_stderr), daemon=True)
         self._stderr_thread.start()
 
     def has_exited(self) -> bool:
@@ -92,11 +118,8 @@ class ModuleProcess:
         read_write_poll.register(self._stdout_fd, POLLIN)
         active_poll = read_write_poll
         while rest and (remaining_s := deadline - monotonic()) > 0:
-            ready = dict(
-                active_poll.poll(
-                    ceil(min(remaining_s, _WRITE_POLL_S if active_poll is write_poll else remaining_s) * 1000)
-                )
-            )
+            wait_s = min(remaining_s, _WRITE_POLL_S) if active_poll is write_poll else remaining_s
+            ready = dict(active_poll.poll(ceil(wait_s * 1000)))
             active_poll = read_write_poll
             if self._stdin_fd in ready:
                 rest = rest[self._write(rest) :]
@@ -142,7 +165,7 @@ class ModuleProcess:
         return f"ended with code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
 
     def _signal(self, signum: int) -> None:
-        if self._popen.returncode is None:  # until it is reaped the number is its own
+        if self._popen.returncode is None:  # until it is reaped, nobody else gets its process id
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signum)
 

@@ -1,27 +1,201 @@
-"""Stdio link to a module: starts its process at the first request, restarts it with backoff, ends it at exit."""
+"""Stdio link to a module: its process, started at the first request, restarted with backoff, ended at exit.
+
+Callers read for each other (ADR 25): whoever waits for a response and finds nobody reading reads, and
+delivers every response that comes; with one caller at a time no thread ever waits for another.
+"""
 
 import atexit
 from collections.abc import Mapping, Sequence
+from itertools import count
 from threading import Lock
 from time import monotonic
 from weakref import WeakSet
 
 from hookonce.model import Object
 from hookonce.modules.host.client import Closeable
-from hookonce.modules.host.lifecycle import MessageWatcher, ModuleLifecycle
 from hookonce.modules.host.process import STOP_GRACE_S, ModuleProcess
 from hookonce.modules.protocol.messages import (
     MAX_MESSAGE_BYTES,
     MAX_TIMEOUT_S,
     Fault,
+    LineBuffer,
+    MessageWatcher,
     Request,
     build_error,
-    error_document,
+    decode_line,
+    encode_line,
+    request_document,
 )
+from hookonce.modules.protocol.pending import AMBIGUOUS_REASON, DeliveryOutcome, PendingRequests, ResponseWaiter
 from hookonce.modules.protocol.stderr_tail import StderrTail
 
+_EXIT_WAIT_S = 0.1  # seconds: a process closes its pipes a little before it has ended
+_MAX_NOTE_BYTES = 200  # bytes of something strange
+_LOG_NOTES: dict[DeliveryOutcome, bytes] = {
+    "late": b"[an answer that nobody waits for any more: ",
+    "stray": b"[on stdout, and no answer: ",
+    "ambiguous": b"[an answer too many: ",
+}
 _MIN_BACKOFF_S, _MAX_BACKOFF_S = 0.1, 10.0  # seconds until it is started again, once it has failed twice in a row
 _open_links: "WeakSet[StdioLink]" = WeakSet()
+
+
+class ModuleLifecycle:
+    """Running process of a module and its pending requests."""
+
+    def __init__(self, process: ModuleProcess, log: StderrTail, limit: int, watch: MessageWatcher | None) -> None:
+        self.process, self.end_reason, self.pending = process, "", PendingRequests[ResponseWaiter]()
+        self._log, self._limit, self._watch = log, limit, watch
+        self._lines = LineBuffer(limit)
+        self._ids = count(1)
+        self._read_lock, self._write_lock, self._end_lock = Lock(), Lock(), Lock()
+
+    def exchange(self, request: Request, timeout: float, deadline: float) -> Object | None:
+        """Send a request and return its response; None if the module was gone before it got any of it."""
+        request_id = next(self._ids)
+        line = encode_line(request_document(request) | {"id": request_id})
+        if len(line) > self._limit:
+            return build_error("bad_request", f"the request has {len(line)} bytes; {self._limit} are the most")
+        if request_id > 1 and not self.pending:
+            self._log.mark_call()
+        waiter = self.pending.add(request_id, ResponseWaiter())
+        try:
+            if self._send(request_id, line, deadline):
+                self._wait_for_response(waiter, deadline)
+            elif self.end_reason and monotonic() < deadline:
+                return None
+            return waiter.document or self._timeout_response(timeout)
+        finally:
+            self.pending.remove(request_id)
+            self._hand_over()
+
+    def discard_stale(self) -> None:
+        """Read what came since the last call, so that it is not taken for the response to the next request."""
+        self._read_once()
+        self._hand_over()
+
+    def _send(self, request_id: int, line: bytes, deadline: float) -> bool:
+        """Whether the whole line was written; a line that got stuck in the middle cannot be taken back."""
+        if not self._write_lock.acquire(timeout=_remaining_s(deadline)):
+            return False
+        try:
+            if self.end_reason:
+                return False
+            self.pending.last_id = max(self.pending.last_id, request_id)
+            sent_bytes = self.process.send(line, deadline, self._read_once)
+        except OSError:  # nobody reads there any more
+            sent_bytes = -1
+        finally:
+            self._write_lock.release()
+        if self._watch is not None and sent_bytes == len(line):
+            self._watch("sent", line)
+        if sent_bytes < 0:
+            self.end("it closed its stdin")
+        elif 0 < sent_bytes < len(line):
+            self.end("it stopped reading in the middle of a request")
+        return sent_bytes == len(line)
+
+    def _wait_for_response(self, waiter: ResponseWaiter, deadline: float) -> None:
+        while waiter.document is None:
+            if self._read_lock.acquire(blocking=False):
+                try:
+                    self._read_until_response(waiter, deadline)
+                finally:
+                    self._read_lock.release()
+                return
+            if not waiter.wake_lock.acquire(timeout=_remaining_s(deadline)):
+                return
+
+    def _read_until_response(self, waiter: ResponseWaiter, deadline: float) -> None:
+        while waiter.document is None and not self.end_reason:
+            chunk = self.process.receive(deadline)
+            if chunk is None:
+                return
+            self._process_chunk(chunk)
+
+    def _read_once(self) -> bool:
+        """Read once while a request is written; whether no other thread was reading."""
+        if not self._read_lock.acquire(blocking=False):
+            return False
+        try:
+            if not self.end_reason and (chunk := self.process.receive(monotonic())) is not None:
+                self._process_chunk(chunk)
+        finally:
+            self._read_lock.release()
+        return True
+
+    def _process_chunk(self, chunk: bytes) -> None:
+        if not chunk:
+            self.end("it closed its stdout" + (" in the middle of an answer" if self._lines.partial else ""))
+            return
+        for line in self._lines.feed(chunk):
+            if line is None:
+                self.end(f"its answer was longer than {self._limit} bytes", code="internal")
+                return
+            if self._watch is not None:
+                self._watch("heard", line)
+            self._dispatch_line(line)
+
+    def _dispatch_line(self, line: bytes) -> None:
+        try:
+            document = decode_line(line)
+        except ValueError:
+            document = None
+        outcome = self.pending.deliver(document) if type(document) is dict else "stray"
+        if outcome != "given":
+            self._log.add(_LOG_NOTES[outcome] + line[:_MAX_NOTE_BYTES] + b"]\n")
+        if outcome == "ambiguous":
+            self.end(AMBIGUOUS_REASON)
+
+    def _timeout_response(self, timeout: float) -> Object:
+        """No response in time; one that bears no id would be taken for that of the next request."""
+        if self.end_reason:
+            return build_error("unreachable", self.end_reason, retryable=True)
+        last_line = self._log.last_line()
+        if self.pending.record_timeout():
+            self.end("a late answer without an id could not be told from the next one")
+        details = {"last_words": last_line} if last_line else {}
+        return build_error("timeout", f"no answer within {timeout:g} seconds", seconds=timeout, **details)
+
+    def end(self, reason: str, code: str = "unreachable") -> None:
+        """End it: the whole process group is killed, and all pending requests fail."""
+        with self._end_lock:
+            if self.end_reason:
+                return
+            exited_alone = self.process.kill(_EXIT_WAIT_S)
+            ending = self.process.exit_text if exited_alone else f"was ended: {reason}"
+            self.end_reason = f"the module {ending}{self._log.last_words()}"
+        self.pending.fail_all(build_error(code, self.end_reason, retryable=True))
+
+    def close(self, grace: float) -> None:
+        """End it after `grace` seconds in which it may exit by itself."""
+        if not self.end_reason and self._write_lock.acquire(timeout=grace):
+            try:
+                self.process.close_stdin()
+            finally:
+                self._write_lock.release()
+            self.process.stop(grace)
+        self.end("it was closed")
+        self._hand_over()
+
+    def _wake_next_reader(self) -> None:
+        for waiter in self.pending.list_waiters():
+            if waiter.document is None:
+                waiter.wake()
+                return
+
+    def _hand_over(self) -> None:
+        """Wake another reader; after the end, the last thread closes the pipes."""
+        if not self.end_reason:
+            if self.pending and not self._read_lock.locked():
+                self._wake_next_reader()
+        elif self._read_lock.acquire(blocking=False):
+            try:
+                if self._write_lock.acquire(blocking=False):
+                    self.process.close_pipes()
+                    self._write_lock.release()
+            finally:
+                self._read_lock.release()
 
 
 class StdioLink(Closeable):
@@ -64,7 +238,7 @@ class StdioLink(Closeable):
             if answer is None:  # it had ended before it got any of this: that costs nobody an answer
                 answer = self._exchange(request, timeout, deadline)
         except Fault as fault:
-            return error_document(fault.error)
+            return fault.document
         if answer is None:
             return build_error("unreachable", "the module ends before it reads a request", retryable=True)
         return answer
@@ -74,7 +248,7 @@ class StdioLink(Closeable):
         if lifecycle.pending.echoes_ids:
             return lifecycle.exchange(request, timeout, deadline)
         # Its answers bear no ids, or nobody knows yet: one at a time.
-        if not self._serial_lock.acquire(timeout=max(0.0, deadline - monotonic())):
+        if not self._serial_lock.acquire(timeout=_remaining_s(deadline)):
             return build_error("timeout", f"other calls took all of {timeout:g} seconds", seconds=timeout)
         has_lock = True
         try:
@@ -146,3 +320,7 @@ class StdioLink(Closeable):
 def _close_all() -> None:
     for link in list(_open_links):
         link.close()
+
+
+def _remaining_s(deadline: float) -> float:
+    return max(0.0, deadline - monotonic())

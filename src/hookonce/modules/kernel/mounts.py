@@ -5,13 +5,11 @@ from threading import Lock
 from msgspec import Struct
 
 from hookonce.model import Object
-from hookonce.modules.protocol.descriptor import Descriptor, mount_problems
+from hookonce.modules.protocol.descriptor import Descriptor
 from hookonce.modules.protocol.messages import Fault
-from hookonce.modules.protocol.validation import resolve_descriptor
+from hookonce.modules.protocol.validation import require_reachable, resolve_descriptor
 
 MOUNT_PATHS = tuple(f"/mnt/{name}" for name in ("providers", "tools", "agents", "hooks", "orchestrators", "context"))
-# What is expected where; a module of another kind is no mistake, but perhaps not what was meant.
-EXPECTED_KINDS = dict(zip(MOUNT_PATHS, ("provider", "tool", "agent", "hook", "orchestrator", "context"), strict=True))
 
 
 class Mount(Struct, frozen=True):
@@ -25,7 +23,6 @@ class MountTable:
     """Everything that is mounted, in the order in which it was."""
 
     def __init__(self) -> None:
-        """Nothing is mounted."""
         self._mounts: list[Mount] = []
         self._lock = Lock()
 
@@ -33,13 +30,7 @@ class MountTable:
         """Mount a module; an invalid descriptor, or one that cannot be reached, is refused here."""
         _check_path(path)
         descriptor = resolve_descriptor(descriptor)
-        if problems := mount_problems(descriptor):
-            problem_text = "; ".join(f"{path_text} {message}" for path_text, message in problems)
-            raise Fault(
-                "bad_request",
-                f"{descriptor.name} cannot be mounted: {problem_text}",
-                {"problems": [*map(list, problems)]},
-            )
+        require_reachable(descriptor, "mounted")
         mount = Mount(path, descriptor)
         with self._lock:
             if any(other.path == path and other.descriptor.name == descriptor.name for other in self._mounts):

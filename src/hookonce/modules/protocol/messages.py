@@ -3,6 +3,7 @@
 They are the same on every transport. `id` is echoed by a module, so that responses may come in any order.
 """
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import UNSET, DecodeError, Struct, UnsetType
@@ -11,7 +12,7 @@ from msgspec.json import Decoder
 from hookonce.base.jsontext import dump
 from hookonce.base.jsontext import load as load_text
 from hookonce.errors import HookonceError
-from hookonce.model import Json, Object
+from hookonce.model import Json, Object, Problem
 
 DEFAULT_TIMEOUT_S = 30.0  # seconds that an invocation has where nobody says otherwise
 HEALTH_TIMEOUT_S = 2.0
@@ -19,6 +20,7 @@ MAX_TIMEOUT_S = 86_400.0  # seconds that anybody waits at all
 MAX_MESSAGE_BYTES = 16 << 20  # bytes of one message; everybody has to take a megabyte
 HEALTH_OK: Object = {"status": "ok"}
 DESCRIPTION_FIELDS = ("name", "version", "kind", "capabilities", "inputs", "outputs")
+MessageWatcher = Callable[[str, bytes], object]  # gets "sent", "heard" or "said", and the message
 VERBS = ("health", "describe", "invoke")
 
 # The reserved codes, and when hookonce uses them. Modules may have further ones of their own.
@@ -47,6 +49,21 @@ class Fault(HookonceError):
     def __init__(self, code: str, message: str, details: Object | None = None) -> None:
         super().__init__(message)
         self.error = ErrorInfo(code, message, details)
+
+    @property
+    def document(self) -> Object:
+        """The response document of the error."""
+        return error_document(self.error)
+
+
+def format_problems(problems: Iterable[Problem]) -> str:
+    """Every problem with its path, in one line."""
+    return "; ".join(f"{path} {message}" for path, message in problems)
+
+
+def problems_fault(what: str, problems: list[Problem], code: str = "bad_request") -> Fault:
+    """The Fault that names problems, in words and in its details."""
+    return Fault(code, f"{what}: {format_problems(problems)}", {"problems": [*map(list, problems)]})
 
 
 class Request(Struct, frozen=True, omit_defaults=True):
@@ -79,13 +96,6 @@ class SessionPlan(Struct, frozen=True):
     inputs: Object = {}
 
 
-class RetryHint(Struct, frozen=True):
-    """Whether the same request may be sent again, and after how many seconds; None where the error does not say."""
-
-    retryable: bool | None = None
-    after: float | None = None
-
-
 def error_document(error: ErrorInfo) -> Object:
     """The response document of an error."""
     body: Object = {"code": error.code, "message": error.message}
@@ -106,12 +116,10 @@ def parse_request(document: Json) -> Request:
     """
     if type(document) is not dict:
         raise Fault("bad_request", "a request is an object with op and args")
-    request_id = document.get("id", UNSET)
+    request_id = request_id_of(document)
     if document.get("op", document.get("method")) == "invoke":
-        invocation = document.get("args", document.get("params"))
-        document = (
-            document | {"method": None, "op": None, "args": {}} | (invocation if type(invocation) is dict else {})
-        )
+        call = document.get("args", document.get("params"))
+        document = document | {"method": None, "op": None, "args": {}} | (call if type(call) is dict else {})
     op, args = document.get("op"), document.get("args", document.get("params"))
     session = document.get("session_id")
     if op is None:
@@ -120,6 +128,11 @@ def parse_request(document: Json) -> Request:
     _require(args is None or type(args) is dict, "args is an object", "$.args")
     _require(session is None or type(session) is str, "session_id is a text", "$.session_id")
     return Request(str(op), args or {}, session, request_id)
+
+
+def request_id_of(document: Json) -> Json | UnsetType:
+    """The id of a request document, whatever else is wrong with it."""
+    return document.get("id", UNSET) if type(document) is dict else UNSET
 
 
 def _require(is_valid: bool, message: str, path: str) -> None:  # noqa: FBT001  a check reads as a sentence
@@ -158,16 +171,8 @@ def _parse_error(body: Any) -> ModuleResponse:
 
 
 def _invalid_response(reason: str) -> ModuleResponse:
-    return ModuleResponse(
-        ok=False, error=ErrorInfo("internal", f"the module gave something that is no answer: {reason}")
-    )
-
-
-def retry_hint_of(error: ErrorInfo) -> RetryHint:
-    """The retry hints in an error's details."""
-    details = error.details or {}
-    retryable, after = details.get("retryable"), details.get("retry_after")
-    return RetryHint(retryable if type(retryable) is bool else None, after if type(after) in (int, float) else None)
+    error = ErrorInfo("internal", f"the module gave something that is no answer: {reason}")
+    return ModuleResponse(ok=False, error=error)
 
 
 def parse_plan(document: Json) -> SessionPlan:
@@ -175,14 +180,13 @@ def parse_plan(document: Json) -> SessionPlan:
     if type(document) is not dict:
         raise Fault("bad_request", "a plan is an object with goal and inputs")
     goal, inputs = document.get("goal"), document.get("inputs")
-    problems = []
+    problems: list[Problem] = []
     if not isinstance(goal, str) or not goal:
-        problems.append(["$.goal", "is required" if goal is None else "expected a text"])
+        problems.append(("$.goal", "is required" if goal is None else "expected a text"))
     if inputs is not None and type(inputs) is not dict:
-        problems.append(["$.inputs", "expected an object"])
+        problems.append(("$.inputs", "expected an object"))
     if problems or not isinstance(goal, str):
-        problem_text = "; ".join(f"{path} {message}" for path, message in problems)
-        raise Fault("bad_request", f"the plan has problems: {problem_text}", {"problems": problems})
+        raise problems_fault("the plan has problems", problems)
     return SessionPlan(goal, inputs or {})
 
 

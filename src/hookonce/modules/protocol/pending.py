@@ -27,21 +27,21 @@ ReceiverT = TypeVar("ReceiverT", bound=ResponseReceiver)
 
 
 class ResponseWaiter:
-    """Thread that waits for a response; `bell` is released when it is there, or when it is this thread's turn to read."""
+    """Thread that waits for a response; `wake_lock` is released then, or when it is its turn to read."""
 
-    __slots__ = ("bell", "document")
+    __slots__ = ("wake_lock", "document")
 
     def __init__(self) -> None:
-        self.bell = Lock()
-        self.bell.acquire()
+        self.wake_lock = Lock()
+        self.wake_lock.acquire()
         self.document: Object | None = None
 
     def wake(self) -> None:
         """Wake the thread; once is enough."""
-        if self.bell.locked():
+        if self.wake_lock.locked():
             try:
-                self.bell.release()
-            except RuntimeError:  # somebody else rang at the same moment
+                self.wake_lock.release()
+            except RuntimeError:  # another thread released it at the same moment
                 return
 
     def give(self, document: Object) -> None:
@@ -57,7 +57,7 @@ class PendingRequests(Generic[ReceiverT]):
         self.echoes_ids: bool | None = None  # whether answers bear the ids of their requests: not known yet
         self.has_response = False
         self.last_id = 0  # the highest number that was sent
-        self._late_count = 0  # answers that may still come though nobody waits for them
+        self._late_count = 0  # responses to requests that have timed out, and may still come
         self._waiters: dict[int, ReceiverT] = {}
 
     def __len__(self) -> int:
@@ -77,7 +77,7 @@ class PendingRequests(Generic[ReceiverT]):
         return list(self._waiters.values())
 
     def record_timeout(self) -> bool:
-        """Count a response that did not come in time; whether it could be taken for the response to the next request."""
+        """Count a response that did not come in time; whether it could be taken for that of the next request."""
         self._late_count += 1
         return self.echoes_ids is False
 
@@ -123,7 +123,7 @@ class PendingRequests(Generic[ReceiverT]):
         while self._waiters:
             try:
                 self._waiters.popitem()[1].give(dict(document))
-            except KeyError:  # somebody left at this moment
+            except KeyError:  # its thread has timed out at this moment
                 return
 
 

@@ -4,16 +4,16 @@ from math import isnan
 from typing import Any
 
 from hookonce.model import Json
-from hookonce.modules.protocol.descriptor import Descriptor, DescriptorError, descriptor_document, parse_descriptor
-from hookonce.modules.protocol.messages import Fault, encode_line
-from hookonce.modules.protocol.messages import decode_line as parsed
+from hookonce.modules.protocol.descriptor import (
+    Descriptor,
+    DescriptorError,
+    descriptor_document,
+    mount_problems,
+    parse_descriptor,
+)
+from hookonce.modules.protocol.messages import Fault, decode_line, encode_line, problems_fault
 
-JSON_ENCODE_ERRORS = (
-    TypeError,
-    ValueError,
-    OverflowError,
-    RecursionError,
-)  # what is raised for something that is no JSON
+JSON_ENCODE_ERRORS = (TypeError, ValueError, OverflowError, RecursionError)  # of the encoder, for what is no JSON
 
 
 def require_text(value: Any, label: str) -> str:
@@ -40,7 +40,7 @@ def require_timeout(value: Any) -> float:
 def copy_json(value: Any, label: str) -> Json:
     """A deep copy of a JSON document; bad_request where it cannot be encoded."""
     try:
-        return parsed(encode_line(value))
+        return decode_line(encode_line(value))
     except JSON_ENCODE_ERRORS as problem:
         raise Fault("bad_request", f"{label} cannot be written as JSON: {problem}") from None
 
@@ -54,3 +54,9 @@ def resolve_descriptor(module: Any) -> Descriptor:
         return parse_descriptor(module)
     except DescriptorError as problem:
         raise Fault("bad_request", str(problem), {"problems": [*map(list, problem.problems)]}) from None
+
+
+def require_reachable(descriptor: Descriptor, verb: str) -> None:
+    """Refuse a module that cannot be reached, as its descriptor is; `verb` says what is not done with it."""
+    if problems := mount_problems(descriptor):
+        raise problems_fault(f"{descriptor.name} cannot be {verb}", problems)

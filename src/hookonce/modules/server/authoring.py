@@ -15,7 +15,7 @@ from hookonce.errors import UsageError
 from hookonce.model import Json, Object
 from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, MODULE_KINDS
 from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, VERBS, Request, request_document
-from hookonce.modules.server.operations import Operation, OperationLike, handle_request, handle_within
+from hookonce.modules.server.operations import OperationFunction, OperationLike, handle_request, handle_within
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ON_EVENT = "on_event"
@@ -36,7 +36,7 @@ class Module:
         def register(function: Function) -> Function:
             if name in VERBS:
                 raise UsageError(f"{name} is a word of the protocol itself; call the operation something else")
-            self.ops[name] = Operation(name, function)
+            self.ops[name] = OperationFunction(name, function)
             return function
 
         return register
@@ -45,7 +45,7 @@ class Module:
         """Decorator of the event handler: events are acknowledged at once, and handled afterwards, one by one."""
         from hookonce.modules.server.job_queue import JobQueue
 
-        self.ops[ON_EVENT] = JobQueue(Operation(ON_EVENT, function))
+        self.ops[ON_EVENT] = JobQueue(OperationFunction(ON_EVENT, function))
         return function
 
     def describe(self) -> Object:

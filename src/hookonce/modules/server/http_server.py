@@ -14,7 +14,6 @@ from threading import BoundedSemaphore, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from hookonce.errors import UsageError
@@ -29,16 +28,16 @@ from hookonce.modules.protocol.messages import (
     build_error,
     decode_line,
     encode_line,
-    error_document,
     parse_request,
+    request_id_of,
 )
-from hookonce.modules.server.operations import DocumentHandler, handle_within
+from hookonce.modules.server.operations import DocumentHandler, handle_within, with_id
 
 _PATHS = {f"/{verb}": verb for verb in VERBS}
 _IDLE_TIMEOUT_S = 75.0  # seconds that a connection may say nothing
 _MAX_CONNECTIONS = 256  # connections
 _MAX_INVOCATIONS = 64  # invocations
-_MAX_LENGTH_DIGITS = 18  # of a length that anybody can mean
+_MAX_LENGTH_DIGITS = 18  # of a Content-Length; more are too many before they are a number
 
 
 class _HttpRefusal(Exception):
@@ -70,10 +69,8 @@ class ModuleHttpServer(ThreadingHTTPServer):
         if token is None and not _is_loopback(host):
             raise UsageError(f"{host} can be reached from other machines: name a token with --token-env")
         self.module, self.token, self.deadline, self.limit = module, token, deadline, limit
-        self.invocation_slots, self.connection_slots = (
-            BoundedSemaphore(_MAX_INVOCATIONS),
-            BoundedSemaphore(_MAX_CONNECTIONS),
-        )
+        self.invocation_slots = BoundedSemaphore(_MAX_INVOCATIONS)
+        self.connection_slots = BoundedSemaphore(_MAX_CONNECTIONS)
         if ":" in host:
             self.address_family = AF_INET6
         try:
@@ -215,12 +212,11 @@ class Bridge:
 
     def answer(self, document: Json) -> Object:
         """The link's response to a request document, under the request's id."""
-        request_id = document.get("id", UNSET) if type(document) is dict else UNSET
         try:
             response = self._link.ask(parse_request(document), self._timeout)
         except Fault as fault:
-            response = error_document(fault.error)
-        return response if request_id is UNSET else response | {"id": request_id}
+            response = fault.document
+        return with_id(response, request_id_of(document))
 
 
 @contextmanager

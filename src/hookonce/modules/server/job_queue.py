@@ -8,7 +8,7 @@ from traceback import print_exc
 
 from hookonce.model import Object
 from hookonce.modules.protocol.messages import Fault, Request
-from hookonce.modules.server.operations import Operation
+from hookonce.modules.server.operations import OperationFunction
 
 _MAX_JOBS = 10_000  # requests that wait
 _queues: "list[JobQueue]" = []
@@ -17,8 +17,8 @@ _queues: "list[JobQueue]" = []
 class JobQueue:
     """Queue before an operation; its thread is started with the first job."""
 
-    def __init__(self, operation: Operation) -> None:
-        self._operation, self._lock = operation, Lock()
+    def __init__(self, operation: OperationFunction) -> None:
+        self._operation, self._lock, self.description = operation, Lock(), operation.description
         self._queue: Queue[Request] = Queue(_MAX_JOBS)
         self._has_thread = False
         _queues.append(self)
@@ -38,12 +38,8 @@ class JobQueue:
 
     def schemas(self) -> tuple[Object, Object]:
         """The argument schema of the operation, and that of the acknowledgement."""
-        result_schema: Object = {
-            "type": "object",
-            "required": ["accepted"],
-            "properties": {"accepted": {"const": True}},
-        }
-        return self._operation.schemas()[0], result_schema
+        properties: Object = {"accepted": {"const": True}}
+        return self._operation.schemas()[0], {"type": "object", "required": ["accepted"], "properties": properties}
 
     def _run(self) -> None:
         while True:

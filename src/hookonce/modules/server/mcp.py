@@ -68,9 +68,8 @@ def _handle_line(module: Module, line: bytes) -> Json:
 
 def _handle_message(module: Module, message: Json) -> Object | None:
     if type(message) is not dict or message.get("jsonrpc") != "2.0" or type(message.get("id", 0)) not in (int, str):
-        return _error_message(
-            None, _JsonRpcError(_INVALID_REQUEST, "expected an object of JSON-RPC 2.0, its id a number or a text")
-        )
+        problem = _JsonRpcError(_INVALID_REQUEST, "expected an object of JSON-RPC 2.0, its id a number or a text")
+        return _error_message(None, problem)
     is_request = "id" in message and "method" in message
     try:
         result = _call_method(module, message) if is_request else {}
@@ -107,9 +106,9 @@ def _initialize(module: Module, params: Object) -> Object:
 
 
 def _tool_document(module: Module, name: str) -> Object:
-    args_schema, _ = module.ops[name].schemas()
-    description = getattr(module.ops[name], "description", "")
-    return {"name": name, "description": description, "inputSchema": {"type": "object"} | args_schema}
+    operation = module.ops[name]
+    schema = {"type": "object"} | operation.schemas()[0]
+    return {"name": name, "description": operation.description, "inputSchema": schema}
 
 
 def _call_tool(module: Module, params: Object) -> Object:

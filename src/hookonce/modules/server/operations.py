@@ -22,14 +22,16 @@ from hookonce.modules.protocol.messages import (
     Fault,
     Request,
     build_error,
-    error_document,
     parse_request,
+    request_id_of,
 )
 from hookonce.vocabulary.names import suggest_name
 
 
 class OperationLike(Protocol):
     """What can be called with a request."""
+
+    description: str
 
     def __call__(self, request: Request) -> Json:
         """Run it."""
@@ -59,11 +61,12 @@ def handle_request(module: OperationProvider, document: Json) -> Object:
     try:
         request = parse_request(document)
     except Fault as fault:
-        return _with_id(error_document(fault.error), document.get("id", UNSET) if type(document) is dict else UNSET)
-    return _with_id(_handle_op(module, request), request.id)
+        return with_id(fault.document, request_id_of(document))
+    return with_id(_handle_op(module, request), request.id)
 
 
-def _with_id(document: Object, request_id: Json) -> Object:
+def with_id(document: Object, request_id: Json) -> Object:
+    """A response under the id of its request, if that has one."""
     if request_id is not UNSET:
         document["id"] = request_id
     return document
@@ -84,7 +87,7 @@ def _run_operation(operation: OperationLike, request: Request) -> Object:
     try:
         return {"ok": True, "result": operation(request)}
     except Fault as fault:
-        return error_document(fault.error)
+        return fault.document
     except MemoryError:
         return build_error("oom", ERROR_CODES["oom"])
     except (Exception, SystemExit) as problem:  # noqa: BLE001  the caller is told; the rest stands in the log
@@ -94,10 +97,8 @@ def _run_operation(operation: OperationLike, request: Request) -> Object:
 
 def timeout_response(document: Json, seconds: float) -> Object:
     """The response when the work takes too long; it may still be done, but its result is dropped."""
-    request_id = document.get("id", UNSET) if type(document) is dict else UNSET
-    return _with_id(
-        build_error("timeout", f"the work took longer than {seconds:g} seconds", seconds=seconds), request_id
-    )
+    response = build_error("timeout", f"the work took longer than {seconds:g} seconds", seconds=seconds)
+    return with_id(response, request_id_of(document))
 
 
 def handle_within(module: DocumentHandler, document: Json, seconds: float) -> Object:
@@ -118,38 +119,31 @@ _EVENT_OP = "on_event"  # events may come with more than a module knows of yet
 _NAMED_KINDS = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
-class Operation:
+class OperationFunction:
     """A Python function as an operation: named and typed arguments, all of them as `args`, or the request itself."""
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self.name, self._function, self.description = name, function, (function.__doc__ or "").strip()
-        function_signature = signature(function, eval_str=True)
-        if rejects := [
-            parameter.name for parameter in function_signature.parameters.values() if parameter.kind not in _NAMED_KINDS
-        ]:
+        spec = signature(function, eval_str=True)
+        every = spec.parameters.values()
+        if rejects := [parameter.name for parameter in every if parameter.kind not in _NAMED_KINDS]:
             raise UsageError(f"the operation {name} cannot have the parameter {rejects[0]}: name each argument")
-        self._takes_all = _ALL_ARGS in function_signature.parameters
-        self._request_params = [
-            parameter.name for parameter in function_signature.parameters.values() if parameter.annotation is Request
-        ]
-        parameters = [
-            parameter
-            for parameter in function_signature.parameters.values()
-            if parameter.name != _ALL_ARGS and parameter.name not in self._request_params
-        ]
+        self._takes_all = _ALL_ARGS in spec.parameters
+        self._request_params = [parameter.name for parameter in every if parameter.annotation is Request]
+        special = {_ALL_ARGS, *self._request_params}
+        parameters = [parameter for parameter in every if parameter.name not in special]
         self._arg_names = [parameter.name for parameter in parameters]
         self._is_strict = bool(parameters) and not self._takes_all and not self._request_params and name != _EVENT_OP
         fields = [_struct_field(parameter) for parameter in parameters]
         self._args_type = defstruct("args", fields, kw_only=True, forbid_unknown_fields=self._is_strict)
-        self._result_type = function_signature.return_annotation
+        self._result_type = Any if spec.return_annotation is Signature.empty else spec.return_annotation
         self._is_async = iscoroutinefunction(function)
 
     def bind_arguments(self, request: Request) -> Object:
         """The arguments of the function; bad_request where those of the request do not fit."""
         arguments: Object = {}
-        if self._is_strict and (
-            unknown := next((arg_name for arg_name in request.args if arg_name not in self._arg_names), None)
-        ):
+        unknown = next((name for name in request.args if name not in self._arg_names), None)
+        if self._is_strict and unknown:
             hint = suggest_name(unknown, self._arg_names) or f"; there are {', '.join(self._arg_names)}"
             raise Fault("bad_request", f"{self.name} has no argument {unknown}{hint}", {"args": self._arg_names})
         if self._arg_names:
@@ -171,9 +165,7 @@ class Operation:
 
     def schemas(self) -> tuple[Object, Object]:
         """The JSON Schemas of its arguments and of its result, as far as the annotations say."""
-        return _json_schema(self._args_type), _json_schema(
-            self._result_type if self._result_type is not Signature.empty else Any
-        )
+        return _json_schema(self._args_type), _json_schema(self._result_type)
 
 
 def _run_coroutine(coroutine: Any) -> Any:

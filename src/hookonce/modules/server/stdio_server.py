@@ -31,12 +31,12 @@ _DRAIN_TIMEOUT_S = 10.0  # seconds for what is under way when nothing more comes
 
 
 class _StdioCall:
-    """A request under way; `leads` while the thread that handles it is the one that reads."""
+    """A request under way; `is_reader` while the thread that handles it is the one that reads."""
 
-    __slots__ = ("deadline", "document", "leads")
+    __slots__ = ("deadline", "document", "is_reader")
 
     def __init__(self, document: Json, deadline: float) -> None:
-        self.document, self.deadline, self.leads = document, deadline, True
+        self.document, self.deadline, self.is_reader = document, deadline, True
 
 
 class StdioServer:
@@ -105,11 +105,11 @@ class StdioServer:
 
     def _end_call(self, call: _StdioCall, response: Object) -> bool:
         """Write the response, unless that was done; whether this thread reads on."""
-        if self._open_calls.pop(id(call), None) is not None:  # whoever takes it out answers
+        if self._open_calls.pop(id(call), None) is not None:  # the watcher has not answered it with timeout
             self._write_response(response)
-        self._calls.pop(id(call), None)  # only now: what is under way is waited for
+        self._calls.pop(id(call), None)  # after the response: `drain` waits for calls in this table
         with self._state_lock:
-            if call.leads:
+            if call.is_reader:
                 self._reader_call = None
             elif self._needs_reader:
                 self._needs_reader = False
@@ -130,7 +130,7 @@ class StdioServer:
 
     def _pass_reader(self, call: _StdioCall) -> None:
         """Let another thread read; if all are busy, the first that is done."""
-        call.leads, self._reader_call = False, None
+        call.is_reader, self._reader_call = False, None
         if self._idle_threads:
             self._idle_threads -= 1
             self._read_turns.release()
