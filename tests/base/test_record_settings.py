@@ -3,6 +3,7 @@
 import pytest
 
 from hookonce.base import paths, settings
+from hookonce.errors import HookonceError
 
 
 @pytest.fixture(autouse=True)
@@ -21,13 +22,9 @@ def said(user=None, system=None):
 
 
 def test_by_default_little_is_kept_for_ever_and_survives_a_crash():
-    assert ("minimal", "normal", None, None, False) == (
-        settings.privacy_level(),
-        settings.durability(),
-        settings.keep_days(),
-        settings.keep_megabytes(),
-        settings.agent_hooks_log(),
-    )
+    current = settings.load()
+    kept = current.privacy, current.durability, current.keep_days, current.keep_megabytes, current.agent_hooks_log
+    assert ("minimal", "normal", None, None, False) == kept
 
 
 @pytest.mark.parametrize(
@@ -44,18 +41,19 @@ def test_by_default_little_is_kept_for_ever_and_survives_a_crash():
 )
 def test_of_two_words_on_privacy_the_stricter_counts(user, system, wanted):
     said(*(None if word is None else f"privacy = '{word}'" for word in (user, system)))
-    assert wanted == settings.privacy_level()
+    assert wanted == settings.load().privacy
 
 
 @pytest.mark.parametrize("text", ["privacy = ", "privacy = 5", "privacy = ['full']"])
 def test_what_cannot_be_understood_is_taken_as_strictly_as_it_could_be_meant(text):
     said(text)
-    assert "minimal" == settings.privacy_level()
+    assert "minimal" == settings.load().privacy
 
 
 def test_the_rest_is_the_user_s_before_the_system_s():
     said("durability = 'full'\nkeep_days = 7", "durability = 'normal'\nkeep_days = 30\nkeep_megabytes = 500")
-    assert ("full", 7, 500) == (settings.durability(), settings.keep_days(), settings.keep_megabytes())
+    current = settings.load()
+    assert ("full", 7, 500) == (current.durability, current.keep_days, current.keep_megabytes)
 
 
 @pytest.mark.parametrize(
@@ -72,4 +70,14 @@ def test_the_rest_is_the_user_s_before_the_system_s():
 )
 def test_a_user_may_want_no_record_unless_the_machine_does(user, system, wanted):
     said(user, system)
-    assert wanted is settings.records()
+    assert wanted is settings.load().record
+
+
+def test_a_limit_that_is_no_number_is_refused_where_it_is_asked_for():
+    """
+    Everything else counts all the same.
+    """
+    said("keep_days = 'many'\nprivacy = 'full'")
+    assert ("full", None) == (settings.load().privacy, settings.load().require().keep_days)
+    with pytest.raises(HookonceError, match="the setting keep_days has to be a whole number above 0, and is 'many'"):
+        settings.load().require("keep_days")

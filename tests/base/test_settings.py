@@ -40,7 +40,7 @@ def test_a_file_that_lies_there_is_read_once(file, reads, monkeypatch):
     file.write_text('privacy = "full"\n')
     later(monkeypatch)
 
-    assert ["full"] * 5 == [settings.privacy_level() for _ in range(5)]
+    assert ["full"] * 5 == [settings.load().privacy for _ in range(5)]
     assert [file] == reads
 
 
@@ -50,12 +50,12 @@ def test_a_change_is_seen_at_once_even_if_the_file_looks_as_before(file, monkeyp
     """
     file.write_text('untrusted = "deny"\n')
     later(monkeypatch)
-    assert "deny" == settings.untrusted_action()
+    assert "deny" == settings.load().require().untrusted
     before = file.stat()
     file.write_text('untrusted = "skip"\n')
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    assert "skip" == settings.untrusted_action()
+    assert "skip" == settings.load().require().untrusted
 
 
 def test_what_was_written_just_now_is_not_trusted_to_stay(file, reads):
@@ -63,8 +63,8 @@ def test_what_was_written_just_now_is_not_trusted_to_stay(file, reads):
     Two changes in one moment leave one stamp.
     """
     file.write_text('untrusted = "deny"\n')
-    settings.untrusted_action()
-    settings.untrusted_action()
+    settings.load().require().untrusted
+    settings.load().require().untrusted
 
     assert [file, file] == reads
 
@@ -75,13 +75,13 @@ def test_a_file_that_goes_or_breaks_counts_for_nothing(file, monkeypatch):
     """
     file.write_text('privacy = "full"\n')
     later(monkeypatch)
-    assert "full" == settings.privacy_level()
+    assert "full" == settings.load().privacy
     file.write_text("privacy = \n")
-    assert "minimal" == settings.privacy_level()
+    assert "minimal" == settings.load().privacy
     with pytest.raises(HookonceError, match="cannot be read"):
-        settings.untrusted_action()
+        settings.load().require().untrusted
     file.unlink()
-    assert "skip" == settings.untrusted_action()
+    assert "skip" == settings.load().require().untrusted
 
 
 def test_a_value_that_a_setting_cannot_have_is_read_strictly(file):
@@ -90,7 +90,7 @@ def test_a_value_that_a_setting_cannot_have_is_read_strictly(file):
     """
     file.write_text('untrusted = ["deny"]\nhttp = "no"\ndurability = "ful"\nprivacy = "al"\nprivileges = 1\n')
 
-    found = (settings.untrusted_action(), settings.allows_http(), settings.durability(), settings.privacy_level(), settings.privileges())
+    found = (settings.load().require().untrusted, settings.load().require().http, settings.load().durability, settings.load().privacy, settings.load().privileges)
 
     assert ("deny", False, "full", "minimal", "reduced") == found
 
@@ -101,5 +101,5 @@ def test_a_file_that_cannot_be_read_keeps_nothing_out_of_the_record(file):
     """
     file.write_text("durability = ")
 
-    assert ("full", True) == (settings.durability(), settings.records())
-    assert "cannot be read" in settings.find_settings_problem()
+    assert ("full", True) == (settings.load().durability, settings.load().record)
+    assert "cannot be read" in settings.load().read_error

@@ -252,7 +252,7 @@ def test_context_is_cut_at_its_limit_and_told(home):
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text("context_limit = 15000\n")
     assert (15_000, ["context"]) == length()
-    assert 15_000 == configured.get_setting("context_limit")
+    assert 15_000 == configured.load().context_limit
 
 
 @pytest.mark.covers("HIF-15", "HIF-74")

@@ -16,20 +16,8 @@ ROWS = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", PAGE, re.MULTILINE))
 
 def read():
     """Every setting as the code reads it."""
-    found = {
-        "untrusted": settings.untrusted_action(),
-        "scanners": settings.scanners(),
-        "strict_nonblocking": settings.get_setting("strict_nonblocking", False),
-        "context_limit": settings.get_setting("context_limit", 10240),
-        "privileges": settings.privileges(),
-        "http": settings.allows_http(),
-        "record": settings.records(),
-        "privacy": settings.privacy_level(),
-        "durability": settings.durability(),
-        "keep_days": settings.keep_days(),
-        "keep_megabytes": settings.keep_megabytes(),
-        "agent_hooks_log": settings.agent_hooks_log(),
-    }
+    current = settings.load().require(*settings.setting_types())
+    found = {name: getattr(current, name) for name in (*ROWS, "keep_days", "keep_megabytes")} | {"context_limit": current.context_limit or 10240}
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from hookonce.base.settings import Settings
 from hookonce.model import Origin
 from hookonce.sessions import reaper
 from hookonce.sessions.derive.turns import END_GRACE_MS, IDLE_TIMEOUT_MS
@@ -207,7 +208,7 @@ def test_nothing_is_kept_where_nothing_is_recorded(night, agent, monkeypatch):
     Nor an end.
     """
     turn(night, agent)
-    monkeypatch.setattr(reaper.settings, "records", lambda: False)
+    monkeypatch.setattr(reaper.settings, "load", lambda: Settings(record=False))
     agent.end()
     night.wait()
 

@@ -3,6 +3,7 @@
 import time
 from contextlib import closing
 
+from hookonce.base.settings import Settings
 from hookonce.daemon import denied_files, store_writer
 from hookonce.model import Decision, Record
 from hookonce.sessions.derive.turns import IDLE_TIMEOUT_MS
@@ -87,7 +88,7 @@ def test_whoever_wants_no_record_has_none_made(night, tmp_path, monkeypatch):
     Neither of a file that changes after a refusal, nor an empty one.
     """
     for module in (store_writer, denied_files):
-        monkeypatch.setattr(module.settings, "records", lambda: False)
+        monkeypatch.setattr(module.settings, "load", lambda: Settings(record=False))
     file = tmp_path / "a.cfg"
     denied = Record(
         event=night.event("before_tool_execute", tool="file_write", given={"path": str(file)}),

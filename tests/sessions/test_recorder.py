@@ -86,7 +86,7 @@ def test_whoever_begins_anew_knows_what_a_session_has_come_to(writer, monkeypatc
 
 
 def test_what_a_makers_agent_tells_is_not_kept_where_nothing_is(writer, monkeypatch):
-    monkeypatch.setattr(settings, "records", lambda: False)
+    monkeypatch.setattr(settings, "load", lambda: settings.Settings(record=False))
     with Emitter("mine", session="s") as voice:
         voice.prompt("hello")
 

@@ -35,11 +35,12 @@ class ModelSettings(Struct, frozen=True, kw_only=True):
 
 def load_model_settings() -> ModelSettings:
     """The user's choice, else the system's; a HookonceError that says what is missing or wrong."""
-    table = settings.get_setting("models")
+    current = settings.load().require()
+    if "models" in current.invalid:
+        raise HookonceError("the setting models is a table of texts")
+    table = current.models
     if table is None:
         raise HookonceError(f"no language model is configured: {SETUP_HINT}")
-    if type(table) is not dict or not all(type(value) is str and value for value in table.values()):
-        raise HookonceError("the setting models is a table of texts")
     if unknown := sorted(table.keys() - {*ModelSettings.__struct_fields__}):
         raise HookonceError(f"there is no setting models.{unknown[0]}")
     choice = ModelSettings(**table)

@@ -1,20 +1,205 @@
-"""Settings in config.toml of the system and the user. A project sets none; only the system's gives consent."""
+"""Settings of hookonce, from config.toml of the user and of the system. A project sets none.
+
+A value that a setting cannot have, or a file that cannot be read, counts as the strictest value where one is stricter;
+doctor names both.
+"""
 
 import os
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from pathlib import Path
 from time import time_ns
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from hookonce.base import paths
+from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.structs import fields
+
 from hookonce.base.paths import config_dir
 from hookonce.errors import HookonceError
 
 SYSTEM = Path("/etc/hookonce")
 OWNER = 0  # whose the system's files have to be
+AGENT_HOOKS_LOG_VARIABLE = "AGENT_HOOKS_LOG"
+AGENT_HOOKS_RULES_FILE = "agent-hooks.json"
 _FILE_NAME = "config.toml"
 _OTHERS_WRITE_BITS = 0o022
-_PRIVACY_LEVELS: tuple[Literal["minimal", "standard", "full"], ...] = ("minimal", "standard", "full")  # strictest first
+_SETTLE_NS = 2_000_000_000  # who writes twice in one moment may leave the same stamp
+
+PrivacyLevel = Literal["minimal", "standard", "full"]
+_Count = Annotated[int, Meta(gt=0, description="a whole number above 0")]
+_Texts = Annotated[list[str], Meta(description="a list of commands")]
+_ModelTable = Annotated[dict[str, Annotated[str, Meta(min_length=1)]], Meta(description="a table of texts")]
+_GRANTS_RULE = 'a table with a list of texts for each module, like name = ["fs.read"]'
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Every setting under its key in the files, with the default that counts where no file has it."""
+
+    untrusted: Literal["skip", "deny"] = "skip"
+    """What becomes of an action in a project with untrusted hooks."""
+    scanners: _Texts = []
+    """Commands that look at a project's hooks before a person is asked to trust them; the user's and the system's."""
+    strict_nonblocking: bool = False
+    """Whether hooks of users and projects that are not blocking may only observe."""
+    context_limit: _Count | None = None
+    """Characters of context that hooks may add."""
+    privileges: Literal["all", "reduced"] = "all"
+    """With what a hook runs."""
+    http: bool = True
+    """Whether a user may have an HTTP listener."""
+    models: _ModelTable | None = None
+    """The language models that hooks ask: see `model_settings`."""
+    record: bool = True
+    """Whether calls are recorded; a user may say no, unless the system says yes."""
+    grants: Annotated[dict[str, list[str]], Meta(description=_GRANTS_RULE)] = {}
+    """What modules may do, by their names; `*` stands for all of them."""
+    privacy: PrivacyLevel = "minimal"
+    """How much of a record is kept."""
+    durability: Literal["normal", "full"] = "normal"
+    """Whether records survive a crash of processes, or a loss of power too."""
+    keep_days: _Count | None = None
+    """After how many days records go; None if they stay."""
+    keep_megabytes: _Count | None = None
+    """How large the record may become until its oldest days go; None if it may grow."""
+    agent_hooks_log: bool = False
+    """Whether AGENT_HOOKS_LOG may name a file; whoever starts an agent can set it, so a user has to say so."""
+
+    read_error: str | None = None
+    invalid: dict[str, Any] = {}
+
+    def require(self, *names: str) -> "Settings":
+        """These settings; HookonceError if a file cannot be read, or one of the names has a value that it cannot have."""
+        if self.read_error is not None:
+            raise HookonceError(self.read_error)
+        for name in (name for name in names if name in self.invalid):
+            raise HookonceError(f"the setting {name} has to be {describe_values(name)}, and is {self.invalid[name]!r}")
+        return self
+
+
+_STRICTEST_FIRST: dict[str, tuple[Any, ...]] = {
+    "untrusted": ("deny", "skip"),
+    "privileges": ("reduced", "all"),
+    "http": (False, True),
+    "privacy": get_args(PrivacyLevel),
+}
+# What counts where a value cannot be one of the setting, or a file cannot be read.
+STRICT_VALUES = {name: values[0] for name, values in _STRICTEST_FIRST.items()} | {"record": True, "durability": "full"}
+
+
+@cache
+def setting_types() -> dict[str, Any]:
+    """The type of each key that a file may have; `consent` is the system's alone."""
+    internal = {"read_error", "invalid"}
+    types = {field.name: field.type for field in fields(Settings) if field.name not in internal}
+    return types | {"consent": Literal["unattended"]}
+
+
+def describe_values(name: str) -> str:
+    """The values that a setting can have, in words."""
+    setting_type = setting_types()[name]
+    if setting_type is bool:
+        return "true or false"
+    metas = [meta for part in (setting_type, *get_args(setting_type)) for meta in getattr(part, "__metadata__", ())]
+    return metas[0].description if metas else " or ".join(f'"{word}"' for word in get_args(setting_type))
+
+
+def fits(name: str, value: Any) -> bool:
+    """Whether a setting can have a value."""
+    try:
+        convert(value, setting_types()[name])
+    except ValidationError:
+        return False
+    return True
+
+
+def load() -> Settings:
+    """The settings that count now; asked with every call, so files that lie there unchanged are not read again."""
+    files = settings_files()
+    stamps = _file_stamp(files[0]), _file_stamp(files[1])
+    entry = _cache.get(files)
+    if entry is not None and entry[0] == stamps:
+        return entry[1]
+    try:
+        current = _merge([read_file(file) for file, stamp in zip(files, stamps, strict=True) if stamp])
+    except HookonceError as problem:
+        return Settings(**STRICT_VALUES, read_error=str(problem))
+    if time_ns() - max(max(stamp[:2], default=0) for stamp in stamps) > _SETTLE_NS:
+        _cache[files] = stamps, current
+    return current
+
+
+_cache: dict[tuple[Path, Path], tuple[tuple[tuple[int, ...], ...], Settings]] = {}
+
+
+def settings_files() -> tuple[Path, Path]:
+    """The user's file and the system's, which need not be there."""
+    return _file_in(config_dir(), _FILE_NAME), _file_in(SYSTEM, _FILE_NAME)
+
+
+@lru_cache(maxsize=32)
+def _file_in(folder: Path, name: str) -> Path:
+    """Asked with every record, and slow to put together."""
+    return folder / name
+
+
+def _file_stamp(file: Path) -> tuple[int, ...]:
+    """What tells a version of a file from others; empty if there is none."""
+    try:
+        status = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError:
+        return (time_ns(),)  # equal to no other
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return (*times, status.st_size, status.st_ino, status.st_dev, status.st_uid, status.st_mode)
+
+
+def read_file(file: Path) -> dict[str, Any]:
+    """The table of one file, empty if there is none; HookonceError if it cannot be read."""
+    try:
+        return _parse_file(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, ValueError, RecursionError) as problem:
+        raise HookonceError(f"{file} cannot be read: {problem}") from None
+
+
+def _parse_file(file: Path) -> dict[str, Any]:
+    import tomllib
+
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _merge(tables: list[dict[str, Any]]) -> Settings:
+    """The settings of several files, the user's first: of two the strictest counts, else the user's, but for `record`."""
+    values, invalid = dict[str, Any](), dict[str, Any]()
+    for name in setting_types().keys() - {"consent"}:
+        raw = [table[name] for table in tables if name in table]
+        read = [value if fits(name, value) else STRICT_VALUES.get(name) for value in raw]
+        if not raw:
+            continue
+        if name in _JOINS:
+            values[name] = _JOINS[name](raw)
+        elif name in _STRICTEST_FIRST:
+            values[name] = min(read, key=_STRICTEST_FIRST[name].index)
+        elif read[0] is None:
+            invalid[name] = raw[0]
+        else:
+            values[name] = read[-1 if name == "record" else 0]
+    return Settings(**values, invalid=invalid)
+
+
+def _join_texts(values: list[Any]) -> list[str]:
+    return [text for value in values if type(value) is list for text in value if type(text) is str]
+
+
+def _join_grants(values: list[Any]) -> dict[str, list[str]]:
+    tables = [value for value in values if type(value) is dict]
+    names = dict.fromkeys(name for table in tables for name, words in table.items() if type(words) is list)
+    return {name: _join_texts([table.get(name) for table in tables]) for name in names}
+
+
+_JOINS: dict[str, Callable[[list[Any]], Any]] = {"scanners": _join_texts, "grants": _join_grants}
 
 
 def consent(folder: Path | None = None) -> str | None:
@@ -23,7 +208,7 @@ def consent(folder: Path | None = None) -> str | None:
     if not is_writable_by_owner_only(file, file.parent):
         return None
     try:
-        value = _read_file(file).get("consent")
+        value = read_file(file).get("consent")
     except HookonceError:
         return None  # a broken file gives nothing away, and keeps no person from saying yes
     return value if type(value) is str else None
@@ -38,187 +223,7 @@ def is_writable_by_owner_only(*paths: Path) -> bool:
     return all(status.st_uid == OWNER and not status.st_mode & _OTHERS_WRITE_BITS for status in statuses)
 
 
-def untrusted_action() -> Literal["skip", "deny"]:
-    """What becomes of an action in a project with untrusted hooks: `deny` in one file is enough.
-
-    A word that is neither was not meant to be `skip`, which is what nobody has to say.
-    """
-    return "skip" if all(table.get("untrusted", "skip") == "skip" for table in _read_all()) else "deny"
-
-
-def privileges() -> Literal["reduced", "all"]:
-    """With what a hook runs: one who says `reduced` is enough, and a file that cannot be read may have said it."""
-    for file in _settings_files():
-        try:
-            value = _read_file(file).get("privileges", "all")
-        except HookonceError:
-            return "reduced"
-        if value != "all":
-            return "reduced"
-    return "all"
-
-
-def allows_http() -> bool:
-    """Whether a user may have an HTTP listener: one file that says anything but `true` forbids it."""
-    return all(table.get("http", True) is True for table in _read_all())
-
-
-def scanners() -> list[str]:
-    """Commands that look at a project's hooks before a person is asked to trust them; the system's and the user's."""
-    values = [table.get("scanners") for table in _read_all()]
-    return [text for value in values if type(value) is list for text in value if type(text) is str]
-
-
-def privacy_level() -> Literal["minimal", "standard", "full"]:
-    """How much of a record is kept: of several words the strictest counts, and one that cannot be read is `minimal`."""
-    try:
-        levels = [table["privacy"] for table in _read_all() if "privacy" in table]
-    except HookonceError:
-        return "minimal"
-    if not levels or any(word not in _PRIVACY_LEVELS for word in levels):
-        return "minimal"
-    return _PRIVACY_LEVELS[min(map(_PRIVACY_LEVELS.index, levels))]
-
-
-def records() -> bool:
-    """Whether calls are recorded: a user may say no, unless the system says yes; what cannot be read says nothing."""
-    try:
-        values = [table["record"] for table in _read_all() if "record" in table]
-    except HookonceError:
-        return True
-    return not values or values[-1] is not False  # the system's word comes last, and counts
-
-
-def grants() -> dict[str, list[str]]:
-    """What modules may do, by their names; `*` stands for all of them. A file that cannot be read grants nothing."""
-    grants_by_module: dict[str, list[str]] = {}
-    try:
-        tables = [document["grants"] for document in _read_all() if type(document.get("grants")) is dict]
-    except HookonceError:
-        return {}
-    for name, words in (pair for table in tables for pair in table.items()):
-        if type(words) is list:
-            grants_by_module.setdefault(name, []).extend(word for word in words if type(word) is str)
-    return grants_by_module
-
-
-def durability() -> Literal["normal", "full"]:
-    """Whether what was kept survives a crash of processes (`normal`), or a loss of power too (`full`).
-
-    What cannot be read may have said `full`, and keeps nothing out of the record.
-    """
-    try:
-        return "normal" if get_setting("durability", "normal") == "normal" else "full"
-    except HookonceError:
-        return "full"
-
-
-def agent_hooks_log() -> bool:
-    """Whether AGENT_HOOKS_LOG may name a file; whoever starts an agent can set it, so a user has to say so."""
-    try:
-        return get_setting("agent_hooks_log") is True
-    except HookonceError:
-        return False
-
-
-def keep_days() -> int | None:
-    """After how many days records go; None if they stay."""
-    return _positive_integer("keep_days")
-
-
-def keep_megabytes() -> int | None:
-    """How large the record may become until its oldest days go; None if it may grow."""
-    return _positive_integer("keep_megabytes")
-
-
-def _positive_integer(name: str) -> int | None:
-    value = get_setting(name)
-    if value is None or (type(value) is int and value > 0):
-        return value
-    raise HookonceError(f"the setting {name} has to be a whole number above 0, and is {value!r}")
-
-
-def find_settings_problem() -> str | None:
-    """Why a file of settings cannot be read; None if all can."""
-    try:
-        _read_all()
-    except HookonceError as error:
-        return str(error)
-    return None
-
-
-def get_setting(name: str, default: Any = None) -> Any:
-    """A setting of the user, else of the system."""
-    return next((table[name] for table in _read_all() if name in table), default)
-
-
-def _read_all() -> list[dict[str, Any]]:
-    return [_read_file(file) for file in _settings_files()]
-
-
-def _settings_files() -> tuple[Path, Path]:
-    return _settings_path(config_dir()), _settings_path(SYSTEM)
-
-
-@lru_cache(maxsize=16)
-def _settings_path(folder: Path) -> Path:
-    """Asked with every record, and dear to put together."""
-    return folder / _FILE_NAME
-
-
-def _read_file(file: Path) -> dict[str, Any]:
-    """What a file says; asked with every record, so one that lies there unchanged is not read again."""
-    try:
-        stamp = _file_stamp(file)
-        cache_entry = _cache.get(file)
-        if cache_entry is None or cache_entry[0] != stamp:
-            cache_entry = stamp, _parse_file(file)
-            if time_ns() - max(stamp[:2]) > _SETTLE_NS:  # who writes twice in one moment may leave the same stamp
-                _cache[file] = cache_entry
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, ValueError, RecursionError) as problem:
-        raise HookonceError(f"{file} cannot be read: {problem}") from None
-    return cache_entry[1]
-
-
-_cache: dict[Path, tuple[tuple[int, ...], dict[str, Any]]] = {}
-_SETTLE_NS = 2_000_000_000  # nanoseconds
-
-
-def _file_stamp(file: Path) -> tuple[int, ...]:
-    """How a file is known again."""
-    status = file.stat()
-    return (
-        status.st_mtime_ns,
-        status.st_ctime_ns,
-        status.st_size,
-        status.st_ino,
-        status.st_dev,
-        status.st_uid,
-        status.st_mode,
-    )
-
-
-def _parse_file(file: Path) -> dict[str, Any]:
-    import tomllib
-
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
-AGENT_HOOKS_LOG_VARIABLE = "AGENT_HOOKS_LOG"
-AGENT_HOOKS_RULES_FILE = "agent-hooks.json"
-
-
 def has_agent_hooks_rules() -> bool:
     """Whether there may be rules of Agent Hooks capture; asked with every record, so no file is opened."""
-    return any(map(_has_rules_file, (paths.config_dir(), SYSTEM)))
-
-
-def _has_rules_file(folder: Path) -> bool:
-    return os.access(_rules_path(folder), os.F_OK)
-
-
-@lru_cache(maxsize=16)
-def _rules_path(folder: Path) -> str:
-    return str(folder / AGENT_HOOKS_RULES_FILE)
+    files = (_file_in(folder, AGENT_HOOKS_RULES_FILE) for folder in (config_dir(), SYSTEM))
+    return any(os.access(file, os.F_OK) for file in files)

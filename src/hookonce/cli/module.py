@@ -280,7 +280,7 @@ def _module_row(path: Path, descriptor: object, *, ask_health: bool) -> Object:
 
 
 def _capability_labels(name: str, capabilities: list[str]) -> list[str]:
-    grants = {*settings.grants().get(name, ()), *settings.grants().get("*", ())}
+    grants = {*settings.load().grants.get(name, ()), *settings.load().grants.get("*", ())}
     return [capability if capability in grants else f"{capability} (not granted)" for capability in capabilities]
 
 

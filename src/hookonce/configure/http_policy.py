@@ -29,7 +29,7 @@ _EMPTY_LIST_ALLOWS_ALL = frozenset({"qwen-code"})  # to whom an empty list means
 
 def settings_obstacle() -> str | None:
     """Why the settings allow no HTTP listener, if so."""
-    return None if settings.allows_http() else "`http = false` in config.toml forbids the HTTP door"
+    return None if settings.load().require().http else "`http = false` in config.toml forbids the HTTP door"
 
 
 def listener_obstacle(project: Path | None) -> str | None:

@@ -73,7 +73,7 @@ class DeniedFileWatcher:
         event = record.event
         if event.type not in _DENIABLE_TYPES or not is_refused(record) or len(self._files) >= _MAX_FILES:
             return
-        if not settings.records():
+        if not settings.load().record:
             return
         for index, path in enumerate(file_paths(event)[:_MAX_FILES_PER_CALL]):
             key = (event.id, path)

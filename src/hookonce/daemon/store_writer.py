@@ -203,7 +203,7 @@ class BackgroundStoreWriter:
     def maintain(self) -> None:
         """Periodic maintenance: ingest the spool, sign, apply retention."""
         self.journal.refresh()
-        if settings.records() or database.database_file().exists():  # who wants no record has none made
+        if settings.load().record or database.database_file().exists():  # who wants no record has none made
             self._run_safely(self._maintain_store)
 
     def _maintain_store(self, recorder: Recorder) -> None:
@@ -269,7 +269,7 @@ class BackgroundStoreWriter:
                 self._recorder.writer.close()
                 self._recorder = None
             if self._recorder is None:
-                writer = Writer(durability=settings.durability(), lock_timeout_s=_LOCK_TIMEOUT_S)
+                writer = Writer(durability=settings.load().durability, lock_timeout_s=_LOCK_TIMEOUT_S)
                 self._recorder = Recorder(writer, self._listener, reports_session_start)
                 self._open_inode = _database_inode()
             work(self._recorder)

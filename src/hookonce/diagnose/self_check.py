@@ -67,10 +67,10 @@ def _client_problem(client: Path) -> str | None:
 def check_settings() -> Iterator[Diagnosis]:
     """Settings that cannot be read, or that there are none of, and one that leaves everything out of the record."""
     try:
-        settings.get_setting("untrusted")
+        settings.load().require()
     except HookonceError as problem:
         yield Diagnosis(agent=None, kind="settings", message=str(problem))
-    if not settings.records():
+    if not settings.load().record:
         message = "nothing of calls is kept: the setting record is false"
         yield Diagnosis(agent=None, kind="record", message=message, path=str(paths.config_dir() / "config.toml"))
     for file, message in find_setting_problems():

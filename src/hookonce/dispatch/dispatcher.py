@@ -186,7 +186,7 @@ def _await_claimant(call: CallArguments, request: CallRequest, call_context: Cal
 
 
 def _record_response(call: CallArguments, response: CallResponse, call_context: CallContext) -> None:
-    if response.record.event.id != call.id and settings.records():
+    if response.record.event.id != call.id and settings.load().record:
         call_context.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
     for record in (response.record, *hook_error_records(response.record)):
         append_record(record, call_context)
@@ -197,7 +197,7 @@ def _record_response(call: CallArguments, response: CallResponse, call_context: 
 
 def append_record(record: Record, call_context: CallContext) -> None:
     """Append a record to the spool; one that cannot be written is counted, and costs nobody the answer."""
-    if not settings.records():
+    if not settings.load().record:
         return
     try:
         stored_record = redact_record(record)

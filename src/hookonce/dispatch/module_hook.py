@@ -109,7 +109,7 @@ def _check_grants(descriptor: Descriptor, event: Event) -> None:
 
 
 def _missing_capabilities(descriptor: Descriptor, session: str | None) -> list[str]:
-    policies = {"settings": policy_from_grants(settings.grants())}.items()
+    policies = {"settings": policy_from_grants(settings.load().grants)}.items()
     capability_wishes = capability_requests(descriptor, ON_EVENT, session)
     return [wish.capability for wish in capability_wishes if not decide_capability(wish, policies).is_granted]
 

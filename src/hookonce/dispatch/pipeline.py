@@ -256,8 +256,7 @@ def build_response(request: CallRequest, call_decision: CallDecision) -> CallRes
 def _max_context_chars(decision: Decision) -> int:
     if decision.context is None:
         return MAX_CONTEXT_CHARS
-    limit = settings.get_setting("context_limit", MAX_CONTEXT_CHARS)
-    return limit if type(limit) is int and limit > 0 else MAX_CONTEXT_CHARS
+    return settings.load().require().context_limit or MAX_CONTEXT_CHARS
 
 
 def _prompt_input(event: Event) -> Object | None:

@@ -160,7 +160,9 @@ def hooks_task(
     if not hooks:
         return results
     with _register_depth(caller.depth + 1) as depth_token:
-        run_context = replace(caller, depth_token=depth_token, reduces_privileges=settings.privileges() == "reduced")
+        run_context = replace(
+            caller, depth_token=depth_token, reduces_privileges=settings.load().privileges == "reduced"
+        )
         for hook in hooks:
             result, next_event = yield from _run_hook(hook, hook.event or event, run_context, deadline)
             results.append(result)
@@ -279,7 +281,7 @@ def _is_strict_nonblocking(selection: SelectedHook) -> bool:
     if selection.scope not in {"project", "user"}:
         return False
     try:
-        return settings.get_setting("strict_nonblocking") is True
+        return settings.load().require().strict_nonblocking
     except HookonceError:
         return False
 

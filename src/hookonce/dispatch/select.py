@@ -104,7 +104,7 @@ _UNTRUSTED_DENIAL = Decision(
 def _denies_untrusted(gaps: list[Gap]) -> bool:
     """Whether settings deny actions in projects with untrusted hooks."""
     try:
-        return settings.untrusted_action() == "deny"
+        return settings.load().require().untrusted == "deny"
     except HookonceError as problem:
         gaps.append(_exclusion_gap("sense", str(problem)))
         return False

@@ -33,7 +33,7 @@ _WAIT_NOTICE_S = 1.0  # seconds after which somebody who waits is told so
 def open_store(notify: Notify, notify_wait: NotifyWait | None = None) -> Iterator[Connection]:
     """Open the store with everything up to now; where a query is long, `notify_wait` hears of every second."""
     ingest_spool(notify)
-    if (problem := settings.find_settings_problem()) is not None:
+    if (problem := settings.load().read_error) is not None:
         notify(f"{problem}; until it can be, each setting is read as the strictest. Next: hookonce doctor")
     with closing(database.open_reader()) as connection:
         if _has_spool():
@@ -83,7 +83,7 @@ def _has_spool() -> bool:
 def _ingest() -> IngestResult:
     """A call that is being read in full is waited for, but not for long."""
     deadline = monotonic() + _FLUSH_TIMEOUT_S
-    with Writer(durability=settings.durability(), lock_timeout_s=_LOCK_TIMEOUT_S) as writer:
+    with Writer(durability=settings.load().durability, lock_timeout_s=_LOCK_TIMEOUT_S) as writer:
         recorder = Recorder(writer, reports_start=reports_session_start)
         result = recorder.ingest_spool()
         while result.pending_calls and monotonic() < deadline:

@@ -40,7 +40,7 @@ def truncate_output(output: bytes, limit: int) -> bytes:
 
 def safe_message(problem: BaseException) -> str:
     """The message of an error where privacy allows it, else its type: other libraries quote their input."""
-    if isinstance(problem, HookonceError | OSError) or settings.privacy_level() == "full":
+    if isinstance(problem, HookonceError | OSError) or settings.load().privacy == "full":
         return str(problem)
     return type(problem).__name__
 

@@ -12,7 +12,7 @@ from hookonce.store.spool import files
 
 def record_kernel_event(event: Object) -> None:
     """Write a kernel event into its log and into the store; nothing raw reaches either."""
-    if not settings.records():
+    if not settings.load().record:
         return
     record = redact_record(envelope.read(event))
     files.append(record)

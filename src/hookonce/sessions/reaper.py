@@ -192,7 +192,7 @@ class SessionReaper:
         self._ancestries = {
             parent: ancestry for parent, ancestry in self._ancestries.items() if ancestry and is_running(ancestry[0])
         }
-        if not settings.records() or not self._store.run_with_recorder(self._sync_sessions):
+        if not settings.load().record or not self._store.run_with_recorder(self._sync_sessions):
             return
         running = {
             process: is_running(process)

@@ -239,7 +239,7 @@ def _context_window(record: Stored) -> int | None:
 
 def _store_derived(record: Record) -> Stored:
     """A derived record needs no redaction: it has nothing that was left out of its sources."""
-    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=settings.privacy_level())
+    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=settings.load().privacy)
 
 
 def _store_derived_like(record: Record, source: Stored) -> Stored:

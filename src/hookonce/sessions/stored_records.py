@@ -16,13 +16,13 @@ from hookonce.vocabulary.call_fingerprint import add_fingerprint
 def redact_record(record: Record) -> Stored:
     """Redact a record: the form in which it is written, wherever it goes."""
     key = keys.load_digest_key()
-    return redact(replace(record, event=add_fingerprint(record.event, key)), settings.privacy_level(), key)
+    return redact(replace(record, event=add_fingerprint(record.event, key)), settings.load().privacy, key)
 
 
 def note_session_log(record: Stored, environment: Mapping[str, str]) -> None:
     """Remember that a session wants a log of Agent Hooks; a record without a session is written there at once."""
     log_path = environment.get(settings.AGENT_HOOKS_LOG_VARIABLE)
-    if not log_path or not settings.agent_hooks_log():
+    if not log_path or not settings.load().agent_hooks_log:
         return
     from hookonce.store import agent_hooks_log
 

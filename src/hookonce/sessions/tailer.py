@@ -86,7 +86,7 @@ class TranscriptTailer:
 
     def maintain(self) -> None:
         """Periodic: resume sessions of an earlier daemon, and finish sessions that are idle."""
-        if not self._has_resumed and settings.records():
+        if not self._has_resumed and settings.load().record:
             self._store.run_with_recorder(self._resume_sessions)
         for session in list(self._sessions.values()):
             if session.due_at is None and not session.is_over and monotonic() - session.last_event_at > _IDLE_SESSION_S:
@@ -149,7 +149,9 @@ class TranscriptTailer:
 
     def _read_next(self, recorder: Recorder) -> None:
         session, path, is_last = self._queue[0]
-        next_paths = self._reader.read_chunk(recorder, session, path, is_last=is_last)[0] if settings.records() else []
+        next_paths = (
+            self._reader.read_chunk(recorder, session, path, is_last=is_last)[0] if settings.load().record else []
+        )
         self._queue.popleft()
         self._queue.extendleft((session, next_path, is_last) for next_path in next_paths)
         if not self._is_queued(session):
@@ -170,7 +172,7 @@ class TranscriptTailer:
         """Read the files of sessions that were active lately, up to a limit."""
         remaining_bytes = _MAX_SHUTDOWN_READ_BYTES
         for session in reversed(self._sessions.values()):
-            if monotonic() - session.last_event_at < _IDLE_SESSION_S and settings.records():
+            if monotonic() - session.last_event_at < _IDLE_SESSION_S and settings.load().record:
                 remaining_bytes = self._reader.read_all(recorder, session, remaining_bytes, is_last=session.is_over)
 
     def status(self) -> Object:

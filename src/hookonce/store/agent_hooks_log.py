@@ -37,7 +37,7 @@ class _ForeignFileError(OSError):
 def append_record(record: Stored, environment: Mapping[str, str]) -> int:
     """Append a record without a session to the log that this environment names; returns the number of logs."""
     log_path = environment.get(AGENT_HOOKS_LOG_VARIABLE)
-    return _append_to_logs([record], lambda _: [log_path] if log_path and settings.agent_hooks_log() else [])
+    return _append_to_logs([record], lambda _: [log_path] if log_path and settings.load().agent_hooks_log else [])
 
 
 def append_records(records: Sequence[Stored]) -> int:
@@ -46,7 +46,7 @@ def append_records(records: Sequence[Stored]) -> int:
     Called before the records are committed, and again if that fails: a record that stands at the end of a file
     already is not written again.
     """
-    is_env_allowed = settings.agent_hooks_log()
+    is_env_allowed = settings.load().agent_hooks_log
 
     def log_paths(record: Stored) -> Iterator[str]:
         log_path = sessions.log_of_session(record.event.agent, record.event.session) if is_env_allowed else None

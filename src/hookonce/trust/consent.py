@@ -140,7 +140,9 @@ def run_scanners(project: Path, proposal_list: list[TrustProposal]) -> list[str]
         if proposal.pin
         for path in (proposal.path, *(project / name for name in proposal.pin.files))
     )
-    return [line for command in settings.scanners() for line in _run_scanner(command, list(names), project)]
+    return [
+        line for command in settings.load().require().scanners for line in _run_scanner(command, list(names), project)
+    ]
 
 
 def _run_scanner(command: str, names: list[str], project: Path) -> list[str]:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from hookonce.base.settings import setting_types
 from hookonce.diagnose.checks.manifest import event_problem
-from hookonce.diagnose.checks.settings import SETTING_NAMES
 from tests.cli.command import run
 from tests.docs.test_settings import ROWS
 from tests.manifest.projects import command, manifest, put
@@ -214,7 +214,7 @@ def test_every_setting_that_is_explained_is_known():
     """
     And one that is the machine's alone, and four that have no value unless somebody gives one.
     """
-    assert {*ROWS, "consent", "keep_days", "keep_megabytes", "models", "grants"} == SETTING_NAMES
+    assert {*ROWS, "consent", "keep_days", "keep_megabytes", "models", "grants"} == setting_types().keys()
 
 
 def test_a_time_that_no_agent_grants_is_told_with_the_limit(ours, home):

@@ -102,7 +102,7 @@ def test_one_who_wants_fewer_is_enough(home, user, system, expected):
     for folder, text in ((paths.config_dir(), user), (home / "etc", system)):
         if text is not None:
             configure(folder, text)
-    assert expected == settings.privileges()
+    assert expected == settings.load().privileges
 
 
 @pytest.mark.parametrize(

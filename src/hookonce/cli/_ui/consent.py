@@ -123,5 +123,5 @@ def _record_consent(verb: str, text: str, method: str) -> None:
         actor=Actor(type="user"),
         data={"source": method, "op": verb.replace(" ", "_")},  # a name has no blanks
     )
-    if settings.records():
+    if settings.load().record:
         files.append(redact_record(Record(event=event)))

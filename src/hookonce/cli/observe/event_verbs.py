@@ -134,7 +134,7 @@ def run_import(options: Namespace) -> int:
     source = None if options.source is None else resolve_source(options.source)[0]
     names, unread_files = options.words or ["-"], 0
     read_count = new_count = bad_count = 0
-    with Writer(durability=settings.durability()) as writer:
+    with Writer(durability=settings.load().durability) as writer:
         for name in names:
             try:
                 counts = _import_file(name, writer, source)
@@ -158,7 +158,7 @@ def run_import(options: Namespace) -> int:
 def _import_file(name: str, writer: Writer, source: Agent | Format | None) -> tuple[int, int, int]:
     read_count = new_count = bad_count = 0
     with open_input(name) as stream:
-        for progress in import_events(read_documents(stream), writer, settings.privacy_level(), source):
+        for progress in import_events(read_documents(stream), writer, settings.load().privacy, source):
             for fault in progress.faults[: max(0, _MAX_FAULTS_SHOWN - bad_count)]:
                 warn(f"{line_location(name, fault.line)}: {fault.message}")
             read_count, new_count, bad_count = progress.line_count, progress.new, bad_count + len(progress.faults)

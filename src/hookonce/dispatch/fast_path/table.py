@@ -86,7 +86,7 @@ def _build_table() -> Object:
         "data": str(paths.data_dir()),
         "nobody": not candidates,
         "record": _record_template(),
-        "settles": settings.durability() == "full",
+        "settles": settings.load().durability == "full",
         "agents": _agent_rows(hook_events) if is_readable else {},
     }
 
@@ -103,7 +103,7 @@ def _stop_event_types() -> set[str]:
 
 def _record_template() -> str:
     """Template of the first spool line, with placeholders; "" if nothing is recorded."""
-    if not settings.records():
+    if not settings.load().record:
         return ""
     gap = Gap(where="$.event", capability="record", strategy="later", effect="observes")
     event = Event(

@@ -20,7 +20,7 @@ def descriptor_folder() -> Path:
 def build_kernel(policies: Mapping[str, CapabilityPolicy] | None = None, timeout: float = DEFAULT_TIMEOUT_S) -> Kernel:
     """Build a kernel; policies beside the settings may be added."""
     return Kernel(
-        {"settings": policy_from_grants(settings.grants())} | dict(policies or {}),
+        {"settings": policy_from_grants(settings.load().grants)} | dict(policies or {}),
         log=record_kernel_event,
         timeout=timeout,
     )

@@ -138,7 +138,7 @@ def _show(session: str, agent: str | None = None) -> Any:
 def _on_event(event: Object) -> None:
     """Keep an Amplifier event in the record, redacted like everything else."""
     record = _or_bad_request(lambda _: envelope.read(event), "")
-    if settings.records():
+    if settings.load().record:
         files.append(redact_record(record))
 
 

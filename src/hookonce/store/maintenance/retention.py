@@ -17,7 +17,13 @@ ResultT = TypeVar("ResultT")
 
 def has_retention_limit() -> bool:
     """Whether the settings limit age or size."""
-    return settings.keep_days() is not None or settings.keep_megabytes() is not None
+    return _limits() != (None, None)
+
+
+def _limits() -> tuple[int | None, int | None]:
+    """How many days and megabytes are kept."""
+    current = settings.load().require("keep_days", "keep_megabytes")
+    return current.keep_days, current.keep_megabytes
 
 
 def apply_retention(writer: Writer, now: datetime | None = None) -> list[Tombstone]:
@@ -27,7 +33,7 @@ def apply_retention(writer: Writer, now: datetime | None = None) -> list[Tombsto
 
 def find_expired_seq(connection: Connection, now: datetime | None = None) -> int:
     """The last row that exceeds the settings, 0 if there is none. May read every row."""
-    days, megabytes = settings.keep_days(), settings.keep_megabytes()
+    days, megabytes = _limits()
     today = now or datetime.now(UTC)
     before = None if days is None else (today - timedelta(days=days)).date().isoformat()
     if before is not None:

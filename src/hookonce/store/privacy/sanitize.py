@@ -24,7 +24,7 @@ OUTPUT_NOTE = "(left out, because it may repeat what is not kept)"
 
 def sanitize_output(output: bytes, payload: bytes, level: Level | None = None) -> bytes:
     """Replace the lines of `output` that repeat parts of `payload` that the privacy level leaves out."""
-    level = level or settings.privacy_level()
+    level = level or settings.load().privacy
     if level == "full" or not output:
         return output
     if len(payload) > _MAX_PAYLOAD_BYTES:

@@ -59,10 +59,7 @@ def _append_line(path: Path, line: bytes) -> None:
 
 def is_sync_required() -> bool:
     """Whether a write has to be synced to the disk before an answer (durability `full`)."""
-    try:
-        return settings.durability() == "full"
-    except HookonceError:  # settings that cannot be read may say so
-        return True
+    return settings.load().durability == "full"
 
 
 def sync_file(handle: int, new_file: Path | None = None) -> None:
