@@ -20,6 +20,7 @@ from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Handler, Hook
 
 InstallState = Literal["installed", "partly", "outdated", "absent", "unreadable"]
+CALLING_STATES: frozenset[InstallState] = frozenset({"installed", "partly", "outdated"})
 
 
 class ForeignHook(Struct, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """Checks of one agent's configuration (`hookonce doctor`): what keeps hooks from running, and the repair."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -13,28 +14,17 @@ from hookonce.configure import http_policy
 from hookonce.configure.agent_trust import distrust_reason
 from hookonce.configure.changes import FileChange
 from hookonce.configure.install import plan_install
-from hookonce.configure.locations import ConfigRoots, document_of, resolve_path, target_file
-from hookonce.configure.locations import config_files as files_of
+from hookonce.configure.locations import ConfigRoots, config_files, document_of, resolve_path, target_file
 from hookonce.configure.merge import editor_of
-from hookonce.configure.status import InstallStatus, install_status, read_agent_hooks
+from hookonce.configure.status import CALLING_STATES, InstallStatus, install_status, read_agent_hooks
 from hookonce.diagnose.checks.handlers import command_faults
+from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
 from hookonce.trust.consent import hook_digest, is_vouched
 
-_MIN_TIMEOUT_S = 1  # second: less than it takes to start an interpreter on a busy machine
+_MIN_TIMEOUT_S = 1  # less than it takes to start an interpreter on a busy machine
 _MISSING = object()
-
-
-class Diagnosis(Struct, frozen=True, kw_only=True):
-    """One thing that is wrong, or that somebody should look at."""
-
-    agent: str | None
-    kind: str
-    message: str
-    path: str | None = None
-    mark: str | None = None
-    repair: FileChange | None = None
 
 
 def check_agent(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
@@ -50,24 +40,26 @@ def check_agent(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagn
         yield from check_review(agent, roots, client)
         yield from _check_http(agent, roots)
     for scope, path, hook in agent_hooks.hooks:
-        yield from _check_hook(agent, scope, path, hook, client)
+        for kind, reason in _hook_faults(agent, scope, hook, client):
+            message = f"{path}: the hook {describe_handler(hook.handler)!r} on {hook.event} {reason}"
+            mark = hook_digest(agent, hook) if kind == "unvouched" else None
+            yield Diagnosis(agent=agent.name, kind=kind, message=message, path=str(path), mark=mark)
 
 
 def check_switches(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
-    """Settings that turn hooks off."""
-    for name, keys, off_value in config_of(agent).switches:
+    """Settings that turn hooks off; a file that cannot be parsed is reported where its hooks are read."""
+    config = config_of(agent)
+    for name, keys, off_value in config.switches:
         path = resolve_path(roots, name)
-        data = _read_bytes(path)
-        try:
-            if data is None or editor_of(path).value_at(data, keys, _MISSING) != off_value:
+        data, editor = _read_bytes(path), editor_of(path)
+        with suppress(FileEditError):
+            if data is None or editor.value_at(data, keys, _MISSING) != off_value:
                 continue
-        except FileEditError:
-            continue  # told where its hooks are read
-        repair = None
-        if config_of(agent).repairable:
-            repair = FileChange(path=path, old=data, new=editor_of(path).remove_key(data, keys), agent=agent.name)
-        message = f"{agent.title} runs no hooks: {'.'.join(keys)} in {path} turns them off"
-        yield Diagnosis(agent=agent.name, kind="disabled", message=message, path=str(path), repair=repair)
+            repair = None
+            if config.repairable:
+                repair = FileChange(path=path, old=data, new=editor.remove_key(data, keys), agent=agent.name)
+            message = f"{agent.title} runs no hooks: {'.'.join(keys)} in {path} turns them off"
+            yield Diagnosis(agent=agent.name, kind="disabled", message=message, path=str(path), repair=repair)
 
 
 def _read_bytes(path: Path) -> bytes | None:
@@ -82,62 +74,46 @@ def check_review(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diag
     review = config_of(agent).review
     if review is None:
         return
-    data = _read_bytes(resolve_path(roots, review[0])) or b""
-    stored_marks = editor_of(resolve_path(roots, review[0])).value_at(data, review[1], {}) or {}
-    for _, path in files_of(agent, roots):
-        marks = review[2](
-            str(path),
-            document_of(agent, path, _read_bytes(path) or b""),
-            lambda command: is_own_entry(command, client, agent.name),
-        )
-        missing = [key for key, mark in marks.items() if stored_marks.get(key) != mark]
-        if missing:
-            message = (
-                f"{agent.title} runs none of {len(missing)} entries of ours in {path} before you have reviewed them"
-            )
-            ending = "there, or with hookonce install --trust"
-            yield Diagnosis(agent=agent.name, kind="untrusted", message=f"{message}, {ending}", path=str(path))
+    state_file, keys, marks_of = resolve_path(roots, review[0]), review[1], review[2]
+    stored_marks = editor_of(state_file).value_at(_read_bytes(state_file) or b"", keys, {}) or {}
+    for _, path in config_files(agent, roots):
+        document = document_of(agent, path, _read_bytes(path) or b"")
+        marks = marks_of(str(path), document, lambda command: is_own_entry(command, client, agent.name))
+        count = sum(stored_marks.get(key) != mark for key, mark in marks.items())
+        if count:
+            message = f"{agent.title} runs none of {count} entries of ours in {path} before you have reviewed them"
+            message = f"{message}, there, or with hookonce install --trust"
+            yield Diagnosis(agent=agent.name, kind="untrusted", message=message, path=str(path))
 
 
 def _check_http(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
     path = target_file(agent, http_policy.SCOPE, roots)
-    if path is None or not http_policy.has_http_entry(
-        [hook for _, file, hook in read_agent_hooks(agent, roots).hooks if file == path]
-    ):
-        return
-    for problem in http_policy.http_problems(agent, path, roots):
-        yield Diagnosis(agent=agent.name, kind="http", message=problem, path=str(path))
+    hooks = [hook for _, file, hook in read_agent_hooks(agent, roots).hooks if file == path]
+    if path is not None and http_policy.has_http_entry(hooks):
+        for problem in http_policy.http_problems(agent, path, roots):
+            yield Diagnosis(agent=agent.name, kind="http", message=problem, path=str(path))
 
 
 def _check_drift(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
     """Entries that are missing or differ from what we would write today."""
     for scope in install_status(agent, roots, client).scopes:
-        if scope.state not in {"partly", "outdated"}:
-            continue
-        missing_text = f"; no door for {', '.join(scope.missing)}" if scope.missing else ""
-        message = f"{agent.title}, {scope.scope} scope: our entries are {scope.state}{missing_text}"
-        changes = plan_install(agent, scope.scope, roots, client) if config_of(agent).repairable else []
-        repair = changes[0] if changes else None
-        yield Diagnosis(agent=agent.name, kind="drift", message=message, path=scope.path, repair=repair)
+        if scope.state in {"partly", "outdated"}:
+            missing_text = f"; no door for {', '.join(scope.missing)}" if scope.missing else ""
+            message = f"{agent.title}, {scope.scope} scope: our entries are {scope.state}{missing_text}"
+            changes = plan_install(agent, scope.scope, roots, client) if config_of(agent).repairable else []
+            repair = changes[0] if changes else None
+            yield Diagnosis(agent=agent.name, kind="drift", message=message, path=scope.path, repair=repair)
 
 
-def _check_hook(agent: Agent, scope: str, path: Path, hook: Hook, client: str) -> Iterator[Diagnosis]:
-    handler, text = hook.handler, describe_handler(hook.handler)
-    where = f"{path}: the hook {text!r} on {hook.event}"
-    if handler.command is not None and not is_own_entry(handler.command, client):  # of our own client is told once
-        for kind, reason in command_faults(handler.command, scope):
-            yield Diagnosis(agent=agent.name, kind=kind, message=f"{where} {reason}", path=str(path))
-    if handler.timeout is not None and handler.timeout < _MIN_TIMEOUT_S:
-        message = f"{where} has {handler.timeout} s, too short to start a program"
-        yield Diagnosis(agent=agent.name, kind="timeout", message=message, path=str(path))
+def _hook_faults(agent: Agent, scope: str, hook: Hook, client: str) -> Iterator[tuple[str, str]]:
+    """What is wrong with one entry, as a kind and the end of a sentence; our own client is checked once, elsewhere."""
+    command, timeout = hook.handler.command, hook.handler.timeout
+    if command is not None and not is_own_entry(command, client):
+        yield from command_faults(command, scope)
+    if timeout is not None and timeout < _MIN_TIMEOUT_S:
+        yield "timeout", f"has {timeout} s, too short to start a program"
     if not is_vouched(agent, hook, client):
-        message = f"{where} is vouched for by nobody"
-        yield Diagnosis(
-            agent=agent.name, kind="unvouched", message=message, path=str(path), mark=hook_digest(agent, hook)
-        )
-
-
-_CALLING_STATES = frozenset({"installed", "partly", "outdated"})
+        yield "unvouched", "is vouched for by nobody"
 
 
 class BlockedScope(Struct, frozen=True, kw_only=True):
@@ -150,28 +126,18 @@ class BlockedScope(Struct, frozen=True, kw_only=True):
 
 def find_blocked_scopes(agent: Agent, status: InstallStatus, roots: ConfigRoots, client: str) -> list[BlockedScope]:
     """The scopes in which the agent has entries of ours and runs none of them."""
-    scopes = [scope for scope in status.scopes if scope.state in _CALLING_STATES]
+    scopes = [scope for scope in status.scopes if scope.state in CALLING_STATES]
     if not scopes or any(scope.state == "unreadable" for scope in status.scopes):
         return []
-    switch_messages = [diagnosis.message for diagnosis in check_switches(agent, roots)]
-    folder_distrust = distrust_reason(agent, roots)
-    review_messages = [(diagnosis.path, diagnosis.message) for diagnosis in check_review(agent, roots, client)]
-    blocked_scopes = []
-    for scope in scopes:
-        messages = [message for path, message in review_messages if path == scope.path] + (
-            [] if folder_distrust is None else [folder_distrust]
-        )
-        if switch_messages or messages:
-            blocked_scopes.append(
-                BlockedScope(
-                    scope=scope.scope, state="off" if switch_messages else "untrusted", why=switch_messages + messages
-                )
-            )
-    return blocked_scopes
+    off = [diagnosis.message for diagnosis in check_switches(agent, roots)]
+    distrust = [] if (reason := distrust_reason(agent, roots)) is None else [reason]
+    reviews = list(check_review(agent, roots, client))
+    reasons = {scope.scope: [one.message for one in reviews if one.path == scope.path] + distrust for scope in scopes}
+    state: Literal["off", "untrusted"] = "off" if off else "untrusted"
+    return [BlockedScope(scope=name, state=state, why=off + why) for name, why in reasons.items() if off or why]
 
 
 def scope_states(status: InstallStatus, blocked_scopes: list[BlockedScope]) -> dict[str, str]:
     """The state of each scope of an agent, in a word."""
-    return {scope.scope: scope.state for scope in status.scopes} | {
-        blocked_scope.scope: blocked_scope.state for blocked_scope in blocked_scopes
-    }
+    states: dict[str, str] = {scope.scope: scope.state for scope in status.scopes}
+    return states | {blocked.scope: blocked.state for blocked in blocked_scopes}

@@ -1,7 +1,7 @@
 """Self-check of hookonce: settings, the client, a pause, and the manifests with what they name."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -9,16 +9,14 @@ from hookonce import agents
 from hookonce.agents import config_event_of
 from hookonce.base import paths, settings
 from hookonce.client.installation import find_alteration
-from hookonce.client.missed_calls import describe_missed_calls as told_unanswered
-from hookonce.client.missed_calls import read_missed_calls
+from hookonce.client.missed_calls import describe_missed_calls, read_missed_calls
 from hookonce.configure.locations import ConfigRoots, current_roots
-from hookonce.configure.status import install_status
-from hookonce.diagnose.agent_check import Diagnosis
-from hookonce.diagnose.checks import handlers
-from hookonce.diagnose.checks.handlers import command_faults, remote_obstacles, resolve_command
+from hookonce.configure.status import CALLING_STATES, install_status
+from hookonce.diagnose.checks.handlers import code_obstacles, command_faults, remote_obstacles, resolve_command
 from hookonce.diagnose.checks.manifest import event_problem
 from hookonce.diagnose.checks.settings import find_setting_problems
-from hookonce.dispatch.pause import pause_end as paused_until
+from hookonce.diagnose.diagnosis import Diagnosis
+from hookonce.dispatch.pause import pause_end
 from hookonce.dispatch.run import call_budget_s
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import ManifestSource, find_sources, load_source
@@ -27,28 +25,26 @@ from hookonce.model import Agent, Hook
 from hookonce.store.usage import prices
 from hookonce.trust.pin_store import find_trusted_hook
 
-_CALLING_STATES = frozenset({"installed", "partly", "outdated"})
 _DETACHED_EVENT = "session_end"  # nobody waits for these hooks
 
 
 def check_installation() -> Iterator[Diagnosis]:
     """Our own settings, a pause, our client and its interpreter."""
     yield from check_settings()
-    if (pause_end := paused_until()) is not None:
-        pause_message = f"no hook is asked until {pause_end}; hookonce resume ends it"
-        yield Diagnosis(agent=None, kind="paused", message=pause_message)
+    if (end := pause_end()) is not None:
+        yield Diagnosis(kind="paused", message=f"no hook is asked until {end}; hookonce resume ends it")
     client = paths.client_path()
     if (problem := _client_problem(client)) is not None:
-        yield Diagnosis(agent=None, kind="client", message=problem, path=str(client))
+        yield Diagnosis(kind="client", message=problem, path=str(client))
     if not client.exists():
         return
     interpreter_file = client.with_name("interpreter")
     name = interpreter_file.read_text(encoding="utf-8").partition("\n")[0] if interpreter_file.exists() else ""
     if not name or not Path(name).exists():
         message = f"the interpreter of {client} is gone ({name or 'unknown'}); agents get no opinion from us"
-        yield Diagnosis(agent=None, kind="interpreter", message=message, path=str(interpreter_file))
+        yield Diagnosis(kind="interpreter", message=message, path=str(interpreter_file))
     if (missed_calls := read_missed_calls()) is not None:
-        yield Diagnosis(agent=None, kind="unanswered", message=told_unanswered(missed_calls), path=str(client))
+        yield Diagnosis(kind="unanswered", message=describe_missed_calls(missed_calls), path=str(client))
 
 
 def _client_problem(client: Path) -> str | None:
@@ -69,33 +65,32 @@ def check_settings() -> Iterator[Diagnosis]:
     try:
         settings.load().require()
     except HookonceError as problem:
-        yield Diagnosis(agent=None, kind="settings", message=str(problem))
+        yield Diagnosis(kind="settings", message=str(problem))
     if not settings.load().record:
         message = "nothing of calls is kept: the setting record is false"
-        yield Diagnosis(agent=None, kind="record", message=message, path=str(paths.config_dir() / "config.toml"))
+        yield Diagnosis(kind="record", message=message, path=str(paths.config_dir() / "config.toml"))
     for file, message in find_setting_problems():
-        yield Diagnosis(agent=None, kind="settings", message=message, path=str(file))
+        yield Diagnosis(kind="settings", message=message, path=str(file))
     try:
         prices.load_prices()
     except HookonceError as problem:
-        yield Diagnosis(agent=None, kind="settings", message=f"{problem}, so hookonce cost shows nothing")
+        yield Diagnosis(kind="settings", message=f"{problem}, so hookonce cost shows nothing")
 
 
 def calling_agents(roots: ConfigRoots, client: str) -> list[Agent]:
     """The agents that call us, from the user's scope or the project's."""
-    all_agents = [agents.load(name) for name in agents.AGENTS]
-    return [
-        agent
-        for agent in all_agents
-        if any(scope.state in _CALLING_STATES for scope in install_status(agent, roots, client).scopes)
-    ]
+    return [agent for agent in map(agents.load, agents.AGENTS) if _calls_us(agent, roots, client)]
+
+
+def _calls_us(agent: Agent, roots: ConfigRoots, client: str) -> bool:
+    return any(scope.state in CALLING_STATES for scope in install_status(agent, roots, client).scopes)
 
 
 def check_callers(roots: ConfigRoots, callers: list[Agent]) -> Iterator[Diagnosis]:
     """Hooks that are there, and no agent that would call them."""
     if not callers and find_sources(roots.project):
         message = "no agent calls hookonce yet, so no hook of a manifest runs; hookonce install changes that"
-        yield Diagnosis(agent=None, kind="uncalled", message=message)
+        yield Diagnosis(kind="uncalled", message=message)
 
 
 def check_manifests(project: Path, callers: list[Agent]) -> Iterator[Diagnosis]:
@@ -105,12 +100,12 @@ def check_manifests(project: Path, callers: list[Agent]) -> Iterator[Diagnosis]:
             hooks = load_source(source).hooks
         except (HookonceError, ValueError) as problem:
             message = f"{source.path}: no hook of it runs: {problem}"
-            yield Diagnosis(agent=None, kind="manifest", message=message, path=str(source.path))
+            yield Diagnosis(kind="manifest", message=message, path=str(source.path))
             continue
         for hook in hooks:
             where = f"{source.path}: the hook {hook.name or describe_handler(hook.handler)!r} on {hook.event}"
             for kind, reason in _hook_problems(hook, source, project, callers):
-                yield Diagnosis(agent=None, kind=kind, message=f"{where} {reason}", path=str(source.path))
+                yield Diagnosis(kind=kind, message=f"{where} {reason}", path=str(source.path))
 
 
 def _hook_problems(
@@ -123,7 +118,7 @@ def _hook_problems(
     command = resolve_command(folder, hook, source.scope)
     yield from command_faults(command, "project" if is_projects else "user")
     yield from remote_obstacles(hook.handler, os.environ)
-    yield from handlers.code_obstacles(hook.handler, folder, source.scope)
+    yield from code_obstacles(hook.handler, folder, source.scope)
     if source.is_openhook:
         return  # its events have OpenHook's names, and it sets no times
     if (reason := event_problem(hook.event)) is not None:
@@ -142,12 +137,12 @@ def _timeout_problems(hook: Hook, callers: list[Agent]) -> Iterator[str]:
             if timeout > limit:
                 yield f"has {timeout:g} s, of which it gets {limit:g} s at most with {', '.join(titles)}"
         return
-    max_limit = max(_agent_limits(hook.event, [agents.load(name) for name in agents.AGENTS]), default=timeout)
+    max_limit = max(_agent_limits(hook.event, map(agents.load, agents.AGENTS)), default=timeout)
     if timeout > max_limit:
         yield f"has {timeout:g} s, and no agent waits longer than {max_limit:g} s there"
 
 
-def _agent_limits(event: str, callers: list[Agent]) -> dict[float, list[str]]:
+def _agent_limits(event: str, callers: Iterable[Agent]) -> dict[float, list[str]]:
     titles_by_limit: dict[float, list[str]] = {}
     for agent in callers:
         if (native := config_event_of(agent, event)) is not None:

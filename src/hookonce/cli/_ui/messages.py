@@ -4,6 +4,9 @@ import sys
 from collections import Counter
 
 from hookonce.base.jsontext import dump
+from hookonce.base.terminal_text import pluralize
+
+__all__ = ["pluralize", "print_json", "show_progress", "show_status", "warn", "warn_of_unwritten"]
 
 
 def print_json(*documents: object) -> None:
@@ -36,8 +39,3 @@ def warn_of_unwritten(counts_by_type: Counter[str], title: str) -> None:
     if counts_by_type:
         types = ", ".join(f"{kind} {count}" for kind, count in counts_by_type.most_common())
         warn(f"{pluralize(counts_by_type.total(), 'event')} left out, {title} has no place for: {types}")
-
-
-def pluralize(count: int, noun: str) -> str:
-    """`1 line`, `2 lines`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

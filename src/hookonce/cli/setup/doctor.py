@@ -1,6 +1,5 @@
 """hookonce doctor: diagnosis and repair of hook installations."""
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 
@@ -9,22 +8,15 @@ from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.consent import confirm, consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize, print_json, warn
-from hookonce.client.daemon_endpoints import describe_orphan
 from hookonce.client.installation import install_client as place_client
 from hookonce.configure.changes import FileChange, render_diff
-from hookonce.configure.locations import ConfigRoots, current_roots
-from hookonce.configure.status import install_status
-from hookonce.daemon import control as service
-from hookonce.diagnose.agent_check import Diagnosis, check_agent
-from hookonce.diagnose.checks.agent_silence import describe_silence as told_silence
-from hookonce.diagnose.checks.agent_silence import detect_silence
-from hookonce.diagnose.self_check import calling_agents, check_callers, check_installation, check_manifests
+from hookonce.configure.locations import current_roots
+from hookonce.diagnose.agent_check import check_agent
+from hookonce.diagnose.diagnosis import Diagnosis
+from hookonce.diagnose.doctor import run_checks
+from hookonce.diagnose.self_check import check_installation
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
-from hookonce.model import Agent
-from hookonce.store import database, status
-from hookonce.store.maintenance.quarantine import find_damage
-from hookonce.store.status import load_store_summary
 from hookonce.trust.consent import vouch
 
 _EXAMPLES = """examples:
@@ -33,8 +25,6 @@ _EXAMPLES = """examples:
   hookonce doctor --vouch 3f1c0a9b2d4e5f60"""
 
 
-_DOCTOR_HINT = ". Next: hookonce doctor"  # what others say of us
-_SPOOL_NOTE = "agents are answered, and what they tell waits in the spool"
 _OWN_FILE_KINDS = frozenset({"client", "interpreter", "unanswered"})  # what we put back without asking: our own files
 
 
@@ -101,67 +91,9 @@ def _finding_object(finding: Diagnosis) -> dict[str, object]:
     return facts | {"repairable": finding.repair is not None or finding.kind in _OWN_FILE_KINDS}
 
 
-def _orphan_findings() -> list[Diagnosis]:
-    orphan_message = describe_orphan()
-    return [] if orphan_message is None else [Diagnosis(agent=None, kind="daemon", message=orphan_message)]
-
-
-def _record_findings() -> list[Diagnosis]:
-    record_summary, damage_text = load_store_summary(), find_damage()
-    messages = (
-        []
-        if damage_text
-        else [record_summary.problem.removesuffix(_DOCTOR_HINT)]
-        if record_summary.problem
-        else status.find_record_troubles()
-    )
-    if damage_text is not None:
-        messages.append(
-            f"{database.database_file()} is damaged ({damage_text}); {_SPOOL_NOTE}. Next: hookonce audit set-aside"
-        )
-    elif (store_problem := ((service.query_status() or {}).get("store") or {}).get("problem")) is not None:
-        messages.append(
-            f"the daemon cannot write {database.database_file()} ({store_problem}); {_SPOOL_NOTE}, and it tries again"
-        )
-    if (write_problem := status.find_write_obstacle()) is not None:
-        messages.append(f"{write_problem}: agents are answered, and what they tell is lost")
-    if record_summary.damaged:
-        messages.append(f"{pluralize(record_summary.damaged, 'file')} of the spool cannot be read and was put aside")
-    if record_summary.lost:
-        messages.append(
-            f"{pluralize(record_summary.lost, 'record')} could not be written, and hookonce logs may say why"
-        )
-    return [Diagnosis(agent=None, kind="record", message=message) for message in messages]
-
-
-def _silence_findings(agent: Agent, locations: ConfigRoots, client: str) -> list[Diagnosis]:
-    silent_agent = detect_silence(agent, install_status(agent, locations, client), locations, os.environ)
-    if silent_agent is None:
-        return []
-    return [
-        Diagnosis(
-            agent=agent.name,
-            kind="silent",
-            message=f"{agent.title}: {told_silence(silent_agent)}",
-            path=silent_agent.path,
-        )
-    ]
-
-
 def _collect_findings(options: Namespace) -> list[Diagnosis]:
     """Of the agents that were named, else of all: a stranger's hooks wait for agents that are not here yet."""
-    locations, client = current_roots(), str(paths.client_path())
-    agent_callers = calling_agents(locations, client)
-    findings = [
-        *check_installation(),
-        *_orphan_findings(),
-        *_record_findings(),
-        *check_callers(locations, agent_callers),
-        *check_manifests(locations.project, agent_callers),
-    ]
-    for agent in map(find_agent, options.names or agents.AGENTS):
-        findings += [*check_agent(agent, locations, client), *_silence_findings(agent, locations, client)]
-    return findings
+    return list(run_checks(map(find_agent, options.names or agents.AGENTS)))
 
 
 def _run_repair(options: Namespace) -> None:

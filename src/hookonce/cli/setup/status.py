@@ -21,8 +21,9 @@ from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import InstallStatus, install_status
 from hookonce.configure.version_probe import program_version
 from hookonce.daemon import control
-from hookonce.diagnose.agent_check import BlockedScope, Diagnosis, find_blocked_scopes, scope_states
+from hookonce.diagnose.agent_check import BlockedScope, find_blocked_scopes, scope_states
 from hookonce.diagnose.checks.agent_silence import AgentSilence, describe_silence, detect_silence
+from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.diagnose.self_check import calling_agents, check_manifests, check_settings
 from hookonce.dispatch.pause import pause_end
 from hookonce.inspect.store_access import ingest_spool

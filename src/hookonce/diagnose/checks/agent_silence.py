@@ -2,7 +2,7 @@
 
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from heapq import heappop, heappush
 from pathlib import Path
 
@@ -11,15 +11,15 @@ from msgspec import Struct
 from hookonce.base import times
 from hookonce.configure import journal
 from hookonce.configure.locations import ConfigRoots
-from hookonce.configure.status import InstallStatus
+from hookonce.configure.status import CALLING_STATES, InstallStatus, install_status
+from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.dispatch.pause import is_paused
 from hookonce.errors import HookonceError
 from hookonce.model import Agent
 from hookonce.store.spool.overlay import last_call_time
 
-_CALLING_STATES = frozenset({"installed", "partly", "outdated"})
-_SLACK_S = 300  # seconds by which a transcript may be ahead of what we are told
-_MAX_ENTRIES = 4000  # files and folders that are looked at
+_SLACK_S = 300  # by which a transcript may be ahead of the events
+_MAX_ENTRIES = 4000  # files and folders
 
 
 class AgentSilence(Struct, frozen=True, kw_only=True):
@@ -35,34 +35,36 @@ def detect_silence(
     agent: Agent, status: InstallStatus, roots: ConfigRoots, environment: Mapping[str, str]
 ) -> AgentSilence | None:
     """Whether an agent works without calling us; only of one that would have to report everything, in all projects."""
-    scope = next((scope for scope in status.scopes if scope.scope == "user" and scope.state in _CALLING_STATES), None)
+    scope = next((scope for scope in status.scopes if scope.scope == "user" and scope.state in CALLING_STATES), None)
     if agent.transcripts is None or scope is None or is_paused():
         return None
-    default_folder, suffix, folder_variables = agent.transcripts
-    newest = _newest_file(_transcript_folder(roots.home / default_folder, folder_variables, environment), suffix)
+    default_folder, suffix, variables = agent.transcripts
+    folders = (Path(environment[name], inside) for name, inside in variables.items() if environment.get(name))
+    newest = _newest_file(next(folders, roots.home / default_folder), suffix)
     if newest is None:
         return None
     try:
         last = max(_install_time(Path(scope.path)), last_call_time(agent.name) or 0.0)
     except (sqlite3.Error, OSError, HookonceError):
-        return None  # the record cannot be read, and that is told where it is told of
+        return None  # the check of the record reports a store that cannot be read
     moment, path = newest
     if moment - last <= _SLACK_S:
         return None
     return AgentSilence(agent=agent.name, since=_time_text(last), grew=_time_text(moment), path=path)
 
 
-def describe_silence(quiet_agent: AgentSilence) -> str:
+def describe_silence(silence: AgentSilence) -> str:
     """What to say of it, and what to do."""
-    sentence = f"silent since {quiet_agent.since}: it works ({quiet_agent.path} has grown at {quiet_agent.grew}), and no event comes from it"
-    return f"{sentence}; hookonce prove {quiet_agent.agent} --only here tries its hooks"
+    growth = f"it works ({silence.path} has grown at {silence.grew}), and no event comes from it"
+    return f"silent since {silence.since}: {growth}; hookonce prove {silence.agent} --only here tries its hooks"
 
 
-def _transcript_folder(
-    default_folder: Path, folder_variables: Mapping[str, str], environment: Mapping[str, str]
-) -> Path:
-    folders = (Path(environment[name], inside) for name, inside in folder_variables.items() if environment.get(name))
-    return next(folders, default_folder)
+def check_silence(agent: Agent, roots: ConfigRoots, client: str) -> Iterator[Diagnosis]:
+    """The diagnosis of an agent that works without calling us."""
+    silence = detect_silence(agent, install_status(agent, roots, client), roots, os.environ)
+    if silence is not None:
+        message = f"{agent.title}: {describe_silence(silence)}"
+        yield Diagnosis(agent=agent.name, kind="silent", message=message, path=silence.path)
 
 
 def _install_time(path: Path) -> float:

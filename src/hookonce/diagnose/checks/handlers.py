@@ -4,6 +4,7 @@ import ast
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from re import compile as compile_pattern
 from shlex import split
 from shutil import which
 
@@ -21,6 +22,15 @@ from hookonce.manifest.load import parse_hook
 from hookonce.model import Handler, Hook, Object, Problem
 from hookonce.vocabulary.names import suggest_name
 
+_SHELL_WORD = compile_pattern(
+    r"test|\[\[?|:|echo|printf|read|exit|true|false|cd|export|set|!|\(|function|time|if|for|while|until|case|\{|exec|\."
+    r"|eval|command|trap|ulimit|umask"
+)
+_EMPTY_PAYLOAD = b"{}"
+_MAX_SOURCE_BYTES = 1 << 24
+_DYNAMIC_NAMES = frozenset({"*", "exec", "globals", "setattr", "vars", "__getattr__"})  # with these any name may exist
+_DEFINITION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 
 def command_faults(command: str, scope: str) -> Iterator[tuple[str, str]]:
     """What is wrong with the first word of a command, as a kind and a sentence."""
@@ -30,7 +40,7 @@ def command_faults(command: str, scope: str) -> Iterator[tuple[str, str]]:
             yield "relative", "has a relative path, which depends on where the agent was started"
     elif word.startswith("/") and not Path(word).exists():
         yield "missing", f"cannot run: {word} does not exist"
-    elif word and "/" not in word and which(word) is None and word not in _SHELL_WORDS:
+    elif word and "/" not in word and which(word) is None and not _SHELL_WORD.fullmatch(word):
         yield "missing", f"cannot run: there is no program {word} on the path"
 
 
@@ -46,32 +56,6 @@ def _program_word(command: str) -> str:
     return str(paths.home() / word[2:]) if word.startswith("~/") else word
 
 
-_SHELL_WORDS = frozenset(
-    {"test", "[", ":", "echo", "printf", "read", "exit", "true", "false", "cd", "export", "set"}
-) | {
-    *(
-        "!",
-        "[[",
-        "(",
-        "function",
-        "time",
-        "if",
-        "for",
-        "while",
-        "until",
-        "case",
-        "{",
-        "exec",
-        ".",
-        "eval",
-        "command",
-        "trap",
-        "ulimit",
-        "umask",
-    )
-}
-
-
 def resolve_command(folder: Path, hook: Hook, scope: Scope) -> str:
     """The command of a manifest's hook, its script as a whole path; empty for what is no command."""
     if hook.handler.type != "command":
@@ -81,8 +65,7 @@ def resolve_command(folder: Path, hook: Hook, scope: Scope) -> str:
 
 def missing_scripts(file: Path, document: Object) -> Iterator[Problem]:
     """Scripts that a manifest names and that are not there, seen from where the file lies."""
-    parent = file.absolute().parent
-    folder = parent.parent if parent.name == PROJECT_FOLDER else parent
+    folder, _ = _manifest_place(file)
     for index, hook in enumerate(document["hooks"]):
         handler = hook["handler"]
         if handler["type"] != "command":
@@ -93,11 +76,8 @@ def missing_scripts(file: Path, document: Object) -> Iterator[Problem]:
             yield f"$.hooks[{index}].handler.command", f"cannot run: {word} does not exist"
 
 
-_EMPTY_PAYLOAD = b"{}"
-
-
 def remote_obstacles(handler: Handler, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What keeps a server or a model from being called, as a kind and a sentence; nothing is called."""
+    """What keeps a server or a model from being called; neither is called."""
     try:
         if handler.type == "http":
             build_http_operation(handler, _EMPTY_PAYLOAD, environment)
@@ -108,13 +88,6 @@ def remote_obstacles(handler: Handler, environment: Mapping[str, str]) -> Iterat
                 yield from command_faults(operation.command, "user")
     except HookonceError as problem:
         yield "model" if handler.type in MODEL_HANDLER_TYPES else "http", f"cannot run: {problem}"
-
-
-_MAX_SOURCE_BYTES = 1 << 24  # bytes of a file
-_DYNAMIC_NAMES = frozenset(
-    {"*", "exec", "globals", "setattr", "vars", "__getattr__"}
-)  # with these a name may come to be
-_DEFINITION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def function_obstacles(handler: Handler, folder: Path) -> Iterator[tuple[str, str]]:
@@ -189,9 +162,13 @@ def project_code_obstacles(handler: Handler, project: Path) -> list[str]:
 
 def manifest_obstacles(file: Path, document: Object) -> Iterator[Problem]:
     """What a manifest names and cannot be called; all but a project's lie beside what they name."""
-    parent = file.absolute().parent
-    scope: Scope = "project" if parent.name == PROJECT_FOLDER else "user"
-    folder = parent.parent if scope == "project" else parent
+    folder, scope = _manifest_place(file)
     for index, hook in enumerate(document["hooks"]):
         for _, reason in code_obstacles(parse_hook(hook).handler, folder, scope):
             yield f"$.hooks[{index}].handler.file", reason
+
+
+def _manifest_place(file: Path) -> tuple[Path, Scope]:
+    """The folder that a manifest's paths start from, and its scope."""
+    parent = file.absolute().parent
+    return (parent.parent, "project") if parent.name == PROJECT_FOLDER else (parent, "user")

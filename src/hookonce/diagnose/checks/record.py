@@ -1,0 +1,40 @@
+"""Checks of the record: whether the store can be read and written, what was lost, and a daemon that was killed."""
+
+from collections.abc import Iterator
+
+from hookonce.base.terminal_text import pluralize
+from hookonce.client.daemon_endpoints import describe_orphan, query_status
+from hookonce.diagnose.diagnosis import Diagnosis
+from hookonce.store import database, status
+from hookonce.store.maintenance.quarantine import find_damage
+
+_DOCTOR_HINT = ". Next: hookonce doctor"  # what others say of us
+_SPOOL_NOTE = "agents are answered, and what they tell waits in the spool"
+
+
+def check_daemon() -> Iterator[Diagnosis]:
+    """The socket that a killed daemon has left behind."""
+    if (message := describe_orphan()) is not None:
+        yield Diagnosis(kind="daemon", message=message)
+
+
+def check_record() -> Iterator[Diagnosis]:
+    """A store that is damaged or cannot be written, spool files that were put aside, and records that were lost."""
+    yield from (Diagnosis(kind="record", message=message) for message in _record_problems())
+
+
+def _record_problems() -> Iterator[str]:
+    summary, damage = status.load_store_summary(), find_damage()
+    if damage is not None:
+        yield f"{database.database_file()} is damaged ({damage}); {_SPOOL_NOTE}. Next: hookonce audit set-aside"
+    else:
+        problem = summary.problem
+        yield from status.find_record_troubles() if not problem else [problem.removesuffix(_DOCTOR_HINT)]
+        if (fault := ((query_status() or {}).get("store") or {}).get("problem")) is not None:
+            yield f"the daemon cannot write {database.database_file()} ({fault}); {_SPOOL_NOTE}, and it tries again"
+    if (obstacle := status.find_write_obstacle()) is not None:
+        yield f"{obstacle}: agents are answered, and what they tell is lost"
+    if summary.damaged:
+        yield f"{pluralize(summary.damaged, 'file')} of the spool cannot be read and was put aside"
+    if summary.lost:
+        yield f"{pluralize(summary.lost, 'record')} could not be written, and hookonce logs may say why"
