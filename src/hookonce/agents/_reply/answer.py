@@ -1,9 +1,12 @@
 """Hook replies as one JSON object on stdout, or as exit code 2 with the reason on stderr."""
 
+from collections.abc import Container, Iterable
+
 from hookonce.base.jsontext import dump, load
 from hookonce.model import Decision, Json, Object, Reply
 
 DEFAULT_REASON = "a hook refuses this and gives no reason"  # where an agent needs some text
+DENY_EXIT_CODE = 2
 
 
 def json_reply(fields: Object) -> Reply:
@@ -20,12 +23,26 @@ def parse_object(text: str) -> Object | None:
     return value if type(value) is dict else None
 
 
+def value_at(value: Json, keys: Iterable[str]) -> Json:
+    """The value at a path of keys, through objects and lists; None where it does not exist."""
+    for key in keys:
+        if type(value) is list and key.isdecimal():
+            value = value[int(key)] if int(key) < len(value) else None
+        else:
+            value = value.get(key) if type(value) is dict else None
+    return value
+
+
+def text_context(native: str, text: str, events: Container[str]) -> Decision:
+    """What a reply that is plain text means: context for the model at these events, else nothing."""
+    return Decision(context=text or None) if native in events else Decision()
+
+
 def have_type(fields: Object, expected_type: type, *keys: str) -> bool:
     """Whether each of these fields is missing, null or of that type."""
     return all(fields.get(key) is None or type(fields[key]) is expected_type for key in keys)
 
 
-DENY_EXIT_CODE = 2
 # A refusal has one channel only: what else the model shall know follows the reason there.
 _CONTEXT_SEPARATOR = "\n\nContext: "
 

@@ -15,6 +15,7 @@ type, or one unknown word, invalidates the whole reply; otherwise that value is 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from hookonce.agents._reply import answer
 from hookonce.agents._reply.answer import DEFAULT_REASON
 from hookonce.model import Decision, Object, Outcome
 
@@ -86,17 +87,11 @@ def _put_outcome(fields: Object, schema: ReplySchema, decision: Decision) -> Non
     for field in schema.outcomes if decision.outcome else ():
         for word, outcome in field.words.items():
             if outcome == decision.outcome:
+                has_reason = decision.reason is not None and decision.reason.strip() != ""
+                reason = DEFAULT_REASON if field.requires_reason and not has_reason else decision.reason
                 _put_value(fields, field.outcome, word)
-                _put_value(
-                    fields,
-                    field.reason,
-                    DEFAULT_REASON if field.requires_reason and not _is_text(decision.reason) else decision.reason,
-                )
+                _put_value(fields, field.reason, reason)
                 return
-
-
-def _is_text(reason: str | None) -> bool:
-    return bool(reason and reason.strip())
 
 
 def _put_value(fields: Object, path: KeyPath | None, value: Any) -> None:
@@ -154,7 +149,5 @@ def is_valid(schema: ReplySchema, fields: Object) -> bool:
 
 def value_at(fields: Object, path: KeyPath | None, expected_type: type | None = None) -> Any:
     """The value at a key path; None where it does not exist or has another type than expected."""
-    value: Any = fields if path else None
-    for key in path or ():
-        value = value.get(key) if type(value) is dict else None
+    value = answer.value_at(fields, path) if path else None
     return value if expected_type is None or type(value) is expected_type else None

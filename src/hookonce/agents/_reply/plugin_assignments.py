@@ -7,6 +7,7 @@ appends.
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from hookonce.agents._reply import answer
 from hookonce.agents._reply.answer import DEFAULT_REASON, json_reply, parse_object
 from hookonce.model import Decision, Json, Object, Reply
 
@@ -77,28 +78,22 @@ def _build_tree(assignments: Object) -> Object | None:
 
 def value_at(tree: Object, path: str | None) -> Json:
     """The value that was assigned to a path, or None."""
-    value: Json = None if path is None else tree
-    for key in [path] if path and path.endswith(_APPEND_SUFFIX) else (path or "").split("."):
-        if type(value) is list and key.isdecimal():
-            value = value[int(key)] if int(key) < len(value) else None
-        else:
-            value = value.get(key) if type(value) is dict else None
-    return value
+    if path is None:
+        return None
+    return answer.value_at(tree, [path] if path.endswith(_APPEND_SUFFIX) else path.split("."))
 
 
 def decision_of(target: AssignmentTarget, plugin_reply: PluginReply) -> Decision | None:
     """The decision that a plugin reply means at this target; None if its new input is no object."""
-    new_input, context = (
-        value_at(plugin_reply.assignments, target.input),
-        value_at(plugin_reply.assignments, target.context),
-    )
+    error_text, tree = plugin_reply
+    new_input, context = value_at(tree, target.input), value_at(tree, target.context)
     if new_input is not None and type(new_input) is not dict:
         return None
-    is_denial = target.can_deny and plugin_reply.error_text is not None
+    is_denial = target.can_deny and error_text is not None
     return Decision(
         outcome="deny" if is_denial else None,
-        reason=plugin_reply.error_text or None if is_denial and plugin_reply.error_text != DEFAULT_REASON else None,
+        reason=error_text or None if is_denial and error_text != DEFAULT_REASON else None,
         context=context if type(context) is str and context else None,
         updated_input=new_input,
-        updated_output=value_at(plugin_reply.assignments, target.output),
+        updated_output=value_at(tree, target.output),
     )

@@ -56,18 +56,13 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
 
 def _parse_verdict(fields: Object) -> Decision:
     word, reason, new_input = fields.get("decision"), fields.get("reason") or None, fields.get("overwrite")
-    if (
-        type(word) is not str
-        or word not in _VERDICTS
-        or not have_type(fields, str, "reason")
-        or not have_type(fields, dict, "overwrite")
-    ):
+    has_types = have_type(fields, str, "decision", "reason") and have_type(fields, dict, "overwrite")
+    if not has_types or word not in _VERDICTS:
         return Decision(outcome="deny", reason=_UNREADABLE_REASON)
     # Who has nothing to say asks without a reason there; who gives one has a question.
     outcome = "ask" if word == "ask" and reason else _VERDICTS[word]
-    return Decision(
-        outcome=outcome, reason=reason if outcome else None, updated_input=None if outcome == "deny" else new_input
-    )
+    new_input = None if outcome == "deny" else new_input
+    return Decision(outcome=outcome, reason=reason if outcome else None, updated_input=new_input)
 
 
 def _parse_stop(fields: Object) -> Decision | None:

@@ -2,29 +2,23 @@
 
 from msgspec.structs import replace
 
-from hookonce.agents._reply.answer import json_reply, parse_object
-from hookonce.agents._reply.hook_output import (
-    CONTEXT_PATH,
-    HOOK_OUTPUT_KEY,
-    INPUT_PATH,
-    PERMISSION,
-    OutcomeField,
-    ReplySchema,
-    build_fields,
-    parse_fields,
-)
+from hookonce.agents._reply import hook_output
+from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object
+from hookonce.agents._reply.hook_output import OutcomeField, ReplySchema, build_fields, parse_fields
 from hookonce.model import Decision, Object, Reply
 
-_DENY_EXIT_CODE = 2
 # Auggie knows the word allow and grants nothing for it.
-_PERMISSION = PERMISSION._replace(words={"deny": "deny", "ask": "ask", "allow": None})
+_PERMISSION = hook_output.PERMISSION._replace(words={"deny": "deny", "ask": "ask", "allow": None})
 _NESTED_BLOCK = OutcomeField(
-    (HOOK_OUTPUT_KEY, "decision"), (HOOK_OUTPUT_KEY, "reason"), {"block": "deny"}, requires_reason=True
+    (hook_output.HOOK_OUTPUT_KEY, "decision"),
+    (hook_output.HOOK_OUTPUT_KEY, "reason"),
+    {"block": "deny"},
+    requires_reason=True,
 )
 _SCHEMAS = {
-    "PreToolUse": ReplySchema((_PERMISSION,), input=INPUT_PATH),
-    "PostToolUse": ReplySchema((_NESTED_BLOCK,), context=CONTEXT_PATH),
-    "SessionStart": ReplySchema(context=CONTEXT_PATH),
+    "PreToolUse": ReplySchema((_PERMISSION,), input=hook_output.INPUT_PATH),
+    "PostToolUse": ReplySchema((_NESTED_BLOCK,), context=hook_output.CONTEXT_PATH),
+    "SessionStart": ReplySchema(context=hook_output.CONTEXT_PATH),
     "SessionEnd": ReplySchema(),
     "Stop": ReplySchema((_NESTED_BLOCK,)),
     "Notification": ReplySchema(),
@@ -43,7 +37,7 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     schema = _SCHEMAS.get(native)
     if schema is None:
         return Decision()
-    if hook_reply.code == _DENY_EXIT_CODE:
+    if hook_reply.code == DENY_EXIT_CODE:
         return _parse_stderr(native, hook_reply.stderr.strip() or None)
     if hook_reply.code != 0:
         return None

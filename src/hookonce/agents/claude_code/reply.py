@@ -4,29 +4,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents._reply.answer import DEFAULT_REASON, json_reply, parse_object
-from hookonce.agents._reply.hook_output import (
-    BLOCK,
-    CONTEXT_PATH,
-    HOOK_OUTPUT_KEY,
-    INPUT_PATH,
-    PERMISSION,
-    PERMISSION_REQUEST,
-    REQUEST_INPUT_PATH,
-    ReplySchema,
-    build_fields,
-    parse_fields,
-    value_at,
-)
+from hookonce.agents._reply import hook_output
+from hookonce.agents._reply.answer import DEFAULT_REASON, DENY_EXIT_CODE, json_reply, parse_object, text_context
+from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_fields, value_at
 from hookonce.model import Decision, Object, Reply
 
 # A call that is put off until somebody resumes the session is one that somebody is asked about.
-_PERMISSION = PERMISSION._replace(words={**PERMISSION.words, "defer": "ask"})
-_LEGACY_BLOCK = BLOCK._replace(words={"block": "deny", "approve": "allow"})
-_BLOCK_SCHEMA, _CONTEXT_SCHEMA = ReplySchema((BLOCK,), CONTEXT_PATH), ReplySchema(context=CONTEXT_PATH)
+_PERMISSION = hook_output.PERMISSION._replace(words={**hook_output.PERMISSION.words, "defer": "ask"})
+_LEGACY_BLOCK = hook_output.BLOCK._replace(words={"block": "deny", "approve": "allow"})
+_BLOCK_SCHEMA, _CONTEXT_SCHEMA = (
+    ReplySchema((hook_output.BLOCK,), hook_output.CONTEXT_PATH),
+    ReplySchema(context=hook_output.CONTEXT_PATH),
+)
 _SCHEMAS = {
-    "PreToolUse": ReplySchema((_PERMISSION, _LEGACY_BLOCK), CONTEXT_PATH, INPUT_PATH),
-    "PermissionRequest": ReplySchema((PERMISSION_REQUEST,), input=REQUEST_INPUT_PATH),
+    "PreToolUse": ReplySchema((_PERMISSION, _LEGACY_BLOCK), hook_output.CONTEXT_PATH, hook_output.INPUT_PATH),
+    "PermissionRequest": ReplySchema((hook_output.PERMISSION_REQUEST,), input=hook_output.REQUEST_INPUT_PATH),
     "PostToolUse": _BLOCK_SCHEMA,
     "PostToolUseFailure": _BLOCK_SCHEMA,
     "PostToolBatch": _BLOCK_SCHEMA,
@@ -34,9 +26,9 @@ _SCHEMAS = {
     "UserPromptExpansion": _BLOCK_SCHEMA,
     "Stop": _BLOCK_SCHEMA,
     "SubagentStop": _BLOCK_SCHEMA,
-    "PreCompact": ReplySchema((BLOCK,)),
-    "ConfigChange": ReplySchema((BLOCK,)),
-    "PreModelSwitch": ReplySchema((PERMISSION,)),
+    "PreCompact": ReplySchema((hook_output.BLOCK,)),
+    "ConfigChange": ReplySchema((hook_output.BLOCK,)),
+    "PreModelSwitch": ReplySchema((hook_output.PERMISSION,)),
     "SessionStart": _CONTEXT_SCHEMA,
     "Setup": _CONTEXT_SCHEMA,
     "SubagentStart": _CONTEXT_SCHEMA,
@@ -51,9 +43,8 @@ _ELICITATION_EVENTS = frozenset({"Elicitation", "ElicitationResult"})
 _PLAIN_TEXT_EVENTS = frozenset(
     {"UserPromptSubmit", "UserPromptExpansion", "SessionStart", "PostModelSwitch"}
 )  # plain text counts
-_INTERRUPT_PATH = (HOOK_OUTPUT_KEY, "decision", "interrupt")
+_INTERRUPT_PATH = (hook_output.HOOK_OUTPUT_KEY, "decision", "interrupt")
 _OUTPUT_KEYS: tuple[tuple[str, type], ...] = (("updatedToolOutput", dict), ("updatedMCPToolOutput", list))
-_DENY_EXIT_CODE = 2
 
 
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
@@ -61,15 +52,15 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
     fields = build_fields(_SCHEMAS.get(native, _DEFAULT_SCHEMA), native, decision, native_input)
     base_reply = json_reply(fields) if fields else Reply()
     if decision.outcome == "deny" and native in EXIT_CODE_EVENTS:
-        return replace(base_reply, stderr=decision.reason or DEFAULT_REASON, code=_DENY_EXIT_CODE)
+        return replace(base_reply, stderr=decision.reason or DEFAULT_REASON, code=DENY_EXIT_CODE)
     return base_reply
 
 
 def to_http_reply(native: str, hook_reply: Reply) -> Reply:
     """The same reply without an exit code, for HTTP: a denial by code ends the turn, or declines an elicitation."""
-    if hook_reply.code != _DENY_EXIT_CODE:
+    if hook_reply.code != DENY_EXIT_CODE:
         return hook_reply
-    decline_fields: Object = {HOOK_OUTPUT_KEY: {"hookEventName": native, "action": "decline"}}
+    decline_fields: Object = {hook_output.HOOK_OUTPUT_KEY: {"hookEventName": native, "action": "decline"}}
     stop_fields: Object = {"continue": False, "stopReason": hook_reply.stderr}
     return json_reply(
         (parse_object(hook_reply.stdout) or {}) | (decline_fields if native in _ELICITATION_EVENTS else stop_fields)
@@ -83,11 +74,11 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     text = hook_reply.stdout.strip().lstrip("\ufeff").strip()
     fields = parse_object(text)
     decision = None if fields is None else _build_decision(native, fields)
-    if hook_reply.code == _DENY_EXIT_CODE and _can_deny(native):
+    if hook_reply.code == DENY_EXIT_CODE and _can_deny(native):
         return _deny(decision or Decision(), hook_reply.stderr.strip())
     if fields is not None:
         return decision
-    return None if hook_reply.code or _is_broken_json(text) else _parse_plain_text(native, text)
+    return None if hook_reply.code or _is_broken_json(text) else text_context(native, text, _PLAIN_TEXT_EVENTS)
 
 
 def _build_decision(native: str, fields: Object) -> Decision | None:
@@ -101,7 +92,7 @@ def _build_decision(native: str, fields: Object) -> Decision | None:
 
 def _updated_output(fields: Object) -> Any:
     """The new result of a tool, in one of two keys; a text there is ignored."""
-    values = (value_at(fields, (HOOK_OUTPUT_KEY, key), kind) for key, kind in _OUTPUT_KEYS)
+    values = (value_at(fields, (hook_output.HOOK_OUTPUT_KEY, key), kind) for key, kind in _OUTPUT_KEYS)
     return next((value for value in values if value is not None), None)
 
 
@@ -121,7 +112,3 @@ def _is_broken_json(text: str) -> bool:
         return False
     lines = text.splitlines()
     return len(lines) == 1 or any(parse_object(line) is None for line in lines)
-
-
-def _parse_plain_text(native: str, text: str) -> Decision:
-    return Decision(context=text or None) if native in _PLAIN_TEXT_EVENTS else Decision()

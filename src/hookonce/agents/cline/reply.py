@@ -34,13 +34,8 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
 
 def _drop_stale_lists(native_input: Object) -> Object:
     """Drop each list that differs from the argument beside it, because that argument is what a hook changed."""
-    stale = {
-        list_name
-        for argument, list_name in _LIST_ARGUMENTS.items()
-        if argument in native_input
-        and list_name in native_input
-        and not _is_same_text(native_input, argument, list_name)
-    }
+    pairs = [pair for pair in _LIST_ARGUMENTS.items() if native_input.keys() >= set(pair)]
+    stale = {list_name for argument, list_name in pairs if not _is_same_text(native_input, argument, list_name)}
     return {key: value for key, value in native_input.items() if key not in stale}
 
 
@@ -74,8 +69,9 @@ def _build_decision(event: str, fields: Object) -> Decision:
     cancels, message = fields.get("cancel") is True, fields.get("errorMessage") or None
     context = fields.get("context") or fields.get("contextModification") or None
     if cancels:
-        denial = Decision(proceed=False) if event == _AFTER_TOOL else Decision(outcome="deny")
-        return Decision(outcome=denial.outcome, proceed=denial.proceed, reason=message, context=context)
+        if event == _AFTER_TOOL:
+            return Decision(proceed=False, reason=message, context=context)
+        return Decision(outcome="deny", reason=message, context=context)
     override = fields.get("overrideInput") if event == _BEFORE_TOOL else None
     updated_input = override if override is None or type(override) is dict else {"input": override}
     return Decision(context=context or message, updated_input=updated_input)

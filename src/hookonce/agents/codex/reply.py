@@ -8,36 +8,24 @@ asked all the same.
 from collections.abc import Iterator
 from typing import Any
 
-from hookonce.agents._reply.answer import json_reply, parse_object
-from hookonce.agents._reply.hook_output import (
-    BLOCK,
-    CONTEXT_PATH,
-    CONTINUE,
-    EVENT_NAME_PATH,
-    HOOK_OUTPUT_KEY,
-    INPUT_PATH,
-    PERMISSION,
-    PERMISSION_REQUEST,
-    KeyPath,
-    OutcomeField,
-    ReplySchema,
-    build_fields,
-    parse_fields,
-    value_at,
-)
+from hookonce.agents._reply import hook_output
+from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object
+from hookonce.agents._reply.hook_output import KeyPath, OutcomeField, ReplySchema, build_fields, parse_fields, value_at
 from hookonce.model import Decision, Object, Reply
 
-_PERMISSION = PERMISSION._replace(words={"deny": "deny", "allow": None}, requires_reason=True)
-_BLOCK = BLOCK._replace(words={"block": "deny"}, requires_reason=True)
+_PERMISSION = hook_output.PERMISSION._replace(words={"deny": "deny", "allow": None}, requires_reason=True)
+_BLOCK = hook_output.BLOCK._replace(words={"block": "deny"}, requires_reason=True)
 _STOP_SCHEMA = ReplySchema((_BLOCK,), suppress=None)
-_COMPACT_SCHEMA = ReplySchema((CONTINUE,), proceed=None, suppress=None)
+_COMPACT_SCHEMA = ReplySchema((hook_output.CONTINUE,), proceed=None, suppress=None)
 _SCHEMAS = {
-    "PreToolUse": ReplySchema((_PERMISSION, _BLOCK), CONTEXT_PATH, INPUT_PATH, proceed=None, suppress=None),
-    "PermissionRequest": ReplySchema((PERMISSION_REQUEST,), proceed=None, suppress=None),
-    "PostToolUse": ReplySchema((_BLOCK, CONTINUE), CONTEXT_PATH, proceed=None, suppress=None),
-    "UserPromptSubmit": ReplySchema((_BLOCK,), CONTEXT_PATH, suppress=None),
-    "SessionStart": ReplySchema((CONTINUE,), CONTEXT_PATH, proceed=None, suppress=None),
-    "SubagentStart": ReplySchema(context=CONTEXT_PATH, proceed=None, suppress=None),
+    "PreToolUse": ReplySchema(
+        (_PERMISSION, _BLOCK), hook_output.CONTEXT_PATH, hook_output.INPUT_PATH, proceed=None, suppress=None
+    ),
+    "PermissionRequest": ReplySchema((hook_output.PERMISSION_REQUEST,), proceed=None, suppress=None),
+    "PostToolUse": ReplySchema((_BLOCK, hook_output.CONTINUE), hook_output.CONTEXT_PATH, proceed=None, suppress=None),
+    "UserPromptSubmit": ReplySchema((_BLOCK,), hook_output.CONTEXT_PATH, suppress=None),
+    "SessionStart": ReplySchema((hook_output.CONTINUE,), hook_output.CONTEXT_PATH, proceed=None, suppress=None),
+    "SubagentStart": ReplySchema(context=hook_output.CONTEXT_PATH, proceed=None, suppress=None),
     "Stop": _STOP_SCHEMA,
     "SubagentStop": _STOP_SCHEMA,
     "PreCompact": _COMPACT_SCHEMA,
@@ -47,14 +35,19 @@ _SCHEMAS = {
 _MESSAGE_PATH: KeyPath = ("systemMessage",)
 _COMMON_PATHS: frozenset[KeyPath] = frozenset({("continue",), ("stopReason",), ("suppressOutput",), _MESSAGE_PATH})
 _DECISION_PATHS = frozenset({_BLOCK.outcome, _BLOCK.reason})
-_CONTEXT_PATHS: frozenset[KeyPath] = frozenset({EVENT_NAME_PATH, CONTEXT_PATH})
+_CONTEXT_PATHS: frozenset[KeyPath] = frozenset({hook_output.EVENT_NAME_PATH, hook_output.CONTEXT_PATH})
 # What may be said; a field that Codex knows and cannot do costs the whole answer like one that it does not know.
 _ALLOWED_PATHS: dict[str, frozenset[KeyPath]] = {
     "PreToolUse": _DECISION_PATHS
     | _CONTEXT_PATHS
-    | {_MESSAGE_PATH, _PERMISSION.outcome, _PERMISSION.reason, INPUT_PATH},
+    | {_MESSAGE_PATH, _PERMISSION.outcome, _PERMISSION.reason, hook_output.INPUT_PATH},
     "PermissionRequest": frozenset(
-        {EVENT_NAME_PATH, _MESSAGE_PATH, PERMISSION_REQUEST.outcome, PERMISSION_REQUEST.reason}
+        {
+            hook_output.EVENT_NAME_PATH,
+            _MESSAGE_PATH,
+            hook_output.PERMISSION_REQUEST.outcome,
+            hook_output.PERMISSION_REQUEST.reason,
+        }
     ),
     "PostToolUse": (_COMMON_PATHS | _DECISION_PATHS | _CONTEXT_PATHS) - {("suppressOutput",)},
     "UserPromptSubmit": _COMMON_PATHS | _DECISION_PATHS | _CONTEXT_PATHS,
@@ -69,7 +62,7 @@ _ALLOWED_PATHS: dict[str, frozenset[KeyPath]] = {
 _NEUTRAL_VALUES: dict[KeyPath, bool] = {
     ("continue",): True,
     ("suppressOutput",): False,
-    (HOOK_OUTPUT_KEY, "decision", "interrupt"): False,
+    (hook_output.HOOK_OUTPUT_KEY, "decision", "interrupt"): False,
 }
 _PLAIN_TEXT_EVENTS = frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit"})  # plain text is told to the model
 _JSON_ONLY_EVENTS = frozenset({"Stop", "SubagentStop", "Interrupt"})  # plain text is an error
@@ -82,14 +75,14 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
     """Write the decision as Codex honours it at this event."""
     fields = build_fields(_SCHEMAS.get(native, ReplySchema()), native, decision, native_input)
     if native == "PreToolUse" and native_input is not None:  # a refusal has no new input beside it
-        fields[HOOK_OUTPUT_KEY][_PERMISSION.outcome[-1]] = "allow"
+        fields[hook_output.HOOK_OUTPUT_KEY][_PERMISSION.outcome[-1]] = "allow"
     return json_reply(fields)
 
 
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     """Parse a hook's reply as Codex does; None where Codex goes on as if the hook had failed."""
     text, stderr = hook_reply.stdout.strip(), hook_reply.stderr.strip()
-    if hook_reply.code == 2:  # noqa: PLR2004  the code that refuses
+    if hook_reply.code == DENY_EXIT_CODE:
         return Decision(outcome="deny", reason=stderr) if stderr and native in _DENIABLE_EVENTS else None
     if hook_reply.code != 0:
         return None
@@ -106,7 +99,7 @@ def _build_decision(native: str, fields: Object) -> Decision | None:
     if any(field.requires_reason and not _has_matching_reason(field, fields) for field in schema.outcomes):
         return None
     if native == "PreToolUse" and (value_at(fields, _PERMISSION.outcome) == "allow") != (
-        value_at(fields, INPUT_PATH) is not None
+        value_at(fields, hook_output.INPUT_PATH) is not None
     ):
         return None
     return parse_fields(schema, native, fields)
@@ -121,7 +114,7 @@ def _leaf_values(fields: Object, parent: KeyPath = ()) -> Iterator[tuple[KeyPath
     """Every value with its key path, down to where a reply's fields end."""
     for key, value in fields.items():
         path = (*parent, key)
-        if type(value) is dict and path in {(HOOK_OUTPUT_KEY,), (HOOK_OUTPUT_KEY, "decision")}:
+        if type(value) is dict and path in {(hook_output.HOOK_OUTPUT_KEY,), (hook_output.HOOK_OUTPUT_KEY, "decision")}:
             yield from _leaf_values(value, path)
         else:
             yield path, value

@@ -8,16 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hookonce.agents._reply.answer import have_type, json_reply, parse_object
-from hookonce.agents._reply.hook_output import (
-    INPUT_PATH,
-    PERMISSION,
-    OutcomeField,
-    ReplySchema,
-    build_fields,
-    parse_fields,
-    value_at,
-)
+from hookonce.agents._reply import hook_output
+from hookonce.agents._reply.answer import DENY_EXIT_CODE, have_type, json_reply, parse_object
+from hookonce.agents._reply.hook_output import OutcomeField, ReplySchema, build_fields, parse_fields, value_at
 from hookonce.base.jsontext import dump
 from hookonce.model import Decision, Object, Reply
 
@@ -25,11 +18,10 @@ _CAMEL_EXCEPTIONS = {
     "UserPromptSubmit": "userPromptSubmitted",
     "Stop": "agentStop",
 }  # others differ by their first letter
-_FLAT_PERMISSION = OutcomeField(("permissionDecision",), ("permissionDecisionReason",), PERMISSION.words)
+_FLAT_PERMISSION = OutcomeField(("permissionDecision",), ("permissionDecisionReason",), hook_output.PERMISSION.words)
 _BEHAVIOR = OutcomeField(("behavior",), ("message",), {"allow": "allow", "deny": "deny"})
 _BLOCK = OutcomeField(("decision",), ("reason",), {"block": "deny", "allow": None}, requires_reason=True)
 _RESULT_KEY = "modifiedResult"
-_DENY_EXIT_CODE = 2  # the exit code that refuses
 _UNSUPPORTED_INPUT_DENIAL = Decision(
     outcome="deny", reason="a hook wants other input, and nothing but the prompt can be changed here"
 )
@@ -44,7 +36,7 @@ def _flat_schema(*outcomes: OutcomeField, has_context: bool = True, **paths: tup
 
 _SCHEMAS = {
     "preToolUse": _flat_schema(_FLAT_PERMISSION, input=("modifiedArgs",)),
-    "PreToolUse": _flat_schema(PERMISSION, _FLAT_PERMISSION, input=INPUT_PATH),
+    "PreToolUse": _flat_schema(hook_output.PERMISSION, _FLAT_PERMISSION, input=hook_output.INPUT_PATH),
     "permissionRequest": _flat_schema(_BEHAVIOR, has_context=False),
     "postToolUse": _flat_schema(_BLOCK, output=(_RESULT_KEY, "textResultForLlm")),
     "postToolUseFailure": _flat_schema(),
@@ -106,11 +98,11 @@ def _without_progress(text: str) -> str:
 def _parse_failure(native: str, hook_reply: Reply, fields: Object) -> Decision | None:
     """Exit code 2 denies with the reason of stdout, not of stderr; stderr reaches the model after a failed tool."""
     event = _camel_event(native)
-    if event == "postToolUseFailure" and hook_reply.code == _DENY_EXIT_CODE:
+    if event == "postToolUseFailure" and hook_reply.code == DENY_EXIT_CODE:
         return Decision(context=hook_reply.stderr.strip() or None)
     if event not in _FAILURE_REASONS:
         return None
-    if hook_reply.code != _DENY_EXIT_CODE:
+    if hook_reply.code != DENY_EXIT_CODE:
         return Decision(outcome="deny", reason=_FAILURE_REASONS[event])
     reasons = [value_at(fields, field.reason) for field in _schema_of(native).outcomes]
     reason = next((text for text in reasons if type(text) is str and text), _DENY_REASONS[event])

@@ -5,10 +5,9 @@ The permission events take an unreadable reply for a denial; at all others it is
 
 from itertools import islice
 
-from hookonce.agents._reply.answer import DEFAULT_REASON, json_reply, parse_object
+from hookonce.agents._reply.answer import DEFAULT_REASON, DENY_EXIT_CODE, json_reply, parse_object
 from hookonce.model import Decision, Json, Object, Outcome, Reply
 
-_DENY_EXIT_CODE = 2
 _MAX_OBJECT_STARTS = 200  # beginnings of objects that are tried, from the end, behind text that is none
 _UNREADABLE_REASON = "a hook's answer could not be read"
 # The fields that are heard at an event; at an event that is not here, none is.
@@ -41,12 +40,8 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
         # Cursor would write the old content to the new path; nothing tells here which of them a hook has changed.
         decision = Decision(outcome="deny", reason="a hook wants other input, and what Cursor writes cannot be changed")
         native_input = None
-    fields = {
-        "user_message": decision.system_message,
-        "updated_input": native_input,
-        "additional_context": decision.context,
-    }
-    return json_reply(fields | _decision_fields(native, decision))
+    fields = {"user_message": decision.system_message, "updated_input": native_input}
+    return json_reply(fields | {"additional_context": decision.context} | _decision_fields(native, decision))
 
 
 def _decision_fields(native: str, decision: Decision) -> Object:
@@ -64,7 +59,7 @@ def _decision_fields(native: str, decision: Decision) -> Object:
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     """Parse a hook's reply as Cursor does; an empty stdout is no opinion."""
     event_fields, text = _EVENT_FIELDS.get(native, ()), hook_reply.stdout.strip()
-    if hook_reply.code == _DENY_EXIT_CODE:
+    if hook_reply.code == DENY_EXIT_CODE:
         can_deny = "permission" in event_fields or "continue" in event_fields
         return Decision(outcome="deny", reason=text or hook_reply.stderr.strip() or None) if can_deny else Decision()
     if hook_reply.code != 0:
@@ -83,18 +78,13 @@ def _parse_trailing_object(text: str) -> Object | None:
     if fields is not None or not text.endswith("}"):
         return fields
     suffixes = (text[start:] for start in reversed(range(len(text))) if text[start] == "{")
-    return next(
-        (candidate for candidate in map(parse_object, islice(suffixes, _MAX_OBJECT_STARTS)) if candidate is not None),
-        None,
-    )
+    objects = map(parse_object, islice(suffixes, _MAX_OBJECT_STARTS))
+    return next((fields for fields in objects if fields is not None), None)
 
 
 def _is_valid(native: str, fields: Object) -> bool:
-    values = {
-        key: fields[key]
-        for key in _EVENT_FIELDS.get(native, ())
-        if fields.get(key) is not None and key != _OUTPUT_FIELD
-    }
+    keys = [key for key in _EVENT_FIELDS.get(native, ()) if key != _OUTPUT_FIELD]
+    values = {key: fields[key] for key in keys if fields.get(key) is not None}
     if any(type(value) is not _FIELD_TYPES.get(key, str) for key, value in values.items()):
         return False
     word = values.get("permission")
@@ -114,11 +104,8 @@ def _normalize_fields(event_fields: tuple[str, ...], raw_fields: Object) -> Obje
 
 def _build_decision(native: str, fields: Object) -> Decision:
     """The user's message is the reason, unless the model gets another one."""
-    user_message, agent_message, next_prompt = (
-        fields.get("user_message"),
-        fields.get("agent_message"),
-        fields.get("followup_message"),
-    )
+    message_keys = ("user_message", "agent_message", "followup_message")
+    user_message, agent_message, next_prompt = map(fields.get, message_keys)
     outcome: Outcome | None = _PERMISSION_OUTCOMES.get(fields.get("permission"))
     if fields.get("continue") is False or next_prompt:
         outcome = "deny"

@@ -1,6 +1,6 @@
 """Replies to Devin, by its documentation: a decision at the top level, and exit code 2 for a denial."""
 
-from hookonce.agents._reply.answer import json_reply, parse_object
+from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object
 from hookonce.agents._reply.hook_output import CONTEXT_PATH, OutcomeField, ReplySchema, build_fields, parse_fields
 from hookonce.model import Decision, Object, Reply
 
@@ -27,7 +27,7 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     """Parse a hook's reply as documented: any exit code but 0 and 2 is an error that stops nothing."""
     schema = _SCHEMAS.get(native, _EMPTY_SCHEMA)
-    if hook_reply.code == 2 and schema.outcomes:  # noqa: PLR2004  the code that refuses
+    if hook_reply.code == DENY_EXIT_CODE and schema.outcomes:
         return Decision(outcome="deny", reason=hook_reply.stderr.strip() or None)
     if hook_reply.code != 0:
         return None

@@ -2,36 +2,31 @@
 
 from msgspec.structs import replace
 
-from hookonce.agents._reply.answer import DENY_EXIT_CODE, exit_code_denial, json_reply, parse_denial, parse_object
-from hookonce.agents._reply.hook_output import (
-    BLOCK,
-    CONTEXT_PATH,
-    INPUT_PATH,
-    PERMISSION,
-    ReplySchema,
-    build_fields,
-    parse_fields,
+from hookonce.agents._reply import hook_output
+from hookonce.agents._reply.answer import (
+    DENY_EXIT_CODE,
+    exit_code_denial,
+    json_reply,
+    parse_denial,
+    parse_object,
+    text_context,
 )
+from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_fields
 from hookonce.model import Decision, Object, Reply
 
 _STOP_EXIT_CODE = 3  # the exit code that ends the whole run
-_BEFORE_TOOL, _AFTER_TOOL, _PROMPT, _START, _STOP = (
-    "PreToolUse",
-    "PostToolUse",
-    "UserPromptSubmit",
-    "SessionStart",
-    "Stop",
-)
+_BEFORE_TOOL, _AFTER_TOOL = "PreToolUse", "PostToolUse"
+_PROMPT, _START, _STOP = "UserPromptSubmit", "SessionStart", "Stop"
 # To ask changes nothing, whatever the mode.
-_PERMISSION = PERMISSION._replace(words={"allow": "allow", "deny": "deny", "ask": None})
+_PERMISSION = hook_output.PERMISSION._replace(words={"allow": "allow", "deny": "deny", "ask": None})
 _EMPTY_SCHEMA = ReplySchema(proceed=None, message=None, suppress=None, requires_event_name=False)
 _STOPPABLE_SCHEMA = _EMPTY_SCHEMA._replace(proceed=ReplySchema().proceed)
 _SCHEMAS = {
-    _BEFORE_TOOL: _STOPPABLE_SCHEMA._replace(outcomes=(_PERMISSION,), input=INPUT_PATH),
-    _AFTER_TOOL: _STOPPABLE_SCHEMA._replace(context=CONTEXT_PATH, message=ReplySchema().message),
-    _PROMPT: _STOPPABLE_SCHEMA._replace(context=CONTEXT_PATH, input=INPUT_PATH),
-    _START: _EMPTY_SCHEMA._replace(context=CONTEXT_PATH),
-    _STOP: _STOPPABLE_SCHEMA._replace(outcomes=(BLOCK._replace(requires_reason=True),)),
+    _BEFORE_TOOL: _STOPPABLE_SCHEMA._replace(outcomes=(_PERMISSION,), input=hook_output.INPUT_PATH),
+    _AFTER_TOOL: _STOPPABLE_SCHEMA._replace(context=hook_output.CONTEXT_PATH, message=ReplySchema().message),
+    _PROMPT: _STOPPABLE_SCHEMA._replace(context=hook_output.CONTEXT_PATH, input=hook_output.INPUT_PATH),
+    _START: _EMPTY_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
+    _STOP: _STOPPABLE_SCHEMA._replace(outcomes=(hook_output.BLOCK._replace(requires_reason=True),)),
 }
 _EXIT_CODE_ONLY_EVENTS = frozenset({_PROMPT, "PreCompact"})  # where an object cannot refuse
 # Before a tool it can, but only the first object that names a permission counts, and that may be another hook's.
@@ -61,11 +56,10 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
         return _stop_decision(native, hook_reply.stderr.strip())
     if decision.outcome == "deny":
         return decision
-    if (
-        hook_reply.code == DENY_EXIT_CODE
-        and (exit_decision := _exit_code_decision(native, hook_reply.stderr.strip(), decision)) is not None
-    ):
-        return exit_decision
+    if hook_reply.code == DENY_EXIT_CODE:
+        exit_decision = _exit_code_decision(native, hook_reply.stderr.strip(), decision)
+        if exit_decision is not None:
+            return exit_decision
     is_failure = hook_reply.code != 0 or stdout_decision is None
     return None if is_failure and decision == Decision() else decision
 
@@ -73,7 +67,7 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
 def _parse_stdout(native: str, text: str, code: int) -> Decision | None:
     """The object on stdout, or plain text as context; None for a broken object."""
     if not text.startswith("{"):
-        return Decision(context=text or None) if native in _PLAIN_TEXT_EVENTS and code == 0 else Decision()
+        return text_context(native, text, _PLAIN_TEXT_EVENTS if code == 0 else ())
     fields = parse_object(text)
     decision = None if fields is None else parse_fields(_SCHEMAS.get(native, _EMPTY_SCHEMA), native, fields)
     if fields is None or decision is None:

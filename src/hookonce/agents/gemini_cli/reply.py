@@ -7,16 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from hookonce.agents._reply import hook_output
 from hookonce.agents._reply.answer import json_reply
-from hookonce.agents._reply.hook_output import (
-    CONTEXT_PATH,
-    HOOK_OUTPUT_KEY,
-    OutcomeField,
-    ReplySchema,
-    build_fields,
-    parse_fields,
-    value_at,
-)
+from hookonce.agents._reply.hook_output import OutcomeField, ReplySchema, build_fields, parse_fields, value_at
 from hookonce.base.jsontext import load
 from hookonce.model import Decision, Json, Object, Reply
 
@@ -25,16 +18,20 @@ _ASK_OUTCOME = _DENY_OUTCOME._replace(words={"deny": "deny", "block": "deny", "a
 _LENIENT_SCHEMA = ReplySchema(suppress=None, requires_event_name=False, strict=False)
 _NO_STOP_SCHEMA = _LENIENT_SCHEMA._replace(proceed=None)
 _SCHEMAS = {
-    "BeforeTool": _LENIENT_SCHEMA._replace(outcomes=(_ASK_OUTCOME,), input=(HOOK_OUTPUT_KEY, "tool_input")),
-    "AfterTool": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,), context=CONTEXT_PATH),
-    "BeforeAgent": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,), context=CONTEXT_PATH),
+    "BeforeTool": _LENIENT_SCHEMA._replace(outcomes=(_ASK_OUTCOME,), input=(hook_output.HOOK_OUTPUT_KEY, "tool_input")),
+    "AfterTool": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,), context=hook_output.CONTEXT_PATH),
+    "BeforeAgent": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,), context=hook_output.CONTEXT_PATH),
     "AfterAgent": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,)),
-    "BeforeModel": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,), input=(HOOK_OUTPUT_KEY, "llm_request")),
-    "AfterModel": _LENIENT_SCHEMA._replace(outcomes=(_DENY_OUTCOME,), output=(HOOK_OUTPUT_KEY, "llm_response")),
-    "BeforeToolSelection": _NO_STOP_SCHEMA._replace(input=(HOOK_OUTPUT_KEY, "toolConfig")),
-    "SessionStart": _NO_STOP_SCHEMA._replace(context=CONTEXT_PATH),
+    "BeforeModel": _LENIENT_SCHEMA._replace(
+        outcomes=(_DENY_OUTCOME,), input=(hook_output.HOOK_OUTPUT_KEY, "llm_request")
+    ),
+    "AfterModel": _LENIENT_SCHEMA._replace(
+        outcomes=(_DENY_OUTCOME,), output=(hook_output.HOOK_OUTPUT_KEY, "llm_response")
+    ),
+    "BeforeToolSelection": _NO_STOP_SCHEMA._replace(input=(hook_output.HOOK_OUTPUT_KEY, "toolConfig")),
+    "SessionStart": _NO_STOP_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
 }
-_MESSAGE_KEY, _OUTPUT_KEY = "systemMessage", "llm_response"
+_MESSAGE_KEY = "systemMessage"
 
 
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:

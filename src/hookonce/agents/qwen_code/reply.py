@@ -4,33 +4,26 @@ After code 2 stdout is discarded and stderr is the reply. Ending the turn counts
 everywhere.
 """
 
-from hookonce.agents._reply.answer import json_reply, parse_object
-from hookonce.agents._reply.hook_output import (
-    BLOCK,
-    CONTEXT_PATH,
-    CONTINUE,
-    PERMISSION,
-    PERMISSION_REQUEST,
-    REQUEST_INPUT_PATH,
-    ReplySchema,
-    build_fields,
-    parse_fields,
-)
+from hookonce.agents._reply import hook_output
+from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object, text_context
+from hookonce.agents._reply.hook_output import ReplySchema, build_fields, parse_fields
 from hookonce.base.jsontext import load
 from hookonce.model import Decision, Object, Reply
 
-_PERMISSION = PERMISSION._replace(words={"deny": "deny", "ask": "ask"})
-_TOP_DECISION = BLOCK._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
-_BLOCK = BLOCK._replace(words={"block": "deny", "deny": "deny"}, requires_reason=True)
+_PERMISSION = hook_output.PERMISSION._replace(words={"deny": "deny", "ask": "ask"})
+_TOP_DECISION = hook_output.BLOCK._replace(words={"deny": "deny", "block": "deny", "ask": "ask"})
+_BLOCK = hook_output.BLOCK._replace(words={"block": "deny", "deny": "deny"}, requires_reason=True)
 _LENIENT_SCHEMA = ReplySchema(proceed=None, requires_event_name=False, strict=False)
 _BLOCK_SCHEMA, _CONTEXT_SCHEMA = (
-    _LENIENT_SCHEMA._replace(outcomes=(_BLOCK, CONTINUE)),
-    _LENIENT_SCHEMA._replace(context=CONTEXT_PATH),
+    _LENIENT_SCHEMA._replace(outcomes=(_BLOCK, hook_output.CONTINUE)),
+    _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
 )
 _SCHEMAS = {
-    "PreToolUse": _LENIENT_SCHEMA._replace(outcomes=(_PERMISSION, _TOP_DECISION, CONTINUE)),
-    "PermissionRequest": _LENIENT_SCHEMA._replace(outcomes=(PERMISSION_REQUEST,), input=REQUEST_INPUT_PATH),
-    "PostToolUse": _CONTEXT_SCHEMA._replace(outcomes=(CONTINUE,)),
+    "PreToolUse": _LENIENT_SCHEMA._replace(outcomes=(_PERMISSION, _TOP_DECISION, hook_output.CONTINUE)),
+    "PermissionRequest": _LENIENT_SCHEMA._replace(
+        outcomes=(hook_output.PERMISSION_REQUEST,), input=hook_output.REQUEST_INPUT_PATH
+    ),
+    "PostToolUse": _CONTEXT_SCHEMA._replace(outcomes=(hook_output.CONTINUE,)),
     "PostToolUseFailure": _CONTEXT_SCHEMA,
     "PostToolBatch": _BLOCK_SCHEMA,
     "UserPromptSubmit": _CONTEXT_SCHEMA._replace(outcomes=(_BLOCK,), proceed=("continue",)),
@@ -55,7 +48,7 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
 
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     """Parse a hook's reply as Qwen Code does; None where Qwen Code goes on as if the hook had failed."""
-    is_denial = hook_reply.code == 2  # noqa: PLR2004  the code that refuses
+    is_denial = hook_reply.code == DENY_EXIT_CODE
     text = hook_reply.stderr.strip() if is_denial else hook_reply.stdout.strip() or hook_reply.stderr.strip()
     if not text or hook_reply.code < 0:
         return None if hook_reply.code else Decision()
@@ -64,13 +57,15 @@ def read_reply(native: str, hook_reply: Reply) -> Decision | None:
         return parse_fields(_SCHEMAS.get(native, _LENIENT_SCHEMA), native, fields)
     if is_denial:
         return Decision(outcome="deny", reason=text) if _is_deniable(native) else None
-    return None if hook_reply.code or _is_json(text) else _parse_plain_text(native, hook_reply.stdout.strip())
+    if hook_reply.code or _is_json(text):
+        return None
+    return text_context(native, hook_reply.stdout.strip(), _PLAIN_TEXT_EVENTS)
 
 
 def _is_deniable(native: str) -> bool:
     """Whether exit code 2 denies: not where only the turn can be ended."""
     return bool(
-        {_TOP_DECISION.outcome, PERMISSION_REQUEST.outcome}
+        {_TOP_DECISION.outcome, hook_output.PERMISSION_REQUEST.outcome}
         & {field.outcome for field in _SCHEMAS.get(native, _LENIENT_SCHEMA).outcomes}
     )
 
@@ -82,7 +77,3 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _parse_plain_text(native: str, text: str) -> Decision:
-    return Decision(context=text or None) if native in _PLAIN_TEXT_EVENTS else Decision()

@@ -7,36 +7,31 @@ one a block.
 
 from typing import Any
 
-from hookonce.agents._reply.answer import json_reply, parse_object
-from hookonce.agents._reply.hook_output import (
-    BLOCK,
-    CONTEXT_PATH,
-    CONTINUE,
-    EVENT_NAME_PATH,
-    HOOK_OUTPUT_KEY,
-    INPUT_PATH,
-    PERMISSION,
-    OutcomeField,
-    ReplySchema,
-    build_fields,
-    parse_fields,
-    value_at,
-)
+from hookonce.agents._reply import hook_output
+from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_object
+from hookonce.agents._reply.hook_output import OutcomeField, ReplySchema, build_fields, parse_fields, value_at
 from hookonce.model import Decision, Object, Reply
 
-_BLOCK = BLOCK._replace(requires_reason=True)
+_BLOCK = hook_output.BLOCK._replace(requires_reason=True)
 _NESTED_BLOCK = OutcomeField(
-    (HOOK_OUTPUT_KEY, "decision"), (HOOK_OUTPUT_KEY, "reason"), {"block": "deny"}, requires_reason=True
+    (hook_output.HOOK_OUTPUT_KEY, "decision"),
+    (hook_output.HOOK_OUTPUT_KEY, "reason"),
+    {"block": "deny"},
+    requires_reason=True,
 )
 _LENIENT_SCHEMA = ReplySchema(suppress=None, requires_event_name=False, strict=False)
 _SCHEMAS = {
-    "PreToolUse": _LENIENT_SCHEMA._replace(outcomes=(PERMISSION,), context=CONTEXT_PATH, input=INPUT_PATH),
-    "PostToolUse": _LENIENT_SCHEMA._replace(outcomes=(_BLOCK,), context=CONTEXT_PATH),
-    "UserPromptSubmit": _LENIENT_SCHEMA._replace(outcomes=(CONTINUE, _BLOCK), context=CONTEXT_PATH, proceed=None),
+    "PreToolUse": _LENIENT_SCHEMA._replace(
+        outcomes=(hook_output.PERMISSION,), context=hook_output.CONTEXT_PATH, input=hook_output.INPUT_PATH
+    ),
+    "PostToolUse": _LENIENT_SCHEMA._replace(outcomes=(_BLOCK,), context=hook_output.CONTEXT_PATH),
+    "UserPromptSubmit": _LENIENT_SCHEMA._replace(
+        outcomes=(hook_output.CONTINUE, _BLOCK), context=hook_output.CONTEXT_PATH, proceed=None
+    ),
     "Stop": _LENIENT_SCHEMA._replace(outcomes=(_NESTED_BLOCK,)),
     "SubagentStop": _LENIENT_SCHEMA._replace(outcomes=(_BLOCK,)),
-    "SessionStart": _LENIENT_SCHEMA._replace(context=CONTEXT_PATH),
-    "SubagentStart": _LENIENT_SCHEMA._replace(context=CONTEXT_PATH),
+    "SessionStart": _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
+    "SubagentStart": _LENIENT_SCHEMA._replace(context=hook_output.CONTEXT_PATH),
 }
 
 
@@ -48,19 +43,19 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
     """Parse a hook's reply as VS Code Copilot does; None where VS Code Copilot goes on as if the hook had failed."""
     schema, stderr = _SCHEMAS.get(native, _LENIENT_SCHEMA), hook_reply.stderr.strip()
-    if hook_reply.code == 2 and schema.outcomes:  # noqa: PLR2004  the code that refuses
+    if hook_reply.code == DENY_EXIT_CODE and schema.outcomes:
         return None if native.endswith("Stop") and not stderr else Decision(outcome="deny", reason=stderr or None)
     if hook_reply.code != 0:
         return None
     if not hook_reply.stdout.strip():
         return Decision()
     fields = parse_object(hook_reply.stdout)
-    if fields is None or _is_other_event(fields.get(EVENT_NAME_PATH[-1]), native):
+    if fields is None or _is_other_event(fields.get(hook_output.EVENT_NAME_PATH[-1]), native):
         return None
     if type(fields.get("stopReason")) is str:
         fields = fields | {"continue": False}
-    if _is_other_event(value_at(fields, EVENT_NAME_PATH), native):
-        fields = {key: value for key, value in fields.items() if key != HOOK_OUTPUT_KEY}
+    if _is_other_event(value_at(fields, hook_output.EVENT_NAME_PATH), native):
+        fields = {key: value for key, value in fields.items() if key != hook_output.HOOK_OUTPUT_KEY}
     return parse_fields(schema, native, fields)
 
 
