@@ -6,7 +6,7 @@ import shutil
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hookonce.base.runtime_dir import fallback_location, runtime_dir_name, shared_locations
+from hookonce.base.runtime_dir import candidate_dirs
 from tests.machine import hide_system_settings
 from tests.shared import ABSENT
 
@@ -61,7 +61,6 @@ def _no_trace(request):
     yield
     if home is not None:
         data = home / ".local/share/hookonce"
-        for place in (*shared_locations(os.getuid()), fallback_location(data)):
-            found = place / runtime_dir_name(home, data)
+        for found in candidate_dirs(home, data):
             if found.exists():
                 shutil.rmtree(found, ignore_errors=True)

@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hookonce.base import paths, runtime_dir
+from hookonce.base import runtime_dir
 from hookonce.base.runtime_dir import (
     create_exclusive,
     remove_stale_files,
-    runtime_dir_name,
     runtime_file,
     update_locked,
     write_atomic,
 )
+from hookonce.base.runtime_location import runtime_dir_name
 from tests.base.taken_locations import taken
 
 
@@ -35,7 +35,7 @@ def test_two_homes_never_meet(home, monkeypatch):
     monkeypatch.setenv("HOME", str(home / "other"))
 
     assert first != runtime_dir.find_runtime_dir()
-    assert first.name == runtime_dir_name(home, home / ".local/share/hookonce")
+    assert first.name == runtime_dir_name(bytes(home), bytes(home / ".local/share/hookonce"))
 
 
 def test_the_name_is_that_of_the_published_hash(monkeypatch):
@@ -46,7 +46,7 @@ def test_the_name_is_that_of_the_published_hash(monkeypatch):
     for byte in b"a\0b":
         found = (found ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
 
-    assert f"{found:016x}" == runtime_dir_name(paths.Path("a"), paths.Path("b")) == "e5d29919042666b2"
+    assert f"{found:016x}" == runtime_dir_name(b"a", b"b") == "e5d29919042666b2"
 
 
 @pytest.mark.parametrize("name", ["XDG_RUNTIME_DIR", "TMPDIR", "HOOKONCE_RUNTIME"])
@@ -75,7 +75,7 @@ def test_a_place_that_others_can_reach_is_not_used(home, kind):
         place.mkdir()
         place.chmod(0o755)
 
-    assert not runtime_dir._ensure_private(place, os.getuid())
+    assert not runtime_dir._ensure_private(str(place), os.getuid())
 
 
 def test_the_directory_is_closed_to_others():
@@ -162,7 +162,7 @@ def test_whoever_was_faster_to_take_our_places_takes_nothing_from_us(home):
     with taken(home):
         found = runtime_dir.find_runtime_dir()
 
-    assert home / ".local/share/hookonce/run" / runtime_dir_name(home, home / ".local/share/hookonce") == found
+    assert home / ".local/share/hookonce/run" / runtime_dir_name(bytes(home), bytes(home / ".local/share/hookonce")) == found
     assert [0o700, 0o700] == [stat.S_IMODE(path.stat().st_mode) for path in (found, found.parent)]
 
 
@@ -188,7 +188,7 @@ def test_without_a_safe_place_there_is_none(monkeypatch):
     """
     Rather no answer of the hooks than one that somebody else could have written.
     """
-    monkeypatch.setattr(runtime_dir, "_ensure_private", lambda *_: False)
+    monkeypatch.setattr(runtime_dir, "is_private_dir", lambda *_: False)
 
     with pytest.raises(runtime_dir.NoRuntimeDirError):
         runtime_dir.find_runtime_dir()

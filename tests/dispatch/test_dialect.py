@@ -116,7 +116,7 @@ def test_the_script_runs_as_a_process_too(home, agent, native, payload):
     one = parse_request(call, raw, PLAIN)
 
     with contextlib.chdir(home):
-        made = run_blocking(process_request(call, one, oneshot_context(PLAIN | {"SECRET": command})))
+        made = run_blocking(process_request(one, oneshot_context(PLAIN | {"SECRET": command})))
 
     found = one.agent.read_reply(one.native, made.reply)
     assert ("deny", "not this one") == (found.outcome, found.reason)

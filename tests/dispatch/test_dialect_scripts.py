@@ -40,7 +40,7 @@ def answer(home, agent, dialect, command):
     call = CallArguments(agent=agent, event=config_event_of(known, "before_tool_execute"), dialect=dialect, run=run, scope="project", timeout=30)
     one = parse_request(call, json.dumps(event.native).encode(), PLAIN)
     with contextlib.chdir(home):
-        made = run_blocking(process_request(call, one, oneshot_context(PLAIN)))
+        made = run_blocking(process_request(one, oneshot_context(PLAIN)))
     return known.read_reply(one.native, made.reply), made.record
 
 

@@ -7,14 +7,14 @@ an ancestor; what a repository sets in the environment counts for nothing.
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from secrets import token_hex
 from time import CLOCK_BOOTTIME, clock_gettime
 
-from hookonce.base.runtime_dir import create_exclusive, runtime_file
+from hookonce.base.runtime_dir import create_exclusive, runtime_file, runtime_path
 
 DEPTH_VARIABLE, PARENT_VARIABLE, HOOK_DIR_VARIABLE = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
 MAX_DEPTH = 3
 _MAX_CLIENT_AGE_S = 20.0  # seconds
+_MAX_STAT_BYTES = 4096  # of what the system tells of a process
 
 
 def nesting_depth(environment: Mapping[str, str], caller_pid: int = 0) -> int:
@@ -29,10 +29,10 @@ def nesting_depth(environment: Mapping[str, str], caller_pid: int = 0) -> int:
     return depth if pid in set(_iter_ancestors(caller_pid or os.getpid())) else 0
 
 
-def register_handlers(depth: int) -> str:
+def register_handlers(depth: int, runtime_dir: Path | None = None) -> str:
     """Register that handlers of this depth run below this process; the token goes into their environment."""
-    token = token_hex(8)
-    create_exclusive(runtime_file("handlers", token), f"{os.getpid()} {depth}".encode())
+    token = os.urandom(8).hex()
+    create_exclusive(runtime_path("handlers", token, runtime_dir), f"{os.getpid()} {depth}".encode())
     return token
 
 
@@ -62,10 +62,16 @@ def process_age_s(pid: int) -> float:
 def read_proc_stat(pid: int) -> list[str] | None:
     """Fields of /proc/PID/stat from the state on; None for a process that is gone."""
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        fd = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
-    return text.rpartition(")")[2].split()
+    try:
+        data = os.read(fd, _MAX_STAT_BYTES)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return data.rpartition(b")")[2].decode("ascii", "replace").split()
 
 
 def has_terminal(caller_pid: int = 0) -> bool:

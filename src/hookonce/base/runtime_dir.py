@@ -1,27 +1,20 @@
-"""Runtime directory of one home: its location, and atomic creation, locked update and sweeping of its files.
-
-No environment variable names the location: a repository can set variables, and whoever moves this directory begins
-every count anew.
-"""
+"""Runtime directory of one home: its location, and atomic creation, locked update and sweeping of its files."""
 
 import os
-import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from fcntl import LOCK_EX, flock
-from functools import cache
+from functools import lru_cache
+from io import FileIO
 from itertools import islice
 from pathlib import Path
-from secrets import token_hex
 from shutil import rmtree
 from time import time
-from typing import BinaryIO
 
 from hookonce.base import paths
+from hookonce.base.runtime_location import is_private_dir, runtime_dir_name, runtime_locations
 from hookonce.errors import HookonceError
 
-_GROUP_OTHER_MODE = 0o077
-_FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
 _MAX_AGE_S = {
     "calls": 600,
     "doors": 600,
@@ -30,8 +23,6 @@ _MAX_AGE_S = {
     "handlers": 86_400,
     "stops": 86_400,
 }  # seconds
-
-
 _ABANDONED_AFTER_S = 3 * 86_400  # seconds after which a directory that nobody uses belongs to nobody
 _MAX_DIRS_PER_SWEEP = 64  # directories that are looked at in one call, which somebody waits for
 
@@ -42,105 +33,111 @@ class NoRuntimeDirError(HookonceError):
 
 def find_runtime_dir() -> Path:
     """The runtime directory for this home and these data, created in the first usable location."""
-    uid, name = os.getuid(), runtime_dir_name(paths.home(), paths.data_dir())
-    for location in _iter_locations(uid):
-        if _ensure_private(location, uid) and _ensure_private(location / name, uid):
-            return location / name
+    uid, data_dir = os.getuid(), paths.data_dir()
+    for location, folder in _candidate_dirs(paths.home(), data_dir, uid):
+        if (is_private_dir(location, uid) or _ensure_private(location, uid, data_dir)) and (
+            is_private_dir(folder, uid) or _ensure_private(folder, uid)
+        ):
+            return _cached_path(folder)
     raise NoRuntimeDirError("no runtime directory is ours alone")
 
 
-def _iter_locations(uid: int) -> Iterator[Path]:
-    yield from shared_locations(uid)
-    with suppress(OSError):
-        paths.data_dir().mkdir(mode=0o700, parents=True, exist_ok=True)
-    yield fallback_location(paths.data_dir())
+def candidate_dirs(home: Path, data_dir: Path) -> list[Path]:
+    """Where the runtime directory of a home may lie; the last one is below its data."""
+    return [Path(folder) for _, folder in _candidate_dirs(home, data_dir, os.getuid())]
 
 
-def shared_locations(uid: int) -> tuple[Path, Path]:
-    """Locations for the runtime directories of all of a user's homes; somebody else can take the second first."""
-    return Path(f"/run/user/{uid}/hookonce"), Path(f"/tmp/hookonce-{uid}")  # noqa: S108  it must be ours alone
+@lru_cache(maxsize=8)
+def _candidate_dirs(home: Path, data_dir: Path, uid: int) -> list[tuple[str, str]]:
+    name = runtime_dir_name(bytes(home), bytes(data_dir))
+    return [(location, f"{location}/{name}") for location in runtime_locations(uid, str(data_dir))]
 
 
-def fallback_location(data: Path) -> Path:
-    """The location of last resort, below our data, where nobody else can be faster."""
-    return data / "run"
+_cached_path = lru_cache(maxsize=8)(Path)  # made anew it costs more than all that was asked of the disk
 
 
-@cache
-def runtime_dir_name(home: Path, data: Path) -> str:
-    """Name of the runtime directory: FNV-1a 64 of home and data directory, with a NUL between them."""
-    digest = _FNV_OFFSET
-    for byte in bytes(home) + b"\0" + bytes(data):
-        digest = (digest ^ byte) * _FNV_PRIME % (1 << 64)
-    return f"{digest:016x}"
-
-
-def _ensure_private(path: Path, uid: int) -> bool:
-    with suppress(OSError):
-        path.mkdir(mode=0o700)
+def _ensure_private(path: str, uid: int, data_dir: Path | None = None) -> bool:
     try:
-        status = path.lstat()
+        if data_dir is not None and path.startswith(f"{data_dir}/"):
+            data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.mkdir(path, 0o700)  # noqa: PTH102  as texts; every call asks for it
     except OSError:
         return False
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == uid and not status.st_mode & _GROUP_OTHER_MODE
+    return is_private_dir(path, uid)
 
 
 def runtime_file(subdir: str, name: str) -> Path:
     """Path of a file in a subdirectory, which is created."""
-    folder = find_runtime_dir() / subdir
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder / name
+    return Path(runtime_path(subdir, name))
 
 
-def create_exclusive(path: Path, data: bytes) -> bool:
-    """Create a file atomically with its content; whether we were first."""
-    draft = _write_draft(path, data)
+def runtime_path(subdir: str, name: str, runtime_dir: Path | None = None) -> str:
+    """The same as text, below a runtime directory that was found already, if it was."""
+    folder = f"{runtime_dir or find_runtime_dir()}/{subdir}"
+    if not os.access(folder, os.F_OK):
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700)  # noqa: PTH102
+    return f"{folder}/{name}"
+
+
+def create_exclusive(path: Path | str, data: bytes) -> bool:
+    """Create a file with its content; whether we were first. Others may find it empty for a moment."""
     try:
-        os.link(draft, path)
+        fd = os.open(path, os.O_WRONLY | _OPEN_FLAGS | os.O_EXCL, 0o600)
     except FileExistsError:
         return False
+    try:
+        os.write(fd, data)
     finally:
-        draft.unlink()
+        os.close(fd)
     return True
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path | str, data: bytes) -> None:
     """Replace a file atomically."""
-    _write_draft(path, data).replace(path)
-
-
-def _write_draft(path: Path, data: bytes) -> Path:
-    draft = path.with_name(f"{path.name}.{token_hex(4)}")
-    with _open_private(draft, os.O_EXCL) as file:
+    draft = f"{path}.{os.urandom(4).hex()}"
+    with open(os.open(draft, os.O_WRONLY | _OPEN_FLAGS | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
         file.write(data)
-    return draft
+    os.replace(draft, path)  # noqa: PTH105
 
 
-def update_locked(path: Path, transform: Callable[[bytes], bytes]) -> bytes:
-    """Update a file under an exclusive lock: `transform` makes its new content of the old one."""
+_OPEN_FLAGS = os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def update_locked(
+    path: Path | str, transform: Callable[[bytes], bytes], acquire_lock: Callable[[int], object] | None = None
+) -> bytes:
+    """Update a file under an exclusive lock: `transform` makes its new content of the old one.
+
+    `acquire_lock` takes the lock of the open file, where somebody does not want to wait for ever.
+    """
     while True:
-        with _open_private(path) as file:
-            flock(file, LOCK_EX)
+        with open(os.open(path, os.O_RDWR | _OPEN_FLAGS, 0o600), "r+b", buffering=0) as file:  # noqa: PTH123
+            (acquire_lock or _wait_for_lock)(file.fileno())
             if not _is_same_file(path, file.fileno()):
                 continue  # it was swept away before we held it
             content = file.read()
             new_content = transform(content)
             if new_content != content:
-                file.seek(0)
-                file.truncate()
-                file.write(new_content)
-                file.flush()
+                if content:
+                    file.seek(0)
+                    file.truncate()
+                _write_all(file, new_content)
             return new_content
 
 
-def _open_private(path: Path, flags: int = 0) -> BinaryIO:
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flags, 0o600)
-    return os.fdopen(fd, "r+b")
+def _write_all(file: FileIO, data: bytes) -> None:
+    while data:
+        data = data[file.write(data) :]
 
 
-def _is_same_file(path: Path, fd: int) -> bool:
+def _wait_for_lock(fd: int) -> None:
+    flock(fd, LOCK_EX)
+
+
+def _is_same_file(path: Path | str, fd: int) -> bool:
     try:
-        return os.path.samestat(path.lstat(), os.fstat(fd))
+        return os.path.samestat(os.lstat(path), os.fstat(fd))
     except OSError:
         return False
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from hookonce.base.jsontext import dump
-from hookonce.base.runtime_dir import fallback_location, runtime_dir_name, shared_locations
+from hookonce.base.runtime_dir import candidate_dirs
 from hookonce.base.spawn import run
 from hookonce.client import daemon_endpoints
 from hookonce.errors import HookonceError
@@ -60,11 +60,7 @@ class SandboxHome:
 
     def runtime_dir(self) -> Path:
         """Its runtime directory."""
-        data = self.path / ".local/share/hookonce"
-        candidates = [
-            folder / runtime_dir_name(self.path, data)
-            for folder in (*shared_locations(os.getuid()), fallback_location(data))
-        ]
+        candidates = candidate_dirs(self.path, self.path / ".local/share/hookonce")
         return next((folder for folder in candidates if folder.is_dir()), candidates[-1])
 
     def status(self) -> Object | None:

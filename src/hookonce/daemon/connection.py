@@ -5,7 +5,7 @@ A confined caller (seccomp, no_new_privs, other namespaces) must not have its ho
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from functools import cached_property
 from os import fsdecode
 from struct import Struct as Packed
@@ -40,7 +40,7 @@ def is_process_alive(pid: int) -> bool:
 def namespaces_of(pid: int | str = "self") -> bytes:
     """Mount and pid namespaces of a process, as /proc names them."""
     try:
-        return " ".join(os.readlink(f"/proc/{pid}/ns/{kind}") for kind in ("mnt", "pid")).encode()  # noqa: PTH115
+        return f"{os.readlink(f'/proc/{pid}/ns/mnt')} {os.readlink(f'/proc/{pid}/ns/pid')}".encode()  # noqa: PTH115
     except OSError:
         return b""
 
@@ -55,8 +55,8 @@ def confinement_of(pid: int | str = "self") -> tuple[int, ...]:
         text = os.read(fd, 8192)
     finally:
         os.close(fd)
-    values = (text.partition(value)[2].partition(b"\n")[0] for value in _CONFINEMENT_FIELDS)
-    return tuple(int(value or b"0") for value in values)
+    values = [text.partition(value)[2].partition(b"\n")[0] for value in _CONFINEMENT_FIELDS]
+    return tuple([int(value or b"0") for value in values])
 
 
 class ClientRequest(Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ def parse_request(fields: list[bytes]) -> ClientRequest:
         version=version,
         build=fsdecode(build),
         id=parse_call_id(call_id),
-        argv=[fsdecode(argument) for argument in wire.split_nul(argv)],
+        argv=fsdecode(argv).split("\0")[:-1],
         environment=LazyEnvironment(environment),
         cwd=fsdecode(cwd) or "/",
         umask=int(umask or b"-1"),
@@ -106,8 +106,12 @@ class LazyEnvironment(Mapping[str, str]):
 
     @cached_property
     def _variables(self) -> dict[str, str]:
-        entries = (entry.partition("=") for entry in fsdecode(self._field).split("\0"))
-        return {key: value for key, sign, value in entries if key and sign}
+        variables = {}
+        for entry in fsdecode(self._field).split("\0"):
+            key, sign, value = entry.partition("=")
+            if key and sign:
+                variables[key] = value
+        return variables
 
     def __contains__(self, name: object) -> bool:
         return f"{name}=".encode() in self._field and name in self._variables
@@ -116,6 +120,10 @@ class LazyEnvironment(Mapping[str, str]):
         if name not in self:
             raise KeyError(name)
         return self._variables[name]
+
+    def items(self) -> ItemsView[str, str]:
+        """All variables, without a look at each by its name."""
+        return self._variables.items()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._variables)

@@ -63,25 +63,22 @@ class DedupCache:
 
     def _update_on_disk(self, key: str, update: Callable[[DedupEntries], DedupEntries]) -> DedupEntries:
         """The same on disk, where all entries of the key are from then on."""
-        path = Path(self._folder, key)
-        with suppress(FileNotFoundError):
-            _wait_for_lock(path)
+        path = f"{self._folder}/{key}"
         own_page = self._pages.get(key, [])
         new_page = dedup.parse_entries(
-            update_locked(path, lambda data: dump(update(_merge_pages(dedup.parse_entries(data), own_page))))
+            update_locked(path, lambda data: dump(update(_merge_pages(dedup.parse_entries(data), own_page))), _try_lock)
         )
         self._pages.pop(key, None)
         return new_page
 
 
-def _wait_for_lock(path: Path) -> None:
+def _try_lock(fd: int) -> None:
     """Wait briefly for the lock of a file: whoever holds it may have been stopped, and too many wait for us."""
-    with path.open("rb") as file:
-        for _ in range(_MAX_LOCK_ATTEMPTS):
-            with suppress(BlockingIOError):
-                flock(file, LOCK_EX | LOCK_NB)
-                return
-            sleep(_LOCK_POLL_S)
+    for _ in range(_MAX_LOCK_ATTEMPTS):
+        with suppress(BlockingIOError):
+            flock(fd, LOCK_EX | LOCK_NB)
+            return
+        sleep(_LOCK_POLL_S)
     raise BlockingIOError("somebody holds the page")
 
 

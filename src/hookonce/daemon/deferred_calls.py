@@ -12,7 +12,8 @@ from hookonce.daemon.task import CallTask
 from hookonce.dispatch import dispatcher
 from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.fast_path import lookup
-from hookonce.dispatch.fast_path import table as fast_path_table
+from hookonce.dispatch.fast_path.table import TableCache
+from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.model import Object
 from hookonce.store.spool.journal import SpoolJournal
 
@@ -33,11 +34,15 @@ class DeferredCalls:
         self._queue: deque[tuple[float, list[bytes]]] = deque()
         self._queue_bytes, self._last_call_at, self._is_scheduled, self._batch_remaining = 0, 0.0, False, 0
         self._forced_remaining = 0  # how many are to be looked at though calls come
+        self._table_cache = TableCache()
 
-    def answer_silently(self, fields: list[bytes]) -> bytes | None:
-        """Reply of a call that concerns no hook, once it is noted in the journal; None for all other calls."""
+    def answer_silently(self, fields: list[bytes], stamps: Stamps) -> bytes | None:
+        """Reply of a call that concerns no hook, once it is noted in the journal; None for all other calls.
+
+        `stamps` are those of the manifests above all projects.
+        """
         self._last_call_at = monotonic()
-        table = fast_path_table.current_table()
+        table = self._table_cache.current_table(stamps)
         row = _find_row(table, fields)
         if row is None:
             return None
@@ -112,13 +117,9 @@ class DeferredCalls:
             spool=self._journal,
             dedup_store=self._dedup_cache,
             runs_hooks=False,
-            is_long_lived=True,
         )
-        CallTask(
-            self._loop,
-            dispatcher.handle_call(client_request.argv, client_request.stdin, call_context, client_request.id),
-            lambda _: None,
-        ).resume()
+        call = dispatcher.receive_call(client_request.argv, client_request.stdin, call_context, client_request.id)
+        CallTask(self._loop, dispatcher.answer_incoming(call), lambda _: None).resume()
 
 
 def _find_row(table: Object, fields: list[bytes]) -> Object | None:

@@ -26,7 +26,8 @@ from hookonce.daemon.http.listener import HttpListener
 from hookonce.daemon.lifecycle import release_lock
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from hookonce.daemon.store_writer import BackgroundStoreWriter, flush_then
-from hookonce.dispatch import dispatcher
+from hookonce.dispatch import dispatcher, pause
+from hookonce.dispatch.manifest_stamps import Stamps, manifest_stamps
 from hookonce.errors import HookonceError
 from hookonce.handlers.module import ModulePool
 from hookonce.handlers.supervise import watchdog
@@ -103,6 +104,7 @@ class Daemon:
         self.reaper = SessionReaper(self.loop, self.store_writer, reports_session_end)
         self.store_writer.connect_sessions(self.tailer, self.reaper.handle_stored, self.tailer.read_before_close)
         self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
+        self._stamps: Stamps = []  # of the manifests, when the last call came
         self._isolation = (connection.namespaces_of(), connection.confinement_of())
         self.started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
         self.answered_count, self.active_calls, self._last_gc_count, self._is_stopping = 0, 0, 0, False
@@ -248,7 +250,12 @@ class Daemon:
     def _answer_call(self, client: ClientConnection, fields: list[bytes], pid: int) -> None:
         self.last_call_at = monotonic()
         self.tailer.remember_payload(fields[2], fields[7])
-        silence = None if len(fields[7]) > LARGE_PAYLOAD_BYTES else self.deferred_calls.answer_silently(fields)
+        stamps, is_paused = manifest_stamps(None), pause.is_paused()
+        if stamps != self._stamps:  # refusals of a new hook should be known before it can be lost
+            self._stamps = stamps
+            self.loop.call_idle(dispatcher.refresh_client_files)
+        is_large = len(fields[7]) > LARGE_PAYLOAD_BYTES
+        silence = None if is_large or is_paused else self.deferred_calls.answer_silently(fields, stamps)
         if silence is not None:
             self.answered_count += 1
             client.send(wire.encode_reply(wire.ANSWER, 0, 0, silence), last=True)
@@ -258,7 +265,7 @@ class Daemon:
         elif not self._has_same_isolation(pid):
             client.send(wire.encode_reply(wire.COLD, 0), last=True)
         else:
-            SocketCall(self, client, connection.parse_request(fields), pid).start()
+            SocketCall(self, client, connection.parse_request(fields), pid).start(stamps, is_paused=is_paused)
             self.reaper.record_caller(fields[2], fields[9])
 
 

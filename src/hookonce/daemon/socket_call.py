@@ -22,7 +22,9 @@ from hookonce.daemon.denied_files import DeniedFileWatcher
 from hookonce.daemon.task import CallTask
 from hookonce.dispatch import context, dedup, dispatcher
 from hookonce.dispatch.context import CallContext
+from hookonce.dispatch.dispatcher import IncomingCall
 from hookonce.dispatch.fail_mode import encode_reply
+from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.handlers.operation import run_blocking
 from hookonce.model import Reply
 from hookonce.store.spool.journal import SpoolJournal
@@ -80,7 +82,8 @@ class ForkedCall:
 
 
 def _run_child(request: ClientRequest, call_context: CallContext, client_fd: int, started_at: float) -> None:
-    reply = run_blocking(dispatcher.handle_call(request.argv, request.stdin, call_context, request.id, started_at))
+    call = dispatcher.receive_call(request.argv, request.stdin, call_context, request.id, started_at)
+    reply = run_blocking(dispatcher.answer_incoming(call))
     os.set_blocking(client_fd, True)
     stderr = reply.stderr.encode(errors="replace")
     write_all(client_fd, wire.encode_reply(wire.ANSWER, 0, reply.code, encode_reply(reply), stderr))
@@ -115,7 +118,7 @@ class SocketCall:
         self._task: CallTask | ForkedCall | None = None
         self._is_waiting = False  # for a hook, or for a copy of us
 
-    def start(self) -> None:
+    def start(self, stamps: Stamps, *, is_paused: bool) -> None:
         """Acknowledge the call, and run it once all callers that came meanwhile are acknowledged too."""
         services, request = self._services, self._request
         services.active_calls += 1
@@ -126,31 +129,32 @@ class SocketCall:
             pid=self._pid,
             spool=services.journal,
             dedup_store=services.dedup_cache,
-            is_long_lived=True,
             on_record=services.denied_files.watch_record,
+            shared_stamps=stamps,
+            is_paused=is_paused,
         )
         is_large = len(request.stdin) > LARGE_PAYLOAD_BYTES
         # To read a large payload for what is said too late is the very work that others should not wait for.
-        self._send_ack(call_context, b"" if is_large else request.stdin)
-        services.loop.call_soon(lambda: self._run(call_context, is_large=is_large))
+        payload = b"" if is_large else request.stdin
+        call = dispatcher.receive_call(request.argv, payload, call_context, request.id, self._started_at)
+        self._send_ack(call)
+        services.loop.call_soon(lambda: self._run(call, is_large=is_large))
 
-    def _run(self, call_context: CallContext, *, is_large: bool) -> None:
+    def _run(self, call: IncomingCall, *, is_large: bool) -> None:
         if not self._client.is_open:
             self._services.active_calls -= 1  # nobody waits, and nothing has begun
         elif is_large:
-            self._run_forked(call_context)
+            self._run_forked(call.context)
         else:
-            self._run_task(call_context)
+            self._run_task(call)
 
-    def _run_task(self, call_context: CallContext) -> None:
-        request, services = self._request, self._services
-        task = dispatcher.handle_call(request.argv, request.stdin, call_context, request.id, self._started_at)
-        self._task = call_task = CallTask(services.loop, task, self._finish)
+    def _run_task(self, call: IncomingCall) -> None:
+        services = self._services
+        self._task = call_task = CallTask(services.loop, dispatcher.answer_incoming(call), self._finish)
         call_task.resume()
         if not call_task.is_over:
             self._is_waiting, self._client.on_close = True, self._handle_hangup
             services.dedup_cache.flush()
-            dispatcher.refresh_client_files()  # while hooks run nobody waits; and one that has to be asked is known before it can be lost
 
     def _run_forked(self, call_context: CallContext) -> None:
         """Fork for a large payload; the child works with files, as a one-shot process does."""
@@ -166,13 +170,11 @@ class SocketCall:
         )
         forked_call.start(request, call_context, client.socket.fileno())
 
-    def _send_ack(self, call_context: CallContext, raw: bytes) -> None:
+    def _send_ack(self, call: IncomingCall) -> None:
         """Send the acknowledgement with the deadline and the reply to use if we never answer."""
-        remaining_s = dispatcher.call_timeout_s(self._request.argv) - (monotonic() - self._started_at)
+        remaining_s = dispatcher.call_timeout_s(call.argv, call.request) - (monotonic() - self._started_at)
         deadline_ns = clock_gettime_ns(CLOCK_BOOTTIME) + max(int(remaining_s * _NS_PER_S), 0)
-        self._client.send(
-            _encode_reply(wire.ACK, deadline_ns, dispatcher.timeout_reply(self._request.argv, raw, call_context))
-        )
+        self._client.send(_encode_reply(wire.ACK, deadline_ns, dispatcher.late_reply(call)))
 
     def _finish_forked(self, *, has_answered: bool) -> None:
         self._count_answer()

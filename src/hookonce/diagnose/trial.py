@@ -102,7 +102,7 @@ def unknown_hook_message(name: str) -> str:
     if "trust" in reasons:
         advice = "this project's hooks are not trusted yet: hookonce trust"
         return f"no hook is called {name} that may run here; {advice}"
-    ending = f"; {reasons['sense']}" if "sense" in reasons else ""
+    ending = f"; {reasons['manifest']}" if "manifest" in reasons else ""
     return f"no hook is called {name}, and no program either{ending}"
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from hookonce.dispatch import dedup
+from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.model import Record, Stored
 from hookonce.store.spool import files
 
@@ -31,9 +32,9 @@ class SpoolWriter(Protocol):
 class CallContext(Struct, frozen=True, kw_only=True):
     """Per-call execution context: the caller's environment, directory, umask (-1: ours), pid (0: ours); stores.
 
-    Without `runs_hooks` a call is only recorded, because it was answered before. A long-lived process
-    (`is_long_lived`) refreshes files at other times than during a call; `on_record` gets each record as it was
-    decided.
+    Without `runs_hooks` a call is only recorded, because it was answered before. `on_record` gets each record as it
+    was decided. `shared_stamps` are those of the manifests above all projects, if somebody has just looked at them;
+    `is_paused` likewise whether hooks are paused, None if nobody has looked.
     """
 
     environment: Mapping[str, str]
@@ -43,8 +44,9 @@ class CallContext(Struct, frozen=True, kw_only=True):
     spool: SpoolWriter
     dedup_store: dedup.DedupStore
     runs_hooks: bool = True
-    is_long_lived: bool = False
     on_record: Callable[[Record], object] = lambda _: None
+    shared_stamps: Stamps | None = None
+    is_paused: bool | None = None
 
 
 def oneshot_context(environment: Mapping[str, str], *, runs_hooks: bool = True) -> CallContext:

@@ -23,7 +23,7 @@ from msgspec.json import Decoder
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump, load
-from hookonce.base.runtime_dir import create_exclusive, runtime_file, update_locked, write_atomic
+from hookonce.base.runtime_dir import create_exclusive, runtime_file, runtime_path, update_locked, write_atomic
 from hookonce.errors import HookonceError
 from hookonce.model import Decision, Event, Gap, HookRun, Reply
 
@@ -270,9 +270,9 @@ class CallClaim(Struct, frozen=True):
     pid: int = 0
 
 
-def claim_call(call_id: str) -> bool:
+def claim_call(call_id: str, runtime_dir: Path | None = None) -> bool:
     """Claim a call id; whether we are the ones who run its hooks."""
-    return create_exclusive(runtime_file("calls", call_id), dump(CallClaim(done=False, pid=os.getpid())))
+    return create_exclusive(runtime_path("calls", call_id, runtime_dir), dump(CallClaim(done=False, pid=os.getpid())))
 
 
 def has_claim(call_id: str) -> bool:
@@ -282,17 +282,16 @@ def has_claim(call_id: str) -> bool:
 
 def save_answer(call_id: str, reply: Reply) -> None:
     """Save the answer in the claim before it leaves."""
-    write_atomic(runtime_file("calls", call_id), dump(CallClaim(done=True, reply=reply)))
+    write_atomic(runtime_path("calls", call_id), dump(CallClaim(done=True, reply=reply)))
 
 
 def await_answer(call_id: str, deadline: float) -> Generator[float, None, Reply | None]:
     """Wait for the answer of whoever holds the claim, until the deadline; None if that process is dead."""
     while time() < deadline:
-        is_alive = _is_process_alive(
-            _load_claim(call_id).pid
-        )  # asked first: one that dies now may have answered just before
+        pid = _load_claim(call_id).pid
+        is_dead = pid != _NO_PID and _is_dead(pid)  # asked first: one that dies now may have answered just before
         call_claim = _load_claim(call_id)
-        if call_claim.done or not is_alive:
+        if call_claim.done or is_dead:
             return call_claim.reply
         yield _CLAIM_POLL_INTERVAL_S
     return None
@@ -300,19 +299,10 @@ def await_answer(call_id: str, deadline: float) -> Generator[float, None, Reply 
 
 def _load_claim(call_id: str) -> CallClaim:
     try:
-        return convert(load(runtime_file("calls", call_id).read_text(encoding="utf-8")), type=CallClaim)
+        data = runtime_file("calls", call_id).read_bytes()
+        return convert(load(data.decode()), type=CallClaim) if data else CallClaim(done=False)
     except (OSError, ValueError, ValidationError):
         return CallClaim(done=True)
-
-
-def _is_process_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def remove_claim(call_id: str) -> None:

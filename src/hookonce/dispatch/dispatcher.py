@@ -10,6 +10,7 @@ from os.path import join
 from pathlib import Path
 from time import monotonic, time
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce import agents
@@ -25,6 +26,7 @@ from hookonce.dispatch.pipeline import (
     CallArguments,
     CallRequest,
     CallResponse,
+    find_hooks_in_force,
     parse_request,
     process_request,
 )
@@ -76,6 +78,40 @@ _UNKNOWN_AGENT_TIMEOUT_S = 4.0  # seconds for a call of which not even the agent
 _SESSION_END = "session_end"
 
 
+class IncomingCall(Struct, frozen=True, kw_only=True):
+    """A call as it came, and its request; without one, the problem that it has.
+
+    `silent_agent` is set where no hook is asked: during a pause, and for our own trial.
+    """
+
+    argv: list[str]
+    raw: bytes
+    context: CallContext
+    request: CallRequest | None = None
+    problem: BaseException | None = None
+    silent_agent: Agent | None = None
+
+
+def receive_call(
+    argv: list[str], raw: bytes, call_context: CallContext, call_id: str, started_at: float | None = None
+) -> IncomingCall:
+    """Parse a call and find the hooks for it, once; what is wrong with it is told by its answer."""
+    request = silent_agent = None
+    try:
+        arguments = _parse_arguments(argv, call_id, started_at)
+        is_paused = pause.is_paused() if call_context.is_paused is None else call_context.is_paused
+        if raw == TRIAL_PAYLOAD or is_paused:
+            silent_agent = agents.load(arguments.agent)
+        else:
+            request = parse_request(arguments, raw, call_context.environment, call_context.pid)
+    except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
+        return IncomingCall(argv=argv, raw=raw, context=call_context, problem=problem)
+    if request is not None and call_context.runs_hooks:
+        with suppress(Exception):  # it is tried again where hooks are selected, and told there
+            request = replace(request, in_force=find_hooks_in_force(request, call_context))
+    return IncomingCall(argv=argv, raw=raw, context=call_context, request=request, silent_agent=silent_agent)
+
+
 def answer_call(
     argv: list[str],
     raw: bytes,
@@ -88,44 +124,44 @@ def answer_call(
 
     Raises only if not even the fail mode can be told; the client then gives the reply that was prepared beforehand.
     """
+    call_context = context.oneshot_context(environment)
+    refresh_client_files()
     return run_blocking(
-        handle_call(argv, raw, context.oneshot_context(environment), call_id or ids.new_id(), started_at), run_operation
+        answer_incoming(receive_call(argv, raw, call_context, call_id or ids.new_id(), started_at)), run_operation
     )
 
 
 def record_call(argv: list[str], raw: bytes, environment: Mapping[str, str], call_id: str) -> None:
     """Record a call that the fast path has answered already; no hook runs."""
-    run_blocking(handle_call(argv, raw, context.oneshot_context(environment, runs_hooks=False), call_id))
+    call_context = context.oneshot_context(environment, runs_hooks=False)
+    run_blocking(answer_incoming(receive_call(argv, raw, call_context, call_id)))
 
 
-def handle_call(
-    argv: list[str], raw: bytes, call_context: CallContext, call_id: str, started_at: float | None = None
-) -> Task[Reply]:
+def answer_incoming(call: IncomingCall) -> Task[Reply]:
     """The same as a task, for a process that has more to do than to wait for one answer."""
     try:
-        call = _parse_arguments(argv, call_id, started_at)
-        if raw == TRIAL_PAYLOAD or pause.is_paused():
-            return fail_mode.open_reply(agents.load(call.agent))
-        if not call_context.is_long_lived:
-            refresh_client_files()
-        return (yield from _answer_request(call, raw, call_context))
+        if call.silent_agent is not None:
+            return fail_mode.open_reply(call.silent_agent)
+        if call.request is not None:
+            return (yield from _answer_request(call.request, call))
+        raise call.problem or HookonceError("a call without a request")
     except GeneratorExit:
         raise  # nobody waits for this answer any more
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
-        return failure_reply(argv, raw, call_context, problem)
+        return failure_reply(call.argv, call.raw, call.context, problem)
 
 
-def call_timeout_s(argv: list[str]) -> float:
-    """Seconds after which a call has failed, whatever holds it up."""
+def call_timeout_s(argv: list[str], request: CallRequest | None = None) -> float:
+    """Seconds after which a call has failed, whatever holds it up; by its arguments, for its payload may come late."""
     try:
-        call = _parse_arguments(argv)
-        return _call_budget_s(call, agents.load(call.agent), call.event or "") + _REPLY_MARGIN_S
+        call = _parse_arguments(argv) if request is None else request.arguments
+        agent = agents.load(call.agent)
+        if request is not None and (request.agent, request.native) == (agent, call.event) and request.budget_s:
+            return request.budget_s + _REPLY_MARGIN_S
+        budget_s = call_budget_s(agent, call.event or "", call.timeout, is_wrapper=call.run is not None)
+        return budget_s + _REPLY_MARGIN_S
     except Exception:  # noqa: BLE001  words that say nothing are told so where they are answered
         return _UNKNOWN_AGENT_TIMEOUT_S
-
-
-def _call_budget_s(call: CallArguments, agent: Agent, native: str) -> float:
-    return call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None)
 
 
 def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | None = None) -> CallArguments:
@@ -154,30 +190,30 @@ def refresh_client_files() -> None:
         _log_problem("failmode", problem)
 
 
-def _answer_request(call: CallArguments, raw: bytes, call_context: CallContext) -> Task[Reply]:
-    request = parse_request(call, raw, call_context.environment, call_context.pid)
-    if not raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
+def _answer_request(request: CallRequest, call: IncomingCall) -> Task[Reply]:
+    call_context = call.context
+    if not call.raw.strip() and "prevent" in point_of(request.agent, request.native).capabilities:
         raise PayloadError("nothing was said of what has to be judged")
     if request.event.type == _SESSION_END:
         append_record(Record(event=request.event), call_context)  # an agent that ends does not always let us end
     try:
-        response = yield from process_request(call, request, call_context)
+        response = yield from process_request(request, call_context)
     except AlreadyClaimedError:
-        return (yield from _await_claimant(call, request, call_context))
+        return (yield from _await_claimant(request, call_context))
     except GeneratorExit:
         raise
     except BaseException as problem:  # noqa: BLE001  recorded, and answered by the fail mode of the call
         response = _failure_response(request, problem, call_context)
     with suppress(BaseException):  # a decision that was made is told, whatever becomes of its record
-        _record_response(call, response, call_context)
+        _record_response(request.arguments.id, response, call_context)
     return response.reply
 
 
-def _await_claimant(call: CallArguments, request: CallRequest, call_context: CallContext) -> Task[Reply]:
+def _await_claimant(request: CallRequest, call_context: CallContext) -> Task[Reply]:
     """The answer of whoever has claimed this call; if it never comes, the fail mode."""
+    call = request.arguments
     elapsed_s = monotonic() - call.started_at if call.started_at is not None else 0
-    deadline = time() + _call_budget_s(call, request.agent, request.native) - elapsed_s
-    reply = yield from dedup.await_answer(call.id, deadline)
+    reply = yield from dedup.await_answer(call.id, time() + (request.budget_s or 0) - elapsed_s)
     if reply is not None:
         return reply
     response = _failure_response(request, HookonceError("whoever ran the hooks of this call is gone"), call_context)
@@ -185,13 +221,13 @@ def _await_claimant(call: CallArguments, request: CallRequest, call_context: Cal
     return response.reply
 
 
-def _record_response(call: CallArguments, response: CallResponse, call_context: CallContext) -> None:
-    if response.record.event.id != call.id and settings.load().record:
-        call_context.spool.forget(call.id)  # another door was first: what is kept is one record, under its id
+def _record_response(call_id: str, response: CallResponse, call_context: CallContext) -> None:
+    if response.record.event.id != call_id and settings.load().record:
+        call_context.spool.forget(call_id)  # it came through another entry first: one record stays, under its id
     for record in (response.record, *hook_error_records(response.record)):
         append_record(record, call_context)
-    if call_context.runs_hooks and (response.record.runs or dedup.has_claim(call.id)):
-        dedup.save_answer(call.id, response.reply)
+    if call_context.runs_hooks and (response.record.runs or dedup.has_claim(call_id)):
+        dedup.save_answer(call_id, response.reply)
     call_context.on_record(response.record)
 
 
@@ -220,6 +256,10 @@ def _fail_mode_reply(request: CallRequest, call_context: CallContext) -> Reply:
     is_closed = fail_mode.is_closed(request.event.type, _find_project(call_context.cwd, request.event.cwd))
     if is_closed and "retry" in point_of(request.agent, request.native).capabilities:
         is_closed = stop_limit.refuse_stop(request.event, fail_mode.FAIL_CLOSED_REASON)
+    return _choose_reply(request, is_closed=is_closed)
+
+
+def _choose_reply(request: CallRequest, *, is_closed: bool) -> Reply:
     return fail_mode.closed_reply(request.agent, request.native) if is_closed else fail_mode.open_reply(request.agent)
 
 
@@ -230,16 +270,22 @@ def _find_project(base_dir: str, event_cwd: str | None = None) -> Path | None:
         return None
 
 
-def timeout_reply(argv: list[str], raw: bytes, call_context: CallContext) -> Reply:
+def late_reply(call: IncomingCall) -> Reply:
     """The reply if an answer never comes; a stop is let pass, for nobody would count it."""
-    names = _positional_arguments(argv)
+    request = call.request
+    if call.silent_agent is not None:
+        return fail_mode.open_reply(call.silent_agent)
     with suppress(Exception):
-        request = _identify_request(names, raw, call_context.environment)
-        if "retry" not in point_of(request.agent, request.native).capabilities:
-            return _fail_mode_reply(request, call_context)
-        return fail_mode.open_reply(request.agent)
+        if request is None:
+            request = _identify_request(_positional_arguments(call.argv), call.raw, call.context.environment)
+        if "retry" in point_of(request.agent, request.native).capabilities:
+            return fail_mode.open_reply(request.agent)
+        if request.in_force is None:
+            return _fail_mode_reply(request, call.context)
+        is_closed = fail_mode.is_closed(request.event.type, None, request.in_force.candidates)
+        return _choose_reply(request, is_closed=is_closed)
     with suppress(HookonceError):
-        return _reply_by_name(call_context.cwd, *names or [""])
+        return _reply_by_name(call.context.cwd, *_positional_arguments(call.argv) or [""])
     return Reply()
 
 

@@ -3,7 +3,7 @@
 Refusals lie in a file beside the client, prepared for the case that not even an interpreter is there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from errno import EINTR, EIO, EMFILE, ENFILE, ENOMEM
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +16,7 @@ from hookonce.base import paths
 from hookonce.base.files import replace_file
 from hookonce.dispatch import manifest_stamps, pause
 from hookonce.dispatch.fast_path import lookup
-from hookonce.dispatch.select import find_candidates
+from hookonce.dispatch.select import CandidateHook, find_candidates
 from hookonce.errors import HookonceError
 from hookonce.manifest import discover
 from hookonce.manifest.discover import find_sources, load_source
@@ -49,26 +49,33 @@ def closed_reply(agent: Agent, native: str) -> Reply:
     return agent.reply(native, decision, None)
 
 
-def is_closed(event_type: str, project: Path | None) -> bool:
-    """Whether an event type has a trusted fail-closed hook of any scope; matchers do not count."""
+def is_closed(event_type: str, project: Path | None, candidates: Iterable[CandidateHook] | None = None) -> bool:
+    """Whether an event type has a trusted fail-closed hook of any scope; matchers do not count.
+
+    With `candidates` these are looked at, and neither the disk nor a pause.
+    """
     try:
-        event_types = set() if pause.is_paused() else closed_event_types(project)
+        if candidates is None:
+            candidates = () if pause.is_paused() else find_candidates(project)
+        event_types = _closed_types_of(candidates)
     except Exception:  # noqa: BLE001  what cannot be looked at now was looked at when the refusals were made
         event_types = _saved_event_types()
-    implied_types = {"after_tool_execute"} if event_type == "tool_use_failure" else set()
-    return not event_types.isdisjoint({event_type, *implied_types})
+    return event_type in event_types or (event_type == "tool_use_failure" and "after_tool_execute" in event_types)
 
 
 def closed_event_types(project: Path | None) -> set[str]:
     """Event types with fail-closed hooks; for a manifest that cannot be used now, those that were saved."""
+    return _closed_types_of(find_candidates(project))
+
+
+def _closed_types_of(candidates: Iterable[CandidateHook]) -> set[str]:
     event_types: set[str] = set()
-    for candidate in find_candidates(project):
-        if candidate.hook is None:
-            event_types |= _saved_event_types() if candidate.obstacle == "sense" else set()
-        elif (
-            candidate.obstacle in {None, "sense"} and candidate.hook.on_failure == "closed" and candidate.hook.blocking
-        ):
-            event_types.add(candidate.hook.event)
+    for candidate in candidates:
+        hook, is_in_use = candidate.hook, candidate.obstacle in {None, "manifest"}
+        if hook is None:
+            event_types |= _saved_event_types() if candidate.obstacle == "manifest" else set()
+        elif is_in_use and hook.on_failure == "closed" and hook.blocking:
+            event_types.add(hook.event)
     return event_types
 
 

@@ -33,12 +33,14 @@ def identify(payload: Any, environment: Mapping[str, str] | None = None) -> Iden
     for form in _all_formats():
         if form.is_mine(payload):
             return Identification(kind="format", name=form.name, evidence=[f"has the keys of {form.title}"])
-    evidence_by_agent: dict[str, list[str]] = {}
     transcript_home = _find_transcript_home(payload)
-    for agent in _all_agents():
-        if evidence := _find_evidence(agent, payload, transcript_home):
-            evidence_by_agent[agent.name] = evidence
-    return _decide_identity(payload, evidence_by_agent, environment or {})
+    evidence_by_agent = {
+        agent.name: evidence
+        for agent in _all_agents()
+        if (transcript_home is None or not agent.home or agent.home == transcript_home[1])
+        and (evidence := _find_evidence(agent, payload, transcript_home))
+    }
+    return _decide_identity(payload, evidence_by_agent, {} if environment is None else environment)
 
 
 @cache
@@ -119,7 +121,7 @@ def _find_evidence(agent: Agent, payload: Object, transcript_home: tuple[str, st
     """The strongest evidence that the payload is the agent's."""
     if agent.home and transcript_home is not None:
         key, home = transcript_home
-        return [f"{key} lies in {home}"] if agent.home == home else []
+        return [f"{key} lies in {home}"]
     for signature_keys in agent.signature_keys:
         if signature_keys <= payload.keys():
             return [f"has {' and '.join(sorted(signature_keys))}"]

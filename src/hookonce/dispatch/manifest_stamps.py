@@ -15,10 +15,19 @@ _FOLDER_STAMP_FIELDS = 2  # numbers by which a folder is known whose content doe
 _SETTLE_NS = 100_000_000  # nanoseconds within which a file may change once more without that being seen
 
 
-def manifest_stamps(project: Path | None) -> Stamps:
-    """The stamps of all these files and folders; equal stamps mean that nothing has changed."""
+def manifest_stamps(project: Path | None, shared_stamps: Stamps | None = None) -> Stamps:
+    """The stamps of all these files and folders; equal stamps mean that nothing has changed.
+
+    Who has just looked at those that all projects share (`manifest_stamps(None)`) hands them in.
+    """
+    if shared_stamps is None:
+        shared_stamps = _stamp_folders(candidate_files(paths.config_dir(), settings.SYSTEM))
+    return shared_stamps if project is None else shared_stamps + _stamp_folders(_project_files(project))
+
+
+def _stamp_folders(folders: list[tuple[str, list[str]]]) -> Stamps:
     file_stamps: Stamps = []
-    for folder, names in candidate_files(project, paths.config_dir(), settings.SYSTEM):
+    for folder, names in folders:
         folder_stamp = lookup.stamp_file(folder)
         file_stamps.append(folder_stamp)
         if folder_stamp is not None:
@@ -43,14 +52,18 @@ _existing_cache: dict[str, tuple[tuple[int, ...], list[str]]] = {}
 _MAX_CACHE_FOLDERS = 1024  # folders
 
 
-@lru_cache(maxsize=256)
-def candidate_files(project: Path | None, user: Path, system: Path) -> list[tuple[str, list[str]]]:
-    """The folders and the names in them, whether or not they are there."""
+@lru_cache(maxsize=8)
+def candidate_files(user: Path, system: Path) -> list[tuple[str, list[str]]]:
+    """The folders above a project, and the names in them, whether or not they are there."""
     names = (*MANIFEST_NAMES, _POLICY, _SETTINGS)
-    folders: list[tuple[Path, tuple[str, ...]]] = [(folder, names) for folder in (user, system, system / "org")]
-    if project is not None:
-        folders += [(project / PROJECT_FOLDER, (*MANIFEST_NAMES, _POLICY)), (project, (OPENHOOK_FILE,))]
-    return [(str(folder), [str(folder / name) for name in names]) for folder, names in folders]
+    return [(str(folder), [str(folder / name) for name in names]) for folder in (user, system, system / "org")]
+
+
+@lru_cache(maxsize=256)
+def _project_files(project: Path) -> list[tuple[str, list[str]]]:
+    folder = project / PROJECT_FOLDER
+    names = [str(folder / name) for name in (*MANIFEST_NAMES, _POLICY)]
+    return [(str(folder), names), (str(project), [str(project / OPENHOOK_FILE)])]
 
 
 def is_settled(file_stamps: Stamps) -> bool:

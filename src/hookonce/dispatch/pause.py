@@ -5,7 +5,6 @@ It is one small file with a time in it, so that it works whatever else is broken
 
 import os
 import re
-from pathlib import Path
 from time import time
 
 from hookonce.base import paths, times
@@ -14,10 +13,6 @@ from hookonce.errors import UsageError
 
 _UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 _MAX_PAUSE_S = 24 * 3600
-
-
-def _pause_file() -> Path:
-    return paths.pause_path()
 
 
 def parse_duration_s(text: str) -> int:
@@ -31,12 +26,12 @@ def parse_duration_s(text: str) -> int:
 
 def pause(duration_s: int) -> None:
     """Pause for so many seconds."""
-    replace_file(_pause_file(), f"{int(time()) + duration_s}\n".encode(), mode=0o600)
+    replace_file(paths.pause_path(), f"{int(time()) + duration_s}\n".encode(), mode=0o600)
 
 
 def resume() -> None:
     """End the pause."""
-    remove_file(_pause_file())
+    remove_file(paths.pause_path())
 
 
 def is_paused() -> bool:
@@ -51,8 +46,8 @@ def pause_end() -> str | None:
 
 def _remaining_s() -> float:
     """Seconds until the pause is over; more than a day is nothing that we wrote."""
-    file = _pause_file()
-    if not os.path.lexists(file):
+    file = paths.pause_path()
+    if not os.access(file, os.F_OK):
         return 0
     try:
         remaining_s = float(file.read_bytes()) - time()

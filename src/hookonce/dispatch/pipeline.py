@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from os.path import join
+from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
@@ -17,8 +18,8 @@ from hookonce.dispatch.context import CallContext
 from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.dialect import is_agent_dialect
 from hookonce.dispatch.identification import identify, outweighs_claim, payload_event
-from hookonce.dispatch.run import CallerContext, apply_rewrite, call_budget_s, hooks_task
-from hookonce.dispatch.select import SelectedHook, find_policy_gap, select_hooks
+from hookonce.dispatch.run import CallerContext, HookResult, apply_rewrite, call_budget_s, hooks_task
+from hookonce.dispatch.select import CandidateHook, SelectedHook, find_candidates, find_policy_gap, select_hooks
 from hookonce.errors import HookonceError, PayloadError
 from hookonce.handlers.operation import Task
 from hookonce.manifest.discover import Scope, find_project
@@ -44,13 +45,26 @@ class CallArguments(Struct, frozen=True, kw_only=True):
     started_at: float | None = None
 
 
-class CallRequest(Struct, frozen=True, kw_only=True):
-    """A decoded call: the agent by evidence, native event name, event, and the caller's process id (0: ours)."""
+class HooksInForce(Struct, frozen=True, kw_only=True):
+    """The project of a call, and every hook of every scope that is for its event, as their files are now."""
 
+    project: Path
+    candidates: list[CandidateHook]
+
+
+class CallRequest(Struct, frozen=True, kw_only=True):
+    """A call, understood once: arguments, agent by evidence, native event name, event, caller's process (0: ours).
+
+    `budget_s` is the time for its hooks; `in_force` what was found of its hooks, None if nobody has looked yet.
+    """
+
+    arguments: CallArguments = CallArguments(agent="")
     agent: Agent
     native: str
     event: Event
     caller_pid: int = 0
+    budget_s: float | None = None
+    in_force: HooksInForce | None = None
 
 
 class CallResponse(Struct, frozen=True, kw_only=True):
@@ -74,7 +88,21 @@ def parse_request(call: CallArguments, raw: bytes, environment: Mapping[str, str
     if agent is not claimed_agent:
         event = replace(event, data=event.data | {"called_through": f"{claimed_agent.name} {call.event or ''}".strip()})
     native = native_name(agent, event, event_name, payload_event(agent, payload))
-    return CallRequest(agent=agent, native=native, event=event, caller_pid=caller_pid)
+    return CallRequest(
+        arguments=call,
+        agent=agent,
+        native=native,
+        event=event,
+        caller_pid=caller_pid,
+        budget_s=call_budget_s(agent, native, call.timeout, is_wrapper=call.run is not None),
+    )
+
+
+def find_hooks_in_force(request: CallRequest, call_context: CallContext) -> HooksInForce:
+    """What is in force for a call, looked up on disk."""
+    project = find_project(join(call_context.cwd, request.event.cwd or ""))  # noqa: PTH118  as texts; somebody waits
+    candidates = find_candidates(project, request.event.type, call_context.shared_stamps)
+    return HooksInForce(project=project, candidates=candidates)
 
 
 def native_name(agent: Agent, event: Event, *candidates: str | None) -> str:
@@ -117,25 +145,25 @@ class NestingTooDeepError(HookonceError):
     """A chain of agents and hooks that would not end."""
 
 
-def process_request(call: CallArguments, request: CallRequest, call_context: CallContext) -> Task[CallResponse]:
+def process_request(request: CallRequest, call_context: CallContext) -> Task[CallResponse]:
     """Run every hook that is selected for a call, and build the agent's native response."""
-    event = request.event
-    deadline = (call.started_at or monotonic()) + call_budget_s(
-        request.agent, request.native, call.timeout, is_wrapper=call.run is not None
-    )
+    call, event, budget_s = request.arguments, request.event, request.budget_s
+    if budget_s is None:
+        budget_s = call_budget_s(request.agent, request.native, call.timeout)
+    deadline = (call.started_at or monotonic()) + budget_s
     if event.type in _SWEEP_EVENTS:
         runtime_dir.remove_stale_files()
     if event.type == "before_prompt":
         stop_limit.reset_stops(event)
     if call.via is None:
-        return build_response(request, (yield from _decide_call(call, request, call_context, deadline)))
+        return build_response(request, (yield from _decide_call(request, call_context, deadline)))
     entry = yield from dedup.join_call(event, call.via, deadline, call_context.dedup_store)
     request = _with_dedup_ids(request, entry)
     if entry.decided is not None:
         yield from _wait_for_record(entry.first_id, call_context)
         return build_response(request, entry.decided)
     try:
-        call_decision = yield from _decide_call(call, request, call_context, deadline)
+        call_decision = yield from _decide_call(request, call_context, deadline)
         return build_response(
             _with_dedup_ids(request, dedup.publish_decision(request.event, call_decision, call_context.dedup_store)),
             call_decision,
@@ -162,53 +190,64 @@ def _wait_for_record(event_id: str, call_context: CallContext) -> Task[None]:
         yield _RECORD_WAIT_S / 10
 
 
-def _decide_call(
-    call: CallArguments, request: CallRequest, call_context: CallContext, deadline: float
-) -> Task[CallDecision]:
+def _decide_call(request: CallRequest, call_context: CallContext, deadline: float) -> Task[CallDecision]:
     nesting = process_info.nesting_depth(call_context.environment, call_context.pid)
     if nesting >= process_info.MAX_DEPTH:
         raise NestingTooDeepError("hooks start agents whose hooks start agents; no hook runs at this depth")
-    caller = CallerContext(
-        environment=call_context.environment, cwd=call_context.cwd, umask=call_context.umask, depth=nesting
-    )
-    hooks, decisions, gaps = _select_call_hooks(call, request, caller) if call_context.runs_hooks else ([], [], [])
-    if hooks and call.id and not dedup.claim_call(call.id):
-        raise AlreadyClaimedError("somebody else runs the hooks of this very call")
-    results = (yield from hooks_task(hooks, request.event, caller, deadline)) if hooks else []
+    hooks, decisions, gaps = _select_call_hooks(request, call_context) if call_context.runs_hooks else ([], [], [])
+    results = (yield from _run_claimed(hooks, request, call_context, nesting, deadline)) if hooks else []
     merged_decision = merge_decisions([*decisions, *(result.decision for result in results)])
     decision, limit_gaps = _apply_stop_limit(request, _apply_approval(request, merged_decision))
     gaps += [gap for result in results for gap in result.gaps] + limit_gaps
     return CallDecision(decision=decision, runs=[result.run for result in results], gaps=gaps)
 
 
+def _run_claimed(
+    hooks: list[SelectedHook], request: CallRequest, call_context: CallContext, nesting: int, deadline: float
+) -> Task[list[HookResult]]:
+    """Run the hooks, if nobody else has this very call."""
+    folder = runtime_dir.find_runtime_dir()
+    if request.arguments.id and not dedup.claim_call(request.arguments.id, folder):
+        raise AlreadyClaimedError("somebody else runs the hooks of this very call")
+    caller = CallerContext(
+        environment=call_context.environment,
+        cwd=call_context.cwd,
+        umask=call_context.umask,
+        depth=nesting,
+        runtime_dir=folder,
+    )
+    return (yield from hooks_task(hooks, request.event, caller, deadline))
+
+
 def _select_call_hooks(
-    call: CallArguments, request: CallRequest, caller: CallerContext
+    request: CallRequest, call_context: CallContext
 ) -> tuple[list[SelectedHook], list[Decision], list[Gap]]:
     """The script that a wrapper names, else the hooks of the manifests; and decisions that need no hook."""
-    project = find_project(join(caller.cwd, request.event.cwd or ""))  # noqa: PTH118  as texts; somebody waits
-    if call.run is not None:
-        script_hook = _wrapper_hook(call, request, caller)
-        policy_refusal = find_policy_gap(script_hook, request.event, project)
+    event, in_force = request.event, request.in_force or find_hooks_in_force(request, call_context)
+    if request.arguments.run is not None:
+        script_hook = _wrapper_hook(request, call_context.cwd)
+        policy_refusal = find_policy_gap(script_hook, event, in_force.project)
         return ([], [], [policy_refusal]) if policy_refusal is not None else ([script_hook], [], [])
-    selection = select_hooks(request.event, project)
+    selection = select_hooks(event, in_force.project, in_force.candidates)
     decisions = selection.decisions
-    if selection.has_broken_source and fail_mode.is_closed(request.event.type, project):
+    if selection.has_broken_source and fail_mode.is_closed(event.type, in_force.project):
         decisions = [*decisions, Decision(outcome="deny", reason=fail_mode.FAIL_CLOSED_REASON, by="hookonce")]
     return selection.hooks, decisions, selection.gaps
 
 
-def _wrapper_hook(call: CallArguments, request: CallRequest, caller: CallerContext) -> SelectedHook:
+def _wrapper_hook(request: CallRequest, cwd: str) -> SelectedHook:
     """The hook of a wrapper entry, which has the agent's own trust; a user's script may allow, a project's may not.
 
     It runs in the caller's directory. What its exit code means is for the agent to say that it was written for,
     which knows no non-blocking hooks.
     """
-    handler = Handler(type="command", command=call.run, timeout=call.timeout, cwd=caller.cwd)
+    call = request.arguments
+    handler = Handler(type="command", command=call.run, timeout=call.timeout, cwd=cwd)
     has_agent_dialect = call.dialect is not None and is_agent_dialect(call.dialect)
     blocking = has_agent_dialect or bool(point_of(request.agent, request.native).capabilities & {"prevent", "retry"})
     hook = Hook(event=request.event.type, handler=handler, dialect=call.dialect, blocking=blocking, may_allow=True)
     scope: Scope = "user" if call.scope == "user" else "project"
-    return SelectedHook(hook=hook, scope=scope, folder=caller.cwd, may_allow=scope == "user")
+    return SelectedHook(hook=hook, scope=scope, folder=cwd, may_allow=scope == "user")
 
 
 def _effective_point(request: CallRequest) -> Point:

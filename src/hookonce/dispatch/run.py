@@ -4,8 +4,8 @@ Hooks run one after the other, each seeing the input as those before it have lef
 waits for, less a margin in which the answer still reaches it.
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from hookonce import agents
 from hookonce.agents import config_of, entry_timeout, point_of
-from hookonce.base import process_info as depths
-from hookonce.base import settings, times
+from hookonce.base import process_info, settings, times
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import dump
 from hookonce.dispatch.dialect import DialectEventError, dialect_variables
@@ -128,6 +127,7 @@ class CallerContext(Struct, frozen=True, kw_only=True):
     cwd: str
     umask: int = -1
     depth: int = 0
+    runtime_dir: Path | None = None  # where it was found for this call
     depth_token: str = ""  # by which what its hooks start knows its depth
     reduces_privileges: bool = False  # whether its hooks have fewer privileges
     waits_for_background: bool = False  # whether even those hooks are waited for that run on by themselves elsewhere
@@ -159,24 +159,17 @@ def hooks_task(
     results: list[HookResult] = []
     if not hooks:
         return results
-    with _register_depth(caller.depth + 1) as depth_token:
-        run_context = replace(
-            caller, depth_token=depth_token, reduces_privileges=settings.load().privileges == "reduced"
-        )
+    depth_token = process_info.register_handlers(caller.depth + 1, caller.runtime_dir)
+    try:
+        is_reduced = settings.load().privileges == "reduced"
+        run_context = replace(caller, depth_token=depth_token, reduces_privileges=is_reduced)
         for hook in hooks:
             result, next_event = yield from _run_hook(hook, hook.event or event, run_context, deadline)
             results.append(result)
             event = event if hook.event else next_event
-    return results
-
-
-@contextmanager
-def _register_depth(depth: int) -> Iterator[str]:
-    depth_token = depths.register_handlers(depth)
-    try:
-        yield depth_token
     finally:
-        depths.unregister_handlers(depth_token)
+        process_info.unregister_handlers(depth_token)
+    return results
 
 
 def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) -> ProcessContext:
@@ -185,9 +178,9 @@ def _hook_world(selection: SelectedHook, event: Event, caller: CallerContext) ->
     env = dialect_variables(selection.hook.dialect or CANONICAL_DIALECT, event, caller.cwd)
     env |= {key: value for key, value in caller.environment.items() if not key.startswith("HOOKONCE_")}
     own_variables = {
-        depths.DEPTH_VARIABLE: str(caller.depth + 1),
-        depths.PARENT_VARIABLE: caller.depth_token,
-        depths.HOOK_DIR_VARIABLE: selection.folder,
+        process_info.DEPTH_VARIABLE: str(caller.depth + 1),
+        process_info.PARENT_VARIABLE: caller.depth_token,
+        process_info.HOOK_DIR_VARIABLE: selection.folder,
     }
     cwd = selection.folder if selection.scope == "project" else caller.cwd
     if handler.cwd:

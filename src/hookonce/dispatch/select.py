@@ -4,7 +4,7 @@ Nothing that a project says counts before a person has trusted it: such a file i
 to be, and whatever is wrong with it keeps nobody else's hooks from running.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -44,7 +44,7 @@ class SelectedHook(Struct, frozen=True, kw_only=True):
 
 
 class CandidateHook(Struct, frozen=True, kw_only=True):
-    """A hook, and its obstacle if it may not run: trust, policy (`leave`) or a broken manifest (`sense`).
+    """A hook, and its obstacle if it may not run: trust, policy, or a manifest that cannot be used.
 
     Without a hook it stands for a whole file, of which nothing can be used.
     """
@@ -52,7 +52,7 @@ class CandidateHook(Struct, frozen=True, kw_only=True):
     source: ManifestSource
     spec: str = ""
     hook: Hook | None = None
-    obstacle: Literal["trust", "leave", "sense"] | None = None
+    obstacle: Literal["trust", "policy", "manifest"] | None = None
     reason: str = ""
 
 
@@ -69,9 +69,10 @@ class Selection(Struct, frozen=True, kw_only=True):
     has_broken_source: bool
 
 
-def select_hooks(event: Event, project: Path | None) -> Selection:
-    """Select the hooks for an event."""
-    candidates = list(find_candidates(project, event.type))
+def select_hooks(event: Event, project: Path | None, candidates: list[CandidateHook] | None = None) -> Selection:
+    """Select the hooks for an event, of the candidates for it."""
+    if candidates is None:
+        candidates = find_candidates(project, event.type)
     hooks = [
         hook
         for candidate in candidates
@@ -89,7 +90,7 @@ def select_hooks(event: Event, project: Path | None) -> Selection:
         hooks=hooks,
         gaps=gaps,
         decisions=[_UNTRUSTED_DENIAL] if is_refused else [],
-        has_broken_source="sense" in obstacles,
+        has_broken_source="manifest" in obstacles,
     )
 
 
@@ -106,7 +107,7 @@ def _denies_untrusted(gaps: list[Gap]) -> bool:
     try:
         return settings.load().require().untrusted == "deny"
     except HookonceError as problem:
-        gaps.append(_exclusion_gap("sense", str(problem)))
+        gaps.append(_exclusion_gap("manifest", str(problem)))
         return False
 
 
@@ -116,28 +117,21 @@ def find_policy_gap(script_hook: SelectedHook, event: Event, project: Path | Non
         script_hook.hook, handler=replace(script_hook.hook.handler, cwd=None)
     )  # where it runs is our doing
     denial = find_refusal(bare_hook, script_hook.scope, event.type, load_policies(project))
-    return None if denial is None else _exclusion_gap("leave", f"the script did not run: {denial.why}")
-
-
-_OBSTACLE_CAPABILITIES = {"trust": "trust", "leave": "policy", "sense": "manifest"}
+    return None if denial is None else _exclusion_gap("policy", f"the script did not run: {denial.why}")
 
 
 def _exclusion_gap(obstacle: str, reason: str) -> Gap:
-    return Gap(
-        where="$.decision",
-        capability=_OBSTACLE_CAPABILITIES[obstacle],
-        strategy="exclude",
-        effect="observes",
-        note=reason,
-    )
+    return Gap(where="$.decision", capability=obstacle, strategy="exclude", effect="observes", note=reason)
 
 
-def find_candidates(project: Path | None, event_type: str | None = None) -> Iterable[CandidateHook]:
+def find_candidates(
+    project: Path | None, event_type: str | None = None, shared_stamps: manifest_stamps.Stamps | None = None
+) -> list[CandidateHook]:
     """Every hook of every scope, in order (for one event type), with its obstacle if it has one.
 
     A project's are checked anew each time, because their scripts count too; the others are cached while files stay.
     """
-    stamps = manifest_stamps.manifest_stamps(project)
+    stamps = manifest_stamps.manifest_stamps(project, shared_stamps)
     cache_entry = _candidate_cache.get((project, event_type))
     if cache_entry is not None and cache_entry[0] == stamps:
         return cache_entry[1]
@@ -161,7 +155,7 @@ def _iter_candidates(project: Path | None, event_type: str | None) -> Iterator[C
             manifest = load_source(source)
         except HookonceError as problem:
             yield CandidateHook(
-                source=source, obstacle="trust" if source.scope == "project" else "sense", reason=str(problem)
+                source=source, obstacle="trust" if source.scope == "project" else "manifest", reason=str(problem)
             )
             last_good = discover.load_last_good(source)
             if last_good is None:
@@ -203,7 +197,7 @@ def _check_candidate(
     if denial is None:
         return replace(candidate, hook=hook)
     return replace(
-        candidate, obstacle="sense" if denial.is_unreadable else "leave", reason=f"{name} did not run: {denial.why}"
+        candidate, obstacle="manifest" if denial.is_unreadable else "policy", reason=f"{name} did not run: {denial.why}"
     )
 
 

@@ -7,7 +7,8 @@ runs there is what somebody has agreed to, as it is now.
 
 from functools import lru_cache
 from hashlib import sha256
-from os.path import exists, isfile
+from os import F_OK, access
+from os.path import isfile
 from pathlib import Path
 from typing import Literal
 
@@ -99,8 +100,16 @@ def find_project(cwd: Path | str) -> Path:
     The repository comes first because hooks further in would otherwise take the place of those at its root.
     """
     folders = _ancestors(str(cwd))
-    repository = next((folder for folder in folders if _is_repository(folder)), None)
-    return _cached_path(repository or next((folder for folder in folders if _has_hooks(folder)), folders[0]))
+    if "\0" in folders[0]:
+        return _cached_path(folders[0])
+    for folder in folders:
+        if access(f"{folder}/.git", F_OK) and _is_repository(folder):
+            return _cached_path(folder)
+    for folder in folders:
+        if access(f"{folder}/{OPENHOOK_FILE}", F_OK) or access(f"{folder}/{PROJECT_FOLDER}", F_OK):
+            if _has_hooks(folder):
+                return _cached_path(folder)
+    return _cached_path(folders[0])
 
 
 _cached_path = lru_cache(maxsize=256)(Path)  # made anew it costs more than all that was asked of the disk
@@ -115,14 +124,13 @@ def _ancestors(folder: str) -> tuple[str, ...]:
 
 def _is_repository(folder: str) -> bool:
     git = f"{folder}/.git"
-    return exists(git) and (isfile(f"{git}/HEAD") or isfile(git))  # noqa: PTH110, PTH113  pathlib raises where these say no
+    return isfile(f"{git}/HEAD") or isfile(git)  # noqa: PTH113  pathlib raises where these say no
 
 
 def _has_hooks(folder: str) -> bool:
     if isfile(f"{folder}/{OPENHOOK_FILE}"):  # noqa: PTH113  as above
         return True
-    inside = f"{folder}/{PROJECT_FOLDER}"
-    return exists(inside) and any(isfile(f"{inside}/{name}") for name in MANIFEST_NAMES)  # noqa: PTH110, PTH113
+    return any(isfile(f"{folder}/{PROJECT_FOLDER}/{name}") for name in MANIFEST_NAMES)  # noqa: PTH113
 
 
 _MAX_COPY_BYTES = 1 << 20  # bytes, as of a manifest

@@ -229,10 +229,10 @@ class Emitter:
     def _dispatch(self, event: Event) -> Decision:
         dispatcher.refresh_client_files()
         call_context = context.oneshot_context(dict(os.environ))
-        request = CallRequest(agent=self._agent, native=event.type, event=event)
         call = CallArguments(agent=self.source, event=event.type, timeout=self.timeout)
+        request = CallRequest(arguments=call, agent=self._agent, native=event.type, event=event)
         try:
-            record = run_blocking(process_request(call, request, call_context), self._run_operation).record
+            record = run_blocking(process_request(request, call_context), self._run_operation).record
         except Exception as problem:  # noqa: BLE001  our own failure is never a decision by accident
             record = _build_failure_record(event, problem)
         self.gaps = record.gaps

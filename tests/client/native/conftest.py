@@ -9,7 +9,7 @@ import pytest
 from tests.client.native.client_env import Daemon, World
 from tests.shared import ROOT
 
-SOURCE = ROOT / "src" / "hookonce" / "client"
+SOURCE = ROOT / "src" / "hookonce" / "client" / "native"
 
 
 @pytest.fixture(scope="session")

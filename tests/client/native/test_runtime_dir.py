@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.base.runtime_dir import runtime_dir_name
+from hookonce.base.runtime_location import runtime_dir_name
 from hookonce.base.wire import ANSWER, encode_reply
 from tests.base.taken_locations import taken
 from tests.client.native.client_env import COLD, Daemon, World, hear
@@ -49,7 +49,7 @@ def test_a_repository_is_no_home(world, where, counts):
     inner.mkdir(parents=True)
     if where is not None:
         (inner / where / ".git").symlink_to("/nowhere")
-    place = world.house().with_name(runtime_dir_name(inner, inner / ".local/share/hookonce"))
+    place = world.house().with_name(runtime_dir_name(bytes(inner), bytes(inner / ".local/share/hookonce")))
     place.mkdir(mode=0o700)
     world.env["HOME"] = str(inner)
     try:

@@ -1,11 +1,11 @@
-"""The twin finds the same house as the rest of Python, though it has its own words for it."""
+"""The Python client finds the same home as the rest of Python, though it does so without `pathlib`."""
 
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookonce.base.runtime_dir import runtime_dir_name as name_of
+from hookonce.base.runtime_location import DATA_SUBDIR
 from hookonce.client.python import call
 
 PATHS = st.lists(st.sampled_from(["/", "//", ".", "..", "a", "b.c", "é", "\udcff"]), max_size=8).map(lambda parts: "/" + "".join(parts))
@@ -20,10 +20,10 @@ def test_a_path_is_spelled_as_pathlib_spells_it(path):
 
 
 @given(PATHS)
-def test_a_home_gives_its_house_the_same_name(path):
+def test_the_data_of_a_home_lie_where_pathlib_puts_them(path):
     """
-    Also the root, and names that are no text.
+    Also below the root, and below names that are no text.
     """
     home = Path(path)
 
-    assert name_of(home, home / ".local/share/hookonce") == f"{call._fnv1a_hash(bytes(home)):016x}"
+    assert bytes(home / DATA_SUBDIR) == call._data_dir(bytes(home))

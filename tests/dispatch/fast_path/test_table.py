@@ -199,12 +199,11 @@ def test_a_pause_that_is_over_is_over(home):
     paths.pause_path().write_text(str(time() + 1000))
     table.refresh_table()
     assert said(home, "claude-code", "PreToolUse", CLAUDE) is None
-    assert {} == table.current_table()
     paths.pause_path().write_text("1")
     table.refresh_table()
 
     assert b"" == said(home, "claude-code", "PreToolUse", CLAUDE)
-    assert table.current_table()["agents"]
+    assert table.TableCache().current_table(manifest_stamps.manifest_stamps(None))["agents"]
 
 
 @pytest.mark.parametrize("kind", ["after_tool_execute", "tool_use_failure", "tool_batch"])

@@ -1,12 +1,14 @@
 """The call of the Python client: arguments, caller, environment, home, runtime directory, and the clock.
 
-The clock is the one of the daemon's deadlines, which runs on while the machine sleeps. Home and runtime directory
-are found here once more, as in the native client, because `base` takes too long to import.
+The clock is the one of the daemon's deadlines, which runs on while the machine sleeps. The home is found here once
+more, as in the native client, because `base.paths` takes too long to import.
 """
 
 import os
 import stat
 import time
+
+from hookonce.base.runtime_location import DATA_SUBDIR, is_private_dir, runtime_dir_name, runtime_locations
 
 NS_PER_SECOND = 1_000_000_000
 NS_PER_MILLISECOND = 1_000_000
@@ -18,10 +20,6 @@ def now_ns() -> int:
     return time.clock_gettime_ns(_CLOCK_ID)
 
 
-_FNV_OFFSET, _FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3  # of FNV-1a, 64 bits
-_GROUP_OTHER_MODE = 0o077
-
-
 def find_home(home_variable: bytes) -> bytes:
     """The home: HOME if it is a directory of ours outside of any repository, else the one in passwd."""
     if _is_own_directory(home_variable) and not _is_in_repository(_normalize_path(home_variable)):
@@ -31,10 +29,10 @@ def find_home(home_variable: bytes) -> bytes:
 
 def find_runtime_dir(home: bytes) -> str:
     """The runtime directory in the first location that is ours alone, else ""; it is created by Python, not here."""
-    uid = os.getuid()
-    fallback = os.fsdecode(_data_dir(home)) + "/run"  # somebody else can be faster to take the second
-    for location in (f"/run/user/{uid}/hookonce", f"/tmp/hookonce-{uid}", fallback):  # noqa: S108  it must be ours alone
-        if _is_private_directory(location) and _is_private_directory(path := f"{location}/{_fnv1a_hash(home):016x}"):
+    uid, data_dir = os.getuid(), _data_dir(home)
+    name = runtime_dir_name(home, data_dir)
+    for location in runtime_locations(uid, os.fsdecode(data_dir)):
+        if is_private_dir(location, uid) and is_private_dir(path := f"{location}/{name}", uid):
             return path
     return ""
 
@@ -72,22 +70,7 @@ def _normalize_path(path: bytes) -> bytes:
 
 
 def _data_dir(home: bytes) -> bytes:
-    return home + (b"" if home.endswith(b"/") else b"/") + b".local/share/hookonce"
-
-
-def _fnv1a_hash(home: bytes) -> int:
-    digest = _FNV_OFFSET
-    for byte in home + b"\0" + _data_dir(home):
-        digest = (digest ^ byte) * _FNV_PRIME % (1 << 64)
-    return digest
-
-
-def _is_private_directory(folder: str) -> bool:
-    try:
-        status = os.lstat(folder)
-    except OSError:
-        return False
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & _GROUP_OTHER_MODE
+    return home + (b"" if home.endswith(b"/") else b"/") + DATA_SUBDIR.encode()
 
 
 _PRIVATE_UMASK = 0o077  # what our own files deny to others, whatever the caller's umask

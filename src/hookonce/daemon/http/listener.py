@@ -186,18 +186,13 @@ class HttpListener:
             cwd=_payload_cwd(body),
             spool=self._services.journal,
             dedup_store=self._services.dedup_cache,
-            is_long_lived=True,
             on_record=self._services.denied_files.watch_record,
         )
+        incoming = dispatcher.receive_call(argv, body, call_context, call_id := ids.new_id(), monotonic())
         if _must_fail_closed(call_context.cwd):
-            self._reject_call(connection, call, dispatcher.timeout_reply(argv, body, call_context))
+            self._reject_call(connection, call, dispatcher.late_reply(incoming))
         else:
-            self._run_task(
-                connection,
-                call,
-                dispatcher.handle_call(argv, body, call_context, call_id := ids.new_id(), monotonic()),
-                call_id,
-            )
+            self._run_task(connection, call, dispatcher.answer_incoming(incoming), call_id)
 
     def _run_task(self, connection: HttpConnection, call: Invocation, task: Task[Reply], call_id: str) -> None:
         services, on_close = self._services, connection.on_close

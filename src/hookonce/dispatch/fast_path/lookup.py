@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TABLE_FILE = "silent.bin"
 _PROJECT_HOOK_FILES = (".hookonce", ".openhook.json")
 _EVENT_NAME_KEYS = ("hook_event_name", "hookEventName", "agent_action_name", "hookName", "hook")
-_ENTRY_ARGC = 4  # words of a door of ours: agent, event, --via and whose; a wrapper says more
+_ENTRY_ARGC = 4  # arguments of an installed entry: agent, event, --via, scope; a wrapper has more
 _NS_PER_SECOND = 1_000_000_000
 
 
@@ -49,7 +49,7 @@ def find_row(
     table: "dict[str, Any]", fields: "list[bytes]", load_json: "Callable[[str], Any]"
 ) -> "dict[str, Any] | None":
     """The table's row for a call, if no hook concerns it and no project around its folders has hooks; else None."""
-    argv = [os.fsdecode(argument) for argument in wire.split_nul(fields[3])]
+    argv = os.fsdecode(fields[3]).split("\0")[:-1]
     if len(argv) != _ENTRY_ARGC or argv[2] != "--via" or table["home"] not in b"\0" + fields[4]:
         return None
     row: dict[str, Any] | None = table["agents"].get(argv[0], {}).get(argv[1])

@@ -44,19 +44,21 @@ def refresh_table() -> None:
 _last_state: list[Any] = []  # of what the table was made, and the file itself, when we last looked
 
 
-def current_table() -> Object:
-    """The table for the daemon, cached in memory; an empty one while its files are changing."""
-    stamps = [*manifest_stamps.manifest_stamps(None), lookup.stamp_file(str(paths.pause_path()))]
-    if stamps[-1] is not None and pause.is_paused():
-        return {}
-    if _table_cache.get("stamps") != stamps:
-        _table_cache.clear()
-        if manifest_stamps.is_settled(stamps):
-            _table_cache.update(_build_table(), stamps=stamps)
-    return _table_cache
+class TableCache:
+    """The table of a daemon, in memory."""
 
+    def __init__(self) -> None:
+        """Nothing was built yet."""
+        self._table: Object = {}
+        self._stamps: manifest_stamps.Stamps | None = None
 
-_table_cache: Object = {}
+    def current_table(self, stamps: manifest_stamps.Stamps) -> Object:
+        """The table of files with these stamps; an empty one while they are changing."""
+        if self._stamps != stamps:
+            self._table, self._stamps = {}, None
+            if manifest_stamps.is_settled(stamps):
+                self._table, self._stamps = _build_table(), stamps
+        return self._table
 
 
 def _load_table() -> Object:
@@ -68,7 +70,7 @@ def _load_table() -> Object:
 
 
 def _source_files() -> list[tuple[str, list[str]]]:
-    manifest_files = manifest_stamps.candidate_files(None, paths.config_dir(), settings.SYSTEM)
+    manifest_files = manifest_stamps.candidate_files(paths.config_dir(), settings.SYSTEM)
     return [*manifest_files, (str(paths.data_dir()), [str(paths.pause_path())])]
 
 
@@ -79,7 +81,7 @@ def _build_table() -> Object:
     if hook_events & _stop_event_types():
         hook_events.add("before_prompt")  # it ends the count of refused stops, and the next stop may come at once
     is_readable = not any(
-        candidate.obstacle == "sense" for candidate in candidates
+        candidate.obstacle == "manifest" for candidate in candidates
     )  # hooks that cannot be read now may be about anything
     return {
         "home": b"\0HOME=" + bytes(paths.home()) + b"\0",
