@@ -1,4 +1,4 @@
-"""make docs: everything in docs/ and schemas/ that is made from the tables. `--check` only compares."""
+"""make docs: everything in docs/, schemas/ and the clients that is made from the tables. `--check` only compares."""
 
 import os
 import sys
@@ -10,6 +10,7 @@ from pathlib import Path
 from agents_pages import pages as agents_pages
 from certificates_page import pages as certificates_pages
 from certificates_table import TABLE_PATH, render_table, summarize_certificates
+from client_constants import pages as client_pages
 from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.json import schema as schema_of
@@ -156,7 +157,11 @@ def pages() -> dict[Path, str]:
 
     summaries = summarize_certificates()  # by the certificates as they are, whatever the table said until now
     others = (
-        agents_pages(summaries) | certificates_pages() | performance_pages() | {TABLE_PATH: render_table(summaries)}
+        agents_pages(summaries)
+        | certificates_pages()
+        | performance_pages()
+        | client_pages(ROOT)
+        | {TABLE_PATH: render_table(summaries)}
     )
     made = {ROOT / name: make() for name, make in PAGES.items()} | {ROOT / name: text for name, text in others.items()}
     return made | schemas() | {ROOT / "docs" / "conformance.md": render(ROOT)}

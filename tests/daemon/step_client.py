@@ -11,7 +11,7 @@ def asking(home, frame):
     python, _, shelf = (home.bin / "interpreter").read_text().splitlines()[:3]
     file = home.home / "frame"
     file.write_bytes(frame)
-    cold = [python, "-I", "-S", f"{shelf}/hookonce/cold.py", home.bin]
+    cold = [python, "-I", "-S", f"{shelf}/hookonce/client/oneshot.py", home.bin]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     return subprocess.Popen([sys.executable, __file__, home.socket, file, *cold], env=home.env, cwd=home.where, **pipes)
 

@@ -15,7 +15,7 @@ WAITS = command('echo x >>"$HOME/ran"; until [ -e "$HOME/go" ]; do sleep 0.05; d
 def cold(home, frame):
     """What Python answers to a frame, as the client starts it."""
     python, _, shelf = (home.bin / "interpreter").read_text().splitlines()[:3]
-    words = [python, "-I", "-S", f"{shelf}/hookonce/cold.py", home.bin, str(os.getpid()), "-"]
+    words = [python, "-I", "-S", f"{shelf}/hookonce/client/oneshot.py", home.bin, str(os.getpid()), "-"]
     file = home.home / "frame"
     file.write_bytes(frame)
     with file.open("rb") as stdin:

@@ -30,7 +30,7 @@ cat /proc/$$/environ >TOLD/environ.new
 pwd >TOLD/cwd.new
 umask >>TOLD/cwd.new
 case $3 in
-*/warm.py)
+*/daemon/__main__.py)
     for name in fds environ cwd; do mv TOLD/$name.new TOLD/warm.$name; done
     echo "$@" >>TOLD/started
     WARM ;;
@@ -44,7 +44,7 @@ COLD
 BRIDGE = """
 import os
 
-def framed(folder, frame, caller, slot=None):
+def answer_frame(folder, frame, caller, slot=None):
     file = os.memfd_create("frame")
     with open(file, "wb", closefd=False) as whole:
         whole.write(frame)
@@ -85,9 +85,11 @@ class World:
         """What the client that is of Python consists of, and nothing else of ours."""
         place = self.home / "lib" / "hookonce"
         place.mkdir(parents=True)
-        for name in ("__init__.py", "wire.py", "twin"):
+        for name in ("base", "client"):
+            (place / name).mkdir()
+        for name in ("__init__.py", "base/__init__.py", "base/wire.py", "base/runtime_location.py", "client/__init__.py", "client/python"):
             (place / name).symlink_to(SOURCE / name)
-        (place / "cold.py").write_text(BRIDGE.replace("PYTHON", repr(str(self.home / "python"))))
+        (place / "client" / "oneshot.py").write_text(BRIDGE.replace("PYTHON", repr(str(self.home / "python"))))
 
     def house(self):
         """The runtime directory of this home, made by Python; without it nobody looks for a daemon."""

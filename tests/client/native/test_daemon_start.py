@@ -96,7 +96,7 @@ def test_it_lives_in_a_clean_world(world, house):
     assert {**dict.fromkeys(range(3), "/dev/null"), 3: str(house / "daemon.lock")} == world.descriptors("warm")
     assert {f"HOME={world.home}", "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=de_DE.UTF-8"} == variables
     assert "/\n0077\n" == (world.told / "warm.cwd").read_text()
-    assert f"-I -S {world.home}/lib/hookonce/warm.py {world.bin}\n" == (world.told / "started").read_text()
+    assert f"-I -S {world.home}/lib/hookonce/daemon/__main__.py {world.bin}\n" == (world.told / "started").read_text()
     assert os.getsid(0) != os.getsid(pid)
     assert os.getpid() != int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     assert 0o600 == (house / "daemon.lock").stat().st_mode & 0o777

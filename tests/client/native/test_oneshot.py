@@ -45,7 +45,7 @@ def test_python_is_given_the_frame_both_outputs_and_nothing_else(world, slots):
 
     assert given.pop(0).endswith("(deleted)")
     assert {1: out, 2: "/dev/null", 3: err, 4: str(slots / "0")} == given
-    assert ["-I", "-S", f"{world.home}/lib/hookonce/cold.py", str(world.bin), str(process.pid), "4"] == world.words()
+    assert ["-I", "-S", f"{world.home}/lib/hookonce/client/oneshot.py", str(world.bin), str(process.pid), "4"] == world.words()
     assert "/\n0005\n" == (world.told / "cold.cwd").read_text()
 
 

@@ -14,7 +14,7 @@ from hookonce.base.wire import ANSWER, encode_reply
 from tests.base.taken_locations import taken
 from tests.client.native.client_env import COLD, Daemon, World, hear
 
-ASK = "from hookonce.base.runtime_dir import folder; print(folder())"
+ASK = "from hookonce.base.runtime_dir import find_runtime_dir; print(find_runtime_dir())"
 
 
 def pythons(home):

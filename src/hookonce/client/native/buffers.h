@@ -1,4 +1,4 @@
-// Bytes: buffers that grow, views of files, and how both are read and written.
+// Buffers that grow, views of files, and how both are read and written.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,83 +25,83 @@
 
 extern char **environ;
 
-#define MOST (1u << 30) // no buffer grows beyond this, so lengths always fit their fields
+#define MAX_BUFFER_BYTES (1u << 30) // no buffer grows beyond this, so lengths always fit their fields
 
 struct bytes {
-    char *at;
-    size_t size, room;
-    int is_fixed; // begins in memory that was there anyway
+    char *data;
+    size_t size, capacity;
+    int is_static; // begins in memory that was there anyway
 };
 
 struct view {
-    const char *at;
+    const char *data;
     size_t size;
 };
 
-static _Noreturn void fail(void);
+static _Noreturn void fail_mode_exit(void);
 
-static void need(struct bytes *buffer, size_t more) {
-    size_t room = buffer->room ? buffer->room : 4096;
-    while (room - buffer->size < more && room < MOST) room *= 2;
-    if (room == buffer->room) {
-        if (room - buffer->size >= more) return;
-        fail();
+static void reserve(struct bytes *buffer, size_t more) {
+    size_t capacity = buffer->capacity ? buffer->capacity : 4096;
+    while (capacity - buffer->size < more && capacity < MAX_BUFFER_BYTES) capacity *= 2;
+    if (capacity == buffer->capacity) {
+        if (capacity - buffer->size >= more) return;
+        fail_mode_exit();
     }
-    char *grown = realloc(buffer->is_fixed ? NULL : buffer->at, room);
-    if (!grown || room - buffer->size < more) fail();
-    if (buffer->is_fixed) memcpy(grown, buffer->at, buffer->size);
-    *buffer = (struct bytes){grown, buffer->size, room, 0};
+    char *grown = realloc(buffer->is_static ? NULL : buffer->data, capacity);
+    if (!grown || capacity - buffer->size < more) fail_mode_exit();
+    if (buffer->is_static) memcpy(grown, buffer->data, buffer->size);
+    *buffer = (struct bytes){grown, buffer->size, capacity, 0};
 }
 
-static void put(struct bytes *buffer, const void *data, size_t size) {
-    need(buffer, size);
-    if (size) memcpy(buffer->at + buffer->size, data, size);
+static void append(struct bytes *buffer, const void *data, size_t size) {
+    reserve(buffer, size);
+    if (size) memcpy(buffer->data + buffer->size, data, size);
     buffer->size += size;
 }
 
-static void put_number(char *to, uint32_t number) {
+static void store_u32(char *to, uint32_t number) {
     for (int i = 0; i < 4; i++) to[i] = (char)(number >> 8 * i);
 }
 
-static uint64_t number_at(const char *from, int size) {
+static uint64_t load_uint(const char *from, int size) {
     uint64_t number = 0;
     while (size--) number = number << 8 | (unsigned char)from[size];
     return number;
 }
 
 // A whole file; no memory is asked for, because this is also needed when there is none.
-static struct view view_of(const char *path) {
-    struct view found = {NULL, 0};
-    struct stat is;
+static struct view map_file(const char *path) {
+    struct view view = {NULL, 0};
+    struct stat status;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file >= 0 && !fstat(file, &is) && S_ISREG(is.st_mode) && is.st_size > 0) {
-        void *at = mmap(NULL, (size_t)is.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-        if (at != MAP_FAILED) found = (struct view){at, (size_t)is.st_size};
+    if (file >= 0 && !fstat(file, &status) && S_ISREG(status.st_mode) && status.st_size > 0) {
+        void *data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (data != MAP_FAILED) view = (struct view){data, (size_t)status.st_size};
     }
     if (file >= 0) close(file);
-    return found;
+    return view;
 }
 
 // What stands before a mark, or all; the rest begins after the mark.
-static struct view cut(struct view *rest, char mark) {
-    const char *end = rest->size ? memchr(rest->at, mark, rest->size) : NULL;
-    struct view found = {rest->at, end ? (size_t)(end - rest->at) : rest->size};
-    size_t gone = found.size + (end != NULL);
-    if (gone) *rest = (struct view){rest->at + gone, rest->size - gone};
-    return found;
+static struct view split_at(struct view *rest, char mark) {
+    const char *end = rest->size ? memchr(rest->data, mark, rest->size) : NULL;
+    struct view view = {rest->data, end ? (size_t)(end - rest->data) : rest->size};
+    size_t consumed = view.size + (end != NULL);
+    if (consumed) *rest = (struct view){rest->data + consumed, rest->size - consumed};
+    return view;
 }
 
-static int is_word(struct view text, const char *word) {
-    return text.size == strlen(word) && (!text.size || !memcmp(text.at, word, text.size));
+static int equals(struct view text, const char *word) {
+    return text.size == strlen(word) && (!text.size || !memcmp(text.data, word, text.size));
 }
 
 // Whoever does not listen does not hear it.
-static int say(int descriptor, const char *data, size_t size) {
+static int write_all(int descriptor, const char *data, size_t size) {
     while (size) {
-        ssize_t gone = write(descriptor, data, size);
-        if (gone >= 0) {
-            data += gone;
-            size -= (size_t)gone;
+        ssize_t written = write(descriptor, data, size);
+        if (written >= 0) {
+            data += written;
+            size -= (size_t)written;
         } else if (errno == EAGAIN) {
             poll(&(struct pollfd){descriptor, POLLOUT, 0}, 1, -1);
         } else if (errno != EINTR) {
@@ -111,12 +111,12 @@ static int say(int descriptor, const char *data, size_t size) {
     return 0;
 }
 
-static void nap(int milliseconds) {
+static void sleep_ms(int milliseconds) {
     poll(NULL, 0, milliseconds);
 }
 
 // Nanoseconds on the clock that the daemon's deadlines are on; it goes on while the machine sleeps.
-static int64_t now(void) {
+static int64_t now_ns(void) {
     struct timespec time;
 #ifdef CLOCK_BOOTTIME
     if (clock_gettime(CLOCK_BOOTTIME, &time))
@@ -132,12 +132,12 @@ static void close_from(int first) {
 #endif
     if (!syscall(SYS_close_range, (unsigned)first, ~0u, 0)) return;
 #endif
-    long most = sysconf(_SC_OPEN_MAX);
-    for (int number = first; number < (most > 0 && most < 65536 ? most : 65536); number++) close(number);
+    long max_fds = sysconf(_SC_OPEN_MAX);
+    for (int number = first; number < (max_fds > 0 && max_fds < 65536 ? max_fds : 65536); number++) close(number);
 }
 
 // Give a new process exactly these descriptors, numbered from 0. The detour keeps them from overwriting each other.
-static int lay_out(int count, int *descriptors) {
+static int set_descriptors(int count, int *descriptors) {
     for (int i = 0; i < count; i++)
         if ((descriptors[i] = fcntl(descriptors[i], F_DUPFD, count)) < 0) return -1;
     for (int i = 0; i < count; i++)

@@ -1,7 +1,7 @@
-// The conversation with the daemon: one frame there, at most two replies back.
+// Exchange with the daemon: one frame there, at most two replies back.
 
-#define REPLY_HEAD 18
-#define REPLY_MOST (64u << 20)
+#define REPLY_HEADER_BYTES 18
+#define MAX_REPLY_TEXT_BYTES (64u << 20)
 
 enum { ACK = 1, ANSWER = 2, GO_COLD = 3 };
 
@@ -11,83 +11,85 @@ struct reply {
     size_t out, err, size; // of its two texts, and of all of it; 0 while it is not whole
 };
 
-static struct reply reply_at(const char *at, size_t size) {
-    struct reply found = {0};
-    if (size) found.kind = (unsigned char)at[0];
-    if (size < REPLY_HEAD) return found;
-    found.deadline = (int64_t)number_at(at + 1, 8);
-    found.code = (unsigned char)at[9];
-    found.out = (size_t)number_at(at + 10, 4);
-    found.err = (size_t)number_at(at + 14, 4);
-    if (found.out > REPLY_MOST || found.err > REPLY_MOST) found.kind = GO_COLD;
-    else if (found.out + found.err <= size - REPLY_HEAD) found.size = REPLY_HEAD + found.out + found.err;
-    return found;
+static struct reply parse_reply(const char *data, size_t size) {
+    struct reply reply = {0};
+    if (size) reply.kind = (unsigned char)data[0];
+    if (size < REPLY_HEADER_BYTES) return reply;
+    reply.deadline = (int64_t)load_uint(data + 1, 8);
+    reply.code = (unsigned char)data[9];
+    reply.out = (size_t)load_uint(data + 10, 4);
+    reply.err = (size_t)load_uint(data + 14, 4);
+    if (reply.out > MAX_REPLY_TEXT_BYTES || reply.err > MAX_REPLY_TEXT_BYTES) reply.kind = GO_COLD;
+    else if (reply.out + reply.err <= size - REPLY_HEADER_BYTES)
+        reply.size = REPLY_HEADER_BYTES + reply.out + reply.err;
+    return reply;
 }
 
-static _Noreturn void deliver(const struct reply *reply, const char *at) {
-    say(1, at + REPLY_HEAD, reply->out);
-    say(2, at + REPLY_HEAD + reply->out, reply->err);
+static _Noreturn void deliver(const struct reply *reply, const char *data) {
+    write_all(1, data + REPLY_HEADER_BYTES, reply->out);
+    write_all(2, data + REPLY_HEADER_BYTES + reply->out, reply->err);
     _exit(reply->code);
 }
 
 // What was heard so far: an answer is delivered, an ACK kept. Whether it makes sense to listen on.
-static int take(const struct bytes *heard, struct reply *ack) {
+static int take_replies(const struct bytes *input, struct reply *ack) {
     for (;;) {
-        const char *at = heard->at + ack->size;
-        size_t size = heard->size - ack->size;
+        const char *data = input->data + ack->size;
+        size_t size = input->size - ack->size;
         if (!size) return 1;
-        struct reply found = reply_at(at, size);
-        if (found.kind != ANSWER && (found.kind != ACK || ack->size)) return 0;
-        if (!found.size) return 1;
-        if (found.kind == ANSWER) deliver(&found, at);
-        *ack = found;
+        struct reply reply = parse_reply(data, size);
+        if (reply.kind != ANSWER && (reply.kind != ACK || ack->size)) return 0;
+        if (!reply.size) return 1;
+        if (reply.kind == ANSWER) deliver(&reply, data);
+        *ack = reply;
     }
 }
 
 // How much of the frame has left in all. Who does not listen any more may still have answered.
-static size_t send_on(int line, const struct bytes *frame, size_t sent) {
-    ssize_t size = send(line, frame->at + sent, frame->size - sent, 0);
-    if (size >= 0) return sent + (size_t)size;
-    return errno == EAGAIN || errno == EINTR ? sent : frame->size;
+static size_t send_more(int connection, const struct bytes *frame, size_t sent_bytes) {
+    ssize_t size = send(connection, frame->data + sent_bytes, frame->size - sent_bytes, 0);
+    if (size >= 0) return sent_bytes + (size_t)size;
+    return errno == EAGAIN || errno == EINTR ? sent_bytes : frame->size;
 }
 
-static int hear_on(int line, struct bytes *heard) {
-    need(heard, 1 << 12);
-    ssize_t size = recv(line, heard->at + heard->size, heard->room - heard->size, 0);
-    if (size > 0) heard->size += (size_t)size;
+static int receive_more(int connection, struct bytes *input) {
+    reserve(input, 1 << 12);
+    ssize_t size = recv(connection, input->data + input->size, input->capacity - input->size, 0);
+    if (size > 0) input->size += (size_t)size;
     return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 static int milliseconds_to(int64_t end) {
-    int64_t left = (end - now() + 999999) / 1000000;
-    return left < 0 ? 0 : left > 1000 ? 1000 : (int)left; // not long at once, because poll's clock stops in suspend
+    int64_t remaining_ms = (end - now_ns() + 999999) / 1000000;
+    if (remaining_ms < 0) return 0;
+    return remaining_ms > 1000 ? 1000 : (int)remaining_ms; // not long at once, because poll's clock stops in suspend
 }
 
 // Returns if the daemon does not answer and Python has to.
-static void converse(int line, const struct bytes *frame) {
+static void exchange(int connection, const struct bytes *frame) {
     static char first[1 << 16];
-    struct bytes heard = {first, 0, sizeof first, 1};
+    struct bytes input = {first, 0, sizeof first, 1};
     struct reply ack = {0};
-    size_t sent = 0;
+    size_t sent_bytes = 0;
     int64_t end = 0;
     do {
-        size_t before = sent;
-        if (sent < frame->size) sent = send_on(line, frame, sent);
+        size_t before = sent_bytes;
+        if (sent_bytes < frame->size) sent_bytes = send_more(connection, frame, sent_bytes);
         if (ack.size) end = ack.deadline;
-        else if (sent != before || !end) end = now() + HURRY * INT64_C(1000000);
-        struct pollfd ready = {line, (short)(sent < frame->size ? POLLIN | POLLOUT : POLLIN), 0};
+        else if (sent_bytes != before || !end) end = now_ns() + CONNECT_TIMEOUT_MS * INT64_C(1000000);
+        struct pollfd ready = {connection, (short)(sent_bytes < frame->size ? POLLIN | POLLOUT : POLLIN), 0};
         if (poll(&ready, 1, milliseconds_to(end)) <= 0) {
-            if (now() < end) continue;
-            if (ack.size) deliver(&ack, heard.at);
+            if (now_ns() < end) continue;
+            if (ack.size) deliver(&ack, input.data);
             return;
         }
-        if (ready.revents != POLLOUT && !hear_on(line, &heard)) return;
-    } while (take(&heard, &ack));
+        if (ready.revents != POLLOUT && !receive_more(connection, &input)) return;
+    } while (take_replies(&input, &ack));
 }
 
-static void ask(const struct bytes *frame) {
-    int line = reach();
-    if (line < 0) return;
-    converse(line, frame);
-    close(line);
+static void ask_daemon(const struct bytes *frame) {
+    int connection = connect_or_start();
+    if (connection < 0) return;
+    exchange(connection, frame);
+    close(connection);
 }

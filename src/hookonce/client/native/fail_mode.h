@@ -1,115 +1,115 @@
-// The last word: what the agent hears when there is neither a daemon nor an interpreter that answers.
-
-#define COUNTED 9999 // calls without an answer, after which nobody counts on
+// Fail mode: the reply when there is neither a daemon nor an interpreter that answers.
 
 static const char *agent, *event;
-static int heard_all;      // whether stdin has ended
-static char bin[PATH_MAX]; // the directory in which we lie; a file in it names the following
-static char python[PATH_MAX], build[256], shelf[PATH_MAX]; // the interpreter, our build, where the package lies
+static int stdin_ended;
+static char client_dir[PATH_MAX]; // the directory in which we lie; a file in it names the following
+static char python[PATH_MAX], build[256], package_root[PATH_MAX]; // the interpreter, our build, where the package lies
 
-static int path_in(char *to, size_t room, const char *folder, const char *name) {
-    int size = snprintf(to, room, "%s/%s", folder, name);
-    return size > 0 && (size_t)size < room;
+static int path_in(char *to, size_t capacity, const char *folder, const char *name) {
+    int size = snprintf(to, capacity, "%s/%s", folder, name);
+    return size > 0 && (size_t)size < capacity;
 }
 
-static struct view beside(const char *name) {
+static struct view map_beside_client(const char *name) {
     char path[PATH_MAX];
-    return bin[0] && path_in(path, sizeof path, bin, name) ? view_of(path) : (struct view){NULL, 0};
+    return client_dir[0] && path_in(path, sizeof path, client_dir, name) ? map_file(path) : (struct view){NULL, 0};
 }
 
-static void keep(char *to, size_t room, struct view text) {
-    if (text.size >= room) return;
-    if (text.size) memcpy(to, text.at, text.size);
+static void copy_text(char *to, size_t capacity, struct view text) {
+    if (text.size >= capacity) return;
+    if (text.size) memcpy(to, text.data, text.size);
     to[text.size] = 0;
 }
 
 // Where we lie. A bare word would have to be looked up, and the current directory is not where to look.
-static void find_install(const char *called) {
-    ssize_t size = readlink("/proc/self/exe", bin, sizeof bin - 1);
-    if (size > 0) bin[size] = 0;
-    else if (!called || !strchr(called, '/') || !realpath(called, bin)) bin[0] = 0;
-    char *name = strrchr(bin, '/');
+static void find_install(const char *program) {
+    ssize_t size = readlink("/proc/self/exe", client_dir, sizeof client_dir - 1);
+    if (size > 0) client_dir[size] = 0;
+    else if (!program || !strchr(program, '/') || !realpath(program, client_dir)) client_dir[0] = 0;
+    char *name = strrchr(client_dir, '/');
     if (!name) return;
     *name = 0;
-    struct view rest = beside("interpreter");
-    keep(python, sizeof python, cut(&rest, '\n'));
-    keep(build, sizeof build, cut(&rest, '\n'));
-    keep(shelf, sizeof shelf, cut(&rest, '\n'));
+    struct view rest = map_beside_client("interpreter");
+    copy_text(python, sizeof python, split_at(&rest, '\n'));
+    copy_text(build, sizeof build, split_at(&rest, '\n'));
+    copy_text(package_root, sizeof package_root, split_at(&rest, '\n'));
 }
 
 static int has_python(void) {
-    struct stat is;
-    return python[0] == '/' && shelf[0] == '/' && !stat(python, &is) && S_ISREG(is.st_mode) && !access(python, X_OK);
+    struct stat status;
+    return python[0] == '/' && package_root[0] == '/' && !stat(python, &status) && S_ISREG(status.st_mode) &&
+           !access(python, X_OK);
 }
 
 // An agent that is still writing must not run into a closed pipe.
-static void drain(void) {
-    static char waste[1 << 16];
-    if (heard_all || isatty(0) || fork()) return;
+static void drain_stdin(void) {
+    static char discard[1 << 16];
+    if (stdin_ended || isatty(0) || fork()) return;
     alarm(600);
-    int nothing = open("/dev/null", O_RDWR), kept[] = {0, nothing, nothing};
-    if (nothing < 0 || lay_out(3, kept)) _exit(0);
-    while (poll(&(struct pollfd){0, POLLIN, 0}, 1, -1) < 0 || read(0, waste, sizeof waste) > 0) continue;
+    int devnull = open("/dev/null", O_RDWR), descriptors[] = {0, devnull, devnull};
+    if (devnull < 0 || set_descriptors(3, descriptors)) _exit(0);
+    while (poll(&(struct pollfd){0, POLLIN, 0}, 1, -1) < 0 || read(0, discard, sizeof discard) > 0) continue;
     _exit(0);
 }
 
 // The next byte in the words of printf %b, as the file has them: itself, or \0 and three octal digits.
-static char printed(struct view *text) {
-    int is_escaped = text->size > 4 && !memcmp(text->at, "\\0", 2), byte = 0;
+static char next_escaped_byte(struct view *text) {
+    int is_escaped = text->size > 4 && !memcmp(text->data, "\\0", 2), byte = 0;
     size_t size = is_escaped ? 5 : 1;
-    for (size_t i = 2; i < size; i++) byte = byte * 8 + text->at[i] - '0';
-    if (!is_escaped) byte = *text->at;
-    *text = (struct view){text->at + size, text->size - size};
+    for (size_t i = 2; i < size; i++) byte = byte * 8 + text->data[i] - '0';
+    if (!is_escaped) byte = *text->data;
+    *text = (struct view){text->data + size, text->size - size};
     return (char)byte;
 }
 
-static void say_printed(int descriptor, struct view text) {
-    static char said[1 << 16];
+static void write_unescaped(int descriptor, struct view text) {
+    static char buffer[1 << 16];
     size_t size = 0;
     while (text.size) {
-        said[size++] = printed(&text);
-        if (size == sizeof said) {
-            say(descriptor, said, size);
+        buffer[size++] = next_escaped_byte(&text);
+        if (size == sizeof buffer) {
+            write_all(descriptor, buffer, size);
             size = 0;
         }
     }
-    say(descriptor, said, size);
+    write_all(descriptor, buffer, size);
 }
 
-static int silence(void) {
-    static const char *const speaking[] = {"amp", "cursor", "opencode"}; // for whom saying nothing is a mistake
-    for (size_t i = 0; i < sizeof speaking / sizeof *speaking; i++)
-        if (!strcmp(agent, speaking[i])) say(1, "{}\n", 3);
+static int reply_silence(void) {
+    for (size_t i = 0; i < sizeof SILENCES / sizeof *SILENCES; i++)
+        if (!strcmp(agent, SILENCES[i][0])) write_all(1, SILENCES[i][1], strlen(SILENCES[i][1]));
     return 0;
 }
 
-static int refusal(void) {
-    struct view rest = beside("failmode.bin");
-    while (rest.size && rest.at[rest.size - 1] != '\n') rest.size--; // half a line is none
+static int reply_refusal(void) {
+    struct view rest = map_beside_client("failmode.bin");
+    while (rest.size && rest.data[rest.size - 1] != '\n') rest.size--; // half a line is none
     while (rest.size) {
-        struct view line = cut(&rest, '\n'), named = cut(&line, '|'), at = cut(&line, '|'), code = cut(&line, '|');
-        if (!is_word(named, agent) || !is_word(at, event)) continue;
-        if (code.size != 1 || *code.at < '0' || *code.at > '9') break;
-        say_printed(1, cut(&line, '|'));
-        say_printed(2, line);
-        return *code.at - '0';
+        struct view row = split_at(&rest, '\n'), agent_name = split_at(&row, '|');
+        struct view event_name = split_at(&row, '|'), code = split_at(&row, '|');
+        if (!equals(agent_name, agent) || !equals(event_name, event)) continue;
+        if (code.size != 1 || *code.data < '0' || *code.data > '9') break;
+        write_unescaped(1, split_at(&row, '|'));
+        write_unescaped(2, row);
+        return *code.data - '0';
     }
-    return silence();
+    return reply_silence();
 }
 
 // One mark for each call that nobody has answered, in a file that does not grow for ever; Python tells how many.
-static void count(void) {
+static void mark_unanswered(void) {
     char path[PATH_MAX];
-    struct stat is;
-    if (python[0] != '/' || !path_in(path, sizeof path, bin, "unanswered")) return; // never installed
+    struct stat status;
+    if (python[0] != '/' || !path_in(path, sizeof path, client_dir, "unanswered")) return; // never installed
     int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (file < 0) return;
-    if (!fstat(file, &is) && S_ISREG(is.st_mode) && is.st_uid == getuid() && is.st_size < COUNTED) say(file, ".", 1);
+    int is_ours = !fstat(file, &status) && S_ISREG(status.st_mode) && status.st_uid == getuid();
+    if (is_ours && status.st_size < MAX_UNANSWERED_MARKS) write_all(file, ".", 1);
     close(file);
 }
 
-static _Noreturn void fail(void) {
-    count();
-    drain();
-    _exit(refusal());
+static _Noreturn void fail_mode_exit(void) {
+    mark_unanswered();
+    drain_stdin();
+    _exit(reply_refusal());
 }

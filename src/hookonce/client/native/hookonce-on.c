@@ -6,6 +6,7 @@
 
 #define _GNU_SOURCE
 #include "buffers.h"
+#include "generated.h"
 #include "fail_mode.h"
 #include "runtime_dir.h"
 #include "frame.h"
@@ -25,15 +26,16 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); // a disk quota ends no call
     signal(SIGCHLD, SIG_DFL); // whoever started us may ignore it, and then nobody's ending could be waited for
-    if (argc == 7 && !strcmp(argv[1], "--watch")) return watch(argv + 2);
+    if (argc == 7 && !strcmp(argv[1], "--watch")) return run_watchdog(argv + 2);
 
     agent = argc > 1 ? argv[1] : "";
     event = argc > 2 && argv[2][0] != '-' ? argv[2] : "";
     find_install(argv[0]);
-    find_house();
-    if (!has_python() && !is_anybody_there()) fail(); // at once, whether or not the agent has written everything
-    struct bytes frame = frame_of(argv);
+    find_runtime_dir();
+    // At once, whether or not the agent has written everything.
+    if (!has_python() && !is_daemon_listening()) fail_mode_exit();
+    struct bytes frame = build_frame(argv);
     const char *alone = getenv("HOOKONCE_COLD"); // to look at what Python does; the answers are the same
-    if (house[0] && !(alone && *alone) && frame.size - FRAME_HEAD <= FRAME_MOST) ask(&frame);
-    cold(&frame);
+    if (runtime_dir[0] && !(alone && *alone) && frame.size - FRAME_HEADER_BYTES <= MAX_FRAME_BYTES) ask_daemon(&frame);
+    answer_oneshot(&frame);
 }

@@ -9,40 +9,40 @@
 { { :; } 9>&1; } 2>/dev/null || exec >/dev/null
 [ -d /dev/fd/0 ] && exec </dev/null # Python would not start
 trap '' PIPE 25                     # nor does a disk quota, which is the number, end a call
-me=$0 python='' event='' code='' said='' told=''
+client=$0 python='' event='' code='' out_text='' err_text=''
 case $2 in -*) ;; *) event=$2 ;; esac
 {
-    [ -h "$me" ] && me=$(readlink -f "$me")
-    here=${me%/*}
-    read -r python <"$here/interpreter"
+    [ -h "$client" ] && client=$(readlink -f "$client")
+    client_dir=${client%/*}
+    read -r python <"$client_dir/interpreter"
     case $python in /*) ;; *) python='' ;; esac
     if [ -f "$python" ] && [ -x "$python" ]; then
-        "$python" -I -S "$me" "$$" "$@"
-        ended=$?
+        "$python" -I -S "$client" "$$" "$@"
+        exit_status=$?
         # Python answers with a hundred more than its exit code; anything else is an accident.
-        [ "$ended" -ge 100 ] && [ "$ended" -le 109 ] && exit $((ended - 100))
+        [ "$exit_status" -ge 100 ] && [ "$exit_status" -le 109 ] && exit $((exit_status - 100))
     fi
     # One mark for each call that nobody has answered, in a file that does not grow for ever.
-    marks='' file=$here/unanswered
+    marks='' file=$client_dir/unanswered
     [ -f "$file" ] && read -r marks <"$file"
     if [ "$python" ] && [ ! -h "$file" ] && [ ${#marks} -lt 9999 ] && { [ -f "$file" ] || [ ! -e "$file" ]; }; then
         (umask 077 && printf . >>"$file")
     fi
-    while IFS='|' read -r name at kept out err; do
-        [ "$name|$at" = "$1|$event" ] && code=$kept said=$out told=$err && break
-    done <"$here/failmode.bin"
+    while IFS='|' read -r name event_name exit_code out err; do
+        [ "$name|$event_name" = "$1|$event" ] && code=$exit_code out_text=$out err_text=$err && break
+    done <"$client_dir/failmode.bin"
     # An agent that is still writing must not run into a closed pipe.
     { cat <&4 >/dev/null 3>&- & } 4<&0
 } 3>&2 2>/dev/null
 case $code in
 [0-9]) ;;
 *)
-    code=0 said='' told=''
-    case $1 in amp | cursor | opencode) said='{}\n' ;; esac
+    code=0 out_text='' err_text=''
+    case $1 in amp | cursor | opencode) out_text='{}\n' ;; esac
     ;;
 esac
-printf '%b' "$told" >&2 2>/dev/null
-printf '%b' "$said" 2>/dev/null
+printf '%b' "$err_text" >&2 2>/dev/null
+printf '%b' "$out_text" 2>/dev/null
 exit "$code"
 '''
 
@@ -50,15 +50,15 @@ import os
 import sys
 
 
-def main(caller, words):
+def main(caller, argv):
     """Find hookonce where the interpreter's file says it is; an exception here leaves the answer to the shell."""
     folder = os.path.dirname(__file__)
     with open(os.path.join(folder, "interpreter"), encoding="utf-8") as file:
-        told = file.read().splitlines()
-    sys.path[:0] = told[2:]
+        install_lines = file.read().splitlines()
+    sys.path[:0] = install_lines[2:]
     from hookonce.client.python.main import main as answer
 
-    return answer(folder, told, caller, words)
+    return answer(folder, install_lines, caller, argv)
 
 
 os._exit(100 + main(int(sys.argv[1]), sys.argv[2:]))
