@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from time import CLOCK_BOOTTIME, clock_gettime
 
-from hookonce.base.runtime_dir import create_exclusive, runtime_file, runtime_path
+from hookonce.base.runtime_dir import runtime_file, runtime_path, write_new
 
 DEPTH_VARIABLE, PARENT_VARIABLE, HOOK_DIR_VARIABLE = "HOOKONCE_DEPTH", "HOOKONCE_PARENT", "HOOKONCE_HOOK_DIR"
 MAX_DEPTH = 3
@@ -32,7 +32,7 @@ def nesting_depth(environment: Mapping[str, str], caller_pid: int = 0) -> int:
 def register_handlers(depth: int, runtime_dir: Path | None = None) -> str:
     """Register that handlers of this depth run below this process; the token goes into their environment."""
     token = os.urandom(8).hex()
-    create_exclusive(runtime_path("handlers", token, runtime_dir), f"{os.getpid()} {depth}".encode())
+    write_new(runtime_path("handlers", token, runtime_dir), f"{os.getpid()} {depth}".encode())
     return token
 
 

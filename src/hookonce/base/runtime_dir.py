@@ -81,24 +81,27 @@ def runtime_path(subdir: str, name: str, runtime_dir: Path | None = None) -> str
 
 
 def create_exclusive(path: Path | str, data: bytes) -> bool:
-    """Create a file with its content; whether we were first. Others may find it empty for a moment."""
+    """Create a file atomically with its content; whether we were first."""
+    draft = write_new(f"{path}.{os.urandom(4).hex()}", data)
     try:
-        fd = os.open(path, os.O_WRONLY | _OPEN_FLAGS | os.O_EXCL, 0o600)
+        os.link(draft, path)
     except FileExistsError:
         return False
-    try:
-        os.write(fd, data)
     finally:
-        os.close(fd)
+        os.unlink(draft)  # noqa: PTH108
     return True
 
 
 def write_atomic(path: Path | str, data: bytes) -> None:
     """Replace a file atomically."""
-    draft = f"{path}.{os.urandom(4).hex()}"
-    with open(os.open(draft, os.O_WRONLY | _OPEN_FLAGS | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
-        file.write(data)
-    os.replace(draft, path)  # noqa: PTH105
+    os.replace(write_new(f"{path}.{os.urandom(4).hex()}", data), path)  # noqa: PTH105
+
+
+def write_new(path: str, data: bytes) -> str:
+    """Write a file of a name that nobody else knows yet."""
+    with open(os.open(path, os.O_WRONLY | _OPEN_FLAGS | os.O_EXCL, 0o600), "wb", buffering=0) as file:  # noqa: PTH123
+        _write_all(file, data)
+    return path
 
 
 _OPEN_FLAGS = os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -288,8 +288,7 @@ def save_answer(call_id: str, reply: Reply) -> None:
 def await_answer(call_id: str, deadline: float) -> Generator[float, None, Reply | None]:
     """Wait for the answer of whoever holds the claim, until the deadline; None if that process is dead."""
     while time() < deadline:
-        pid = _load_claim(call_id).pid
-        is_dead = pid != _NO_PID and _is_dead(pid)  # asked first: one that dies now may have answered just before
+        is_dead = _is_dead(_load_claim(call_id).pid)  # asked first: one that dies now may have answered just before
         call_claim = _load_claim(call_id)
         if call_claim.done or is_dead:
             return call_claim.reply
@@ -299,8 +298,7 @@ def await_answer(call_id: str, deadline: float) -> Generator[float, None, Reply 
 
 def _load_claim(call_id: str) -> CallClaim:
     try:
-        data = runtime_file("calls", call_id).read_bytes()
-        return convert(load(data.decode()), type=CallClaim) if data else CallClaim(done=False)
+        return convert(load(runtime_file("calls", call_id).read_text(encoding="utf-8")), type=CallClaim)
     except (OSError, ValueError, ValidationError):
         return CallClaim(done=True)
 
