@@ -1,7 +1,7 @@
-"""Secret detection in text: one RE2 set of hints says what may be there, the matching patterns say where.
+r"""Secret detection in text: one RE2 set of hints says what may be there, the matching patterns say where.
 
 `find_secrets` returns spans, `mask_secrets` puts `[secret:KIND]` in their place and leaves the rest readable.
-Escapes are undone before: `ghp_ab\\` and `cd` on the next line are one word, `%3D` is a sign, `\\u0022` a quotation
+Escapes are undone before: `ghp_ab\` and `cd` on the next line are one word, `%3D` is a sign, `\u0022` a quotation
 mark, and terminal colours are nothing.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from hookonce.base.regex import compile_re2
 from hookonce.secrets.patterns import CONTEXT_RULES, SECRET_FORMATS, ContextRule, SecretFormat
-from hookonce.secrets.secret_names import classify_name, is_secret
+from hookonce.secrets.secret_names import classify_name, has_letters_and_digits, is_secret
 
 # Whether there may be something to undo, in a text or in its JSON, for the set of hints.
 ESCAPE_HINT = (
@@ -34,7 +34,7 @@ TextSpan = tuple[int, int]
 def unescape(text: str) -> tuple[str, Callable[[int, int], TextSpan]]:
     """The text without escapes, and a function that maps its spans to the original text."""
     parts: list[str] = []
-    plain_starts, source_starts = [0], [0]  # where pieces begin, in both texts; an escape is a piece of its own
+    plain_starts, source_starts = [0], [0]  # where parts begin, in both texts; those with odd numbers are escapes
     position = length = 0
     for escape in _ESCAPE_SEQUENCE.finditer(text):
         code = escape["code"]
@@ -109,9 +109,8 @@ def find_secrets(text: str) -> list[SecretSpan]:
     rule_numbers = match_hints(raw)
     if not rule_numbers:
         return []
-    unmasked_text = _MASK_PATTERN.sub(
-        lambda item: "*" * len(item[0]), raw.decode()
-    )  # what was masked before says nothing any more
+    # What was masked before says nothing any more.
+    unmasked_text = _MASK_PATTERN.sub(lambda match: "*" * len(match[0]), raw.decode())
     spans = [item for rule_number in rule_numbers for item in _match_rule(rule_number, unmasked_text)]
     return _merge_spans([*spans, *_find_escaped(unmasked_text)] if _ESCAPE_RULE_NUMBER in rule_numbers else spans)
 
@@ -161,10 +160,8 @@ def is_mask(text: str) -> bool:
 
 def classify_field(name: str, value: str) -> str | None:
     """The kind of secret that a field holds by its name, if its value may be one."""
-    announcement = classify_name(name)
-    return (
-        announcement[0] if announcement is not None and is_secret(value, announcement[1], is_assignment=True) else None
-    )
+    kind, confidence = classify_name(name) or ("", None)
+    return kind if confidence is not None and is_secret(value, confidence, is_assignment=True) else None
 
 
 def _replace_spans(text: str, spans: list[SecretSpan]) -> str:
@@ -217,13 +214,12 @@ def _match_rule(rule_number: int, text: str) -> Iterator[SecretSpan]:
     if rule_number < len(SECRET_FORMATS):
         shape = SECRET_FORMATS[rule_number]
         for match in _compile_format(shape.pattern).finditer(text):
-            if shape.kind != "discord-token" or _has_letters_and_digits(match[0]):
+            if shape.kind != "discord-token" or has_letters_and_digits(match[0]):
                 yield SecretSpan(shape.kind, *match.span(match.re.groups))
     else:
         rule = CONTEXT_RULES[rule_number - len(SECRET_FORMATS)]
-        yield from _match_context(
-            rule.kind, _compile_format(rule.pattern), _JUDGES[rule.judge], text, _MAX_NESTED_NAMES
-        )
+        engine = _compile_format(rule.pattern)
+        yield from _match_context(rule.kind, engine, _JUDGES[rule.judge], text, _MAX_NESTED_NAMES)
 
 
 def _compile_format(shape: str) -> Any:
@@ -260,7 +256,7 @@ def _judge_nonempty(match: _RuleMatch) -> str | None:
 
 
 def _judge_word(match: _RuleMatch) -> str | None:
-    return "" if is_secret(match.value, "surely", is_assignment=True) else None
+    return "" if is_secret(match.value, "certain", is_assignment=True) else None
 
 
 def _judge_assignment(match: _RuleMatch) -> str | None:
@@ -279,7 +275,7 @@ def _judge_assignment(match: _RuleMatch) -> str | None:
 
 def _judge_flag(match: _RuleMatch) -> str | None:
     announcement = classify_name(match.name)
-    if announcement is None or match.value.startswith("-") or announcement[1] == "perhaps":
+    if announcement is None or match.value.startswith("-") or announcement[1] == "possible":
         return None
     return announcement[0] if is_secret(match.value, announcement[1], is_assignment=True) else None
 
@@ -290,30 +286,20 @@ _CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "chown", "install", "ru
 def _judge_login(match: _RuleMatch) -> str | None:
     """A user and its password; the user and group that a container runs as are none."""
     line_start = match.text[max(0, match.start - _COMMAND_LOOKBACK_CHARS) : match.start].rpartition("\n")[2]
-    command = max(
-        line_start.rpartition(";")[2],
-        line_start.rpartition("&")[2],
-        line_start.rpartition("|")[2],
-        key=line_start.endswith,
-    )
+    command = max((line_start.rpartition(sign)[2] for sign in ";&|"), key=line_start.endswith)
     if match.value.isdigit() or any(word in command for word in _CONTAINERS):
         return None
-    return "password" if is_secret(match.value, "surely", is_assignment=True) else None
+    return "password" if is_secret(match.value, "certain", is_assignment=True) else None
 
 
 def _judge_random(match: _RuleMatch) -> str | None:
-    return "" if _has_letters_and_digits(match.value) else None
-
-
-def _has_letters_and_digits(value: str) -> bool:
-    """Small letters, and digits or capitals among them: no word of a sentence."""
-    return any(character.isdigit() for character in value) and any(character.isalpha() for character in value)
+    return "" if has_letters_and_digits(match.value) else None
 
 
 _JUDGES: dict[str, _Judge] = {
-    "given": _judge_nonempty,
+    "nonempty": _judge_nonempty,
     "word": _judge_word,
-    "named": _judge_assignment,
+    "assignment": _judge_assignment,
     "flag": _judge_flag,
     "login": _judge_login,
     "random": _judge_random,

@@ -89,7 +89,9 @@ def _secret_kind(name: str, item: Any) -> str | None:
         return None if is_mask(item) else classify_field(name, item)
     if type(item) is dict and item.keys() == _DIGEST_FIELDS:
         announcement = classify_name(name)
-        return announcement[0] if announcement is not None and announcement[1] != "perhaps" and item["length"] else None
+        return (
+            announcement[0] if announcement is not None and announcement[1] != "possible" and item["length"] else None
+        )
     return None
 
 

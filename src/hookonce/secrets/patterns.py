@@ -1,9 +1,9 @@
-"""Secret patterns: published formats of keys and tokens, and rules for secrets known by their context.
+r"""Secret patterns: published formats of keys and tokens, and rules for secrets known by their context.
 
 Each has a kind, a hint and a pattern. A hint is a short part of the pattern that survives being quoted in JSON,
 so it asks for no boundary and no quotation mark; where it does not match, the pattern is not tried. A pattern is
 RE2; its group is the secret, or all of it is. `~` at its start stands for a boundary: where a word begins, or
-behind `\\n` or `%3D` that somebody has written out.
+behind `\n` or `%3D` that somebody has written out.
 
 Contextual rules are headers, URLs, assignments, flags and key blocks. `SHELL_WORD` is one word as a shell reads
 it, with its quotation marks, or the value of a field in JSON or YAML. The group `s` is the secret, `n` the name
@@ -144,11 +144,11 @@ class ContextRule(NamedTuple):
     kind: str
     hint: str
     pattern: str
-    judge: str = "given"
+    judge: str = "nonempty"
 
 
 SHELL_WORD = r"""(?:\\"[^"\\\n]*\\"|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"'`;&|,)}>\]\\]|\\[^\s"']|\\?["'][^\s"'&]+)+"""
-_SECRET_NAME = (
+_NAME_PATTERN = (
     r"(?:passw(?:or)?d|passphrase|passcode|pass|pwd|pw|secrets?|token|key|apikey|pat|credentials?|authorization|cookie)"
     r"(?:[_.-]?(?:[0-9]+|prod|production|dev|development|staging|test|live|value|base(?:64)?|hex|old|new|default|secondary"
     r"|plain|text|string|plaintext))?"
@@ -176,20 +176,20 @@ CONTEXT_RULES: tuple[ContextRule, ...] = (
     ContextRule("cookie", "(?i)cookie:", r"""(?i)cookie:\s*(?P<s>[\w.%-]+=[^"'\r\n]{4,})"""),
     ContextRule(
         "assignment",
-        rf"""(?i){_SECRET_NAME}(?:[\\"'\]]|{_BLANK})*[:=,]""",
-        rf"""(?im)^\s*(?:export\s+|set\s+|-\s+)?(?P<n>[\w.-]*{_SECRET_NAME})(?P<e>=)(?P<s>[^\s"'`]+)\s*$""",
-        "named",
+        rf"""(?i){_NAME_PATTERN}(?:[\\"'\]]|{_BLANK})*[:=,]""",
+        rf"""(?im)^\s*(?:export\s+|set\s+|-\s+)?(?P<n>[\w.-]*{_NAME_PATTERN})(?P<e>=)(?P<s>[^\s"'`]+)\s*$""",
+        "assignment",
     ),
     ContextRule(
         "assignment",
-        rf"""(?i){_SECRET_NAME}(?:[\\"'\]]|{_BLANK})*[:=,]""",
-        rf"""(?i)(?P<n>[\w.-]*{_SECRET_NAME})(?:\\?["']\]?)?(?P<e>\s*(?::=|=>|=|:)\s*)(?P<s>{SHELL_WORD})""",
-        "named",
+        rf"""(?i){_NAME_PATTERN}(?:[\\"'\]]|{_BLANK})*[:=,]""",
+        rf"""(?i)(?P<n>[\w.-]*{_NAME_PATTERN})(?:\\?["']\]?)?(?P<e>\s*(?::=|=>|=|:)\s*)(?P<s>{SHELL_WORD})""",
+        "assignment",
     ),
     ContextRule(
         "flag",
-        rf'(?i)-[\w.-]*{_SECRET_NAME}[\s=\\"]',
-        rf"""(?i)(?:^|[\s"'(=])--?(?P<n>[a-z][\w.-]*?{_SECRET_NAME}|{_SECRET_NAME})(?P<e>\s+)(?P<s>{SHELL_WORD})""",
+        rf'(?i)-[\w.-]*{_NAME_PATTERN}[\s=\\"]',
+        rf"""(?i)(?:^|[\s"'(=])--?(?P<n>[a-z][\w.-]*?{_NAME_PATTERN}|{_NAME_PATTERN})(?P<e>\s+)(?P<s>{SHELL_WORD})""",
         "flag",
     ),
     ContextRule(
@@ -213,8 +213,8 @@ CONTEXT_RULES: tuple[ContextRule, ...] = (
     ),
     ContextRule(
         "setting",
-        rf"(?i)(?:set|setx|ENV){_BLANK}+[\w.-]*{_SECRET_NAME}{_BLANK}",
-        rf"(?im)(?:\b(?:set|setx)|^\s*ENV)\s+(?P<n>[\w.-]*{_SECRET_NAME})(?P<e>\s+)(?P<s>{SHELL_WORD})",
+        rf"(?i)(?:set|setx|ENV){_BLANK}+[\w.-]*{_NAME_PATTERN}{_BLANK}",
+        rf"(?im)(?:\b(?:set|setx)|^\s*ENV)\s+(?P<n>[\w.-]*{_NAME_PATTERN})(?P<e>\s+)(?P<s>{SHELL_WORD})",
         "flag",
     ),
     ContextRule(

@@ -5,75 +5,36 @@ from re import ASCII, DOTALL
 from re import compile as pattern
 from typing import Literal
 
-Confidence = Literal["surely", "likely", "perhaps"]
+Confidence = Literal["certain", "likely", "possible"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 _NAME_WORD = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_PASSWORD_WORDS = frozenset({"password", "passwd", "passphrase", "passcode", "userpass", "rootpw", "pgpassword"})
-_PASSWORD_SUFFIXES = frozenset({"pass", "pwd", "pw"})  # only behind another word: DB_PASS, but not pass
-_SECRET_WORDS = frozenset({"secret", "secrets", "token", "authtoken", "accesstoken", "credential", "credentials"})
-_SECRET_WORDS |= {
-    "apikey",
-    "secretkey",
-    "accesskey",
-    "privatekey",
-    "authkey",
-    "clientsecret",
-    "apitoken",
-    "authorization",
-}
-_SECRET_WORDS |= {"pat", "cookie"}
-_KEY_QUALIFIERS = frozenset(
-    {"api", "access", "secret", "private", "auth", "signing", "encryption", "master", "service"}
+_PASSWORD_WORDS = _words("password passwd passphrase passcode userpass rootpw pgpassword")
+_PASSWORD_SUFFIXES = _words("pass pwd pw")  # only behind another word: DB_PASS, but not pass
+_SECRET_WORDS = _words(
+    "secret secrets token authtoken accesstoken credential credentials apikey secretkey accesskey privatekey authkey "
+    "clientsecret apitoken authorization pat cookie"
 )
-_KEY_QUALIFIERS |= {
-    "account",
-    "shared",
-    "storage",
-    "license",
-    "deploy",
-    "app",
-    "application",
-    "client",
-    "admin",
-    "hmac",
-}
-_KEY_QUALIFIERS |= {"jwt", "webhook", "session", "root", "encrypt", "cipher", "subscription", "functions"}
-_HARMLESS_KEY_QUALIFIERS = frozenset(
-    {"public", "primary", "foreign", "sort", "partition", "cache", "row", "map", "hot", "group", "pub"}
+_KEY_QUALIFIERS = _words(
+    "api access secret private auth signing encryption master service account shared storage license deploy app "
+    "application client admin hmac jwt webhook session root encrypt cipher subscription functions"
 )
-_HARMLESS_KEY_QUALIFIERS |= {
-    "index",
-    "object",
-    "unique",
-    "idempotency",
-    "lookup",
-    "routing",
-    "translation",
-    "i18n",
-    "host",
-    "dedupe",
-}
-_HARMLESS_TOKEN_QUALIFIERS = frozenset(
-    {"next", "page", "continuation", "sync", "max", "min", "num", "eos", "bos", "pad", "unk", "mask"}
+_HARMLESS_KEY_QUALIFIERS = _words(
+    "public primary foreign sort partition cache row map hot group pub index object unique idempotency lookup routing "
+    "translation i18n host dedupe"
 )
-_HARMLESS_TOKEN_QUALIFIERS |= {
-    "sep",
-    "cls",
-    "stop",
-    "per",
-    "resume",
-    "image",
-    "start",
-    "end",
-    "special",
-    "first",
-    "last",
-    "cancellation",
-}
-_NAME_SUFFIXES = frozenset(
-    {"prod", "production", "dev", "development", "staging", "test", "live", "value", "base", "hex"}
+_HARMLESS_TOKEN_QUALIFIERS = _words(
+    "next page continuation sync max min num eos bos pad unk mask sep cls stop per resume image start end special "
+    "first last cancellation"
 )
-_NAME_SUFFIXES |= {"old", "new", "default", "secondary", "text", "string", "plain", "plaintext"}
+_NAME_SUFFIXES = _words(
+    "prod production dev development staging test live value base hex old new default secondary text string plain "
+    "plaintext"
+)
 
 
 @lru_cache(maxsize=4096)
@@ -90,9 +51,9 @@ def classify_name(name: str) -> tuple[str, Confidence] | None:
         or last.endswith(("password", "passwd"))
         or (last in _PASSWORD_SUFFIXES and before not in {"", "old"})
     ):
-        return "password", "surely"
+        return "password", "certain"
     if last == "pwd":
-        return "password", "perhaps"  # or the working directory
+        return "password", "possible"  # or the working directory
     if (
         last in _SECRET_WORDS
         and not (last == "token" and before in _HARMLESS_TOKEN_QUALIFIERS)
@@ -105,64 +66,23 @@ def classify_name(name: str) -> tuple[str, Confidence] | None:
 def _classify_key(last: str, before: str) -> tuple[str, Confidence] | None:
     if last != "key" or not before or before in _HARMLESS_KEY_QUALIFIERS:
         return None
-    return "key", "likely" if before in _KEY_QUALIFIERS else "perhaps"
+    return "key", "likely" if before in _KEY_QUALIFIERS else "possible"
 
 
 _PLACEHOLDER = pattern(  # empty, starred out, a reference to something else, a placeholder, or code
     r"""[*x.…_#?/=:-]*|[<$`{@(!&].*|%\w+%|%[sdqv].*|\[\{.*|\\?|[fbr]["'].*|\.[*+].*|(?i:your?[ _-].*)""",
     DOTALL,
 )
-_PLACEHOLDER_WORDS = frozenset(
-    {"null", "none", "true", "false", "undefined", "nil", "required", "optional", "string", "str", "bytes"}
+_PLACEHOLDER_WORDS = _words(
+    "null none true false undefined nil required optional string str bytes bool boolean int integer number any object "
+    "text is the and or not in redacted masked hidden removed omitted empty unset missing invalid expired yes no on "
+    "off enabled disabled auto prompt stdin file env default example char"
 )
-_PLACEHOLDER_WORDS |= {
-    "bool",
-    "boolean",
-    "int",
-    "integer",
-    "number",
-    "any",
-    "object",
-    "text",
-    "is",
-    "the",
-    "and",
-    "or",
-    "not",
-    "in",
-}
-_PLACEHOLDER_WORDS |= {
-    "redacted",
-    "masked",
-    "hidden",
-    "removed",
-    "omitted",
-    "empty",
-    "unset",
-    "missing",
-    "invalid",
-    "expired",
-    "yes",
-    "no",
-}
-_PLACEHOLDER_WORDS |= {
-    "on",
-    "off",
-    "enabled",
-    "disabled",
-    "auto",
-    "prompt",
-    "stdin",
-    "file",
-    "env",
-    "default",
-    "example",
-    "char",
-}
 _CODE_EXPRESSION = pattern(r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)\w+)*(?:[(\[].*|[,;)]*)", ASCII)
 _FILE_PATH = pattern(
     r"(?:[.~]{0,2}/|[A-Za-z]:\\).*|[\w-]+\.(?:pem|key|json|ya?ml|toml|txt|env|crt|pub|py|js|ts|go|rs|md)"
 )
+_MIN_SECRET_CHARS, _MIN_MIXED_CHARS, _MIN_RANDOM_CHARS, _MIN_RANDOM_DIGITS = 4, 8, 12, 3
 _DOCKER_OPTION = pattern(r"(?:id|type|src|source|env|name)=.*")
 _UUID = pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -171,29 +91,24 @@ def is_secret(value: str, confidence: Confidence, *, is_assignment: bool) -> boo
     """Whether a value may be the announced secret; `is_assignment`: as shells and URLs write it."""
     if _PLACEHOLDER.fullmatch(value) is not None or value.lower().rstrip(".,;:)") in _PLACEHOLDER_WORDS:
         return False
-    if confidence == "perhaps":
+    if confidence == "possible":
         return _is_random(value)
     if (
         len(value) >= (_MIN_MIXED_CHARS if confidence == "likely" else 1)
         and value.isalnum()
-        and _has_letters_and_digits(value)
+        and has_letters_and_digits(value)
     ):
         return True
     if not is_assignment and _CODE_EXPRESSION.fullmatch(value) is not None and not _is_random(value):
         return False  # a type, a call or another variable
-    if confidence == "surely":
+    if confidence == "certain":
         return True
     return len(value) >= _MIN_SECRET_CHARS and not value.isdigit() and not _is_reference(value)
 
 
-def _has_letters_and_digits(value: str) -> bool:
+def has_letters_and_digits(value: str) -> bool:
+    """Whether a value has letters and digits: no word of a sentence."""
     return any(character.isdigit() for character in value) and any(character.isalpha() for character in value)
-
-
-_MIN_SECRET_CHARS = 4
-_MIN_MIXED_CHARS = 8
-_MIN_RANDOM_DIGITS = 3
-_MIN_RANDOM_CHARS = 12
 
 
 def _is_reference(value: str) -> bool:
