@@ -35,6 +35,12 @@ def to_seconds(text: str) -> float | None:
     return None if moment is None else (moment - _EPOCH) / timedelta(seconds=1)
 
 
+def elapsed_ms(first: str, last: str) -> int | None:
+    """Milliseconds from one time to another; None if one is invalid, 0 if the clock was set back."""
+    start, end = to_seconds(first), to_seconds(last)
+    return None if start is None or end is None else max(round((end - start) * 1000), 0)
+
+
 def to_nanoseconds(text: str) -> int | None:
     """Nanoseconds since 1970, exact to the microsecond."""
     moment = parse_time(text)

@@ -16,9 +16,9 @@ from hookonce.agents.transcripts.accumulator import TranscriptReader, flush_memo
 from hookonce.agents.transcripts.follower import MAX_CHUNK_BYTES, follow_file
 from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, TranscriptBatch, TranscriptCursor
 from hookonce.base import ids, times
+from hookonce.base.times import elapsed_ms
 from hookonce.model import SCHEMA, Actor, Event, Object, Origin, Record, Subagent, Usage
 from hookonce.sessions import transcript_cursors
-from hookonce.sessions.derive.retry import elapsed_ms
 from hookonce.sessions.recorder import Recorder
 from hookonce.sessions.stored_records import redact_record
 from hookonce.sessions.transcript_cursors import TranscriptFile

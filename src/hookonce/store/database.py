@@ -9,14 +9,13 @@ from typing import Literal
 
 from hookonce.base import paths
 from hookonce.errors import HookonceError
-from hookonce.store.schema import VERSION, migrate
+from hookonce.store.schema import VERSION, migrate, read_version
 
 Durability = Literal["normal", "full"]
-_LOCK_TIMEOUT_S = 10.0  # seconds that a writer waits for another
-_PAGE_BYTES = 8192  # bytes: of records as long as ours, more fit into such a page than into two half as large
-_WAL_AUTOCHECKPOINT_PAGES = (
-    8000  # of the write-ahead log, until somebody who commits has to tidy up; the daemon does so before, aside
-)
+_LOCK_TIMEOUT_S = 10.0
+_PAGE_BYTES = 8192  # of records as long as ours, more fit into such a page than into two half as large
+_WAL_AUTOCHECKPOINT_PAGES = 8000  # after which a commit runs a checkpoint; the daemon's own thread runs it earlier
+_CHECKPOINT_INTERVAL_ROWS = 400
 
 
 def database_file() -> Path:
@@ -45,12 +44,9 @@ def connect_reader(path: Path | None = None) -> Connection:
     """A read-only connection; an empty database in memory if there is no file."""
     database_path = path or database_file()
     if not database_path.exists():
-        memory_connection = sqlite3.connect(":memory:", isolation_level=None)
-        migrate(memory_connection)
-        return memory_connection
-    connection = sqlite3.connect(
-        f"{database_path.resolve().as_uri()}?mode=ro", uri=True, timeout=_LOCK_TIMEOUT_S, isolation_level=None
-    )
+        return _create_in_memory()
+    uri = f"{database_path.resolve().as_uri()}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, timeout=_LOCK_TIMEOUT_S, isolation_level=None)
     connection.execute("PRAGMA query_only = ON")
     return connection
 
@@ -61,46 +57,39 @@ def open_reader(path: Path | None = None) -> Connection:
     try:
         connection, version = _try_open(database_path)
     except sqlite3.DatabaseError as problem:
-        raise HookonceError(
-            f"{database_path} cannot be read as a record of events: {problem}. Next: hookonce doctor"
-        ) from None
-    if 0 < version < VERSION:
-        connection.close()
-        connection = _migrate_and_open(database_path)
-    if version > VERSION:
-        connection.close()
-        raise HookonceError(f"the store was written by a newer hookonce (version {version}, we know {VERSION})")
-    if not version:  # somebody is about to make it
-        connection.close()
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        migrate(connection)
+        message = f"{database_path} cannot be read as a record of events: {problem}. Next: hookonce doctor"
+        raise HookonceError(message) from None
+    if version == VERSION:
+        return connection
+    connection.close()
+    return _migrate_and_open(database_path) if version else _create_in_memory()  # somebody is about to make it
+
+
+def _create_in_memory() -> Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    migrate(connection)
     return connection
 
 
 def _try_open(database_path: Path) -> tuple[Connection, int]:
     connection = connect_reader(database_path)
     try:
-        return connection, _schema_version(connection)
-    except sqlite3.OperationalError:
+        return connection, read_version(connection)
+    except (sqlite3.DatabaseError, HookonceError) as problem:
         connection.close()
-        if not _is_idle(database_path):
+        if not isinstance(problem, sqlite3.OperationalError) or not _is_idle(database_path):
             raise
-    except sqlite3.DatabaseError:
-        connection.close()
-        raise
-    idle_connection = sqlite3.connect(
-        f"{database_path.resolve().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
-    )
-    return idle_connection, _schema_version(idle_connection)
+    uri = f"{database_path.resolve().as_uri()}?mode=ro&immutable=1"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+    return connection, read_version(connection)
 
 
 def _migrate_and_open(database_path: Path) -> Connection:
     try:
         connect_writer(database_path).close()
     except (sqlite3.Error, OSError) as problem:
-        raise HookonceError(
-            f"{database_path} is of an older hookonce, and cannot be brought up to date: {problem}"
-        ) from None
+        message = f"{database_path} is of an older hookonce, and cannot be brought up to date: {problem}"
+        raise HookonceError(message) from None
     return connect_reader(database_path)
 
 
@@ -110,19 +99,10 @@ def _is_idle(database_path: Path) -> bool:
     return not wal_file.exists() or not wal_file.stat().st_size
 
 
-def _schema_version(connection: Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return version
-
-
-_CHECKPOINT_INTERVAL_ROWS = 400  # rows
-
-
 class WalCheckpointer:
     """Runs WAL checkpoints in a thread, one at a time, so that no commit has to."""
 
     def __init__(self) -> None:
-        """No thread runs yet."""
         self._rows = 0
         self._thread: Thread | None = None
 
@@ -131,7 +111,7 @@ class WalCheckpointer:
         self._rows += rows
         if self._rows >= _CHECKPOINT_INTERVAL_ROWS and (self._thread is None or not self._thread.is_alive()):
             self._rows = 0
-            self._thread = Thread(target=_checkpoint_wal, args=(database_file(),), name="tidy", daemon=True)
+            self._thread = Thread(target=_checkpoint_wal, args=(database_file(),), name="wal-checkpoint", daemon=True)
             self._thread.start()
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from sqlite3 import Connection
 
 from hookonce.errors import HookonceError
+from hookonce.store.transaction import transaction
 
 _MIGRATION_1 = (
     """CREATE TABLE events (
@@ -105,28 +106,18 @@ VERSION = len(MIGRATIONS)
 
 def migrate(connection: Connection) -> None:
     """Migrate a database in one transaction; HookonceError for one of a newer version."""
-    version = _read_version(connection)
-    if version == VERSION:
+    if read_version(connection) == VERSION:
         return
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        for statements in MIGRATIONS[_require_known_version(connection) :]:  # somebody else may have been faster
+    with transaction(connection):
+        for statements in MIGRATIONS[read_version(connection) :]:  # somebody else may have been faster
             for statement in statements:
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
 
 
-def _require_known_version(connection: Connection) -> int:
-    version = _read_version(connection)
+def read_version(connection: Connection) -> int:
+    """The schema version of a database; HookonceError for one of a newer hookonce."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > VERSION:
         raise HookonceError(f"the store was written by a newer hookonce (version {version}, we know {VERSION})")
-    return version
-
-
-def _read_version(connection: Connection) -> int:
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version

@@ -13,9 +13,10 @@ from hookonce.store.database import Durability
 from hookonce.store.entry import IndexColumns, StoreEntry, index_columns
 from hookonce.store.integrity import chain, head_file, keys
 from hookonce.store.integrity.head_file import ChainHead
+from hookonce.store.transaction import transaction
 
-_INSERT_EVENT = """INSERT INTO events (seq, id, time, received, type, agent, session, subagent, tool, outcome, model, project,
-    path, body, hash, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"""
+_INSERT_EVENT = f"""INSERT INTO events (seq, {", ".join(chain.INDEX_COLUMNS)}, body, hash, mac)
+    VALUES ({", ".join("?" * (4 + len(chain.INDEX_COLUMNS)))}) ON CONFLICT (id) DO NOTHING"""
 
 
 class EntryDeriver(Protocol):
@@ -34,7 +35,6 @@ class Writer:
     def __init__(
         self, path: Path | None = None, durability: Durability = "normal", lock_timeout_s: float = 10.0
     ) -> None:
-        """Open the database, or create it."""
         self.connection = database.connect_writer(path, durability, lock_timeout_s)
         self._head_path = (path or database.database_file()).with_name("head")
 
@@ -52,22 +52,15 @@ class Writer:
         if not entries and write_extra is None:
             return 0
         key = keys.load_mac_key()
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
-            chain_head = read_chain_head(self.connection)
-            new_rows, chain_head = self._insert_rows(entries, chain_head, key, deriver)
-            rollup.add_records(self.connection, new_rows)
-            self.connection.execute(
-                "UPDATE head SET seq = ?, hash = ?, count = ?", (chain_head.seq, chain_head.hash, chain_head.count)
-            )
+        connection = self.connection
+        with transaction(connection):
+            new_rows, head = self._insert_rows(entries, read_chain_head(connection), key, deriver)
+            rollup.add_records(connection, new_rows)
+            connection.execute("UPDATE head SET seq = ?, hash = ?, count = ?", (head.seq, head.hash, head.count))
             if write_extra is not None:
-                write_extra(self.connection)
+                write_extra(connection)
             on_new_records([record for _, record in new_rows])
-            self.connection.execute("COMMIT")
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            raise
-        head_file.write_head(chain_head, self._head_path, self.connection)
+        head_file.write_head(head, self._head_path, connection)
         return len(new_rows)
 
     def _insert_rows(
@@ -97,13 +90,11 @@ class Writer:
         self.connection.close()
 
     def __enter__(self) -> Self:
-        """The writer itself."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the connection."""
         self.close()
 
 

@@ -14,7 +14,8 @@ from hookonce.errors import HookonceError
 from hookonce.store import database, schema
 from hookonce.store.entry import StoreEntry, build_entry
 from hookonce.store.integrity import audit, chain, checkpoint, head_file, keys, tombstone
-from hookonce.store.maintenance import erasure, retention
+from hookonce.store.maintenance import erasure
+from hookonce.store.transaction import transaction
 from hookonce.store.writer import Writer, read_chain_head
 from tests.store.rows import append, flaws, signed, stored, tampering, verified
 
@@ -266,11 +267,17 @@ def test_rows_that_were_removed_under_a_tombstone_that_nobody_signed(ten):
     assert (3, "rows 3 to 5 are missing") in found
 
 
+def remove(writer, last):
+    """Remove all rows up to that one, as retention does."""
+    with transaction(writer.connection):
+        tombstone.remove_rows(writer.connection, last, "retention")
+
+
 @pytest.fixture
 def buried(ten):
     """The same with the first four rows removed by us."""
     with Writer() as writer:
-        retention.run_in_transaction(writer.connection, lambda: tombstone.remove_rows(writer.connection, 4, "retention"))
+        remove(writer, 4)
     return ten
 
 
@@ -288,7 +295,7 @@ def test_a_tombstone_that_is_gone(buried):
 def test_rows_that_came_back_after_they_were_removed(ten):
     old = query("SELECT * FROM events WHERE seq = 4")[0]
     with Writer() as writer:
-        retention.run_in_transaction(writer.connection, lambda: tombstone.remove_rows(writer.connection, 4, "retention"))
+        remove(writer, 4)
     tampering(f"INSERT INTO events VALUES ({', '.join('?' * len(old))})", values=old)
     assert flaws()
 
@@ -297,13 +304,13 @@ def test_rows_that_came_back_after_they_were_removed(ten):
 def test_what_was_changed_is_not_forgotten_when_its_rows_go(ten, harm):
     tampering(harm)
     with Writer() as writer:
-        retention.run_in_transaction(writer.connection, lambda: tombstone.remove_rows(writer.connection, 4, "retention"))
+        remove(writer, 4)
     assert (1, "rows 1 to 4 were removed, though not all of it was what was written") in flaws()
 
 
 def test_all_rows_may_be_removed(ten):
     with Writer() as writer:
-        retention.run_in_transaction(writer.connection, lambda: tombstone.remove_rows(writer.connection, 10, "retention"))
+        remove(writer, 10)
         assert verified().ok
         append(writer, 2)
     found = verified()
@@ -385,7 +392,7 @@ def _everything():
     """A store with rows that are signed, erased, removed and neither."""
     with Writer() as writer:
         names = signed(writer, 3) + signed(writer, 4)
-        retention.run_in_transaction(writer.connection, lambda: tombstone.remove_rows(writer.connection, 2, "retention"))
+        remove(writer, 2)
         erasure.erase_records(writer, names[3:4])
         append(writer, 2)
         writer.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

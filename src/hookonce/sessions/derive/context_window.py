@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookonce.base.times import elapsed_ms
 from hookonce.model import Event, Object, Record
 from hookonce.sessions.derive.derived_record import derive_record
-from hookonce.sessions.derive.retry import elapsed_ms
 from hookonce.sessions.derive.token_usage import token_count
 
 _PERCENT = 100

@@ -1,5 +1,6 @@
 """Policy events: blocked actions, overrides by a person, and violations of a denial (policy.*)."""
 
+from hookonce.base.times import elapsed_ms
 from hookonce.model import Decision, Event, Object, Record, Result
 from hookonce.sessions.derive.calls import (
     FILE_CHANGE_EVENTS,
@@ -11,7 +12,6 @@ from hookonce.sessions.derive.calls import (
     is_refused,
 )
 from hookonce.sessions.derive.derived_record import derive_record
-from hookonce.sessions.derive.retry import elapsed_ms
 
 # Points at which a denial keeps something from happening; elsewhere it hides a result or keeps an agent going.
 PREVENTABLE_EVENTS = frozenset(

@@ -6,7 +6,7 @@ from itertools import takewhile
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hookonce.base import times
+from hookonce.base.times import elapsed_ms
 from hookonce.model import Event, Object, Record
 from hookonce.sessions.derive.calls import SESSION_ENDS, CallChange, OpenCall, OpenCalls, subagent_name
 from hookonce.sessions.derive.derived_record import derive_record
@@ -88,12 +88,6 @@ def _build_loop(acts: Sequence[CallFingerprint], period: int, rounds: int) -> Ca
         elapsed_ms=elapsed_ms(first.time, last.time),
         period=period,
     )
-
-
-def elapsed_ms(first: str, last: str) -> int | None:
-    """Milliseconds from one time to another; None if one is invalid, 0 if the clock was set back."""
-    start, end = times.to_seconds(first), times.to_seconds(last)
-    return None if start is None or end is None else max(round((end - start) * 1000), 0)
 
 
 _DENIED_RESULT = -1  # the outcome of a call that was refused

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookonce.base.times import elapsed_ms
 from hookonce.model import Event, Record, Usage
 from hookonce.sessions.derive import calls, token_usage
 from hookonce.sessions.derive.calls import (
@@ -21,7 +22,6 @@ from hookonce.sessions.derive.calls import (
     subagent_name,
 )
 from hookonce.sessions.derive.derived_record import is_derived, is_redundant
-from hookonce.sessions.derive.retry import elapsed_ms
 from hookonce.sessions.derive.token_usage import Spending, total_usage
 from hookonce.sessions.derive.turns import BEGIN_EVENTS, RESPONSE_EVENTS, WORK_EVENTS
 from hookonce.vocabulary.events import TOOL_END_EVENTS

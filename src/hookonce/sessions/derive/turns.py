@@ -11,10 +11,10 @@ from collections.abc import Callable
 from msgspec import Struct
 from msgspec.structs import replace
 
+from hookonce.base.times import elapsed_ms
 from hookonce.model import Event, Object, Record
 from hookonce.sessions.derive.calls import SESSION_ENDS
 from hookonce.sessions.derive.derived_record import derive_record, is_derived
-from hookonce.sessions.derive.retry import elapsed_ms
 from hookonce.sessions.derive.token_usage import Spending, total_usage
 from hookonce.vocabulary.usage_sources import is_from_transcript
 

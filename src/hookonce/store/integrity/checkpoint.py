@@ -9,16 +9,17 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from hookonce.base import times
 from hookonce.store.integrity import head_file, keys
+from hookonce.store.transaction import transaction
 from hookonce.store.writer import read_chain_head
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-CHECKPOINT_INTERVAL_ROWS = 256  # rows
+CHECKPOINT_INTERVAL_ROWS = 256
 
 
 class Checkpoint(Struct, frozen=True):
@@ -34,45 +35,25 @@ class Checkpoint(Struct, frozen=True):
 
 def sign_checkpoint(connection: Connection) -> Checkpoint | None:
     """Sign the chain as it is now; None if nothing was added since the last checkpoint."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        new_checkpoint = _insert_checkpoint(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-    if new_checkpoint is not None and (head_path := _head_path_of(connection)) is not None:
-        head_file.write_head(
-            head_file.ChainHead(new_checkpoint.seq, new_checkpoint.hash, new_checkpoint.count),
-            head_path,
-            connection,
-            new_checkpoint.seq,
-        )
-    return new_checkpoint
+    with transaction(connection):
+        point = _insert_checkpoint(connection)
+    if point is not None and (head_path := _head_path_of(connection)) is not None:
+        head = head_file.ChainHead(point.seq, point.hash, point.count)
+        head_file.write_head(head, head_path, connection, point.seq)
+    return point
 
 
 def _insert_checkpoint(connection: Connection) -> Checkpoint | None:
-    chain_head, last_checkpoint = read_chain_head(connection), _load_last(connection)
-    if chain_head.seq <= (0 if last_checkpoint is None else last_checkpoint.seq):
+    head = read_chain_head(connection)
+    statement = "SELECT seq, signature FROM checkpoints ORDER BY seq DESC LIMIT 1"
+    last_seq, last_signature = connection.execute(statement).fetchone() or (0, b"")
+    if head.seq <= last_seq:
         return None
     key_name, key = keys.load_signing_key()
-    signed_at = times.now()
-    text = _signature_text(
-        chain_head.seq,
-        chain_head.count,
-        chain_head.hash,
-        signed_at,
-        b"" if last_checkpoint is None else last_checkpoint.signature,
-    )
-    new_checkpoint = Checkpoint(chain_head.seq, chain_head.count, chain_head.hash, signed_at, key_name, key.sign(text))
-    connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)", astuple(new_checkpoint))
-    return new_checkpoint
-
-
-def _load_last(connection: Connection) -> Checkpoint | None:
-    row = connection.execute("SELECT * FROM checkpoints ORDER BY seq DESC LIMIT 1").fetchone()
-    return None if row is None else Checkpoint(*row)
+    point = Checkpoint(head.seq, head.count, head.hash, times.now(), key_name, b"")
+    point = replace(point, signature=key.sign(_signature_text(point, last_signature)))
+    connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?)", astuple(point))
+    return point
 
 
 def _head_path_of(connection: Connection) -> Path | None:
@@ -94,29 +75,10 @@ def load_checkpoints(connection: Connection) -> list[Checkpoint]:
 
 def is_genuine(candidate: Checkpoint, previous_signature: bytes, public_keys: "dict[str, Ed25519PublicKey]") -> bool:
     """Whether one of these keys has signed it, after the checkpoint with `previous_signature`."""
-    return is_valid_signature(
-        _signature_text(candidate.seq, candidate.count, candidate.hash, candidate.signed_at, previous_signature),
-        candidate.key,
-        candidate.signature,
-        public_keys,
-    )
+    text = _signature_text(candidate, previous_signature)
+    return keys.is_valid_signature(text, candidate.key, candidate.signature, public_keys)
 
 
-def is_valid_signature(
-    text: bytes, key_name: str, signature: bytes, public_keys: "dict[str, Ed25519PublicKey]"
-) -> bool:
-    """Whether the key of that name has signed a text."""
-    from cryptography.exceptions import InvalidSignature
-
-    key = public_keys.get(key_name)
-    if key is None:
-        return False
-    try:
-        key.verify(signature, text)
-    except InvalidSignature:
-        return False
-    return True
-
-
-def _signature_text(seq: int, count: int, row_hash: bytes, signed_at: str, previous_signature: bytes) -> bytes:
-    return f"hookonce checkpoint {seq} {count} {row_hash.hex()} {signed_at} {sha256(previous_signature).hexdigest()}".encode()
+def _signature_text(point: Checkpoint, previous_signature: bytes) -> bytes:
+    rows = f"{point.seq} {point.count} {point.hash.hex()}"
+    return f"hookonce checkpoint {rows} {point.signed_at} {sha256(previous_signature).hexdigest()}".encode()

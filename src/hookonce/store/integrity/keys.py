@@ -196,3 +196,19 @@ def _list_public_keys() -> "list[tuple[Path, Ed25519PublicKey]]":
             )
             public_keys.append((path, key))
     return public_keys
+
+
+def is_valid_signature(
+    text: bytes, key_name: str, signature: bytes, public_keys: "dict[str, Ed25519PublicKey]"
+) -> bool:
+    """Whether the key of that name has signed a text."""
+    from cryptography.exceptions import InvalidSignature
+
+    key = public_keys.get(key_name)
+    if key is None:
+        return False
+    try:
+        key.verify(signature, text)
+    except InvalidSignature:
+        return False
+    return True

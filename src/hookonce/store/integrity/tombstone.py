@@ -9,7 +9,6 @@ from msgspec.structs import astuple, replace
 from hookonce.base import times
 from hookonce.store.integrity import chain, keys
 from hookonce.store.integrity.chain import SELECT_ROWS, find_row_fault
-from hookonce.store.integrity.checkpoint import is_valid_signature
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -68,7 +67,7 @@ def _previous_hash(connection: Connection, first: int) -> bytes:
 
 def is_genuine(candidate: Tombstone, public_keys: "dict[str, Ed25519PublicKey]") -> bool:
     """Whether one of these keys has signed it."""
-    return is_valid_signature(_signature_text(candidate), candidate.key, candidate.signature, public_keys)
+    return keys.is_valid_signature(_signature_text(candidate), candidate.key, candidate.signature, public_keys)
 
 
 def _signature_text(candidate: Tombstone) -> bytes:

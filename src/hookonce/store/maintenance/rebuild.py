@@ -6,6 +6,7 @@ from typing import Any
 
 from hookonce.model import SCHEMA, Decision, Event, Stored, Tool
 from hookonce.store import entry, rollup
+from hookonce.store.transaction import transaction
 from hookonce.store.usage import tokens
 from hookonce.store.writer import Writer, read_chain_head
 
@@ -30,14 +31,9 @@ def rebuild_summaries(writer: Writer, report_progress: Callable[[int, int], None
     try:
         _create_indexes(connection)
         last, count = _count_rows(connection, 0, 0, report_progress)
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(connection):
             _, count = _count_rows(connection, last, count, report_progress)
             _swap_tables(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
     finally:
         for name in _BEGIN_COLUMNS:
             connection.execute(f"DROP TABLE IF EXISTS temp.{name}")

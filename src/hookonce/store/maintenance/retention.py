@@ -1,18 +1,16 @@
 """Retention by age and size: whole days of rows are removed, oldest first, and leave tombstones. Rollups stay."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from sqlite3 import Connection
-from typing import TypeVar
 
 from hookonce.base import settings
 from hookonce.store import kernel_log
 from hookonce.store.integrity.tombstone import Tombstone, remove_rows
+from hookonce.store.transaction import transaction
 from hookonce.store.writer import Writer
 
 _BYTES_PER_MEGABYTE = 1 << 20
 _BATCH_ROWS = 500  # rows in one transaction: others want to write too
-ResultT = TypeVar("ResultT")
 
 
 def has_retention_limit() -> bool:
@@ -69,33 +67,13 @@ def remove_batch(connection: Connection, last_seq: int) -> Tombstone | None:
     """Remove one batch of the oldest rows up to that one; None if there are none left."""
     connection.execute("PRAGMA secure_delete = ON")  # what nobody wanted to keep is not left in free pages
     try:
-        return _remove_in_transaction(connection, last_seq)
+        with transaction(connection):
+            first = connection.execute("SELECT min(seq) FROM events").fetchone()[0]
+            if first is None or first > last_seq:
+                return None
+            return remove_rows(connection, min(last_seq, first + _BATCH_ROWS - 1), "retention")
     finally:
         connection.execute("PRAGMA secure_delete = OFF")
-
-
-def _remove_in_transaction(connection: Connection, last_seq: int) -> Tombstone | None:
-    def remove() -> Tombstone | None:
-        first = connection.execute("SELECT min(seq) FROM events").fetchone()[0]
-        return (
-            None
-            if first is None or first > last_seq
-            else remove_rows(connection, min(last_seq, first + _BATCH_ROWS - 1), "retention")
-        )
-
-    return run_in_transaction(connection, remove)
-
-
-def run_in_transaction(connection: Connection, action: Callable[[], ResultT]) -> ResultT:
-    """Run an action in one transaction."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        result = action()
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    return result
 
 
 def _is_due(connection: Connection, before: str | None, megabytes: int | None) -> bool:
