@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 
 PACKAGES = ("agents", "cli", "configure", "convert", "diagnose", "dispatch", "formats", "inspect", "store", "translation")
-LIBRARIES = ("jsonschema", "rich.console", "rich.table", "sqlite3", "tomlkit", "yaml")
+LIBRARIES = ("jsonschema", "rich.console", "rich.table", "sqlite3", "yaml")
 PIPES = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
 _MOST = 100_000  # bytes that fit into one message
 _LOOK = 5.0  # seconds between two looks at who has started us

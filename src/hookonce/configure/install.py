@@ -18,7 +18,7 @@ from hookonce.configure import http_policy, journal
 from hookonce.configure.changes import FileChange
 from hookonce.configure.entries import EventSet, build_entries, is_stale_entry
 from hookonce.configure.locations import ConfigRoots, config_files, document_of, is_bare_event_map, target_file
-from hookonce.configure.merge import editor_of, elide, merge_entries, remove_entries, replace_commands
+from hookonce.configure.merge import client_part, editor_of, elide, merge_entries, remove_entries, replace_commands
 from hookonce.errors import HookonceError
 from hookonce.model import Agent, Hook, Object
 
@@ -49,7 +49,8 @@ def plan_install(
         return _script_changes(agent, scope, target, render_entries(agent, hooks))
     old = read_file(target)
     with naming_file(target):
-        current_hooks = [] if old is None else config_of(agent).parse(agent, document_of(agent, target, old))[0]
+        document = {} if old is None else client_part(document_of(agent, target, old))
+        current_hooks, _ = config_of(agent).parse(agent, document)
         address = http_policy.current_address(current_hooks, roots.project) if http is None else http or None
         if http and (obstacle := http_policy.install_obstacle(agent, scope, target, roots.project)) is not None:
             raise HookonceError(obstacle)
@@ -107,7 +108,7 @@ def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, clie
 
 
 def _own_entries(agent: Agent, document: Object, client: str) -> list[tuple[str, str, object, object]]:
-    hooks, _ = config_of(agent).parse(agent, document)
+    hooks, _ = config_of(agent).parse(agent, client_part(document))
     handlers = [(hook.event, hook.handler) for hook in hooks if is_own_entry(hook.handler.target, client, agent.name)]
     return sorted(
         (kind, handler.target or "", handler.timeout, sorted(handler.headers.items())) for kind, handler in handlers

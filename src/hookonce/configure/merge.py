@@ -15,6 +15,7 @@ from secrets import token_hex
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from hookonce.base.invocation import parse_command
 from hookonce.configure.edit import jsonc, toml
 from hookonce.configure.edit.brackets import Span, TextEdit, apply_edits, trim_span
 from hookonce.configure.edit.jsonc import JsoncDocument
@@ -70,6 +71,23 @@ def replace_commands(editor: ModuleType, text: bytes, new_command: Callable[[str
         if (replacement := new_command(command)) is not None:
             text = editor.set_value(text, path, replacement)
     return elided.restore(text)
+
+
+def client_part(value: Any) -> Any:
+    """A document with nothing in its lists but the entries that call hookonce: those of others need not be parsed."""
+    if type(value) is list:
+        return [item for item in value if type(item) is not str and _has_command(item, _calls_hookonce)]
+    if type(value) is dict and COMMAND_KEYS.isdisjoint(value):
+        return {key: client_part(inner) for key, inner in value.items()}
+    return value
+
+
+def _calls_hookonce(command: str) -> bool:
+    return parse_command(command) is not None
+
+
+def _has_command(value: Any, is_match: Callable[[str], bool]) -> bool:
+    return any(is_match(command) for _, command in _find_commands(value))
 
 
 def _find_commands(value: Any, keys: DocumentPath = ()) -> Iterator[tuple[DocumentPath, str]]:
@@ -171,10 +189,7 @@ def _find_elidable(
     items, children, in_array = document.brackets_at(span).items, list(_children(value)), type(value) is list
     if len(items) != len(children):
         return  # a key stands twice
-    touched = [
-        (not in_array and name in new_document) or any(is_edited(command) for _, command in _find_commands([inner]))
-        for name, inner in children
-    ]
+    touched = [(not in_array and name in new_document) or _has_command(inner, is_edited) for name, inner in children]
     kept = [
         touched[index]
         or not _HEAD_ITEMS <= index < len(items) - _TAIL_ITEMS

@@ -99,3 +99,8 @@ def at(value, keys):
     for key in keys:
         value = value[key]
     return value
+
+
+def indices_of(value, is_match):
+    """The indices of a list whose items match."""
+    return [index for index, item in enumerate(value or ()) if is_match(item)]

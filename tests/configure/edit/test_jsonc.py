@@ -7,7 +7,8 @@ from textwrap import dedent
 import pytest
 
 from hookonce.base.files import FileEditError, FileSyntaxError
-from hookonce.configure.edit.jsonc import find, insert_item, remove_item, remove_key, set_value, value_at
+from hookonce.configure.edit.jsonc import insert_item, remove_item, remove_key, set_value, value_at
+from tests.configure.edit.documents import indices_of
 
 OURS = {"matcher": "*", "hooks": [{"type": "command", "command": "/home/é/hookonce-on claude-code", "timeout": 60}]}
 EVENTS = ["PreToolUse", "PostToolUse", "Stop"]
@@ -20,14 +21,14 @@ def is_ours(entry):
 
 def install(text):
     for event in EVENTS:
-        if not find(text, ("hooks", event), is_ours):
+        if not indices_of(value_at(text, ("hooks", event)), is_ours):
             text = insert_item(text, ("hooks", event), OURS)
     return text
 
 
 def uninstall(text):
     for event in EVENTS:
-        for index in reversed(find(text, ("hooks", event), is_ours)):
+        for index in reversed(indices_of(value_at(text, ("hooks", event)), is_ours)):
             text = remove_item(text, ("hooks", event), index)
     return text
 
@@ -243,10 +244,9 @@ def test_values_are_found():
     Items by index, members by key; nothing where nothing is.
     """
     text = b'{"a": [1, 2, 1], "b": {"x": 1, "y": 2}, /* c */}'
-    assert find(text, ("a",), lambda value: value == 1) == [0, 2]
-    assert find(text, ("b",), lambda value: value == 2) == ["y"]
-    assert find(text, ("c", 0, "d"), bool) == []
-    assert find(text, ("a", 0), bool) == []
+    assert value_at(text, ("a", 2)) == 1
+    assert value_at(text, ("c", 0, "d")) is None
+    assert value_at(text, ("a", 0, "d")) is None
     assert value_at(text, ("b", "y")) == 2
     assert value_at(text, ("b", "z"), "none") == "none"
     assert value_at(b'{"a": 1, "a": 2}', ("a",)) == 2

@@ -12,7 +12,7 @@ from hookonce.base.files import FileEditError
 from hookonce.configure.edit import jsonc
 from hookonce.configure.edit.brackets import apply_edits
 from hookonce.configure.edit.jsonc import _COMMENT, parse_jsonc
-from tests.configure.edit.documents import KEYS, OBJECTS, VALUES, at, documents, gaps, places
+from tests.configure.edit.documents import KEYS, OBJECTS, VALUES, at, documents, gaps, indices_of, places
 
 NOTHING = gaps().map(lambda text: ({}, text.encode())) | gaps().map(lambda text: ({}, b"\xef\xbb\xbf" + text.encode()))
 FILES = documents() | NOTHING
@@ -95,7 +95,7 @@ def test_many_items_can_be_removed_in_any_order(data, document):
     for number, event in enumerate(chosen):
         new = jsonc.insert_item(new, (*start, event), {"hooks": [f"ours {number}"]})
     for number, event in data.draw(st.permutations(list(enumerate(chosen)))):
-        (index,) = jsonc.find(new, (*start, event), lambda entry, n=number: entry == {"hooks": [f"ours {n}"]})
+        (index,) = indices_of(jsonc.value_at(new, (*start, event)), lambda entry, n=number: entry == {"hooks": [f"ours {n}"]})
         new = jsonc.remove_item(new, (*start, event), index)
 
     assert new == text
@@ -116,7 +116,7 @@ def test_items_in_lists_that_were_there_can_be_removed_in_any_order(data, docume
     for number, keys in enumerate(chosen):
         new = jsonc.insert_item(new, keys, {"ours": number})
     for number, keys in data.draw(st.permutations(list(enumerate(chosen)))):
-        index = jsonc.find(new, keys, lambda entry, n=number: entry == {"ours": n})[-1]
+        index = indices_of(jsonc.value_at(new, keys), lambda entry, n=number: entry == {"ours": n})[-1]
         new = jsonc.remove_item(new, keys, index)
 
     assert new == text

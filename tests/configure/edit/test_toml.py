@@ -1,7 +1,7 @@
 """TOML files of others get our tables, keep everything else, and get their own bytes back."""
 
 import tomllib
-from datetime import date
+from datetime import UTC, date, datetime
 from itertools import product
 
 import pytest
@@ -9,8 +9,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from hookonce.base.files import FileEditError, FileSyntaxError
-from hookonce.configure.edit.toml import find, insert_item, remove_item, remove_key, set_value, value_at
+from hookonce.configure.edit.toml import (
+    insert_item,
+    remove_item,
+    remove_key,
+    render_assignment,
+    set_value,
+    value_at,
+)
 from tests.cases import cases
+from tests.configure.edit.documents import indices_of
 
 BOM = b"\xef\xbb\xbf"
 EVENTS = ["PreToolUse", "Stop"]
@@ -23,14 +31,14 @@ def is_ours(entry):
 
 def install(text):
     for event in EVENTS:
-        if not find(text, ("hooks", event), is_ours):
+        if not indices_of(value_at(text, ("hooks", event)), is_ours):
             text = insert_item(text, ("hooks", event), OURS)
     return text
 
 
 def uninstall(text):
     for event in EVENTS:
-        for index in reversed(find(text, ("hooks", event), is_ours)):
+        for index in reversed(indices_of(value_at(text, ("hooks", event)), is_ours)):
             text = remove_item(text, ("hooks", event), index)
     return text
 
@@ -302,7 +310,7 @@ def test_entries_can_be_removed_in_any_order(text, values, data):
         assert value_at(new, ("hooks", event))[-1] == entry
         done.append((event, entry))
     for event, entry in data.draw(st.permutations(done)):
-        (index,) = find(new, ("hooks", event), lambda found, entry=entry: found == entry)
+        (index,) = indices_of(value_at(new, ("hooks", event)), lambda found, entry=entry: found == entry)
         new = remove_item(new, ("hooks", event), index)
 
     assert new == text
@@ -321,3 +329,32 @@ def test_new_values_leave_no_trace(text, keys, value):
         return
     assert value_at(new, keys) == value
     assert remove_key(new, keys) == text
+
+
+@given(
+    name=st.text(max_size=6),
+    value=st.text() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.dates() | st.datetimes() | VALUES,
+)
+def test_a_new_value_reads_back_as_what_it_is(name, value):
+    """
+    Whatever characters it has.
+    """
+    assert {name: value} == tomllib.loads(render_assignment(name, value))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ('a "b" \\ \t\n\x00\x7f é', r'"a \"b\" \\ \t\n\u0000\u007f é"'),
+        (True, "true"),
+        (1e16, "1e+16"),
+        (float("inf"), "inf"),
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02T03:04:05Z"),
+        ([{"a b": []}, {}], '[{ "a b" = [] }, {}]'),
+    ],
+)
+def test_values_are_written_in_one_line(value, text):
+    """
+    In the simplest form of each.
+    """
+    assert f"bare-key_1 = {text}" == render_assignment("bare-key_1", value)

@@ -8,7 +8,6 @@ commas and `1e+16`).
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from json import JSONDecodeError, dumps, loads
@@ -33,7 +32,6 @@ from hookonce.configure.edit.json_style import STRING, JsonStyle, newline_of, re
 from hookonce.configure.edit.key_path import (
     DocumentPath,
     format_path,
-    matching_keys,
     nest_value,
     require_name,
     value_at_path,
@@ -182,11 +180,6 @@ _OWN_DOCUMENT_END = re.compile(rb" \r?\n")
 def value_at(text: bytes, keys: DocumentPath, default: Any = None) -> Any:
     """The value at a path."""
     return value_at_path(parse_jsonc(text).value, keys, default)
-
-
-def find(text: bytes, keys: DocumentPath, predicate: Callable[[Any], bool]) -> list[Any]:
-    """The indices, or keys, of the array or object at a path whose values fit."""
-    return matching_keys(value_at(text, keys), predicate)
 
 
 def insert_item(text: bytes, keys: DocumentPath, value: Any) -> bytes:

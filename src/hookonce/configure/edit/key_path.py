@@ -1,6 +1,6 @@
 """Key paths into a document: keys of objects and indices of arrays, from the outside in."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hookonce.base.files import FileEditError
@@ -21,13 +21,6 @@ def value_at_path(value: Any, keys: DocumentPath, default: Any = None) -> Any:
         except (KeyError, IndexError, TypeError):
             return default
     return value
-
-
-def matching_keys(value: Any, predicate: Callable[[Any], bool]) -> list[Any]:
-    """The indices of an array, or keys of an object, whose values fit; none of anything else."""
-    if isinstance(value, dict):
-        return [key for key, inner in value.items() if predicate(inner)]
-    return [index for index, inner in enumerate(value) if predicate(inner)] if isinstance(value, list) else []
 
 
 def nest_value(keys: DocumentPath, value: Any) -> Any:

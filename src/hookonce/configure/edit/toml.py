@@ -1,19 +1,16 @@
 """Byte-preserving editor of TOML files that belong to others.
 
 The same promises as for JSON: what an edit does not touch keeps its bytes, comments included, and removing what
-was added gives back the file as it was. tomllib reads the file; tomlkit writes the new values, but does not
-touch the rest: it would put an entry below the comment that heads the next table. Each result is parsed again,
-and refused where it does not say what it should, as under a table that is written in braces.
+was added gives back the file as it was. tomllib reads the file. Each result is parsed again, and refused where it
+does not say what it should, as under a table that is written in braces.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
+from datetime import date, time
 from tomllib import TOMLDecodeError, loads
 from typing import Any, NamedTuple
-
-import tomlkit
-from tomlkit.items import SingleKey
 
 from hookonce.base.files import BOM, FileEditError, FileSyntaxError, check_utf8, raise_syntax_error
 from hookonce.configure.edit.brackets import (
@@ -30,13 +27,18 @@ from hookonce.configure.edit.brackets import (
     trim_span,
 )
 from hookonce.configure.edit.json_style import JsonStyle, newline_of
-from hookonce.configure.edit.key_path import DocumentPath, format_path, matching_keys, require_name, value_at_path
+from hookonce.configure.edit.key_path import DocumentPath, format_path, require_name, value_at_path
 
 TomlPath = tuple[str | int, ...]
 
 _TOKEN = re.compile(
     rb'"""(?:[^\\]|\\.)*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:\'{0,2})|"(?:[^"\\]|\\.)*+"|\'[^\']*+\'|#[^\r\n]*',
     re.DOTALL,
+)
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPES = str.maketrans(
+    {chr(code): f"\\u{code:04x}" for code in (*range(0x20), 0x7F)}
+    | {"\b": r"\b", "\t": r"\t", "\n": r"\n", "\f": r"\f", "\r": r"\r", '"': r"\"", "\\": r"\\"}
 )
 _ERROR_POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
@@ -195,7 +197,11 @@ def render_assignment(name: str, value: Any) -> str:
 
 def render_key(name: str) -> str:
     """Render a key, in quotes where it needs them."""
-    return SingleKey(name).as_string()
+    return name if _BARE_KEY.fullmatch(name) else _render_string(name)
+
+
+def _render_string(text: str) -> str:
+    return f'"{text.translate(_ESCAPES)}"'
 
 
 def render_value(value: Any) -> str:
@@ -207,7 +213,11 @@ def render_value(value: Any) -> str:
         return f"[{', '.join(map(render_value, value))}]"
     if value is None:
         raise FileEditError("TOML has no word for null")
-    return str(tomlkit.item(value).as_string())
+    if isinstance(value, str):
+        return _render_string(value)
+    if isinstance(value, date | time):
+        return value.isoformat().replace("+00:00", "Z")
+    return str(value).lower()  # a truth value, or a number
 
 
 _BLANK_LINE = re.compile(rb"(?:\A|(?<=\n))\r?\n\Z")
@@ -220,11 +230,6 @@ _TABLE_COMMENTS = re.compile(rb"(?:[ \t]*#[^\n]*(?:\n|\Z))+(?=[ \t]*\r?(?:\n|\Z)
 def value_at(text: bytes, keys: DocumentPath, default: Any = None) -> Any:
     """The value at a path."""
     return value_at_path(parse_toml(text).value, keys, default)
-
-
-def find(text: bytes, keys: DocumentPath, predicate: Callable[[Any], bool]) -> list[Any]:
-    """The indices, or keys, of the array or table at a path whose values fit."""
-    return matching_keys(value_at(text, keys), predicate)
 
 
 def insert_item(text: bytes, keys: DocumentPath, value: Any) -> bytes:
