@@ -29,7 +29,6 @@ FILE_NAMES = {
     "manifest/degrade": "a step of the flows that ARCHITECTURE.md draws",
     "dispatch/select": "a step of the flows that ARCHITECTURE.md draws",
     "dispatch/prepare": "a step of the flows that ARCHITECTURE.md draws",
-    "agents/_config/matchers/evaluate": "a step of the flows that ARCHITECTURE.md draws",
     "configure/edit/elide": "a step of the flows that ARCHITECTURE.md draws",
     "secrets/detect": "a step of the flows that ARCHITECTURE.md draws",
     "sessions/derive": "a step of the flows that ARCHITECTURE.md draws",

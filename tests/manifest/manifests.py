@@ -64,13 +64,13 @@ HOOK = {
 USUAL = ["before_tool_execute", "after_tool_execute", "before_prompt", "session_start", "agent_stop"]
 
 
-def _failing(hook, mode):
+def _with_failure_mode(hook, mode):
     """A hook may fail closed only if it can refuse."""
     return hook | ({} if mode is None or (mode == "closed" and hook.get("blocking") is not True) else {"on_failure": mode})
 
 
 hooks = st.builds(
-    _failing,
+    _with_failure_mode,
     st.fixed_dictionaries({"event": st.sampled_from(USUAL) | st.sampled_from(sorted(EVENTS)), "handler": handlers}, optional=HOOK),
     st.none() | st.sampled_from(["open", "closed"]),
 )
@@ -91,11 +91,11 @@ def mutated(draw):
     """A manifest with one to three changes anywhere: a value replaced, added or taken out."""
     document = draw(valid)
     for _ in range(draw(st.integers(1, 3))):
-        document = _changed(draw, document)
+        document = _change_value(draw, document)
     return document
 
 
-def _changed(draw, value):
+def _change_value(draw, value):
     wrong = st.sampled_from(WRONG)
     if isinstance(value, dict) and draw(st.integers(0, 9)):
         key = draw(st.sampled_from([*sorted(value)] * 4 + KEYS))
@@ -103,8 +103,8 @@ def _changed(draw, value):
             return value | {key: draw(wrong)}
         if draw(st.integers(0, 4)) == 0:
             return {name: item for name, item in value.items() if name != key}
-        return value | {key: _changed(draw, value[key])}
+        return value | {key: _change_value(draw, value[key])}
     if isinstance(value, list) and value and draw(st.integers(0, 9)):
         spot = draw(st.integers(0, len(value) - 1))
-        return [*value[:spot], _changed(draw, value[spot]), *value[spot + 1 :]]
+        return [*value[:spot], _change_value(draw, value[spot]), *value[spot + 1 :]]
     return draw(wrong)

@@ -20,7 +20,7 @@ def hook(**fields):
     return Hook(**({"event": "before_tool_execute", "handler": handler} | fields))
 
 
-def degraded(one, *supported):
+def degrade_hook(one, *supported):
     """A single hook on an agent with these capabilities."""
     return degrade(Manifest(spec="hooks/1.0", hooks=[one]), frozenset(supported))
 
@@ -64,7 +64,7 @@ def test_a_hook_that_cannot_rewrite_becomes_a_guard(name, tmp_path):
     The guard really refuses with a reason, whatever the hook is called.
     """
     rewriting = hook(name=name, degradation={"input_rewrite": "block"}, capabilities=["input_rewrite"])
-    result = degraded(rewriting, "structured_output")
+    result = degrade_hook(rewriting, "structured_output")
 
     ((_, kept),) = result.hooks
     done = subprocess.run(["sh", "-c", kept.handler.command], capture_output=True, text=True, cwd=tmp_path, check=False)
@@ -78,7 +78,7 @@ def test_less_is_better_than_nothing():
     """
     A hook that loses a convenience runs without it, and the loss is a gap.
     """
-    result = degraded(hook(handler={"env": {"A": "1"}, "cwd": "tools", "timeout": 5}))
+    result = degrade_hook(hook(handler={"env": {"A": "1"}, "cwd": "tools", "timeout": 5}))
 
     assert [(0, hook(handler={"timeout": 5}))] == result.hooks
     assert ["configurable_cwd", "custom_env"] == [gap.capability for gap in result.gaps]
@@ -89,7 +89,7 @@ def test_what_an_agent_cannot_judge_is_left_out():
     """
     A hook for a language model is excluded where there is none, by its number if it has no name.
     """
-    result = degraded(Hook(event="agent_stop", handler=Handler(type="prompt", prompt="ok?")))
+    result = degrade_hook(Hook(event="agent_stop", handler=Handler(type="prompt", prompt="ok?")))
 
     assert ([], ["lost"]) == (result.hooks, [gap.effect for gap in result.gaps])
     assert result.gaps[0].note.startswith("Hook 1 needs")

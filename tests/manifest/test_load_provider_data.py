@@ -12,6 +12,7 @@ from hookonce.base.jsontext import dump as as_json
 from hookonce.convert.conversion import convert
 from hookonce.manifest.degrade import degrade
 from hookonce.manifest.load import build_manifest, dump_manifest, find_problems
+from tests.agents._config.node import plain_wording
 from tests.laws.strategies import json_values
 from tests.manifest.manifests import hooks
 from tests.shared import ROOT
@@ -23,11 +24,6 @@ FILED = [name for name in ABLE if agents.load(name).config.language != "code"]
 SLUGS = ["claude-code", "gemini-cli", "cursor", "windsurf", "vs-code-copilot", "copilot-cli", "kiro", "opencode"]
 SLUGS += ["factory-droid", "codex", "cline", "amp"]
 STRANGERS = ["pi", "zed", "roo-code", "crush"]
-
-
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
 
 
 def words_of(room):
@@ -58,7 +54,7 @@ def test_rendering_bears_anything(one, other, data, more):
         told = [with_data(one, agent.name, data), with_data(other, agent.name, more)]
         manifest = build_manifest({"spec": "hooks/1.0", "hooks": told})
 
-        document, _ = agent.config.render(agent, degrade(manifest, agent.config.capabilities).hooks, bare)
+        document, _ = agent.config.render(agent, degrade(manifest, agent.config.capabilities).hooks, plain_wording)
 
         agent.config.parse(agent, json.loads(as_json(document)))
 

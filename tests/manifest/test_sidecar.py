@@ -14,6 +14,7 @@ from hookonce.manifest.http_script import to_http_handler
 from hookonce.manifest.load import build_manifest
 from hookonce.manifest.sidecar import build_sidecar, fields_without_place, restore_manifest
 from hookonce.model import Handler, Hook, Manifest
+from tests.agents._config.node import plain_wording
 from tests.laws.strategies import json_values
 from tests.manifest.manifests import valid
 
@@ -21,15 +22,10 @@ ABLE = [name for name in agents.AGENTS if agents.load(name).config is not None]
 CLAUDE = agents.load("claude-code")
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
-def written(agent, manifest):
+def write_sidecar(agent, manifest):
     """What the agent reads from the file that was made for it, and the document beside that file, as files keep it."""
     fitting = degrade(manifest, agent.config.capabilities)
-    document, _ = agent.config.render(agent, fitting.hooks, bare)
+    document, _ = agent.config.render(agent, fitting.hooks, plain_wording)
     read, _ = agent.config.parse(agent, json.loads(dump(document)))
     return Manifest(spec="hooks/0.1", hooks=read), json.loads(dump(build_sidecar(manifest, fitting.hooks, read)))
 
@@ -53,7 +49,7 @@ def test_file_and_side_document_are_the_manifest(document):
     meant = build_manifest(document)
     for name in ABLE:
         note(name)
-        read, beside = written(agents.load(name), meant)
+        read, beside = write_sidecar(agents.load(name), meant)
 
         assert meant == restore_manifest(read, beside)
 
@@ -66,7 +62,7 @@ def test_it_does_not_matter_whether_http_is_a_command_yet(document):
     meant = build_manifest(document)
     for name in ABLE:
         note(name)
-        read, beside = written(agents.load(name), meant)
+        read, beside = write_sidecar(agents.load(name), meant)
 
         hooks = [replace(one, handler=to_http_handler(one.handler)) for one in read.hooks]
 
@@ -78,7 +74,7 @@ def test_only_what_the_file_cannot_say_is_beside_it():
     A hook that the agent holds whole has no fields there; a name has, and a switch of the agent's own has not.
     """
     whole, named, closed = hook("./a.sh"), hook("./b.sh", name="guard", may_allow=True), hook("./c.sh", on_failure="closed")
-    _, beside = written(CLAUDE, manifest(whole, named, closed))
+    _, beside = write_sidecar(CLAUDE, manifest(whole, named, closed))
 
     assert [{}, {"hook": {"name": {"meant": "guard"}, "may_allow": {"meant": True}}}, {}] == [one["fields"] for one in beside["hooks"]]
 
@@ -101,7 +97,7 @@ def test_what_somebody_changed_in_the_file_stands():
     """
     A timeout that was edited stays, and the name comes back all the same; a hook may have gone, and another come.
     """
-    read, beside = written(CLAUDE, manifest(hook(name="guard"), hook("./gone.sh", name="gone")))
+    read, beside = write_sidecar(CLAUDE, manifest(hook(name="guard"), hook("./gone.sh", name="gone")))
     edited = replace(read.hooks[0], handler=replace(read.hooks[0].handler, timeout=60))
     added = hook("./new.sh")
 
@@ -117,7 +113,7 @@ def test_a_field_that_was_edited_since_is_not_overwritten():
     """
     codex = agents.load("codex")
     meant = manifest(hook(matcher=[], name="n"))
-    read, beside = written(codex, meant)
+    read, beside = write_sidecar(codex, meant)
     edited = [replace(read.hooks[0], matcher="web_fetch")]
 
     assert [] == restore_manifest(read, beside).hooks[0].matcher
@@ -132,7 +128,7 @@ def test_what_the_agent_cannot_hold_at_all_comes_back():
     lost = Hook(event="agent_stop", handler=Handler(type="prompt", prompt="ok?"), name="judge")
     rewriting = hook(degradation={"input_rewrite": "block"}, capabilities=["input_rewrite"], provider_data={"zed": {"a": 1}})
     meant = manifest(lost, hook(), rewriting)
-    read, beside = written(agents.load("windsurf"), meant)
+    read, beside = write_sidecar(agents.load("windsurf"), meant)
 
     assert len(read.hooks) == 2
     assert meant == restore_manifest(read, beside)
@@ -163,7 +159,7 @@ def test_a_broken_document_makes_no_broken_hook(data):
     """
     Whatever stands in a document of ours, no hook is lost but second halves, and each that comes back is one.
     """
-    read, beside = written(CLAUDE, manifest(hook(name="a"), hook("./b.sh", name="b")))
+    read, beside = write_sidecar(CLAUDE, manifest(hook(name="a"), hook("./b.sh", name="b")))
     for entry in beside["hooks"]:
         for part in ("hook", "handler", "provider_data"):
             names = st.sampled_from(["event", "type", "command", "platform", "matcher", "name", "claude-code"])

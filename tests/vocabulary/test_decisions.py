@@ -35,7 +35,7 @@ def hook(number, bits):
 sets = st.lists(st.integers(0, 511), max_size=6).map(lambda all_bits: [hook(*one) for one in enumerate(all_bits)])
 
 
-def judged(decision):
+def order_free_fields(decision):
     """What of a decision does not depend on who spoke first."""
     return decision.outcome, decision.proceed, decision.suppress_output
 
@@ -65,7 +65,7 @@ def test_the_laws_of_merging_hold(said, one, other):
 def is_commutative(said, shuffled):
     """Another order of hooks changes the order of texts, and which rewrite is the last, and nothing else."""
     one, other = merge_decisions(said), merge_decisions(shuffled)
-    assert judged(one) == judged(other)
+    assert order_free_fields(one) == order_free_fields(other)
     for name in ("reason", "context", "system_message"):
         assert sorted(parts(getattr(one, name))) == sorted(parts(getattr(other, name)))
 
@@ -80,7 +80,7 @@ def is_idempotent(said):
     together = merge_decisions(said)
     assert together == merge_decisions([together]) == merge_decisions([together, together])
     assert together == merge_decisions([each for each in said for _ in range(2)])
-    assert judged(together) == judged(merge_decisions(said + said))
+    assert order_free_fields(together) == order_free_fields(merge_decisions(said + said))
 
 
 def is_in_order(said):

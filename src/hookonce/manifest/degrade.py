@@ -9,7 +9,7 @@ case is a gap.
 
 import shlex
 from collections.abc import Collection, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,7 +17,6 @@ from hookonce.manifest.http_script import to_command_handler
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
 from hookonce.vocabulary.decisions import CAPABILITIES, OUTPUT_CAPABILITIES
 
-_FUNCTION, _MODULE = "function", "module"
 # A guard needs nothing but a shell: it says why on stderr and refuses.
 _GUARD_COMMAND = "echo {reason} >&2; exit 2"
 
@@ -56,20 +55,23 @@ def strategy_of(hook: Hook, capability: str) -> Strategy:
 
 def degrade(manifest: Manifest, capabilities: frozenset[str]) -> DegradedManifest:
     """The manifest as an agent with these capabilities can hold it."""
-    result = DegradedManifest([], [])
-    for index, original in enumerate(manifest.hooks):
-        hook = original if original.handler.type != _FUNCTION else _function_as_command(index, original, result.gaps)
-        if hook.handler.type == _MODULE:
-            guard_hook = _replace_module(index, hook, result.gaps)
-            result.hooks.extend([] if guard_hook is None else [(index, guard_hook)])
-            continue
-        missing = sorted(capabilities_of(hook) - capabilities)
-        strategy = _strictest(strategy_of(hook, capability) for capability in missing)
-        result.gaps.extend(_capability_gap(index, hook, capability, strategy) for capability in missing)
-        reduced_hook = _apply_strategy(hook, missing, strategy)
-        if reduced_hook is not None:
-            result.hooks.append((index, reduced_hook))
-    return result
+    gaps: list[Gap] = []
+    slots = [_degrade_hook(index, hook, capabilities, gaps) for index, hook in enumerate(manifest.hooks)]
+    return DegradedManifest([(index, hook) for index, hook in enumerate(slots) if hook is not None], gaps)
+
+
+def _degrade_hook(index: int, hook: Hook, capabilities: frozenset[str], gaps: list[Gap]) -> Hook | None:
+    if hook.handler.type == "module":
+        return _replace_module(index, hook, gaps)
+    if hook.handler.type == "function":
+        hook = _function_as_command(index, hook, gaps)
+    missing = sorted(capabilities_of(hook) - capabilities)
+    strategy = _strictest(strategy_of(hook, capability) for capability in missing)
+    gaps += [_capability_gap(index, hook, capability, strategy) for capability in missing]
+    if strategy == "block":
+        reason = next(capability for capability in missing if strategy_of(hook, capability) == strategy)
+        return build_guard(hook, reason)
+    return None if strategy == "exclude" else _drop_unsupported(hook, missing)
 
 
 def _function_as_command(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
@@ -77,42 +79,32 @@ def _function_as_command(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
     handler = hook.handler
     command = f"python3 {shlex.quote(handler.file or '')}"
     whole = f", and asks all of its functions, not {handler.name} alone" if handler.name else ""
-    gaps.append(
-        Gap(
-            where=f"$.hooks[{index}].handler",
-            capability="handler",
-            strategy="warn",
-            effect="prevents" if hook.blocking else "observes",
-            note=f"{hook.name or f'Hook {index + 1}'} is a function; {command} stands in its place{whole}",
-        )
-    )
+    effect = "prevents" if hook.blocking else "observes"
+    gaps.append(_handler_gap(index, hook, "warn", effect, f"is a function; {command} stands in its place{whole}"))
     return replace(hook, handler=replace(handler, type="command", command=command, file=None, name=None))
 
 
 def _replace_module(index: int, hook: Hook, gaps: list[Gap]) -> Hook | None:
     """A module as no agent can call it: left out, or where its failure would refuse, a guard that does."""
     strategy: Strategy = "block" if hook.on_failure == "closed" else "exclude"
-    gaps.append(
-        Gap(
-            where=f"$.hooks[{index}].handler",
-            capability="handler",
-            strategy=strategy,
-            effect=_EFFECTS[strategy],
-            note=f"{hook.name or f'Hook {index + 1}'} is a module, which only hookonce itself can ask",
-        )
-    )
+    why = "is a module, which only hookonce itself can ask"
+    gaps.append(_handler_gap(index, hook, strategy, _EFFECTS[strategy], why))
     return build_guard(hook, "the module protocol") if strategy == "block" else None
+
+
+def _handler_gap(index: int, hook: Hook, strategy: Strategy, effect: str, why: str) -> Gap:
+    where, note = f"$.hooks[{index}].handler", f"{hook.name or f'Hook {index + 1}'} {why}"
+    return Gap(where=where, capability="handler", strategy=strategy, effect=effect, note=note)
 
 
 def without_degradation(manifest: Manifest, handlers: Collection[str]) -> DegradedManifest:
     """The manifest for the agent that it came from, which takes all of it; a call that was a command there is again."""
-    hooks = [
-        replace(hook, handler=to_command_handler(hook.handler))
-        if hook.handler.type == "http" and "http" not in handlers
-        else hook
-        for hook in manifest.hooks
-    ]
+    hooks = manifest.hooks if "http" in handlers else map(_http_as_command, manifest.hooks)
     return DegradedManifest([*enumerate(hooks)], [])
+
+
+def _http_as_command(hook: Hook) -> Hook:
+    return replace(hook, handler=to_command_handler(hook.handler)) if hook.handler.type == "http" else hook
 
 
 def _strictest(strategies: Iterable[Strategy]) -> Strategy:
@@ -120,17 +112,10 @@ def _strictest(strategies: Iterable[Strategy]) -> Strategy:
     return min(strategies, key=("block", "exclude", "warn").index, default="warn")
 
 
-def _apply_strategy(hook: Hook, missing: list[str], strategy: Strategy) -> Hook | None:
-    if strategy == "block":
-        return build_guard(
-            hook, next(capability for capability in missing if strategy_of(hook, capability) == strategy)
-        )
-    return None if strategy == "exclude" else _drop_unsupported(hook, missing)
-
-
 def build_guard(hook: Hook, capability: str) -> Hook:
     """A hook that refuses every action that the original would have seen, because it cannot do its work."""
-    reason = f"'blocked: this agent lacks {capability}, which the hook {strip_shell_specials(hook.name or hook.event)} needs'"
+    name = strip_shell_specials(hook.name or hook.event)
+    reason = f"'blocked: this agent lacks {capability}, which the hook {name} needs'"
     guard_handler = Handler(type="command", command=_GUARD_COMMAND.format(reason=reason))
     # Nothing may keep it from running, and where it does not run the action must not go on either.
     return replace(hook, handler=guard_handler, blocking=True, on_failure="closed", dialect=None, provider_data={})
@@ -142,20 +127,18 @@ def strip_shell_specials(text: str) -> str:
 
 
 def _drop_unsupported(hook: Hook, missing: list[str]) -> Hook:
-    handler = hook.handler
-    if "http_handler" in missing:
-        handler = to_command_handler(handler)
-    if "async_execution" in missing:
-        handler = replace(handler, background=False)
-    if "platform_commands" in missing:
-        handler = replace(handler, platform={})
-    if "custom_env" in missing:
-        handler = replace(handler, env={})
-    if "configurable_cwd" in missing:
-        handler = replace(handler, cwd=None)
-    return hook if handler is hook.handler else replace(hook, handler=handler)
+    handler = to_command_handler(hook.handler) if "http_handler" in missing else hook.handler
+    defaults = {name: value for capability, (name, value) in _FIELD_DEFAULTS.items() if capability in missing}
+    return replace(hook, handler=replace(handler, **defaults))
 
 
+# capability → the handler's field that needs it, and the value without it
+_FIELD_DEFAULTS: dict[str, tuple[str, Any]] = {
+    "async_execution": ("background", False),
+    "platform_commands": ("platform", {}),
+    "custom_env": ("env", {}),
+    "configurable_cwd": ("cwd", None),
+}
 _CURL_NOTE = "; a command that calls curl stands in its place"
 _EFFECTS: dict[Strategy, str] = {"block": "prevents", "warn": "observes", "exclude": "lost"}
 

@@ -44,13 +44,11 @@ class ManifestSource(Struct, frozen=True, kw_only=True):
 
 def find_sources(project: Path | None) -> list[ManifestSource]:
     """Every manifest that counts for a project; two manifests of one scope are a problem of both."""
-    manifest_sources: list[ManifestSource] = []
+    sources: list[ManifestSource] = []
     if project is not None:
-        manifest_sources += _sources_in(project / PROJECT_FOLDER, "project")
-        manifest_sources += _read_source(project / OPENHOOK_FILE, "project")
-    manifest_sources += _sources_in(paths.config_dir(), "user")
-    manifest_sources += _sources_in(settings.SYSTEM / "org", "organisation")
-    return manifest_sources + _sources_in(settings.SYSTEM, "system")
+        sources += _sources_in(project / PROJECT_FOLDER, "project") + _read_source(project / OPENHOOK_FILE, "project")
+    sources += _sources_in(paths.config_dir(), "user") + _sources_in(settings.SYSTEM / "org", "organisation")
+    return sources + _sources_in(settings.SYSTEM, "system")
 
 
 def _sources_in(folder: Path, scope: Scope) -> list[ManifestSource]:
@@ -66,13 +64,12 @@ def _read_source(path: Path, scope: Scope) -> list[ManifestSource]:
         data = read_regular_file(path, _MAX_MANIFEST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return []
-    except (OSError, ValueError) as problem:
-        reason = problem.strerror if isinstance(problem, OSError) else problem
+    except (OSError, ValueError) as fault:
+        reason = fault.strerror if isinstance(fault, OSError) else fault
         return [ManifestSource(scope=scope, path=path, problem=f"cannot be read: {reason}")]
     if not has_safe_owner(path, scope):
-        return [
-            ManifestSource(scope=scope, path=path, problem="can be written by others than root, and does not count")
-        ]
+        problem = "can be written by others than root, and does not count"
+        return [ManifestSource(scope=scope, path=path, problem=problem)]
     return [ManifestSource(scope=scope, path=path, data=data)]
 
 
@@ -112,7 +109,7 @@ def find_project(cwd: Path | str) -> Path:
     return _cached_path(folders[0])
 
 
-_cached_path = lru_cache(maxsize=256)(Path)  # made anew it costs more than all that was asked of the disk
+_cached_path = lru_cache(maxsize=256)(Path)  # building a Path costs more than all the disk lookups around it
 
 
 @lru_cache(maxsize=256)
@@ -133,9 +130,6 @@ def _has_hooks(folder: str) -> bool:
     return any(isfile(f"{folder}/{PROJECT_FOLDER}/{name}") for name in MANIFEST_NAMES)  # noqa: PTH113
 
 
-_MAX_COPY_BYTES = 1 << 20  # bytes, as of a manifest
-
-
 def last_good_path(source: ManifestSource) -> Path:
     """The path of the last good copy of a manifest."""
     return paths.data_dir() / "good" / sha256(bytes(source.path)).hexdigest()[:32]
@@ -146,7 +140,7 @@ def load_last_good(source: ManifestSource) -> Manifest | None:
     if source.scope == "project" or source.problem is not None:
         return None
     try:
-        return load_manifest(read_regular_file(last_good_path(source), _MAX_COPY_BYTES))
+        return load_manifest(read_regular_file(last_good_path(source), _MAX_MANIFEST_BYTES))
     except (OSError, HookonceError):
         return None
 
@@ -154,6 +148,6 @@ def load_last_good(source: ManifestSource) -> Manifest | None:
 def is_last_good(source: ManifestSource) -> bool:
     """Whether the last good copy is what the file says now."""
     try:
-        return read_regular_file(last_good_path(source), _MAX_COPY_BYTES) == source.data
+        return read_regular_file(last_good_path(source), _MAX_MANIFEST_BYTES) == source.data
     except OSError:
         return False

@@ -10,20 +10,12 @@ from typing import Any
 
 from msgspec.structs import asdict, fields
 
-from hookonce.base.jsontext import load
 from hookonce.base.jsontext import load as parse_json
 from hookonce.errors import HookonceError
+from hookonce.manifest import schema
 from hookonce.manifest.http_script import explain_url_fault
 from hookonce.manifest.match import find_matcher_problems
-from hookonce.manifest.schema import (
-    HANDLER_FIELDS,
-    HOOK_FIELDS,
-    MAX_TIMEOUT_S,
-    REQUIRED_FIELDS,
-    SPEC_REGEX,
-    FieldSpec,
-    JsonKind,
-)
+from hookonce.manifest.schema import MAX_TIMEOUT_S, REQUIRED_FIELDS, SPEC_REGEX, FieldSpec, JsonKind
 from hookonce.model import Handler, Hook, Manifest, Object, Problem
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.tools import ARGUMENTS
@@ -33,19 +25,13 @@ SUPPORTED_SPECS = ("hooks/1.0", "hooks/0.1")
 _ANY_SPEC = pattern(r"hooks/[0-9]+\.[0-9]+")
 _READABLE_SPEC = pattern(SPEC_REGEX)
 
-_KIND_TYPES: dict[JsonKind, tuple[type, ...]] = {
-    "string": (str,),
-    "boolean": (bool,),
-    "number": (int, float),
-    "array": (list,),
-    "object": (dict,),
-}
-_KIND_NAMES: dict[JsonKind, str] = {
-    "string": "a string",
-    "boolean": "true or false",
-    "number": "a number",
-    "array": "a list",
-    "object": "an object",
+# JSON kind → the types of its values, and its name in messages
+_KINDS: dict[JsonKind, tuple[tuple[type, ...], str]] = {
+    "string": ((str,), "a string"),
+    "boolean": ((bool,), "true or false"),
+    "number": ((int, float), "a number"),
+    "array": ((list,), "a list"),
+    "object": ((dict,), "an object"),
 }
 NO_HOOKS_PROBLEM = ("$.hooks", "expected at least one hook")  # a problem for who reads it, but plain to who runs it
 
@@ -54,8 +40,11 @@ def find_problems(document: Any) -> tuple[list[Problem], list[Problem]]:
     """The problems that make a manifest unusable, and the warnings."""
     if type(document) is not dict:
         return [("$", "expected an object with spec and hooks")], []
-    problems = [*_spec_problems(document)]
-    warnings = [*_spec_warnings(document)]
+    spec = document.get("spec")
+    fault = _explain_spec_fault(spec)
+    problems = [] if fault is None else [("$.spec", fault)]
+    is_known = fault is not None or spec in SUPPORTED_SPECS
+    warnings = [] if is_known else [("$.spec", f"{spec} is not known; read as the nearest version")]
     hooks = document.get("hooks")
     if type(hooks) is not list:
         problems.append(("$.hooks", "is required" if hooks is None else "expected a list"))
@@ -68,20 +57,11 @@ def find_problems(document: Any) -> tuple[list[Problem], list[Problem]]:
     return problems, warnings
 
 
-def _spec_problems(document: Object) -> Iterator[Problem]:
-    spec = document.get("spec")
-    if spec is None:
-        yield "$.spec", "is required"
-    elif type(spec) is not str or _ANY_SPEC.fullmatch(spec) is None:
-        yield "$.spec", "expected hooks/1.0 or hooks/0.1"
-    elif _READABLE_SPEC.fullmatch(spec) is None:
-        yield "$.spec", f"{spec} is newer than what can be read: hooks/0.x and hooks/1.x"
-
-
-def _spec_warnings(document: Object) -> Iterator[Problem]:
-    spec = document.get("spec")
-    if type(spec) is str and _READABLE_SPEC.fullmatch(spec) and spec not in SUPPORTED_SPECS:
-        yield "$.spec", f"{spec} is not known; read as the nearest version"
+def _explain_spec_fault(spec: Any) -> str | None:
+    if type(spec) is not str or _ANY_SPEC.fullmatch(spec) is None:
+        return "is required" if spec is None else "expected hooks/1.0 or hooks/0.1"
+    is_readable = _READABLE_SPEC.fullmatch(spec) is not None
+    return None if is_readable else f"{spec} is newer than what can be read: hooks/0.x and hooks/1.x"
 
 
 def _hook_problems(hook: Any, path: str) -> Iterator[Problem]:
@@ -91,23 +71,17 @@ def _hook_problems(hook: Any, path: str) -> Iterator[Problem]:
     event = hook.get("event")
     if type(event) is not str or not event:
         yield f"{path}.event", "is required" if event is None else "expected the name of an event"
-    yield from _field_problems(hook, HOOK_FIELDS, path)
+    yield from _field_problems(hook, schema.HOOK_FIELDS, path)
     if hook.get("matcher") is not None:
         yield from find_matcher_problems(hook["matcher"], f"{path}.matcher")
     if hook.get("on_failure") == "closed" and hook.get("blocking") is not True:
         yield f"{path}.on_failure", "closed is only for a hook with blocking: true"
-    yield from _handler_problems(hook.get("handler"), f"{path}.handler")
-    kind = _handler_type(hook.get("handler"))
-    if kind in _HANDLER_DIALECTS and hook.get("dialect") not in {None, "canonical"}:
-        yield f"{path}.dialect", f"a {kind} is given {_HANDLER_DIALECTS[kind]}, and no other dialect"
-
-
-_HANDLER_DIALECTS = {"function": "canonical events", "module": "Amplifier events"}
-
-
-def _handler_type(handler: Any) -> str:
+    handler = hook.get("handler")
+    yield from _handler_problems(handler, f"{path}.handler")
     kind = handler.get("type") if type(handler) is dict else None
-    return kind if type(kind) is str else ""
+    if kind in ("function", "module") and hook.get("dialect") not in {None, "canonical"}:
+        events = "canonical events" if kind == "function" else "Amplifier events"
+        yield f"{path}.dialect", f"a {kind} is given {events}, and no other dialect"
 
 
 def _handler_problems(handler: Any, path: str) -> Iterator[Problem]:
@@ -119,7 +93,7 @@ def _handler_problems(handler: Any, path: str) -> Iterator[Problem]:
         yield f"{path}.type", "is required" if kind is None else f"expected one of {', '.join(REQUIRED_FIELDS)}"
     elif not handler.get(REQUIRED_FIELDS[kind]):
         yield f"{path}.{REQUIRED_FIELDS[kind]}", f"is required for a handler of type {kind}"
-    yield from _field_problems(handler, HANDLER_FIELDS, path)
+    yield from _field_problems(handler, schema.HANDLER_FIELDS, path)
     timeout: Any = handler.get("timeout")
     if type(timeout) in (int, float) and not 0 <= timeout <= MAX_TIMEOUT_S:
         yield f"{path}.timeout", f"expected seconds, 0 to {MAX_TIMEOUT_S}"
@@ -130,29 +104,21 @@ def _field_problems(document: Object, fields: Mapping[str, FieldSpec], path: str
         value, where = document.get(name), f"{path}.{name}"
         if value is None:
             continue
-        if type(value) not in _KIND_TYPES[field.kind]:
-            yield where, f"expected {_KIND_NAMES[field.kind]}"
-        elif field.entries is None:
-            yield from _choice_problems(value, field.choices, where)
-        else:
-            yield from _entry_problems(value, field, where)
+        yield from _value_problems(value, field.kind, () if field.entries else field.choices, where)
+        if field.entries is None or type(value) not in _KINDS[field.kind][0]:
+            continue
+        for key, entry in value.items() if type(value) is dict else enumerate(value):
+            place = f"{where}.{key}" if type(value) is dict else f"{where}[{key}]"
+            if field.keys and key not in field.keys:
+                yield place, f"expected one of {', '.join(field.keys)}"
+            yield from _value_problems(entry, field.entries, field.choices, place)
 
 
-def _entry_problems(value: Any, field: FieldSpec, path: str) -> Iterator[Problem]:
-    """What is wrong inside a list or an object of which all entries are alike."""
-    items = value.items() if type(value) is dict else enumerate(value)
-    for name, entry in items:
-        where = f"{path}.{name}" if type(value) is dict else f"{path}[{name}]"
-        if field.keys:
-            yield from _choice_problems(name, field.keys, where)
-        if type(entry) not in _KIND_TYPES[field.entries or "string"]:
-            yield where, f"expected {_KIND_NAMES[field.entries or 'string']}"
-        else:
-            yield from _choice_problems(entry, field.choices, where)
-
-
-def _choice_problems(value: Any, choices: tuple[str, ...], path: str) -> Iterator[Problem]:
-    if choices and value not in choices:
+def _value_problems(value: Any, kind: JsonKind, choices: tuple[str, ...], path: str) -> Iterator[Problem]:
+    types, noun = _KINDS[kind]
+    if type(value) not in types:
+        yield path, f"expected {noun}"
+    elif choices and value not in choices:
         yield path, f"expected one of {', '.join(choices)}"
 
 
@@ -169,16 +135,13 @@ def _hook_warnings(hook: Any, path: str) -> Iterator[Problem]:
     handler = hook.get("handler")
     if type(handler) is not dict:
         return
-    if hook.get("blocking") is True and _is_inline_command(handler.get("command")):
+    # A command refers to a script if its first word has a path in it.
+    program = command.split(" ", 1)[0] if type(command := handler.get("command")) is str else "/"
+    if hook.get("blocking") is True and "/" not in program and "\\" not in program:
         yield f"{path}.handler.command", "a blocking hook should be a script, which can be hashed and read"
     url = handler.get("url")
     if handler.get("type") == "http" and type(url) is str and (fault := explain_url_fault(url)) is not None:
         yield f"{path}.handler.url", f"will not be called: {fault}"
-
-
-def _is_inline_command(command: Any) -> bool:
-    """A command is a script reference if its first word has a path in it."""
-    return type(command) is str and "/" not in command.split(" ", 1)[0] and "\\" not in command.split(" ", 1)[0]
 
 
 _DARWIN_NAMES = ("osx", "macos", "darwin")
@@ -200,9 +163,7 @@ def parse_document(raw: bytes) -> Any:
     """The document of a manifest's bytes; YAML unless it begins like JSON."""
     try:
         text = raw.decode("utf-8-sig")
-        if text.lstrip()[:1] in {"{", "["}:
-            return parse_json(text)
-        return _load_yaml(text)
+        return parse_json(text) if text.lstrip()[:1] in {"{", "["} else _load_yaml(text)
     except UnicodeDecodeError as fault:
         raise ManifestError([("$", f"invalid UTF-8 at byte {fault.start}")]) from None
     except RecursionError:
@@ -238,26 +199,22 @@ def build_manifest(document: Object) -> Manifest:
 
 def parse_hook(document: Object) -> Hook:
     """One hook of such a document."""
-    attributes = {
-        _HOOK_ATTRIBUTES[key]: value for key, value in document.items() if key in _HOOK_ATTRIBUTES and value is not None
-    }
-    extra = {key: value for key, value in document.items() if key not in _HOOK_ATTRIBUTES and key != "handler"}
-    return Hook(handler=_parse_handler(document["handler"]), extra=extra, **attributes)
+    attributes, extra = _split_attributes(document, _HOOK_ATTRIBUTES)
+    return Hook(handler=_parse_handler(extra.pop("handler")), extra=extra, **attributes)
+
+
+def _split_attributes(document: Object, names: dict[str, str]) -> tuple[Object, Object]:
+    """The attributes of a noun that a document has, and all that is none."""
+    attributes = {names[key]: value for key, value in document.items() if key in names and value is not None}
+    return attributes, {key: value for key, value in document.items() if key not in names}
 
 
 def _parse_handler(document: Object) -> Handler:
-    attributes = {
-        _HANDLER_ATTRIBUTES[key]: value
-        for key, value in document.items()
-        if key in _HANDLER_ATTRIBUTES and value is not None
-    }
-    if "platform" in attributes:
-        attributes["platform"] = {
-            ("darwin" if name in _DARWIN_NAMES else name): text for name, text in attributes["platform"].items()
-        }
-    return Handler(
-        extra={key: value for key, value in document.items() if key not in _HANDLER_ATTRIBUTES}, **attributes
-    )
+    attributes, extra = _split_attributes(document, _HANDLER_ATTRIBUTES)
+    if platform := attributes.get("platform"):
+        names = {name: "darwin" if name in _DARWIN_NAMES else name for name in platform}
+        attributes["platform"] = {names[name]: text for name, text in platform.items()}
+    return Handler(extra=extra, **attributes)
 
 
 def dump_manifest(manifest: Manifest) -> Object:
@@ -267,7 +224,7 @@ def dump_manifest(manifest: Manifest) -> Object:
 
 
 def dump_hook(hook: Hook, darwin_name: str = "darwin") -> Object:
-    """The document of one hook; `apple` is what its system is called there."""
+    """The document of one hook; `darwin_name` is what macOS is called there."""
     document = _dump_attributes(hook, _HOOK_ATTRIBUTES)
     if hook.matcher == []:  # no default: an empty list fits no tool, and no matcher fits every one
         document["matcher"] = []
@@ -299,7 +256,7 @@ class DiscoveryError(HookonceError):
 def load_openhook_file(data: bytes) -> Manifest:
     """The manifest of an `.openhook.json`, one hook for each event of an entry; what is no entry is left out."""
     try:
-        document: Any = load(data.decode("utf-8-sig"))
+        document: Any = parse_json(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
         raise DiscoveryError(f"no JSON: {problem}") from None
     entries = document.get("hooks") if type(document) is dict else None
@@ -315,9 +272,7 @@ def _parse_observer(entry: Any, number: int) -> list[Hook]:
     if type(command) is not str or not command or type(events) is not list:
         return []
     handler = Handler(type="command", command=command, background=entry.get("async") is True)
-    names = (
-        [EVERY_EVENT] if EVERY_EVENT in events else list(dict.fromkeys(name for name in events if type(name) is str))
-    )
+    names = [EVERY_EVENT] if EVERY_EVENT in events else dict.fromkeys(name for name in events if type(name) is str)
     return [Hook(event=name, name=f"observer {number}", handler=handler, dialect=OPENHOOK_DIALECT) for name in names]
 
 

@@ -5,6 +5,7 @@ stands above is not theirs to turn off, because a hook that watches is a restric
 """
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ _MANAGED_SCOPES = frozenset({"organisation", "system"})
 _RESTRICTIONS = ("allow", "deny", "managed_only")
 _SWITCH_FIELDS = ("disable_all_hooks", "allow_managed_only")
 _RULE_FIELDS = ("event_restrictions", "capability_restrictions")
+_FIELDS = (*_SWITCH_FIELDS, *_RULE_FIELDS)
 _MAX_POLICY_BYTES = 1 << 20  # bytes
 
 
@@ -52,57 +54,45 @@ def load_policies(project: Path | None) -> list[Policy]:
         "user": paths.config_dir(),
         "project": project and project / PROJECT_FOLDER,
     }
-    candidates = [_load_policy(folder / POLICY_FILE, scope) for scope, folder in folders.items() if folder is not None]
-    return [policy for policy in candidates if policy is not None]
+    files = {scope: folder / POLICY_FILE for scope, folder in folders.items() if folder is not None}
+    return [policy for scope, file in files.items() if (policy := _load_policy(file, scope)) is not None]
 
 
 def _load_policy(file: Path, scope: Scope) -> Policy | None:
+    policy = partial(Policy, scope=scope, path=str(file))
     try:
         document = load(read_regular_file(file, _MAX_POLICY_BYTES).decode())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RecursionError) as problem:
-        return Policy(scope=scope, path=str(file), problem=str(problem))
+        return policy(problem=str(problem))
     if not has_safe_owner(file, scope):
-        return Policy(scope=scope, path=str(file), problem="others than root can write it")
-    problems = find_policy_problems(document)
-    if problems:
-        return Policy(scope=scope, path=str(file), problem="; ".join(f"{path}: {text}" for path, text in problems))
-    fields = {name: document[name] for name in (*_SWITCH_FIELDS, *_RULE_FIELDS) if name in document}
-    return Policy(scope=scope, path=str(file), **fields)
+        return policy(problem="others than root can write it")
+    if problems := find_policy_problems(document):
+        return policy(problem="; ".join(f"{path}: {text}" for path, text in problems))
+    return policy(**{name: document[name] for name in _FIELDS if name in document})
 
 
 def find_policy_problems(document: Any) -> list[Problem]:
     """What makes a policy unusable."""
     if type(document) is not dict:
         return [("$", "expected an object")]
-    problems = [
-        (f"$.{name}", "expected true or false")
-        for name in _SWITCH_FIELDS
-        if type(document.get(name, False)) is not bool
-    ]
+    faulty = [name for name in _SWITCH_FIELDS if type(document.get(name, False)) is not bool]
+    problems = [(f"$.{name}", "expected true or false") for name in faulty]
     for field in _RULE_FIELDS:
-        rules = document.get(field, {})
-        if type(rules) is not dict:
+        if type(rules := document.get(field, {})) is not dict:
             problems.append((f"$.{field}", "expected an object"))
             continue
-        message = f"expected one of {', '.join(_RESTRICTIONS)}"
-        problems += [
-            (f"$.{field}.{name}", message)
-            for name, word in rules.items()
-            if type(word) is not str or word not in _RESTRICTIONS
-        ]
+        faulty = [name for name, word in rules.items() if type(word) is not str or word not in _RESTRICTIONS]
+        problems += [(f"$.{field}.{name}", f"expected one of {', '.join(_RESTRICTIONS)}") for name in faulty]
     return problems
 
 
 def find_policy_warnings(document: Any) -> list[Problem]:
     """What a policy says that nobody listens to."""
     names = document if type(document) is dict else ()
-    return [
-        (f"$.{name}", "is no field of a policy")
-        for name in names
-        if name[:1] != "$" and name not in (*_SWITCH_FIELDS, *_RULE_FIELDS)
-    ]
+    unknown = [name for name in names if name[:1] != "$" and name not in _FIELDS]
+    return [(f"$.{name}", "is no field of a policy") for name in unknown]
 
 
 def find_refusal(hook: Hook, scope: Scope, kind: str, policies: Iterable[Policy]) -> PolicyRefusal | None:
@@ -114,21 +104,17 @@ def find_refusal(hook: Hook, scope: Scope, kind: str, policies: Iterable[Policy]
 
 def _refusal_by(policy: Policy, hook: Hook, scope: Scope, kind: str) -> PolicyRefusal | None:
     """One policy, in the order of the specification."""
-    is_managed = scope in _MANAGED_SCOPES
+    forbidding_words = ("deny",) if scope in _MANAGED_SCOPES else ("deny", "managed_only")
     if policy.problem is not None:
         return PolicyRefusal(f"{policy.path} cannot be used ({policy.problem})", is_unreadable=True)
     if policy.disable_all_hooks:
         return PolicyRefusal(f"{policy.path} turns all hooks off")
-    if policy.allow_managed_only and not is_managed:
+    if policy.allow_managed_only and scope not in _MANAGED_SCOPES:
         return PolicyRefusal(f"{policy.path} lets only managed hooks run")
     for name in sorted({hook.event, kind}):
-        if _forbids(policy.event_restrictions.get(name), is_managed=is_managed):
+        if policy.event_restrictions.get(name) in forbidding_words:
             return PolicyRefusal(f"{policy.path} forbids hooks on {name}")
     for name in sorted(capabilities_of(hook)):
-        if _forbids(policy.capability_restrictions.get(name), is_managed=is_managed):
+        if policy.capability_restrictions.get(name) in forbidding_words:
             return PolicyRefusal(f"{policy.path} forbids hooks that need {name}")
     return None
-
-
-def _forbids(word: str | None, *, is_managed: bool) -> bool:
-    return word == "deny" or (word == "managed_only" and not is_managed)

@@ -29,17 +29,15 @@ class FieldSpec(NamedTuple):
     keys: tuple[str, ...] = ()
 
 
+_ON_FAILURE = "What a failed hook means: open is no opinion, closed refuses; closed needs blocking."
+_FILE = "A file of Python with functions, or a module's descriptor; from where the manifest lies."
 HOOK_FIELDS = {
     "name": FieldSpec("string", "What the hook is called in messages; without it, by its place."),
     "blocking": FieldSpec("boolean", "Whether the hook may refuse what it sees."),
     "degradation": FieldSpec("object", "What to do where an agent lacks a capability.", "string", STRATEGIES),
     "capabilities": FieldSpec("array", "What the hook uses, for readers; nothing follows from it.", "string"),
     "provider_data": FieldSpec("object", "What only one agent understands, by the agent's name.", "object"),
-    "on_failure": FieldSpec(
-        "string",
-        "What a failed hook means: open is no opinion, closed refuses; closed needs blocking.",
-        choices=("open", "closed"),
-    ),
+    "on_failure": FieldSpec("string", _ON_FAILURE, choices=("open", "closed")),
     "may_allow": FieldSpec("boolean", "Whether the hook's allow counts, or only its refusals."),
     "dialect": FieldSpec("string", "The agent whose input and answers the hook speaks; canonical by default."),
     "files": FieldSpec("array", "Further files that the hook needs, which trust covers too.", "string"),
@@ -60,35 +58,27 @@ HANDLER_FIELDS = {
     "allowed_env": FieldSpec("array", "The environment variables that headers may name.", "string"),
     "prompt": FieldSpec("string", "What a language model is asked."),
     "model": FieldSpec("string", "Which language model is asked."),
-    "file": FieldSpec(
-        "string", "A file of Python with functions, or a module's descriptor; from where the manifest lies."
-    ),
+    "file": FieldSpec("string", _FILE),
     "name": FieldSpec("string", "Which function of the file; without it, all that are marked for the event."),
 }
 
 
 REGISTRY_EDITION = "2026.04"  # the edition of the format's lists of events, tools and capabilities
+
+
+def _object_schema(required: list[str], properties: Object) -> Object:
+    return {"type": "object", "required": required, "properties": properties}
+
+
 _STRING_SCHEMA = {"type": "string"}
-_MCP_SCHEMA = {
-    "type": "object",
-    "required": ["server"],
-    "properties": {"server": _STRING_SCHEMA, "tool": {"type": ["string", "null"]}},
-}
+_MCP_SCHEMA = _object_schema(["server"], {"server": _STRING_SCHEMA, "tool": {"type": ["string", "null"]}})
+_PATTERN_PART = _object_schema(["pattern"], {"pattern": _STRING_SCHEMA, "mcp": False})
+_MCP_PART = _object_schema(["mcp"], {"mcp": _MCP_SCHEMA, "pattern": False})
 _TOOL_SCHEMA: Object = {
     "anyOf": [
         {"type": "string", "description": "A canonical tool, or an agent's own name of one."},
-        {
-            "description": "A pattern on names of tools, as RE2 reads it.",
-            "type": "object",
-            "required": ["pattern"],
-            "properties": {"pattern": _STRING_SCHEMA, "mcp": False},
-        },
-        {
-            "description": "A tool of an MCP server, or all of them.",
-            "type": "object",
-            "required": ["mcp"],
-            "properties": {"mcp": _MCP_SCHEMA, "pattern": False},
-        },
+        {"description": "A pattern on names of tools, as RE2 reads it."} | _PATTERN_PART,
+        {"description": "A tool of an MCP server, or all of them."} | _MCP_PART,
     ]
 }
 _MATCHER_SCHEMA: Object = {
@@ -115,29 +105,20 @@ def build_schema() -> Object:
 
 
 def _hook_schema() -> Object:
-    closed = {"required": ["on_failure"], "properties": {"on_failure": {"const": "closed"}}}
-    return {
-        "type": "object",
-        "required": ["event", "handler"],
-        "properties": {
-            "event": {"type": "string", "minLength": 1, "description": "A canonical event."},
-            "matcher": _MATCHER_SCHEMA,
-            "handler": {"$ref": "#/$defs/handler"},
-        }
-        | {name: _field_schema(field) for name, field in HOOK_FIELDS.items()},
-        "if": closed,
+    event = {"type": "string", "minLength": 1, "description": "A canonical event."}
+    properties = {"event": event, "matcher": _MATCHER_SCHEMA, "handler": {"$ref": "#/$defs/handler"}}
+    properties |= {name: _field_schema(field) for name, field in HOOK_FIELDS.items()}
+    return _object_schema(["event", "handler"], properties) | {
+        "if": {"required": ["on_failure"], "properties": {"on_failure": {"const": "closed"}}},
         "then": {"required": ["blocking"], "properties": {"blocking": {"const": True}}},
     }
 
 
 def _handler_schema() -> Object:
-    type_property = {"type": {"enum": list(REQUIRED_FIELDS), "description": "What the handler is."}}
-    return {
-        "type": "object",
-        "required": ["type"],
-        "properties": type_property | {name: _field_schema(field) for name, field in HANDLER_FIELDS.items()},
-        "allOf": [_required_field_rule(kind, field) for kind, field in REQUIRED_FIELDS.items()],
-    }
+    properties: Object = {"type": {"enum": list(REQUIRED_FIELDS), "description": "What the handler is."}}
+    properties |= {name: _field_schema(field) for name, field in HANDLER_FIELDS.items()}
+    rules = [_required_field_rule(kind, field) for kind, field in REQUIRED_FIELDS.items()]
+    return _object_schema(["type"], properties) | {"allOf": rules}
 
 
 def _required_field_rule(kind: str, field: str) -> Object:

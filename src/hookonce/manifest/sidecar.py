@@ -1,17 +1,8 @@
 """Sidecar documents: what an agent's own file cannot hold of a manifest, kept in a document of ours beside it.
 
-An agent's file has no place for a hook's name, its strategies, what it may allow, other agents' data, and more
-or less of the rest. `build_sidecar` compares a manifest with what the agent will read from the file that was
-just made of it, and keeps every difference, hook by hook; `restore_manifest` puts them back. The file itself
-stays the agent's: a field is put back only while the file says about it what it said then, and a hook that
-somebody took out or added since is out or in.
-
-    fitting = degrade(manifest, config.capabilities)
-    document, gaps = config.render(agent, fitting.hooks, wording)
-    parsed, _ = config.parse(agent, document)
-    sidecar = build_sidecar(manifest, fitting.hooks, parsed)            # JSON, to be kept in a file
-    ...
-    restore_manifest(Manifest(spec="hooks/0.1", hooks=parsed), sidecar) == manifest
+`build_sidecar` compares a manifest with what the agent will read from the file that was just made of it, and keeps
+every difference, hook by hook; `restore_manifest` puts them back. The file itself stays the agent's: a field is put
+back only while the file says about it what it said then, and a hook that somebody took out or added since is out or in.
 
 The document is `{"side": "hookonce/1", "spec", "extra", "hooks": [...]}`. Each of its hooks is found again by
 `event`, `type`, `runs` (the command, URL or prompt) and `number` (which of several that are alike); `index` is
@@ -45,13 +36,8 @@ def build_sidecar(manifest: Manifest, rendered_hooks: list[tuple[int, Hook]], pa
     the agent's `parse` finds in the result; of both, HTTP handlers may be commands or not.
     """
     hook_by_place = dict(_with_places(parsed_hooks))
-    place_by_index = dict(
-        zip(
-            (index for index, _ in rendered_hooks),
-            (place for place, _ in _with_places(hook for _, hook in rendered_hooks)),
-            strict=True,
-        )
-    )
+    places = [place for place, _ in _with_places(hook for _, hook in rendered_hooks)]
+    place_by_index = {index: place for (index, _), place in zip(rendered_hooks, places, strict=True)}
     hooks: list[Object] = []
     for index, hook in enumerate(manifest.hooks):
         place = place_by_index.get(index)
@@ -59,8 +45,9 @@ def build_sidecar(manifest: Manifest, rendered_hooks: list[tuple[int, Hook]], pa
         if place is None or parsed_hook is None:
             hooks.append({"index": index, "lost": dump_hook(hook)})
         else:
-            hooks.append(_place_fields(place) | {"index": index, "fields": fields_without_place(hook, parsed_hook)})
-    hooks += [_place_fields(place) | {"index": None} for place in hook_by_place]
+            fields = {"index": index, "fields": fields_without_place(hook, parsed_hook)}
+            hooks.append(dict(zip(_PLACE_FIELDS, place, strict=True)) | fields)
+    hooks += [dict(zip(_PLACE_FIELDS, place, strict=True)) | {"index": None} for place in hook_by_place]
     return {"side": SIDECAR_VERSION, "spec": manifest.spec, "extra": manifest.extra, "hooks": hooks}
 
 
@@ -74,8 +61,11 @@ def fields_without_place(original: Hook, parsed_hook: Hook) -> Object:
 def restore_manifest(manifest: Manifest, sidecar: Json) -> Manifest:
     """The manifest that a file was made from, as far as the file still says the same; any document is borne."""
     document = sidecar if type(sidecar) is dict else {}
-    entries = [hook for hook in _as_list(document.get("hooks")) if type(hook) is dict]
-    entry_by_place = {tuple(hook.get(name) for name in _PLACE_FIELDS): hook for hook in entries if _has_place(hook)}
+    rows = document.get("hooks")
+    entries = [row for row in rows if type(row) is dict] if type(rows) is list else []
+    places = [tuple(entry.get(name) for name in _PLACE_FIELDS) for entry in entries]
+    is_place = [all(type(value) in (str, int) for value in place) for place in places]
+    entry_by_place = {place: entry for place, entry, usable in zip(places, entries, is_place, strict=True) if usable}
     indexed_hooks: list[tuple[int, Hook]] = [*_lost_hooks(entries)]
     new = len(entries)  # what the document does not know comes last
     for place, hook in _with_places(manifest.hooks):
@@ -104,26 +94,17 @@ def _with_places(hooks: Iterable[Hook]) -> Iterator[tuple[HookPlace, Hook]]:
         counts[key] += 1
 
 
-def _place_fields(place: HookPlace) -> Object:
-    return dict(zip(_PLACE_FIELDS, place, strict=True))
-
-
-def _has_place(hook: Object) -> bool:
-    return all(type(hook.get(name)) in (str, int) for name in _PLACE_FIELDS)
-
-
 def _parts(hook: Hook) -> dict[str, Object]:
     document = dump_hook(hook)
     return {"hook": _without_keys(document, *_PARTS)} | {part: document.get(part, {}) for part in _PARTS}
 
 
 def _find_differences(original: Object, read: Object) -> Object:
-    differences: Object = {}
-    for name in [*original, *(name for name in read if name not in original)]:
-        values = {word: part[name] for word, part in (("read", read), ("meant", original)) if name in part}
-        if "read" not in values or "meant" not in values or values["read"] != values["meant"]:
-            differences[name] = values
-    return differences
+    names = [
+        name for name in original | read if name not in original or name not in read or original[name] != read[name]
+    ]
+    parts = (("read", read), ("meant", original))
+    return {name: {word: part[name] for word, part in parts if name in part} for name in names}
 
 
 def _apply_differences(hook: Hook, fields: Json) -> Hook:
@@ -152,10 +133,6 @@ def _lost_hooks(hooks: list[Object]) -> Iterator[tuple[int, Hook]]:
 
 def _hook_faults(hook: Object) -> list[tuple[str, str]]:
     return find_problems({"spec": "hooks/1.0", "hooks": [hook]})[0]
-
-
-def _as_list(value: Json) -> list[Json]:
-    return value if type(value) is list else []
 
 
 def _without_keys(document: Object, *names: str) -> Object:

@@ -22,9 +22,8 @@ _FINGERPRINT_BYTES = 6  # a number that every JSON reader holds exactly
 _TEXT_END_CHARS = 1024  # characters of a long text that are looked at on either end: somebody waits
 _MAX_END_ITEMS = 8  # and its lines, or entries of a long list
 _DIGEST_FIELDS = frozenset({"hash", "length", "lines"})
-_VOLATILE_NAME = pattern(
-    r"(?i)(?:time|date|stamp|duration|elapsed|_ms|_at|uuid|_id)\Z"
-)  # names of values that always change
+# Names of values that always change.
+_VOLATILE_NAME = pattern(r"(?i)(?:time|date|stamp|duration|elapsed|_ms|_at|uuid|_id)\Z")
 
 _VOLATILE_PATTERNS = (
     (pattern(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"), "@"),
@@ -60,19 +59,14 @@ def fingerprint_call(event: Event, key: bytes = b"") -> int | None:
 def _normalize_input(tool: Tool) -> Any:
     """Contents keep their numbers: to write 1 and to write 2 is not the same."""
     classes: Mapping[str, str] = ARGUMENTS.get(tool.name, {})
-    arguments = {
-        name: _normalize_value(value, keep_numbers=classes.get(name) == "content") for name, value in tool.input.items()
-    }
-    return [tool.name, sorted(arguments.items())]
+    arguments = tool.input.items()
+    values = [(name, _normalize_value(value, keep_numbers=classes.get(name) == "content")) for name, value in arguments]
+    return [tool.name, sorted(values)]
 
 
 def _normalize_result(result: Result) -> Any:
-    return [
-        result.ok,
-        result.exit_code,
-        _normalize_value(to_builtins(result.error), keep_numbers=True),
-        _normalize_value(result.output, keep_numbers=True),
-    ]
+    texts = [_normalize_value(value, keep_numbers=True) for value in (to_builtins(result.error), result.output)]
+    return [result.ok, result.exit_code, *texts]
 
 
 def _normalize_value(value: Any, *, keep_numbers: bool) -> Any:
@@ -85,12 +79,9 @@ def _normalize_value(value: Any, *, keep_numbers: bool) -> Any:
         stable_items = [(key, item) for key, item in value.items() if _VOLATILE_NAME.search(key) is None]
         return sorted((key, _normalize_value(item, keep_numbers=keep_numbers)) for key, item in stable_items)
     if type(value) is list:
-        ends = (
-            value
-            if len(value) <= _MAX_END_ITEMS + _MAX_END_ITEMS
-            else [len(value), *value[:_MAX_END_ITEMS], *value[-_MAX_END_ITEMS:]]
-        )
-        return [_normalize_value(item, keep_numbers=keep_numbers) for item in ends]
+        if len(value) > _MAX_END_ITEMS + _MAX_END_ITEMS:
+            value = [len(value), *value[:_MAX_END_ITEMS], *value[-_MAX_END_ITEMS:]]
+        return [_normalize_value(item, keep_numbers=keep_numbers) for item in value]
     if type(value) in (int, float) and not keep_numbers:
         return "#"
     return value
@@ -109,8 +100,6 @@ def _normalize_text(text: str, *, keep_numbers: bool) -> str:
 
 def _text_ends(text: str) -> str:
     """Whole lines, so that a longer time does not shift what is compared."""
-    first, last = (
-        text[:_TEXT_END_CHARS].splitlines()[:_MAX_END_ITEMS],
-        text[-_TEXT_END_CHARS:].splitlines()[-_MAX_END_ITEMS:],
-    )
+    first = text[:_TEXT_END_CHARS].splitlines()[:_MAX_END_ITEMS]
+    last = text[-_TEXT_END_CHARS:].splitlines()[-_MAX_END_ITEMS:]
     return "\n".join([*first, "." * min(text.count("\n"), _TEXT_END_CHARS), *last])

@@ -14,7 +14,7 @@ needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="there is n
 NASTY = ["'", '"', "`", "${process.exit(1)}", "$(false)", "*/", "/*", "//", "</script>", "<!--", "\u2028", "\u2029", "\n", "\\", "\\n", "\ufeff", "é", "%s"]
 
 
-def bare(hook, _):
+def plain_wording(hook, _):
     """Commands as they are."""
     return hook.handler.command
 
@@ -25,15 +25,15 @@ def hook(command, event="before_tool_execute", matcher=None, **more):
     return Hook(event=event, matcher=matcher, handler=Handler(type="command", command=command, **own), **({"blocking": True} | more))
 
 
-def rendered(name, *hooks):
+def render_file(name, *hooks):
     """The one file of these hooks, and the gaps."""
     agent = agents.load(name)
-    made, gaps = agent.config.render(agent, list(enumerate(hooks)), bare)
+    made, gaps = agent.config.render(agent, list(enumerate(hooks)), plain_wording)
     (text,) = made["files"].values()
     return text, gaps
 
 
-def played(folder, text, driver, steps):
+def run_plugin(folder, text, driver, steps):
     """What a plugin answers to some steps, in a folder of its own."""
     (folder / "plugin.mjs").write_text(text, encoding="utf-8")
     (folder / "driver.mjs").write_text(driver, encoding="utf-8")

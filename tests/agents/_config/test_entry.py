@@ -10,7 +10,7 @@ GROUPED = ["claude-code", "codex", "devin", "qwen-code", "factory-droid", "augme
 TABLES = [*GROUPED, "cursor", "copilot-cli", "vs-code-copilot", "windsurf"]
 
 
-def lost(name, document):
+def lost_paths(name, document):
     """Where hooks were kept out; none was understood."""
     agent = agents.load(name)
     hooks, gaps = agent.config.parse(agent, document)
@@ -30,7 +30,7 @@ def test_a_list_in_the_place_of_events_is_lost_by_name(name):
     """
     Several agents want an object of events, and would leave out the file without a word.
     """
-    assert lost(name, {"hooks": [{"event": first_event(name), "command": "./x.sh"}]})
+    assert lost_paths(name, {"hooks": [{"event": first_event(name), "command": "./x.sh"}]})
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name not in ("factory-droid", "devin")])
@@ -38,7 +38,7 @@ def test_events_outside_of_hooks_are_lost_by_name(name):
     """
     Events that stand at the top of a file run nowhere.
     """
-    assert [f"$.{first_event(name)}"] == lost(name, {first_event(name): [GROUP]})
+    assert [f"$.{first_event(name)}"] == lost_paths(name, {first_event(name): [GROUP]})
 
 
 @pytest.mark.parametrize("name", GROUPED)
@@ -48,11 +48,11 @@ def test_a_matcher_that_is_no_text_keeps_its_group_out(name):
     """
     event = first_event(name)
 
-    assert [f"$.hooks.{event}[0]"] == lost(name, {"hooks": {event: [GROUP | {"matcher": ["Bash"]}]}})
+    assert [f"$.hooks.{event}[0]"] == lost_paths(name, {"hooks": {event: [GROUP | {"matcher": ["Bash"]}]}})
 
 
 def test_an_entry_without_its_group_is_lost_by_name():
     """
     Antigravity reads groups at the events for tools.
     """
-    assert ["$.set.PreToolUse[0]"] == lost("antigravity", {"set": {"PreToolUse": [ENTRY]}})
+    assert ["$.set.PreToolUse[0]"] == lost_paths("antigravity", {"set": {"PreToolUse": [ENTRY]}})

@@ -109,7 +109,7 @@ FATES = [
 ]
 
 
-def configured(name):
+def agent_with_config(name):
     """An agent whose configuration is known."""
     agent = agents.load(name)
     if agent.config is None:
@@ -129,7 +129,7 @@ def test_a_point_can_do_what_the_lab_saw_and_nothing_that_failed_there(seen):
     """
     No power is claimed that was tried in vain, none is forgotten, and an ask ends as it did.
     """
-    point = point_of(configured(seen.agent), seen.event)
+    point = point_of(agent_with_config(seen.agent), seen.event)
 
     assert set(seen.can.split()) <= point.capabilities
     assert point.capabilities.isdisjoint(seen.cannot.split())
@@ -142,7 +142,7 @@ def test_new_input_is_taken_as_the_lab_saw(name, event, rewrite, case):
     Half of an input was refused where the whole is wanted, and completed where it is merged.
     """
     assert case in known_cases(name)
-    assert rewrite == point_of(configured(name), event).rewrite
+    assert rewrite == point_of(agent_with_config(name), event).rewrite
 
 
 @pytest.mark.parametrize(("name", "crash", "late", "cases"), FATES)
@@ -151,7 +151,7 @@ def test_a_hook_that_dies_or_comes_too_late_ends_as_the_lab_saw(name, crash, lat
     A killed hook and one past its time let the call pass, unless the agent was seen to refuse.
     """
     assert set(cases.split()) <= known_cases(name)
-    assert (crash, late) == (configured(name).config.crash, configured(name).config.on_timeout)
+    assert (crash, late) == (agent_with_config(name).config.crash, agent_with_config(name).config.on_timeout)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -7,7 +7,7 @@ import pytest
 from hookonce import agents
 from hookonce.agents import decode
 from hookonce.convert.conversion import convert
-from tests.agents._config.node import NASTY, bare, hook, needs_node, played, rendered
+from tests.agents._config.node import NASTY, hook, needs_node, plain_wording, render_file, run_plugin
 
 AMP = agents.load("amp")
 DRIVER = """
@@ -44,8 +44,8 @@ def ended(status="done"):
 
 def play(folder, hooks, *steps):
     """The results of some steps with the plugin of these hooks."""
-    text, _ = rendered("amp", *hooks)
-    return played(folder, text, DRIVER, steps)
+    text, _ = render_file("amp", *hooks)
+    return run_plugin(folder, text, DRIVER, steps)
 
 
 def says(answer):
@@ -177,7 +177,7 @@ def test_no_command_breaks_out_of_the_table(tmp_path):
     told = play(tmp_path, hooks, call())
 
     assert [{"action": "reject-and-continue", "message": "still here"}] == told["results"]
-    assert (hooks, []) == AMP.config.parse(AMP, {"files": {"hookonce.ts": rendered("amp", *hooks)[0]}})
+    assert (hooks, []) == AMP.config.parse(AMP, {"files": {"hookonce.ts": render_file("amp", *hooks)[0]}})
 
 
 def test_events_that_amp_lacks_are_lost_by_name():
@@ -204,4 +204,4 @@ def test_somebodys_plugin_stays_a_file():
     hooks, gaps = AMP.config.parse(AMP, document)
 
     assert (["before_tool_execute", "agent_stop"], ["prevents"]) == ([one.event for one in hooks], [gap.effect for gap in gaps])
-    assert (document, []) == AMP.config.render(AMP, list(enumerate(hooks)), bare)
+    assert (document, []) == AMP.config.render(AMP, list(enumerate(hooks)), plain_wording)

@@ -13,7 +13,7 @@ from hookonce import agents
 from hookonce.agents import decode, encode
 from hookonce.errors import UnknownName
 from hookonce.model import Decision, Event, Reply, Result, Tool
-from tests.agents._config.node import hook, needs_node, played, rendered
+from tests.agents._config.node import hook, needs_node, render_file, run_plugin
 
 AMP = agents.load("amp")
 GOLDEN = sorted((Path(__file__).parents[2] / "golden" / "amp").glob("*.json"))
@@ -65,9 +65,9 @@ def test_amp_is_told_what_was_decided(kind, event, decision, told, expected, tmp
     The plugin turns our two words into the answer that Amp's event knows.
     """
     (tmp_path / "answer").write_text(AMP.reply(event, decision, decision.updated_input).stdout)
-    text, _ = rendered("amp", hook("cat >/dev/null; cat answer", event=kind))
+    text, _ = render_file("amp", hook("cat >/dev/null; cat answer", event=kind))
 
-    assert expected == played(tmp_path, text, DRIVER, [event, told])
+    assert expected == run_plugin(tmp_path, text, DRIVER, [event, told])
 
 
 READS = [

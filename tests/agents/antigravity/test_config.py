@@ -9,6 +9,7 @@ from hookonce.base.invocation import Invocation, format_command
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import WrapperOptions, convert
 from hookonce.model import Handler, Hook
+from tests.agents._config.node import plain_wording
 
 ANTIGRAVITY = agents.load("antigravity")
 CLIENT = "/home/u/.local/share/hookonce/bin/hookonce-on"
@@ -45,11 +46,6 @@ NATIVE = {
 }  # fmt: skip
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
 def hook(**fields):
     """An observer of every tool, with these fields."""
     command = Handler(type="command", command="./x.sh")
@@ -57,7 +53,7 @@ def hook(**fields):
 
 
 def render(*hooks):
-    return ANTIGRAVITY.config.render(ANTIGRAVITY, list(enumerate(hooks)), bare)
+    return ANTIGRAVITY.config.render(ANTIGRAVITY, list(enumerate(hooks)), plain_wording)
 
 
 def parse(document):

@@ -12,6 +12,7 @@ from hookonce.base.invocation import Invocation, format_command, parse_command
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import WrapperOptions, convert
 from hookonce.model import Handler, Hook
+from tests.agents._config.node import plain_wording
 
 AUGMENT = agents.load("augment")
 CLIENT = "/home/u/.local/share/hookonce/bin/hookonce-on"
@@ -52,11 +53,6 @@ NATIVE = {
 }  # fmt: skip
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
 def hook(**fields):
     """A guard on every tool, with these fields."""
     command = Handler(type="command", command="./x.sh")
@@ -64,7 +60,7 @@ def hook(**fields):
 
 
 def render(*hooks):
-    made, gaps = AUGMENT.config.render(AUGMENT, list(enumerate(hooks)), bare)
+    made, gaps = AUGMENT.config.render(AUGMENT, list(enumerate(hooks)), plain_wording)
     return made["hooks"], gaps
 
 

@@ -11,20 +11,16 @@ from hookonce import agents
 from hookonce.agents import point_of
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import WrapperOptions, convert
+from tests.agents._config.node import plain_wording
 
 CLAUDE = agents.load("claude-code")
 COMMAND = {"type": "command", "command": "./check.sh"}
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
-def again(document):
+def round_trip(document):
     """A configuration that was read and written, and whatever was said about it."""
     hooks, gaps = CLAUDE.config.parse(CLAUDE, document)
-    made, lost = CLAUDE.config.render(CLAUDE, list(enumerate(hooks)), bare)
+    made, lost = CLAUDE.config.render(CLAUDE, list(enumerate(hooks)), plain_wording)
     return made, gaps + lost
 
 
@@ -54,7 +50,7 @@ def test_every_kind_of_entry_comes_back_as_it_was(entry):
     """
     document = settings(entry, COMMAND, matcher="Bash|Edit")
 
-    assert (document, []) == again(document)
+    assert (document, []) == round_trip(document)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +74,7 @@ def test_matchers_come_back_as_they_were_written(event, matcher):
     """
     document = settings(COMMAND, event=event, matcher=matcher)
 
-    assert (document, []) == again(document)
+    assert (document, []) == round_trip(document)
 
 
 def test_a_program_with_arguments_is_one_command_line_elsewhere():
@@ -99,7 +95,7 @@ def test_any_program_and_any_arguments_come_back(program, words):
     """
     document = settings({"type": "command", "command": program, "args": words})
 
-    assert document == again(document)[0]
+    assert document == round_trip(document)[0]
 
 
 @pytest.mark.parametrize("words", [["--evil"], ["x"], "x", [1], []])

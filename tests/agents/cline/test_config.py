@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hookonce import agents
 from hookonce.convert.conversion import WrapperOptions, convert
-from tests.agents._config.node import NASTY, bare, hook, rendered
+from tests.agents._config.node import NASTY, hook, plain_wording, render_file
 from tests.shared import reference
 
 CLINE = agents.load("cline")
@@ -26,7 +26,7 @@ def payload(tool="run_commands", event="tool_call", **given):
     return json.dumps(body | {"preToolUse": {"toolName": tool, "parameters": {}}}, separators=(",", ":"))
 
 
-def ran(folder, text, given=None, shell="sh"):
+def run_script(folder, text, given=None, shell="sh"):
     """The answer of a script, None for none."""
     script = folder / "PreToolUse"
     script.write_text(text, encoding="utf-8")
@@ -36,10 +36,10 @@ def ran(folder, text, given=None, shell="sh"):
 
 
 def answer(folder, *hooks, given=None, shell="sh"):
-    return ran(folder, rendered("cline", *hooks)[0], given, shell)
+    return run_script(folder, render_file("cline", *hooks)[0], given, shell)
 
 
-def parsed(text, name="PreToolUse"):
+def parse_script(text, name="PreToolUse"):
     return CLINE.config.parse(CLINE, {"files": {name: text}})
 
 
@@ -137,7 +137,7 @@ def test_time_is_kept_without_the_usual_program(tmp_path):
     for name in ("sh", "cat", "cp", "cut", "date", "env", "grep", "head", "mktemp", "rm", "sed", "sleep", "tail", "tr", "wc"):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
     hooks = [hook("cat >given; echo >&2; sleep 60", timeout=1, timeout_action="block")]
-    (tmp_path / "PreToolUse").write_text(rendered("cline", *hooks)[0])
+    (tmp_path / "PreToolUse").write_text(render_file("cline", *hooks)[0])
 
     done = subprocess.run([shutil.which("sh"), "PreToolUse"], input=payload(), cwd=tmp_path, env={"PATH": str(tmp_path / "bin")}, capture_output=True, check=False, text=True, timeout=30)
 
@@ -162,10 +162,10 @@ def test_matchers_keep_their_meaning(matcher, fits, others, tmp_path):
     """
     The script sorts tools out by the name in the payload, whatever the tool's input pretends.
     """
-    text, _ = rendered("cline", hook(says(CANCEL), matcher=matcher))
+    text, _ = render_file("cline", hook(says(CANCEL), matcher=matcher))
 
-    assert [CANCEL] * len(fits) == [ran(tmp_path, text, payload(tool, preToolUse={"toolName": "other"})) for tool in fits]
-    assert [None] * len(others) == [ran(tmp_path, text, payload(tool, note='"toolName":"run_commands"')) for tool in others]
+    assert [CANCEL] * len(fits) == [run_script(tmp_path, text, payload(tool, preToolUse={"toolName": "other"})) for tool in fits]
+    assert [None] * len(others) == [run_script(tmp_path, text, payload(tool, note='"toolName":"run_commands"')) for tool in others]
 
 
 def test_a_command_runs_where_and_with_what_its_handler_says(tmp_path):
@@ -192,12 +192,12 @@ def test_the_script_ends_before_cline_would_go_on_without_it(tmp_path):
     """
     A long timeout is cut to what the command line or the editor's extension grants.
     """
-    text, _ = rendered("cline", hook("sleep 600", timeout=600, on_failure="closed"))
+    text, _ = render_file("cline", hook("sleep 600", timeout=600, on_failure="closed"))
     short = text.replace("tool_time=110", "tool_time=2").replace("editor_time=27", "editor_time=1")
 
     for event in ("tool_call", "PreToolUse"):
         began = time.monotonic()
-        assert ran(tmp_path, short, payload(event=event))["cancel"] is True
+        assert run_script(tmp_path, short, payload(event=event))["cancel"] is True
         assert time.monotonic() - began < 10
     assert ("tool_time=2" in short, "editor_time=1" in short) == (True, True)
 
@@ -214,7 +214,7 @@ def test_no_command_breaks_out_of_the_script(shell, tmp_path):
 
     assert [f"{text}\n" for text in texts] == [(tmp_path / f"out{number}").read_text(encoding="utf-8") for number in range(len(texts))]
     assert not (tmp_path / "broken").exists()
-    assert (hooks, []) == parsed(rendered("cline", *hooks)[0])
+    assert (hooks, []) == parse_script(render_file("cline", *hooks)[0])
 
 
 @given(command=st.text(min_size=1), name=st.none() | st.text(), timeout=st.none() | st.integers(0, 10**9) | st.floats(0, 10**6), matcher=st.none() | st.text() | st.lists(st.text(), max_size=3))
@@ -224,7 +224,7 @@ def test_what_is_generated_is_read_back_exactly(command, name, timeout, matcher)
     """
     one = hook(command, name=name, timeout=timeout, matcher=matcher)
 
-    made, gaps = CLINE.config.render(CLINE, [(0, one)], bare)
+    made, gaps = CLINE.config.render(CLINE, [(0, one)], plain_wording)
 
     lost = [gap for gap in gaps if gap.effect == "lost"]
     assert ("\0" in command or any("\ud800" <= letter <= "\udfff" for letter in command)) == bool(lost)
@@ -263,10 +263,10 @@ def test_a_script_that_was_changed_by_hand_is_no_longer_ours(old, new):
     """
     Where table and script contradict each other, the script is somebody's code.
     """
-    text, _ = rendered("cline", hook("./a.sh"))
+    text, _ = render_file("cline", hook("./a.sh"))
     assert old in text
 
-    ((found,), (gap,)) = parsed(text.replace(old, new, 1))
+    ((found,), (gap,)) = parse_script(text.replace(old, new, 1))
 
     assert ("code", "$.files.PreToolUse") == (found.handler.type, gap.where)
     assert "changed by hand" in gap.note
@@ -282,7 +282,7 @@ def test_somebodys_script_stays_a_file():
     hooks, gaps = CLINE.config.parse(CLINE, document)
 
     assert (10, 10) == (len(hooks), len(gaps))
-    assert (document, []) == CLINE.config.render(CLINE, list(enumerate(hooks)), bare)
+    assert (document, []) == CLINE.config.render(CLINE, list(enumerate(hooks)), plain_wording)
     made = convert(document, CLINE, agents.load("claude-code"))
     assert {f"$.hooks[{index}]" for index in range(10)} == {gap.where for gap in made.gaps if gap.effect == "lost"}
 
@@ -293,7 +293,7 @@ def test_our_script_stands_beside_somebodys():
     """
     foreign, _ = CLINE.config.parse(CLINE, {"files": {"pretooluse": "#!/bin/sh\n", "PreToolUse.sh": "#!/bin/sh\n"}})
 
-    made, gaps = CLINE.config.render(CLINE, list(enumerate([*foreign, hook("./a.sh"), hook("./b.sh")])), bare)
+    made, gaps = CLINE.config.render(CLINE, list(enumerate([*foreign, hook("./a.sh"), hook("./b.sh")])), plain_wording)
 
     assert {"pretooluse", "PreToolUse.sh", "PreToolUse.bash"} == made["files"].keys()
     assert ["$.hooks[2].file", "$.hooks[3].file"] == [gap.where for gap in gaps]
@@ -306,7 +306,7 @@ def test_where_all_names_are_taken_hooks_are_lost_by_name():
     """
     foreign, _ = CLINE.config.parse(CLINE, {"files": {f"PreToolUse{ending}": "x" for ending in ("", ".sh", ".bash", ".zsh")}})
 
-    _, gaps = CLINE.config.render(CLINE, list(enumerate([*foreign, hook("./a.sh"), hook("./b.sh")])), bare)
+    _, gaps = CLINE.config.render(CLINE, list(enumerate([*foreign, hook("./a.sh"), hook("./b.sh")])), plain_wording)
 
     assert [("$.hooks[4]", "lost"), ("$.hooks[5]", "lost")] == [(gap.where, gap.effect) for gap in gaps]
 
@@ -329,6 +329,6 @@ def test_what_no_shell_takes_is_lost_by_name(env):
     """
     A name that would be an option, or a value that cannot be written, is no variable.
     """
-    made, gaps = CLINE.config.render(CLINE, [(0, hook("./a.sh", env=env))], bare)
+    made, gaps = CLINE.config.render(CLINE, [(0, hook("./a.sh", env=env))], plain_wording)
 
     assert ({"files": {}}, [("$.hooks[0]", "lost")]) == (made, [(gap.where, gap.effect) for gap in gaps])

@@ -13,6 +13,7 @@ from hookonce import agents
 from hookonce.agents.codex.config import trust_entries
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import convert
+from tests.agents._config.node import plain_wording
 
 CODEX = agents.load("codex")
 ECHO = {"type": "command", "command": "echo hi"}
@@ -31,15 +32,10 @@ trusted_hash = "sha256:00"
 """
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
-def again(document):
+def round_trip(document):
     """The hooks of a configuration that was read and written, and whatever was said about it."""
     hooks, gaps = CODEX.config.parse(CODEX, document)
-    made, lost = CODEX.config.render(CODEX, list(enumerate(hooks)), bare)
+    made, lost = CODEX.config.render(CODEX, list(enumerate(hooks)), plain_wording)
     return made["hooks"], gaps + lost
 
 
@@ -63,7 +59,7 @@ def test_what_codex_accepts_comes_back_as_it_was(document):
     """
     All handlers that its parser knows keep their fields; the description of the file is not a hook's.
     """
-    assert (document["hooks"], []) == again(document)
+    assert (document["hooks"], []) == round_trip(document)
 
 
 def test_hooks_within_toml_are_the_same_hooks():
@@ -73,7 +69,7 @@ def test_hooks_within_toml_are_the_same_hooks():
     document = tomllib.loads(TOML)
     entry = ECHO | {"command": "python3 g.py", "timeout": 30}
 
-    events, (gap,) = again(document)
+    events, (gap,) = round_trip(document)
 
     assert {"PreToolUse": [{"matcher": "^Bash$", "hooks": [entry]}]} == events
     assert ("$.notify", "lost") == (gap.where, gap.effect)
@@ -85,7 +81,7 @@ def test_managed_hooks_have_a_folder_beside_them():
     """
     document = {"allow_managed_hooks_only": True, "hooks": {"managed_dir": "/opt/h", "windows_managed_dir": "C:\\h", "Stop": [{"hooks": [ECHO]}]}}
 
-    assert ({"Stop": [{"hooks": [ECHO]}]}, []) == again(document)
+    assert ({"Stop": [{"hooks": [ECHO]}]}, []) == round_trip(document)
 
 
 def test_another_command_for_windows_crosses_over():
@@ -158,7 +154,7 @@ def test_a_handler_that_codex_cannot_read_is_lost_rather_than_the_file(own):
     """
     hooks, _ = CODEX.config.parse(CODEX, file(own, ECHO))
 
-    made, (gap,) = CODEX.config.render(CODEX, list(enumerate(hooks)), bare)
+    made, (gap,) = CODEX.config.render(CODEX, list(enumerate(hooks)), plain_wording)
 
     assert ("lost", "$.hooks[0]") == (gap.effect, gap.where)
     assert [ECHO] == made["hooks"]["PreToolUse"][0]["hooks"]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hookonce import agents
 from hookonce.convert.conversion import WrapperOptions, convert
 from hookonce.model import Handler, Hook
+from tests.agents._config.node import plain_wording
 
 COPILOT = agents.load("copilot-cli")
 CLAUDE = agents.load("claude-code")
@@ -43,27 +44,22 @@ NATIVE = {
 }
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
 def hook(**more):
     """A guard of tool calls."""
     return {"event": "before_tool_execute", "blocking": True, "handler": {"type": "command", "command": "./x.sh"}} | more
 
 
-def made(given_hook, **options):
+def convert_hook(given_hook, **options):
     """The one entry that a hook of a manifest becomes, its event, and the notes of the gaps."""
     done = convert({"spec": "hooks/1.0", "hooks": [given_hook]}, None, COPILOT, **options)
     ((native, (entry,)),) = done.document["hooks"].items()
     return native, entry, [gap.note for gap in done.gaps]
 
 
-def again(document):
+def round_trip(document):
     """A configuration parsed and rendered."""
     hooks, faults = COPILOT.config.parse(COPILOT, document)
-    rendered, unsaid = COPILOT.config.render(COPILOT, list(enumerate(hooks)), bare)
+    rendered, unsaid = COPILOT.config.render(COPILOT, list(enumerate(hooks)), plain_wording)
     return rendered, faults, unsaid
 
 
@@ -71,7 +67,7 @@ def test_everything_that_copilot_accepts_comes_back_as_it_was():
     """
     Keys, aliases, groups, both spellings of events and what only Copilot knows survive.
     """
-    rendered, faults, unsaid = again(NATIVE)
+    rendered, faults, unsaid = round_trip(NATIVE)
 
     assert (NATIVE, []) == (rendered, faults)
     assert ["Hook 6: powershell alone is heard on one system only"] == [gap.note for gap in unsaid]
@@ -114,7 +110,7 @@ def test_a_hook_of_a_manifest_is_a_flat_entry_under_the_camel_case_event():
     """
     The spelling that was seen to work in most runs, one command for all systems, seconds.
     """
-    native, entry, gaps = made(hook(handler={"type": "command", "command": "./x.sh", "timeout": 7}))
+    native, entry, gaps = convert_hook(hook(handler={"type": "command", "command": "./x.sh", "timeout": 7}))
 
     assert ("preToolUse", {"type": "command", "command": "./x.sh", "timeoutSec": 7}, []) == (native, entry, gaps)
     assert 1 == convert({"spec": "hooks/1.0", "hooks": [hook()]}, None, COPILOT).document["version"]
@@ -136,7 +132,7 @@ def test_systems_have_the_shells_that_serve_them(platform, keys, doubt):
     """
     One shell serves Linux and macOS: where they differ, the keys of VS Code are written and the doubt is told.
     """
-    _, entry, gaps = made(hook(handler={"type": "command", "command": "./x.sh", "platform": platform}))
+    _, entry, gaps = convert_hook(hook(handler={"type": "command", "command": "./x.sh", "platform": platform}))
 
     assert {"type": "command", "command": "./x.sh"} | keys == entry
     assert doubt == any("one command for Linux and macOS" in note for note in gaps)
@@ -163,7 +159,7 @@ def test_a_matcher_names_every_tool_of_its_kind(matcher, native, why):
     """
     A pattern must fit the whole name there, and which tool edits depends on the model.
     """
-    _, entry, gaps = made(hook(matcher=matcher))
+    _, entry, gaps = convert_hook(hook(matcher=matcher))
 
     assert native == entry["matcher"]
     assert ([] if why is None else [f"Hook 1: {why}"]) == gaps
@@ -174,7 +170,7 @@ def test_a_matcher_that_nobody_heeds_is_not_written(event, says):
     """
     Copilot matches tools at three events; elsewhere a matcher on tools is a gap.
     """
-    _, entry, gaps = made(hook(event=event, matcher="shell", blocking=False))
+    _, entry, gaps = convert_hook(hook(event=event, matcher="shell", blocking=False))
 
     assert "matcher" not in entry
     assert any(says in note for note in gaps)
@@ -184,8 +180,8 @@ def test_http_is_post_and_https():
     """
     What Copilot would send otherwise, or not at all, is told.
     """
-    _, entry, fine = made(hook(handler={"type": "http", "url": "https://a.example", "headers": {"X": "$Y"}, "allowed_env": ["Y"], "timeout": 3}))
-    _, _, doubts = made(hook(handler={"type": "http", "url": "http://a.example", "method": "PUT"}))
+    _, entry, fine = convert_hook(hook(handler={"type": "http", "url": "https://a.example", "headers": {"X": "$Y"}, "allowed_env": ["Y"], "timeout": 3}))
+    _, _, doubts = convert_hook(hook(handler={"type": "http", "url": "http://a.example", "method": "PUT"}))
 
     assert {"type": "http", "url": "https://a.example", "headers": {"X": "$Y"}, "allowedEnvVars": ["Y"], "timeoutSec": 3} == entry
     assert [] == fine
@@ -197,7 +193,7 @@ def test_a_wrapper_is_taken_off_every_command():
     A hook for another agent is wrapped for every system, and read as what it wraps.
     """
     given_hook = hook(handler={"type": "command", "command": "./x.sh a", "platform": {"windows": "x.ps1"}, "timeout": 5}, dialect="claude-code")
-    _, entry, _ = made(given_hook, adapt=WrapperOptions("/opt/bin/hookonce-on"))
+    _, entry, _ = convert_hook(given_hook, adapt=WrapperOptions("/opt/bin/hookonce-on"))
 
     assert "/opt/bin/hookonce-on copilot-cli preToolUse --dialect claude-code --run './x.sh a' --scope project --timeout 5" == entry["command"]
     assert "--run x.ps1" in entry["powershell"]
@@ -224,7 +220,7 @@ def test_provider_data_changes_neither_what_runs_nor_when(own):
     """
     A manifest is not trusted: keys that Copilot would listen to do not come in by the side door.
     """
-    native, entry, gaps = made(hook(matcher="shell", provider_data={"copilot-cli": own}))
+    native, entry, gaps = convert_hook(hook(matcher="shell", provider_data={"copilot-cli": own}))
     inner = entry["hooks"][0] if "hooks" in entry else entry
 
     assert ("preToolUse", "bash|powershell", []) == (native, entry["matcher"], gaps)
@@ -238,7 +234,7 @@ def test_a_hook_that_is_hidden_from_a_system_is_told():
     """
     own = {"copilot-cli": {"hookonce": {"keys": ["type", "powershell"]}}}
 
-    _, entry, gaps = made(hook(provider_data=own))
+    _, entry, gaps = convert_hook(hook(provider_data=own))
 
     assert {"type": "command", "powershell": "./x.sh"} == entry
     assert ["Hook 1: powershell alone is heard on one system only"] == gaps
@@ -295,7 +291,7 @@ def test_a_command_for_some_systems_only_has_no_place():
     """
     some = Hook(event="session_start", handler=Handler(type="command", platform={"windows": "w"}))
 
-    document, (gap,) = COPILOT.config.render(COPILOT, [(3, some)], bare)
+    document, (gap,) = COPILOT.config.render(COPILOT, [(3, some)], plain_wording)
 
     assert ({}, "$.hooks[3]", "lost") == (document["hooks"], gap.where, gap.effect)
 
@@ -336,7 +332,7 @@ def test_any_configuration_comes_back_as_it_was(document):
     """
     render(parse(native)) is native, whatever keys stand together.
     """
-    rendered, faults, unsaid = again(document)
+    rendered, faults, unsaid = round_trip(document)
 
     assert (document, []) == (rendered, faults)
     assert all("alone is heard" in gap.note for gap in unsaid)
@@ -365,7 +361,7 @@ def test_nothing_that_is_json_makes_it_stumble(hooks):
     What is not understood is told; what is understood can be written again, and reads the same.
     """
     found, gaps = COPILOT.config.parse(COPILOT, {"hooks": hooks})
-    document, _ = COPILOT.config.render(COPILOT, list(enumerate(found)), bare)
+    document, _ = COPILOT.config.render(COPILOT, list(enumerate(found)), plain_wording)
     once_more, faults = COPILOT.config.parse(COPILOT, document)
 
     assert all(gap.effect == "lost" for gap in gaps)

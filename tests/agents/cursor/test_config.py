@@ -13,6 +13,7 @@ from hookonce.base.invocation import Invocation, format_command
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import WrapperOptions, convert
 from hookonce.model import Handler, Hook
+from tests.agents._config.node import plain_wording
 from tests.shared import vector
 
 CURSOR = agents.load("cursor")
@@ -67,11 +68,6 @@ NATIVE = {
 }  # fmt: skip
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
 def hook(**fields):
     """A guard on every tool, with these fields."""
     command = Handler(type="command", command="./x.sh")
@@ -79,7 +75,7 @@ def hook(**fields):
 
 
 def render(*hooks):
-    return CURSOR.config.render(CURSOR, list(enumerate(hooks)), bare)
+    return CURSOR.config.render(CURSOR, list(enumerate(hooks)), plain_wording)
 
 
 def parse(events):

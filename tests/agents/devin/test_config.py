@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from hookonce import agents
 from hookonce.convert.conversion import convert
+from tests.agents._config.node import plain_wording
 
 DEVIN = agents.load("devin")
 CLAUDE = agents.load("claude-code")
@@ -24,18 +25,13 @@ BARE = {
 }
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
 @pytest.mark.parametrize("document", [BARE, {"hooks": BARE}], ids=["hooks.v1.json", "config.json"])
 def test_both_shapes_come_back_as_they_were(document):
     """
     A file of nothing but hooks has no key around them.
     """
     hooks, faults = DEVIN.config.parse(DEVIN, document)
-    made, _ = DEVIN.config.render(DEVIN, list(enumerate(hooks)), bare)
+    made, _ = DEVIN.config.render(DEVIN, list(enumerate(hooks)), plain_wording)
 
     assert (document, []) == (made, faults)
     assert 7 == len(hooks)
@@ -97,7 +93,7 @@ def test_nothing_that_is_json_makes_it_stumble(document):
     What is not understood is told, and what is understood can be written again.
     """
     found, gaps = DEVIN.config.parse(DEVIN, document)
-    made, _ = DEVIN.config.render(DEVIN, list(enumerate(found)), bare)
+    made, _ = DEVIN.config.render(DEVIN, list(enumerate(found)), plain_wording)
 
     assert all(gap.effect == "lost" for gap in gaps)
     assert len(found) == len(DEVIN.config.parse(DEVIN, made)[0])

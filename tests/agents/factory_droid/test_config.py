@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from hookonce import agents
 from hookonce.convert.conversion import convert
+from tests.agents._config.node import plain_wording
 
 DROID = agents.load("factory-droid")
 CLAUDE = agents.load("claude-code")
@@ -32,11 +33,6 @@ SETTINGS = {"hooks": EVENTS | {"showHookOutput": False}}
 PLUGIN = {"PostToolUse": [{"type": "command", "command": "${DROID_PLUGIN_ROOT}/x.sh"}, {"matcher": "Read", "hooks": [{"type": "command", "command": "./y.sh"}]}]}
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
 def read(document):
     """The hooks of a file."""
     hooks, gaps = DROID.config.parse(DROID, document)
@@ -46,7 +42,7 @@ def read(document):
 
 def write(hooks):
     """The file of these hooks, and what it cannot say."""
-    return DROID.config.render(DROID, list(enumerate(hooks)), bare)
+    return DROID.config.render(DROID, list(enumerate(hooks)), plain_wording)
 
 
 @pytest.mark.parametrize("document", [BARE, SETTINGS, PLUGIN, {"hooks": PLUGIN}, {"hooks": EVENTS}])

@@ -11,21 +11,17 @@ from hookonce import agents
 from hookonce.agents import point_of
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import convert
+from tests.agents._config.node import plain_wording
 from tests.shared import vector
 
 GEMINI = agents.load("gemini-cli")
 COMMAND = {"type": "command", "command": "./check.sh"}
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
-def again(document):
+def round_trip(document):
     """A configuration that was read and written, and whatever was said about it."""
     hooks, gaps = GEMINI.config.parse(GEMINI, document)
-    made, lost = GEMINI.config.render(GEMINI, list(enumerate(hooks)), bare)
+    made, lost = GEMINI.config.render(GEMINI, list(enumerate(hooks)), plain_wording)
     return made, gaps + lost
 
 
@@ -53,7 +49,7 @@ def test_what_gemini_accepts_comes_back_as_it_was(document):
     """
     Names, sequences, every matcher and every field survive.
     """
-    assert (document, []) == again(document)
+    assert (document, []) == round_trip(document)
 
 
 def test_settings_among_the_events_are_no_events():
@@ -63,7 +59,7 @@ def test_settings_among_the_events_are_no_events():
     document = settings(COMMAND)
     older = {"hooks": document["hooks"] | {"enabled": True, "disabled": [], "notifications": True}, "hooksConfig": {"enabled": True}}
 
-    assert (document, []) == again(older)
+    assert (document, []) == round_trip(older)
 
 
 def test_a_name_is_the_hooks_name_everywhere():

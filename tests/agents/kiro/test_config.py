@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hookonce import agents
 from hookonce.agents import config_events
 from hookonce.convert.conversion import WrapperOptions, convert
+from tests.agents._config.node import plain_wording
 
 KIRO = agents.load("kiro")
 CLAUDE = agents.load("claude-code")
@@ -73,11 +74,6 @@ HOOK_FILES = [
 FILES = [TODAY, AGENT_FILE, *HOOK_FILES]
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
 def read(document):
     """The hooks of a file."""
     hooks, gaps = KIRO.config.parse(KIRO, document)
@@ -87,7 +83,7 @@ def read(document):
 
 def write(hooks):
     """The file of these hooks."""
-    return KIRO.config.render(KIRO, list(enumerate(hooks)), bare)
+    return KIRO.config.render(KIRO, list(enumerate(hooks)), plain_wording)
 
 
 def at_tool(matcher):

@@ -13,7 +13,7 @@ from hookonce.agents import decode
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import WrapperOptions, convert
 from hookonce.model import Handler, Hook
-from tests.agents._config.node import NASTY, bare, hook, needs_node, played, rendered
+from tests.agents._config.node import NASTY, hook, needs_node, plain_wording, render_file, run_plugin
 from tests.shared import reference
 
 OPENCODE = agents.load("opencode")
@@ -52,11 +52,11 @@ def bus(kind, **properties):
 
 def play(folder, hooks, *steps):
     """The results of some steps with the plugin of these hooks."""
-    text, _ = rendered("opencode", *hooks)
-    return played(folder, text, DRIVER, steps)["results"]
+    text, _ = render_file("opencode", *hooks)
+    return run_plugin(folder, text, DRIVER, steps)["results"]
 
 
-def parsed(text, name="hookonce.js"):
+def parse_plugin(text, name="hookonce.js"):
     return OPENCODE.config.parse(OPENCODE, {"files": {name: text}})
 
 
@@ -280,7 +280,7 @@ def test_no_command_breaks_out_of_the_table(tmp_path):
     play(tmp_path, [hook(command) for command in commands] + more, call())
 
     assert [f"{text}\n" for text in [*NASTY, "".join(NASTY)]] == [(tmp_path / f"out{number}").read_text(encoding="utf-8") for number in range(len(commands))]
-    text, _ = rendered("opencode", *(hook(command) for command in commands))
+    text, _ = render_file("opencode", *(hook(command) for command in commands))
     assert not {"</", "*/ ", "\u2028", "\u2029"} & {text[place : place + size] for size in (1, 2, 3) for place in range(text.index("}\n\nimport"))}
 
 
@@ -312,10 +312,10 @@ def test_what_is_generated_is_read_back_exactly(hooks):
     """
     The table holds the hooks as their manifest has them.
     """
-    text, _ = rendered("opencode", *hooks)
+    text, _ = render_file("opencode", *hooks)
 
-    assert (hooks, []) == parsed(text)
-    assert text == OPENCODE.config.render(OPENCODE, list(enumerate(parsed(text)[0])), bare)[0]["files"]["hookonce.js"]
+    assert (hooks, []) == parse_plugin(text)
+    assert text == OPENCODE.config.render(OPENCODE, list(enumerate(parse_plugin(text)[0])), plain_wording)[0]["files"]["hookonce.js"]
     text.encode()
 
 
@@ -327,7 +327,7 @@ def test_a_wrapped_command_is_read_as_what_it_wraps():
 
     made = convert(claude, agents.load("claude-code"), OPENCODE, adapt=WrapperOptions("/opt/hookonce-on")).document["files"]["hookonce.js"]
 
-    ((found,), gaps) = parsed(made)
+    ((found,), gaps) = parse_plugin(made)
     assert "/opt/hookonce-on opencode tool.execute.before --dialect claude-code --run" in made
     assert ("./it's.sh", 7, "claude-code", ["shell", {"mcp": {"server": "gh"}}], []) == (found.handler.command, found.handler.timeout, found.dialect, found.matcher, gaps)
 
@@ -336,10 +336,10 @@ def test_what_is_called_counts_and_not_what_is_said():
     """
     A table that was changed by hand is read as what it does.
     """
-    text, _ = rendered("opencode", hook("./a.sh", matcher="shell"))
+    text, _ = render_file("opencode", hook("./a.sh", matcher="shell"))
     changed = text.replace('"tools": [\n        "bash"\n      ]', '"tools": ["read", "gh_*"]').replace('"on": "tool.execute.before"', '"on": "tool.execute.after"')
 
-    ((found,), gaps) = parsed(changed)
+    ((found,), gaps) = parse_plugin(changed)
 
     assert ("after_tool_execute", ["file_read", {"pattern": "^gh_.*$"}], []) == (found.event, found.matcher, gaps)
 
@@ -355,7 +355,7 @@ def test_somebodys_plugin_stays_a_file():
     assert [("agent_stop", "code", False), ("before_tool_execute", "code", True)] == sorted((one.event, one.handler.type, one.blocking) for one in hooks)
     assert [("$.files.guard.ts", "prevents")] == [(gap.where, gap.effect) for gap in gaps]
     assert "not converted" in gaps[0].note
-    assert (document, []) == OPENCODE.config.render(OPENCODE, list(enumerate(hooks)), bare)
+    assert (document, []) == OPENCODE.config.render(OPENCODE, list(enumerate(hooks)), plain_wording)
     for target in (None, *(agents.load(name) for name in ("amp", "cline", "claude-code"))):
         made = convert(document, OPENCODE, target)
         assert {"$.hooks[0]", "$.hooks[1]"} <= {gap.where for gap in made.gaps if gap.effect == "lost"}
@@ -371,7 +371,7 @@ def test_the_plugin_of_real_runs_stays_a_file():
     hooks, gaps = OPENCODE.config.parse(OPENCODE, document)
 
     assert {"before_tool_execute", "after_tool_execute", "before_prompt", "session_end"} <= {one.event for one in hooks}
-    assert (1, document) == (len(gaps), OPENCODE.config.render(OPENCODE, list(enumerate(hooks)), bare)[0])
+    assert (1, document) == (len(gaps), OPENCODE.config.render(OPENCODE, list(enumerate(hooks)), plain_wording)[0])
 
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "^(x*)*y", "a*a*a*a*b", "[[:alpha:]]x", r"\pLx", "(?i)xy", r"\Qx\E", "x{1000}"])
@@ -379,7 +379,7 @@ def test_patterns_that_another_engine_reads_otherwise_or_slowly_stay_at_home(pat
     """
     The plugin never tries them: what they fit is found out when it is written.
     """
-    text, gaps = rendered("opencode", hook("./a.sh", matcher={"pattern": pattern}))
+    text, gaps = render_file("opencode", hook("./a.sh", matcher={"pattern": pattern}))
 
     tools = json.loads(text[text.index("{") : text.index("\n\nimport")])["hooks"][0]["tools"]
     assert all(type(one) is str for one in tools)
@@ -393,7 +393,7 @@ def test_our_plugin_stands_beside_somebodys():
     """
     foreign, _ = OPENCODE.config.parse(OPENCODE, {"files": {"hookonce.js": "export const x = 1\n"}})
 
-    made, gaps = OPENCODE.config.render(OPENCODE, list(enumerate([*foreign, hook("./a.sh")])), bare)
+    made, gaps = OPENCODE.config.render(OPENCODE, list(enumerate([*foreign, hook("./a.sh")])), plain_wording)
 
     assert ({"hookonce.js", "hookonce-2.js"}, []) == (made["files"].keys(), gaps)
     assert "export const x = 1\n" == made["files"]["hookonce.js"]
@@ -405,7 +405,7 @@ def test_code_that_nobody_wrote_is_lost_by_name(own):
     """
     What a manifest says to be code is believed only if it is a file that reads as that hook.
     """
-    made, gaps = OPENCODE.config.render(OPENCODE, [(4, Hook(event="before_tool_execute", handler=Handler(type="code"), blocking=True, provider_data={"opencode": own}))], bare)
+    made, gaps = OPENCODE.config.render(OPENCODE, [(4, Hook(event="before_tool_execute", handler=Handler(type="code"), blocking=True, provider_data={"opencode": own}))], plain_wording)
 
     assert ({"files": {}}, [("$.hooks[4]", "lost")]) == (made, [(gap.where, gap.effect) for gap in gaps])
 
@@ -439,7 +439,7 @@ def test_parts_of_a_plugin_are_no_events():
     """
     A hook cannot stand for a plugin's tools or its settings.
     """
-    made, gaps = OPENCODE.config.render(OPENCODE, [(0, hook("./a.sh", event="vendor.opencode.tool", blocking=False))], bare)
+    made, gaps = OPENCODE.config.render(OPENCODE, [(0, hook("./a.sh", event="vendor.opencode.tool", blocking=False))], plain_wording)
 
     assert ({"files": {}}, ["lost"]) == (made, [gap.effect for gap in gaps])
 
@@ -453,7 +453,7 @@ def test_our_doors_can_be_written_and_read(name, events):
     agent = agents.load(name)
     made = build_entries(agent, "user", "/home/josé/.local/share/hookonce/bin/hookonce-on", events)
 
-    document, gaps = agent.config.render(agent, list(enumerate(made)), bare)
+    document, gaps = agent.config.render(agent, list(enumerate(made)), plain_wording)
 
     again, faults = agent.config.parse(agent, document)
     assert ([], [], True) == (gaps, faults, all("/home/josé/" in text for text in document["files"].values()))

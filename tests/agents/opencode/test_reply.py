@@ -10,7 +10,7 @@ import pytest
 
 from hookonce import agents
 from hookonce.model import Decision, Reply
-from tests.agents._config.node import hook, needs_node, played, rendered
+from tests.agents._config.node import hook, needs_node, render_file, run_plugin
 from tests.agents._reply.lab_records import record
 
 OPENCODE = agents.load("opencode")
@@ -90,9 +90,9 @@ def test_the_plugin_does_what_was_decided(kind, event, decision, output, expecte
     What a function of a plugin may change is changed, or a text is thrown.
     """
     (tmp_path / "answer").write_text(OPENCODE.reply(event, decision, decision.updated_input).stdout)
-    text, _ = rendered("opencode", hook("cat >/dev/null; cat answer", event=kind))
+    text, _ = render_file("opencode", hook("cat >/dev/null; cat answer", event=kind))
 
-    assert expected == played(tmp_path, text, DRIVER, [event, {"tool": "bash", "sessionID": "s"}, output])
+    assert expected == run_plugin(tmp_path, text, DRIVER, [event, {"tool": "bash", "sessionID": "s"}, output])
 
 
 READS = [

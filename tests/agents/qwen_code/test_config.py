@@ -9,21 +9,17 @@ from hookonce import agents
 from hookonce.agents import point_of
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import convert
+from tests.agents._config.node import plain_wording
 
 QWEN = agents.load("qwen-code")
 COMMAND = {"type": "command", "command": "./check.sh"}
 HTTP = {"type": "http", "url": "http://127.0.0.1:4000/x"}
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
-def again(document):
+def round_trip(document):
     """A configuration that was read and written, and whatever was said about it."""
     hooks, gaps = QWEN.config.parse(QWEN, document)
-    made, lost = QWEN.config.render(QWEN, list(enumerate(hooks)), bare)
+    made, lost = QWEN.config.render(QWEN, list(enumerate(hooks)), plain_wording)
     return made, gaps + lost
 
 
@@ -53,7 +49,7 @@ def test_what_qwen_accepts_comes_back_as_it_was(document):
     """
     Every type of handler, every matcher and every field survive.
     """
-    assert (document, []) == again(document)
+    assert (document, []) == round_trip(document)
 
 
 def test_less_than_a_thousand_is_seconds_for_a_command():
@@ -61,7 +57,7 @@ def test_less_than_a_thousand_is_seconds_for_a_command():
     The lab saw both units; a command's timeout is only ever written in the one that cannot be mistaken.
     """
     assert (30, 5, 0.5) == (seconds(COMMAND | {"timeout": 30}), seconds(COMMAND | {"timeout": 5000}), seconds(COMMAND | {"timeout": 0.5}))
-    assert settings(COMMAND | {"timeout": 30_000}) == again(settings(COMMAND | {"timeout": 30}))[0]
+    assert settings(COMMAND | {"timeout": 30_000}) == round_trip(settings(COMMAND | {"timeout": 30}))[0]
 
 
 @pytest.mark.parametrize("entry", [HTTP, {"type": "prompt", "prompt": "fine?"}])
@@ -71,7 +67,7 @@ def test_a_server_or_a_model_is_given_seconds_always(entry, timeout):
     Thirty are thirty, and eighteen hundred are half an hour.
     """
     assert timeout == seconds(entry | {"timeout": timeout})
-    assert settings(entry | {"timeout": max(timeout, 1)}) == again(settings(entry | {"timeout": timeout}))[0]
+    assert settings(entry | {"timeout": max(timeout, 1)}) == round_trip(settings(entry | {"timeout": timeout}))[0]
 
 
 def test_a_handler_of_a_manifest_gets_seconds_too():
@@ -115,7 +111,7 @@ def test_settings_among_the_events_are_no_events():
     """
     document = settings(COMMAND)
 
-    assert (document, []) == again({"hooks": document["hooks"] | {"enabled": True, "disabled": ["./check.sh"]}})
+    assert (document, []) == round_trip({"hooks": document["hooks"] | {"enabled": True, "disabled": ["./check.sh"]}})
 
 
 def test_our_doors_stay_within_the_agents_own_patience():

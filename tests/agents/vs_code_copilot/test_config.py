@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hookonce import agents
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import WrapperOptions, convert
+from tests.agents._config.node import plain_wording
 
 CODE = agents.load("vs-code-copilot")
 COPILOT = agents.load("copilot-cli")
@@ -32,19 +33,14 @@ NATIVE = {
 }
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
-def again(document):
+def round_trip(document):
     """A configuration parsed and rendered."""
     hooks, faults = CODE.config.parse(CODE, document)
-    rendered, unsaid = CODE.config.render(CODE, list(enumerate(hooks)), bare)
+    rendered, unsaid = CODE.config.render(CODE, list(enumerate(hooks)), plain_wording)
     return rendered, faults, unsaid
 
 
-def made(hook, **options):
+def convert_hook(hook, **options):
     """The one entry that a hook of a manifest becomes, its event, and the gaps."""
     done = convert({"spec": "hooks/1.0", "hooks": [hook]}, None, CODE, **options)
     ((native, (entry,)),) = done.document["hooks"].items()
@@ -55,7 +51,7 @@ def test_everything_that_the_editor_accepts_comes_back_as_it_was():
     """
     Its own keys, those of Copilot CLI and the groups of Claude Code.
     """
-    assert (NATIVE, [], []) == again(NATIVE)
+    assert (NATIVE, [], []) == round_trip(NATIVE)
 
 
 def test_what_the_entries_mean():
@@ -79,7 +75,7 @@ def test_a_hook_of_a_manifest_is_a_flat_entry():
     Seconds, a command for each system, its folder and its variables; and no version, which means Copilot CLI.
     """
     handler = {"type": "command", "command": "x", "platform": {"windows": "w", "linux": "l", "osx": "o"}, "cwd": "c", "env": {"A": "1"}, "timeout": 5}
-    native, entry, gaps = made({"event": "before_tool_execute", "blocking": True, "handler": handler})
+    native, entry, gaps = convert_hook({"event": "before_tool_execute", "blocking": True, "handler": handler})
 
     assert "PreToolUse" == native
     assert {"type": "command", "command": "x", "windows": "w", "linux": "l", "osx": "o", "cwd": "c", "env": {"A": "1"}, "timeout": 5} == entry
@@ -93,7 +89,7 @@ def test_a_matcher_is_a_gap(matcher):
     """
     The hook sees every tool; who must sort them out is said.
     """
-    _, entry, (gap,) = made({"event": "before_tool_execute", "blocking": True, "matcher": matcher, "handler": {"type": "command", "command": "x"}})
+    _, entry, (gap,) = convert_hook({"event": "before_tool_execute", "blocking": True, "matcher": matcher, "handler": {"type": "command", "command": "x"}})
 
     assert "matcher" not in entry
     assert ("$.hooks[0].matcher", "matcher", "prevents") == (gap.where, gap.capability, gap.effect)
@@ -139,7 +135,7 @@ def test_provider_data_does_not_change_what_runs(own):
     """
     Keys that the editor would listen to do not come in by the side door.
     """
-    _, entry, gaps = made({"event": "session_start", "provider_data": {"vs-code-copilot": own}, "handler": {"type": "command", "command": "./x.sh"}})
+    _, entry, gaps = convert_hook({"event": "session_start", "provider_data": {"vs-code-copilot": own}, "handler": {"type": "command", "command": "./x.sh"}})
 
     assert "evil" not in json.dumps(entry)
     assert [] == gaps
@@ -159,7 +155,7 @@ def test_any_configuration_comes_back_as_it_was(document):
     """
     render(parse(native)) is native, whatever keys stand together.
     """
-    rendered, faults, unsaid = again(document)
+    rendered, faults, unsaid = round_trip(document)
 
     assert (document, []) == (rendered, faults)
     assert all("alone is heard" in gap.note for gap in unsaid)
@@ -185,7 +181,7 @@ def test_nothing_that_is_json_makes_it_stumble(value):
     What is not understood is told, and what is understood can be written again.
     """
     found, gaps = CODE.config.parse(CODE, {"hooks": {"Stop": value}})
-    document, _ = CODE.config.render(CODE, list(enumerate(found)), bare)
+    document, _ = CODE.config.render(CODE, list(enumerate(found)), plain_wording)
 
     assert all(gap.effect == "lost" for gap in gaps)
     assert [] == CODE.config.parse(CODE, document)[1]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hookonce import agents
 from hookonce.configure.entries import build_entries
 from hookonce.convert.conversion import WrapperOptions, convert
+from tests.agents._config.node import plain_wording
 
 WINDSURF = agents.load("windsurf")
 CLAUDE = agents.load("claude-code")
@@ -29,11 +30,6 @@ NATIVE = {
 }
 
 
-def bare(hook, _):
-    """Commands as they are."""
-    return hook.handler.command
-
-
 def read(document):
     """The hooks of a file."""
     hooks, gaps = WINDSURF.config.parse(WINDSURF, document)
@@ -43,7 +39,7 @@ def read(document):
 
 def write(hooks):
     """The file of these hooks, and what it cannot say."""
-    return WINDSURF.config.render(WINDSURF, list(enumerate(hooks)), bare)
+    return WINDSURF.config.render(WINDSURF, list(enumerate(hooks)), plain_wording)
 
 
 def manifest(*hooks):

@@ -14,14 +14,8 @@ from hookonce.model import Agent, Config, Handler, HandlerType, Hook, Json, Obje
 # canonical field of a command handler → native key of the agents that follow Claude Code
 COMMAND_KEYS = {"command": "command", "timeout": "timeout", "background": "async", "status_message": "statusMessage"}
 
-_FIELD_TYPES: dict[str, tuple[type, ...]] = {
-    "timeout": (int, float),
-    "background": (bool,),
-    "platform": (dict,),
-    "env": (dict,),
-    "headers": (dict,),
-    "allowed_env": (list,),
-}
+_FIELD_TYPES: dict[str, tuple[type, ...]] = {"timeout": (int, float), "background": (bool,), "allowed_env": (list,)}
+_FIELD_TYPES |= dict.fromkeys(("platform", "env", "headers"), (dict,))
 _MAX_TIMEOUT_S = 10**9  # seconds, the most that a manifest may say
 _MAX_SAFE_INTEGER = 2**53  # where whole numbers end for most readers of JSON
 
@@ -108,8 +102,11 @@ def read_entry(agent: Agent, entry: Object) -> ConfigEntry:
         if field is None or not _fits_field(field, value, config.units):
             extra[key] = value
         elif field != "type":
-            fields[field] = _to_seconds(value, config) if field == "timeout" else value
+            fields[field] = value
     extra.pop("type", None)
+    if "timeout" in fields:
+        seconds = fields["timeout"] / (config.units if fields["timeout"] >= config.min_unit else 1)
+        fields["timeout"] = int(seconds) if seconds.is_integer() else seconds
     switch, on = config.fail_closed_key or ("", None)
     fails_closed = switch in extra and extra[switch] == on
     if fails_closed:
@@ -138,6 +135,8 @@ def build_hook(agent: Agent, native: str, entry: ConfigEntry, matcher: Json, pla
     blocking = bool(point.capabilities & {"prevent", "retry"}) and not entry.handler.background
     # A hook that blocks nothing cannot fail closed in a manifest: the switch stays among the agent's own keys.
     switch = config_of(agent).fail_closed_key if entry.fails_closed and not blocking else None
+    keys = entry.extra_keys | dict([switch] if switch else [])
+    placement = ({} if is_default_event else {"event": native}) | placement
     return Hook(
         event=kind,
         matcher=matcher,
@@ -145,11 +144,7 @@ def build_hook(agent: Agent, native: str, entry: ConfigEntry, matcher: Json, pla
         blocking=blocking,
         on_failure="closed" if entry.fails_closed and blocking else None,
         dialect=entry.dialect,
-        provider_data=build_provider_data(
-            agent,
-            entry.extra_keys | dict([switch] if switch else []),
-            ({} if is_default_event else {"event": native}) | placement,
-        ),
+        provider_data=build_provider_data(agent, keys, placement),
     )
 
 
@@ -161,8 +156,3 @@ def _fits_field(field: str, value: Any, units: int) -> bool:
         return bool(0 < value <= _MAX_TIMEOUT_S * units)
     members = value.values() if type(value) is dict else value if type(value) is list else ()
     return all(type(member) is str for member in members)
-
-
-def _to_seconds(value: float, config: Config) -> int | float:
-    seconds = value / (config.units if value >= config.min_unit else 1)
-    return int(seconds) if seconds.is_integer() else seconds

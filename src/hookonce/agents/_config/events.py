@@ -1,11 +1,14 @@
 """Native event of a hook: where it stands in an agent's configuration, and what it can no longer do there."""
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import get_args
 
 from hookonce.agents._config.gaps import handler_gap, hook_label, lost_gap
 from hookonce.agents._config.points import config_events, config_of, effect_of, point_of
 from hookonce.agents._config.provider_data import native_event_of, own_event, own_keys
 from hookonce.model import Agent, Gap, HandlerType, Hook
+
+Resolve = Callable[[Agent, int, Hook], tuple[str | None, list[Gap]]]
 
 
 def resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
@@ -17,7 +20,9 @@ def resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, lis
     if hook.handler.type not in config_of(agent).handlers and not is_own_kind:
         return None, [handler_gap(agent, index, hook)]
     point = point_of(agent, native)
-    if point.install == "never" and own_event(agent, hook) is None and not _is_event_case(agent, native):
+    whole = native.partition(" with ")[0]  # an event may be a case of another, which is called in its place
+    is_case = whole != native and whole in config_events(agent)
+    if point.install == "never" and own_event(agent, hook) is None and not is_case:
         return None, [lost_gap(index, hook, "event", f"{native} of {agent.title} {point.why}")]
     can_block = bool(point.capabilities & {"prevent", "retry"})
     if hook.blocking == (can_block and not hook.handler.background):
@@ -34,7 +39,12 @@ def resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, lis
     return native, [Gap(where=f"$.hooks[{index}]", capability="blocking", strategy="warn", effect=effect, note=note)]
 
 
-def _is_event_case(agent: Agent, native: str) -> bool:
-    """Whether an event is told by one of its own that is only a case of another; it is called like any."""
-    whole = native.partition(" with ")[0]
-    return whole != native and whole in config_events(agent)
+def iterate_hooks(
+    agent: Agent, hooks: Iterable[tuple[int, Hook]], gaps: list[Gap], resolve: Resolve = resolve_event
+) -> Iterator[tuple[int, Hook, str]]:
+    """Each hook that has a native event, with its index and that event; the gaps of all are added to `gaps`."""
+    for index, hook in hooks:
+        native, hook_gaps = resolve(agent, index, hook)
+        gaps += hook_gaps
+        if native is not None:
+            yield index, hook, native

@@ -16,9 +16,9 @@ from msgspec import ValidationError, convert, to_builtins
 from msgspec.structs import replace
 
 from hookonce.agents._config.entry import unwrap_command, write_entry
-from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.events import iterate_hooks, resolve_event
 from hookonce.agents._config.gaps import lost_gap, no_tool_gap, skipped_gap, warning_gap
-from hookonce.agents._config.matchers.reachability import explain_unreachable, idle_hook_gap, reachability_gaps
+from hookonce.agents._config.matchers.dialect import explain_unreachable, idle_hook_gap, reachability_gaps
 from hookonce.agents._config.matchers.tool_list import (
     explain_mismatch,
     fitting_tools,
@@ -141,15 +141,10 @@ def restore_code_file(
 
 
 # A command as Node starts it can have all of this.
-SPAWN_HANDLERS = {
-    "command": {field: field for field in ("command", "platform", "cwd", "env", "timeout", "timeout_action")}
-    | {"background": "async"}
-}
-SPAWN_CAPABILITIES = frozenset({"structured_output", "input_rewrite", "async_execution"}) | {
-    "platform_commands",
-    "custom_env",
-    "configurable_cwd",
-}
+_SPAWN_FIELDS = ("command", "platform", "cwd", "env", "timeout", "timeout_action")
+SPAWN_HANDLERS = {"command": {field: field for field in _SPAWN_FIELDS} | {"background": "async"}}
+SPAWN_CAPABILITIES = frozenset({"structured_output", "input_rewrite", "async_execution", "platform_commands"})
+SPAWN_CAPABILITIES |= {"custom_env", "configurable_cwd"}
 _TABLE_HEAD = f"// {GENERATED_NOTICE}\nconst TABLE = "
 _WHOLE_PLUGIN = "plugin"  # stands for the events of a plugin in which none can be recognised
 
@@ -161,11 +156,7 @@ def render(
     entries: list[Object] = []
     files: Object = {}
     gaps: list[Gap] = []
-    for index, hook in hooks:
-        native, event_gaps = resolve_event(agent, index, hook)
-        gaps += event_gaps
-        if native is None:
-            continue
+    for index, hook, native in iterate_hooks(agent, hooks, gaps):
         if hook.handler.type == CODE_HANDLER:
             gaps += restore_code_file(agent, index, hook, files, _foreign_code_hooks)
         elif not is_called(native):

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from hookonce.agents._config.entry import build_hook, iterate_entries, read_entry, write_entry
-from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.events import iterate_hooks
 from hookonce.agents._config.gaps import has_loss, misplaced_hook_gaps, skipped_gap
 from hookonce.agents._config.matchers.alternation import ALTERNATION
-from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, is_exact, kept_matcher, write_matcher
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, is_exact, reusable_matcher, write_matcher
 from hookonce.agents._config.points import canonical_event_of
 from hookonce.agents._config.provider_data import object_of, placement_of, without_keys
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
@@ -34,11 +34,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     """The configuration document of these hooks, and the gaps of what it cannot say."""
     events: Object = {}
     gaps: list[Gap] = []
-    for index, hook in hooks:
-        native, hook_gaps = resolve_event(agent, index, hook)
-        gaps += hook_gaps
-        if native is None:
-            continue
+    for index, hook, native in iterate_hooks(agent, hooks, gaps):
         head, hook_gaps = _render_group_head(agent, index, hook)
         gaps += hook_gaps
         if has_loss(hook_gaps):
@@ -53,7 +49,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
 
 def _render_group_head(agent: Agent, index: int, hook: Hook) -> tuple[Object, list[Gap]]:
     """A group without its entries. How a hook stood in this agent's file counts only if it still means the same."""
-    text = kept_matcher(ALTERNATION, agent, hook)
+    text = reusable_matcher(ALTERNATION, agent, hook)
     is_new = text is None and hook.matcher is not None
     text, gaps = write_matcher(ALTERNATION, agent, index, hook) if is_new else (text, [])
     extra = without_keys(object_of(placement_of(agent, hook).get("group")), "matcher", "hooks")

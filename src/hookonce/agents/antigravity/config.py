@@ -9,11 +9,11 @@ from math import ceil
 from msgspec.structs import replace
 
 from hookonce.agents._config.entry import build_hook, has_required_key, read_entry, write_entry
-from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.events import iterate_hooks, resolve_event
 from hookonce.agents._config.gaps import handler_gap, has_loss, lost_gap, skipped_gap, warning_gap
-from hookonce.agents._config.matchers.coverage import matches_every_tool
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, MatcherDialect, write_matcher
 from hookonce.agents._config.matchers.js_regex import McpPatterns, is_exactly_rendered, parse_pattern, render_patterns
+from hookonce.agents._config.matchers.parts import matches_every_tool
 from hookonce.agents._config.points import config_events, point_of
 from hookonce.agents._config.provider_data import own_keys, own_matcher, placement_of, with_provider_data, without_keys
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
@@ -35,12 +35,8 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     """The configuration of these hooks, each in the set that it came from, and what it cannot say."""
     sets: Object = {}
     gaps: list[Gap] = []
-    for index, original in hooks:
-        hook = _sanitize_provider_data(agent, original)
-        native, hook_gaps = _resolve_event(agent, index, hook)
-        gaps += hook_gaps
-        if native is None:
-            continue
+    sanitized_hooks = [(index, _sanitize_provider_data(agent, hook)) for index, hook in hooks]
+    for index, hook, native in iterate_hooks(agent, sanitized_hooks, gaps, _resolve_event):
         placement = placement_of(agent, hook)
         matcher, hook_gaps = _render_matcher(agent, index, hook)
         if has_loss(hook_gaps):
@@ -48,7 +44,8 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
             continue
         entry, entry_gaps = _render_entry(agent, index, hook, native, wording)
         items = _find_or_add_set(agent, sets, placement).setdefault(native, [])
-        if "group" not in placement and _canonical_event(agent, native) not in _GROUPED_EVENTS:
+        kind = _canonical_event(agent, native)
+        if kind not in _GROUPED_EVENTS and not (kind.startswith("vendor.") and "group" in placement):
             items.append(entry | matcher)
         elif items and "joined" in placement and items[-1].get("matcher") == matcher.get("matcher"):
             items[-1]["hooks"].append(entry)

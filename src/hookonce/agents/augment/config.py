@@ -17,11 +17,9 @@ from hookonce.agents._config import groups
 from hookonce.agents._config.gaps import handler_gap, has_loss, lost_gap, misplaced_hook_gaps, skipped_gap, warning_gap
 from hookonce.agents._config.matchers import js_regex
 from hookonce.agents._config.matchers.alternation import from_native, to_native
-from hookonce.agents._config.matchers.coverage import matches_every_tool
-from hookonce.agents._config.matchers.dialect import TOOL_EVENTS
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, fits_known_tools, reachability_gaps
 from hookonce.agents._config.matchers.js_regex import McpPatterns, escape_name, parse_pattern
-from hookonce.agents._config.matchers.parts import ANY_MCP_PART, parts_of
-from hookonce.agents._config.matchers.reachability import fits_known_tools, reachability_gaps
+from hookonce.agents._config.matchers.parts import ANY_MCP_PART, matches_every_tool, parts_of
 from hookonce.agents._config.points import config_event_of, config_events
 from hookonce.agents._config.provider_data import object_of, own_keys, placement_of, with_provider_data, without_keys
 from hookonce.agents.cursor.config import TOOL_EVENT_MATCHERS
@@ -39,12 +37,11 @@ def wrap_in_shell(command: str | None) -> str | None:
     """The command wrapped in `bash -c` if it needs a shell and would get none; our own client never does."""
     if command is None or _SHELL_SYNTAX.search(command) or not _NEEDS_SHELL.search(command):
         return command
-    return command if invocation.parse_command(command) else f"bash -c {_quote_command(command)}"
-
-
-def _quote_command(command: str) -> str:
-    """One word in quotes, of one kind where that can be: the agent may not know words made of two."""
-    return f'"{command}"' if "'" in command and not re.search(r'["\\]', command) else shlex.quote(command)
+    if invocation.parse_command(command):
+        return command
+    # One word in quotes, of one kind where that can be: the agent may not know words made of two.
+    word = f'"{command}"' if "'" in command and not re.search(r'["\\]', command) else shlex.quote(command)
+    return f"bash -c {word}"
 
 
 def unwrap_shell(command: str) -> str:
@@ -123,11 +120,6 @@ def _parse_mcp_tool(text: str) -> Object | None:
         return None
     server, tool, of = (text and re.sub(r"\\(.)", r"\1", text) for text in match.group("server", "tool", "of"))
     return {"mcp": {"server": server} if server is not None else {"server": of, "tool": tool}}
-
-
-def is_plain_half(text: Json) -> bool:
-    """Whether a matcher can be the half for tools that are not of MCP servers."""
-    return type(text) is str and not text.startswith(MCP_PREFIX) and HALF_SEPARATOR not in text
 
 
 def is_mcp_half(text: Json) -> bool:
@@ -237,7 +229,8 @@ def _merge_groups(native: str, items: Json) -> Json:
     for group in parts_of(items):
         text = group.get("matcher") if type(group) is dict else None
         first = merged[-1].get("matcher") if merged and type(merged[-1]) is dict else None
-        if is_plain_half(first) and is_mcp_half(text) and merged[-1] == group | {"matcher": first}:
+        is_plain = type(first) is str and not first.startswith(MCP_PREFIX) and HALF_SEPARATOR not in first
+        if is_plain and is_mcp_half(text) and merged[-1] == group | {"matcher": first}:
             merged[-1] = group | {"matcher": f"{first}{HALF_SEPARATOR}{text}"}
         else:
             merged.append(group)

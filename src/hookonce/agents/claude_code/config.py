@@ -15,11 +15,8 @@ from hookonce.agents._config.matchers.aliases import misread_word_gaps
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 _EVENTS_WITHOUT_MODEL = frozenset({"SessionStart", "Setup", "SubagentStart"})
-_UNSUPPORTED_EVENTS = {
-    "http": frozenset({"SessionStart", "Setup"}),
-    "prompt": _EVENTS_WITHOUT_MODEL,
-    "agent": _EVENTS_WITHOUT_MODEL,
-}
+_UNSUPPORTED_EVENTS = {"http": frozenset({"SessionStart", "Setup"})}
+_UNSUPPORTED_EVENTS |= dict.fromkeys(("prompt", "agent"), _EVENTS_WITHOUT_MODEL)
 _VARIABLE_PREFIX = "${CLAUDE_"  # how the variables begin that Claude Code fills in where no shell does
 _SPECIAL = re.compile(r'[\\"`]|\$(?!\{CLAUDE_)')
 

@@ -5,7 +5,7 @@ from importlib.resources import files as resources
 from math import ceil, isfinite
 from shlex import quote
 
-from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.events import iterate_hooks
 from hookonce.agents._config.gaps import lost_gap, skipped_gap, warning_gap
 from hookonce.agents._config.generated_code import (
     CODE_HANDLER,
@@ -41,11 +41,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     events: dict[str, list[tuple[int, Hook, Object]]] = {}
     files: Object = {}
     gaps: list[Gap] = []
-    for index, hook in hooks:
-        native, event_gaps = resolve_event(agent, index, hook)
-        gaps += event_gaps
-        if native is None:
-            continue
+    for index, hook, native in iterate_hooks(agent, hooks, gaps):
         if hook.handler.type == CODE_HANDLER:
             gaps += restore_code_file(agent, index, hook, files, _foreign_hooks)
         elif (why := _explain_unfit(agent, hook, native)) is not None:
@@ -54,11 +50,17 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
             events.setdefault(native, []).append((index, hook, build_table_entry(agent, hook, native, wording)))
             gaps += matcher_gaps(agent, index, hook)
     scripts: Object = {}
+    lower_names = {name.lower() for name in files}
     for native, rows in events.items():
-        name = _free_script_name(native, files)
-        gaps += [gap for index, hook, _ in rows for gap in _name_conflict_gaps(agent, native, name, index, hook)]
-        if name is not None:
-            scripts[name] = _render_script(agent, native, [entry for _, _, entry in rows])
+        names = [native + ending for ending in _SHELL_SUFFIXES if (native + ending).lower() not in lower_names]
+        if not names:
+            why = f"all names for a script for {native} are taken"
+            gaps += [lost_gap(index, hook, "file", why) for index, hook, _ in rows]
+            continue
+        if names[0] != native:
+            why = f"another script is called {native}, so that {names[0]} runs on Cline's command line only"
+            gaps += [warning_gap(agent, index, hook, "file", why) for index, hook, _ in rows]
+        scripts[names[0]] = _render_script(agent, native, [entry for _, _, entry in rows])
     return {"files": scripts | files}, gaps
 
 
@@ -72,18 +74,6 @@ def _explain_unfit(agent: Agent, hook: Hook, native: str) -> str | None:
         return "its command holds what no script can hold"
     invalid_names = [name for name in hook.handler.env if _VARIABLE_NAME.fullmatch(name) is None]
     return f"{invalid_names[0]} is no name of a variable" if invalid_names else None
-
-
-def _free_script_name(native: str, files: Object) -> str | None:
-    lower_names = {name.lower() for name in files}
-    return next((native + ending for ending in _SHELL_SUFFIXES if (native + ending).lower() not in lower_names), None)
-
-
-def _name_conflict_gaps(agent: Agent, native: str, name: str | None, index: int, hook: Hook) -> list[Gap]:
-    if name is None:
-        return [lost_gap(index, hook, "file", f"all names for a script for {native} are taken")]
-    why = f"another script is called {native}, so that {name} runs on Cline's command line only"
-    return [] if name == native else [warning_gap(agent, index, hook, "file", why)]
 
 
 def _render_script(agent: Agent, native: str, entries: list[Object]) -> str:
@@ -104,22 +94,15 @@ def _render_calls(entries: list[Object]) -> str:
 
 def _render_call(entry: Object) -> str:
     handler = entry["handler"]
-    mode = "async" if handler.get("async") else _timeout_mode(entry)
-    timeout, tools = _timeout_text(handler.get("timeout")), _tool_expression(entry.get("tools"))
+    timeout, action, can_refuse = handler.get("timeout"), handler.get("timeout_action"), entry.get("blocking")
+    # What a hook that takes too long comes to, where it says so; only one that blocks can refuse.
+    mode = "wait" if action is None else "block" if action == "block" and can_refuse else "warn"
+    is_usable = type(timeout) in (int, float) and isfinite(timeout) and timeout > 0
+    seconds = min(ceil(timeout), _MAX_TIMEOUT_S) if is_usable else _DEFAULT_TIMEOUT_S
     variables = [f"{name}={value}" for name, value in handler.get("env", {}).items()]
-    words = [mode, timeout, tools, handler.get("cwd", "."), handler["command"], *variables]
+    words = ["async" if handler.get("async") else mode, str(seconds), _tool_expression(entry.get("tools"))]
+    words += [handler.get("cwd", "."), handler["command"], *variables]
     return " ".join(["run", *map(quote, words)]) + "\n"
-
-
-def _timeout_mode(entry: Object) -> str:
-    """What a hook that takes too long comes to, where it says so; only one that blocks can refuse."""
-    action = entry["handler"].get("timeout_action")
-    return "wait" if action is None else "block" if action == "block" and entry.get("blocking") else "warn"
-
-
-def _timeout_text(timeout: Json) -> str:
-    usable = type(timeout) in (int, float) and isfinite(timeout) and timeout > 0
-    return str(min(ceil(timeout), _MAX_TIMEOUT_S) if usable else _DEFAULT_TIMEOUT_S)
 
 
 def _tool_expression(tools: list[Json] | None) -> str:
@@ -161,10 +144,9 @@ def _parse_own_script(agent: Agent, name: str, text: str) -> list[Hook] | None:
     if not hooks or len(hooks) < len(entries):
         return None
     native = _event_of_script(agent, name) or entries[0]["on"]
-    is_whole = rest.startswith(_render_switches(agent, native, entries)) and rest.endswith(
-        f"\n{_render_calls(entries)}"
-    )
-    return hooks if is_whole and all(entry["on"] == native for entry in entries) else None
+    begins, ends = _render_switches(agent, native, entries), f"\n{_render_calls(entries)}"
+    is_whole = rest.startswith(begins) and rest.endswith(ends) and all(entry["on"] == native for entry in entries)
+    return hooks if is_whole else None
 
 
 def _event_of_script(agent: Agent, name: str) -> str | None:

@@ -36,22 +36,11 @@ EVENTS = claude_vocabulary.pick(
 _SETTINGS = frozenset({"state", "managed_dir", "windows_managed_dir"})  # what TOML holds beside the events
 _OTHER_HANDLER_TYPES = frozenset({"mcp_tool", "prompt", "agent"})  # what Codex's parser knows beside commands
 # Further names that matchers may use for what Codex itself calls apply_patch and spawn_agent.
-_ALIASES: dict[str, list[Json]] = {
-    "Edit": ["file_write", "file_edit"],
-    "Write": ["file_write", "file_edit"],
-    "Agent": ["agent"],
-}
+_WRITES: list[Json] = ["file_write", "file_edit"]
+_ALIASES: dict[str, list[Json]] = {"Edit": _WRITES, "Write": _WRITES, "Agent": ["agent"]}
 _WINDOWS_KEY, _WINDOWS_KEY_ALIAS = "commandWindows", "command_windows"
-_VALUE_TYPES: dict[str, type] = {
-    "timeout": int,
-    "async": bool,
-    "statusMessage": str,
-    "additionalContextLimit": int,
-    _WINDOWS_KEY: str,
-    "server": str,
-    "tool": str,
-    "input": dict,
-}
+_VALUE_TYPES: dict[str, type] = {"timeout": int, "additionalContextLimit": int, "async": bool, "input": dict}
+_VALUE_TYPES |= dict.fromkeys(("statusMessage", _WINDOWS_KEY, "server", "tool"), str)
 
 
 def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
@@ -76,13 +65,9 @@ def _explain_refusal(agent: Agent, hook: Hook) -> str | None:
         return None if type(hook.handler.command) is str else "there is no command"
     kind = hook.handler.type.removeprefix(f"{agent.name}:")
     is_known = kind in _OTHER_HANDLER_TYPES and own.get("type") == kind
-    if not own or (is_known and (kind != "mcp_tool" or _is_mcp_call(own))):
-        return None
-    return f"{agent.title} reads no file with a handler like this"
-
-
-def _is_mcp_call(own: Object) -> bool:
-    return type(own.get("server")) is str and type(own.get("tool")) is str and _is_toml(own.get("input", {}))
+    if kind == "mcp_tool":
+        is_known &= type(own.get("server")) is str and type(own.get("tool")) is str and _is_toml(own.get("input", {}))
+    return None if is_known or not own else f"{agent.title} reads no file with a handler like this"
 
 
 def _is_toml(value: Any) -> bool:

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, get_args
 from msgspec.structs import replace
 
 from hookonce.agents._config.entry import ConfigEntry, build_hook, read_entry, write_entry
-from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.events import iterate_hooks
 from hookonce.agents._config.gaps import has_loss, lost_gap, misplaced_hook_gaps, no_tool_gap, skipped_gap, warning_gap
 from hookonce.agents._config.matchers import full_match
-from hookonce.agents._config.matchers.coverage import matches_every_tool
-from hookonce.agents._config.matchers.dialect import TOOL_EVENTS
-from hookonce.agents._config.matchers.reachability import fits_known_tools, reachability_gaps
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, fits_known_tools, reachability_gaps
+from hookonce.agents._config.matchers.parts import matches_every_tool
 from hookonce.agents._config.points import canonical_event_of, config_of
 from hookonce.agents._config.provider_data import object_of, own_matcher, placement_of, without_keys
 from hookonce.model import Agent, Gap, HandlerType, Hook, Object, Wording
@@ -97,7 +96,9 @@ def spell_entry(entry_keys: EntryKeys, entry: Object, keys: Any) -> Object:
     key_hints = keys if type(keys) is list else None
     command = entry["command"]
     commands = command, {name: text for name, text in entry.get(entry_keys.overrides, {}).items() if text != command}
-    command_entry = _spell_commands(entry_keys, commands, key_hints)
+    command_entry = _spell_with_keys(entry_keys, commands, key_hints or [])
+    if commands_of(entry_keys, command_entry) != commands:
+        command_entry = _spell_by_default(entry_keys, commands)
     rest = without_keys(entry, "command", entry_keys.overrides, *_ARGV_KEYS)
     for key in rest.keys() & set(_COMMAND_KEYS):  # a key that nobody hears may stay
         if type(rest[key]) is not str or commands_of(entry_keys, command_entry | {key: rest[key]}) != commands:
@@ -120,12 +121,6 @@ def restore_timeout_key(entry_keys: EntryKeys, entry: Object, keys: Any) -> Obje
     if type(keys) is not list or strong in keys or weak not in keys or weak in entry or strong not in entry:
         return entry
     return {weak if key == strong else key: value for key, value in entry.items()}
-
-
-def _spell_commands(entry_keys: EntryKeys, commands: Commands, key_hints: list[Any] | None) -> Object:
-    """Commands under the wanted keys, or under the agent's first choice if those would say something else."""
-    entry = {} if key_hints is None else _spell_with_keys(entry_keys, commands, key_hints)
-    return entry if entry and commands_of(entry_keys, entry) == commands else _spell_by_default(entry_keys, commands)
 
 
 def _spell_with_keys(entry_keys: EntryKeys, commands: Commands, key_hints: list[Any]) -> Object:
@@ -166,11 +161,7 @@ def render(
     """The configuration of these hooks, and what it cannot say."""
     events: Object = {}
     gaps: list[Gap] = []
-    for index, hook in hooks:
-        native, hook_gaps = resolve_event(agent, index, hook)
-        gaps += hook_gaps
-        if native is None:
-            continue
+    for index, hook, native in iterate_hooks(agent, hooks, gaps):
         if hook.handler.type == "command" and not hook.handler.command:
             gaps.append(lost_gap(index, hook, "handler", "there is a command for some systems only"))
             continue

@@ -9,13 +9,12 @@ import re
 from msgspec.structs import replace
 
 from hookonce.agents._config.entry import build_hook, has_required_key, iterate_entries, read_entry, write_entry
-from hookonce.agents._config.events import resolve_event
+from hookonce.agents._config.events import iterate_hooks, resolve_event
 from hookonce.agents._config.gaps import handler_gap, has_loss, lost_gap, misplaced_hook_gaps, skipped_gap
 from hookonce.agents._config.matchers import js_regex
-from hookonce.agents._config.matchers.coverage import matches_every_tool
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, MatcherDialect, write_matcher
 from hookonce.agents._config.matchers.js_regex import McpPatterns, escape_name, is_js_regex, parse_pattern
-from hookonce.agents._config.matchers.parts import ANY_MCP_PART
+from hookonce.agents._config.matchers.parts import ANY_MCP_PART, matches_every_tool
 from hookonce.agents._config.points import config_event_of, config_events
 from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data, without_keys
 from hookonce.base import invocation
@@ -44,12 +43,8 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     """The configuration of these hooks: general events with a matcher, unless a hook came from a special one."""
     events: Object = {}
     gaps: list[Gap] = []
-    for index, original in hooks:
-        hook = _sanitize_provider_data(agent, original)
-        native, hook_gaps = _resolve_event(agent, index, hook)
-        gaps += hook_gaps
-        if native is None:
-            continue
+    sanitized_hooks = [(index, _sanitize_provider_data(agent, hook)) for index, hook in hooks]
+    for index, hook, native in iterate_hooks(agent, sanitized_hooks, gaps, _resolve_event):
         matcher, hook_gaps = _render_matcher(agent, index, hook, native)
         gaps += hook_gaps
         if has_loss(hook_gaps):

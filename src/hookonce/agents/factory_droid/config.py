@@ -6,7 +6,7 @@ from hookonce.agents._config import groups
 from hookonce.agents._config.entry import read_entry
 from hookonce.agents._config.gaps import handler_gap, lost_gap, misplaced_hook_gaps, warning_gap
 from hookonce.agents._config.matchers.alternation import ALTERNATION, explain_mismatch, from_native, to_native
-from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, kept_matcher
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, reusable_matcher
 from hookonce.agents._config.matchers.parts import parts_of
 from hookonce.agents._config.points import config_of
 from hookonce.agents._config.provider_data import object_of, own_keys, placement_of, with_provider_data, without_keys
@@ -39,27 +39,20 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
 
 def _events(agent: Agent, document: Object) -> Object:
     """The events of a bare file: known ones, and others that hold groups; a settings file may hold other lists."""
-    return {
-        key: value
-        for key, value in document.items()
-        if key in agent.events
-        or key in {_DISABLED_KEY, _SHOW_OUTPUT_KEY}
-        or (type(value) is list and any(map(_is_group, value)))
-    }
+    known = {*agent.events, _DISABLED_KEY, _SHOW_OUTPUT_KEY}
+    return {key: value for key, value in document.items() if key in known or _has_group(value)}
 
 
-def _is_group(value: Any) -> bool:
-    return type(value) is dict and type(value.get("hooks")) is list
+def _has_group(items: Any) -> bool:
+    return type(items) is list and any(type(object_of(item).get("hooks")) is list for item in items)
 
 
 def _wrap_flat_entries(items: Any) -> Any:
+    """A list of groups in which an entry without a group has one, with our mark on it."""
     if type(items) is not list:
         return items
-    return [{"hooks": [item], _FLAT_KEY: True} if _is_flat(item) else item for item in items]
-
-
-def _is_flat(value: Any) -> bool:
-    return type(value) is dict and "hooks" not in value and type(value.get("command")) is str
+    flat = [item for item in items if type(object_of(item).get("command")) is str and "hooks" not in item]
+    return [{"hooks": [item], _FLAT_KEY: True} if item in flat else item for item in items]
 
 
 def _read_settings(value: Any) -> Object:
@@ -87,7 +80,7 @@ def _misfit_gaps(agent: Agent, index: int, hook: Hook) -> list[Gap]:
     kind, keys = hook.handler.type, own_keys(agent, hook)
     if kind not in config_of(agent).handlers and keys and read_entry(agent, keys).handler != hook.handler:
         return [handler_gap(agent, index, hook)]
-    is_kept = kept_matcher(ALTERNATION, agent, hook) is not None
+    is_kept = reusable_matcher(ALTERNATION, agent, hook) is not None
     if hook.event not in TOOL_EVENTS or hook.matcher is None or is_kept:
         return []
     if hook.matcher == []:

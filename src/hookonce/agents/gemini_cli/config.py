@@ -11,23 +11,17 @@ from hookonce.agents._config.groups import map_entries
 from hookonce.agents._config.matchers import aliases
 from hookonce.agents._config.matchers.aliases import WordMeaning
 from hookonce.agents._config.points import config_of
-from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data, without_keys
+from hookonce.agents._config.provider_data import object_of, own_keys, placement_of, with_provider_data, without_keys
 from hookonce.base import invocation
 from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
-_FLAT_LIST_GAP = Gap(
-    where="$.hooks",
-    capability="event",
-    strategy="read",
-    effect="observes",
-    note="a list of hooks is a shape that was published and that no Gemini CLI reads",
-)
+_FLAT_LIST_NOTE = "a list of hooks is a shape that was published and that no Gemini CLI reads"
 
 
 def group_flat_entries(entries: list[Json]) -> tuple[Object, list[Gap]]:
     """The entries of a flat list under their events, as the agent wants them."""
     events: Object = {}
-    gaps = [_FLAT_LIST_GAP]
+    gaps = [Gap(where="$.hooks", capability="event", strategy="read", effect="observes", note=_FLAT_LIST_NOTE)]
     for number, entry in enumerate(entries):
         native = entry.get("trigger", entry.get("hookName")) if type(entry) is dict else None
         if type(native) is not str:
@@ -72,7 +66,9 @@ def name_piece_meaning(word: str) -> list[Json]:
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; one that is turned off there stays behind, so that it runs nowhere else."""
-    disabled_names = _disabled_names(document)
+    tables = [table for table in map(document.get, ("hooksConfig", "hooks")) if type(table) is dict]
+    lists = [names for table in tables if type(names := table.get("disabled")) is list]  # the older place, and today's
+    disabled_names = {name for names in lists for name in names if type(name) is str}
     extra_gaps: list[Gap] = []
     if type(document.get("hooks")) is list:
         events, extra_gaps = group_flat_entries(document["hooks"])
@@ -91,8 +87,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
 
 def events_of(document: Object) -> Object:
     """What a document has under `hooks`, without settings."""
-    table = document.get("hooks")
-    return without_keys(table, *_SETTING_KEYS) if type(table) is dict else {}
+    return without_keys(object_of(document.get("hooks")), *_SETTING_KEYS)
 
 
 def parse_events(agent: Agent, events: Object, meaning: WordMeaning) -> tuple[list[Hook], list[Gap]]:
@@ -113,12 +108,6 @@ def _with_own_name(agent: Agent, hook: Hook) -> Hook:
     if type(keys.get("name")) is not str or hook.handler.type not in config_of(agent).handlers:
         return hook
     return with_provider_data(agent, replace(hook, name=keys.pop("name")), keys, placement_of(agent, hook))
-
-
-def _disabled_names(document: Object) -> frozenset[str]:
-    """The names under `disabled`, wherever this version or an older one has them."""
-    lists = [table.get("disabled") for table in map(document.get, ("hooksConfig", "hooks")) if type(table) is dict]
-    return frozenset(name for names in lists if type(names) is list for name in names if type(name) is str)
 
 
 def _entry_name(entry: Object) -> str | None:

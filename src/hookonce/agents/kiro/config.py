@@ -17,7 +17,7 @@ from hookonce.agents._config.gaps import (
     skipped_gap,
     warning_gap,
 )
-from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, is_exact, kept_matcher, write_matcher
+from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, is_exact, reusable_matcher, write_matcher
 from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, config_of
 from hookonce.agents._config.provider_data import (
     object_of,
@@ -293,7 +293,7 @@ def _explain_unfit(hook: Hook) -> tuple[str, str] | None:
 def _render_matcher(agent: Agent, index: int, hook: Hook) -> tuple[str | None, list[Gap]]:
     if hook.event not in TOOL_EVENTS:
         return own_matcher(agent, hook), [] if hook.matcher is None else [no_tool_gap(agent, index, hook)]
-    text = kept_matcher(KIRO_DIALECT, agent, hook)
+    text = reusable_matcher(KIRO_DIALECT, agent, hook)
     return (text, []) if text is not None or hook.matcher is None else write_matcher(KIRO_DIALECT, agent, index, hook)
 
 

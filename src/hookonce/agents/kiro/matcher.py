@@ -3,15 +3,17 @@
 import re
 from typing import Any
 
-from hookonce.agents._config.matchers.coverage import canonical_coverage, explain_coverage_gap, matches_every_tool
 from hookonce.agents._config.matchers.dialect import MatcherDialect
 from hookonce.agents._config.matchers.parts import (
     ANY_MCP_PART,
     MATCH_ALL_TEXTS,
     ambiguous_tools,
+    canonical_coverage,
+    explain_coverage_gap,
     fits_name,
     is_about,
     join_parts,
+    matches_every_tool,
     parts_of,
     pattern_of,
 )

@@ -47,17 +47,17 @@ def _word_meaning(word: str) -> list[Json]:
     return [_ALIASES[word]] if word in _ALIASES else name_piece_meaning(word)
 
 
+def _seconds_timeout(entry: Object) -> Any:
+    timeout = entry.get("timeout")
+    return timeout if entry.get("type") in _SECONDS_HANDLERS and type(timeout) in (int, float) else 0
+
+
 def _to_seconds(entry: Object) -> Object:
-    timeout: Any = entry.get("timeout")
-    if entry.get("type") not in _SECONDS_HANDLERS or type(timeout) not in (int, float) or timeout < _MS_PER_S:
-        return entry
-    whole, rest = divmod(timeout, _MS_PER_S)
-    return entry | {"timeout": timeout / _MS_PER_S if rest else int(whole)}
+    whole, rest = divmod(timeout := _seconds_timeout(entry), _MS_PER_S)
+    return entry if timeout < _MS_PER_S else entry | {"timeout": timeout / _MS_PER_S if rest else int(whole)}
 
 
 def _to_milliseconds(entry: Object) -> Object:
     """Where all timeouts are in milliseconds, less than a second still counts as seconds."""
-    timeout: Any = entry.get("timeout")
-    if entry.get("type") not in _SECONDS_HANDLERS or type(timeout) not in (int, float) or timeout < 1:
-        return entry
-    return entry | {"timeout": timeout * _MS_PER_S}
+    timeout = _seconds_timeout(entry)
+    return entry if timeout < 1 else entry | {"timeout": timeout * _MS_PER_S}

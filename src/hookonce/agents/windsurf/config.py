@@ -27,8 +27,7 @@ from hookonce.agents._config.gaps import (
     skipped_gap,
     warning_gap,
 )
-from hookonce.agents._config.matchers.coverage import matches_every_tool
-from hookonce.agents._config.matchers.parts import ANY_MCP_PART, join_parts, parts_of, pattern_of
+from hookonce.agents._config.matchers.parts import ANY_MCP_PART, join_parts, matches_every_tool, parts_of, pattern_of
 from hookonce.agents._config.points import canonical_event_of, config_of
 from hookonce.agents._config.provider_data import own_keys, with_provider_data, without_keys
 from hookonce.base import invocation
@@ -44,24 +43,14 @@ def fold_lists(lists: dict[str, list[EntryKey]]) -> list[tuple[EntryKey, list[st
     rest = {name: list(keys) for name, keys in lists.items()}
     folds: list[tuple[EntryKey, list[str]]] = []
     while heads := {name: keys[0] for name, keys in rest.items() if keys}:
-        key = _next_head(list(heads.values()), list(rest.values()))
+        # A head that is not still to come elsewhere is taken from all of its lists at once.
+        ready = (key for key in heads.values() if all(key not in keys or keys[0] == key for keys in rest.values()))
+        key = next(ready, next(iter(heads.values())))
         names = [name for name, head in heads.items() if head == key]
         for name in names:
             del rest[name][0]
         folds.append((key, names))
     return folds
-
-
-def _next_head(heads: list[EntryKey], lists: list[list[EntryKey]]) -> EntryKey:
-    """A head that is not still to come elsewhere, so that it is taken from all of its lists at once."""
-    candidates = (head for head in heads if all(head not in keys or keys[0] == head for keys in lists))
-    return next(candidates, heads[0])
-
-
-def layer_names(groups: list[list[str]]) -> list[list[str]]:
-    """Groups of names as folding would find them: first each name once, then the second ones."""
-    counts = Counter(name for names in groups for name in names)
-    return [[name for name in counts if counts[name] > depth] for depth in range(max(counts.values(), default=0))]
 
 
 # what follows pre_ or post_ in an event's name → the canonical matcher that it stands for
@@ -72,11 +61,6 @@ _EVENT_MATCHERS: dict[str, Json] = {
     "mcp_tool_use": ANY_MCP_PART,
 }
 EVENT_PREFIXES = {"before_tool_execute": "pre_", "after_tool_execute": "post_"}
-
-
-def events_for_matcher(prefix: str, matcher: Json) -> list[str]:
-    """The events of that moment at which a matcher's tools come by."""
-    return [prefix + kind for kind in _EVENT_MATCHERS if _is_about_kind(kind, matcher)]
 
 
 def _is_about_kind(kind: str, matcher: Json) -> bool:
@@ -108,12 +92,6 @@ def explain_loss(matcher: Json) -> str | None:
     return f"there is no event for {', '.join(unknown)}" if unknown else None
 
 
-def matcher_for_events(natives: list[str]) -> Json:
-    """The matcher that these events of one moment stand for; None for all of them."""
-    kinds = [_EVENT_MATCHERS[native.partition("_")[2]] for native in natives]
-    return None if len(kinds) == len(_EVENT_MATCHERS) else join_parts(part for kind in kinds for part in parts_of(kind))
-
-
 _POWERSHELL_KEY = "powershell"  # key of a command that Windows runs instead; our handler type of an entry with no other
 
 
@@ -131,7 +109,9 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
     gaps: list[Gap] = []
     plans: list[_EntryPlan] = []
     for index, original in hooks:
-        hook = _with_own_cwd(agent, original)
+        folder = own_keys(agent, original).get("working_directory")
+        handler = replace(original.handler, cwd=folder) if type(folder) is str else original.handler
+        hook = replace(original, handler=handler)
         if natives := _resolve_events(agent, index, hook, gaps):
             config_entry = _parse_entry(agent, _render_entry(agent, hook, natives[0], wording))
             plans.append(_EntryPlan(index, hook, natives, _entry_key(agent, natives[0], config_entry)))
@@ -161,7 +141,9 @@ def _merge_equal_plans(agent: Agent, plans: list[_EntryPlan], gaps: list[Gap]) -
     merged_plans: list[_EntryPlan] = []
     for key in dict.fromkeys(plan.key for plan in plans):
         equal_plans = [plan for plan in plans if plan.key == key]
-        layers = layer_names([plan.natives for plan in equal_plans])
+        # As folding would find them: first each event once, then the second ones.
+        counts = Counter(native for plan in equal_plans for native in plan.natives)
+        layers = [[name for name in counts if counts[name] > depth] for depth in range(max(counts.values(), default=0))]
         layer_plans = [plan._replace(natives=natives) for plan, natives in zip(equal_plans, layers, strict=False)]
         if _count_plans(layer_plans) != _count_plans(equal_plans):
             why = "it cannot be told from another hook that runs the same; together they see all their tools"
@@ -169,11 +151,6 @@ def _merge_equal_plans(agent: Agent, plans: list[_EntryPlan], gaps: list[Gap]) -
             gaps += [lost_gap(plan.number, plan.hook, "matcher", why) for plan in equal_plans[len(layers) :]]
         merged_plans += layer_plans
     return merged_plans
-
-
-def _with_own_cwd(agent: Agent, hook: Hook) -> Hook:
-    folder = own_keys(agent, hook).get("working_directory")
-    return replace(hook, handler=replace(hook.handler, cwd=folder)) if type(folder) is str else hook
 
 
 def _unsupported_gaps(agent: Agent, index: int, hook: Hook) -> list[Gap]:
@@ -206,11 +183,12 @@ def _resolve_events(agent: Agent, index: int, hook: Hook, gaps: list[Gap]) -> li
     if prefix is None:
         gaps += event_gaps if hook.matcher is None else [*event_gaps, no_tool_gap(agent, index, hook)]
         return [native]
-    if _is_own_entry(hook) and native.startswith(prefix):
+    call = invocation.parse_command(hook.handler.command or "") if hook.matcher is None else None
+    if call is not None and call.run is None and native.startswith(prefix):  # an entry of our own, for one event
         return [native]
     if matches_every_tool(hook.matcher):
         hook = replace(hook, matcher=None)
-    natives = events_for_matcher(prefix, hook.matcher)
+    natives = [prefix + kind for kind in _EVENT_MATCHERS if _is_about_kind(kind, hook.matcher)]
     if not natives:
         gaps.append(lost_gap(index, hook, "matcher", f"{agent.title} has no event for these tools"))
         return []
@@ -225,11 +203,6 @@ def _can_run(agent: Agent, hook: Hook) -> bool:
         return True
     config_entry = _parse_entry(agent, own_keys(agent, hook))
     return config_entry is not None and config_entry.handler == hook.handler
-
-
-def _is_own_entry(hook: Hook) -> bool:
-    call = invocation.parse_command(hook.handler.command or "") if hook.matcher is None else None
-    return call is not None and call.run is None
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
@@ -293,4 +266,6 @@ def _build_hook(agent: Agent, entry: ConfigEntry, natives: list[str]) -> Hook:
     hook = build_hook(agent, natives[0], entry, None, {})
     if hook.event not in EVENT_PREFIXES:
         return hook
-    return with_provider_data(agent, replace(hook, matcher=matcher_for_events(natives)), entry.extra_keys, {})
+    parts = [part for native in natives for part in parts_of(_EVENT_MATCHERS[native.partition("_")[2]])]
+    matcher = None if len(natives) == len(_EVENT_MATCHERS) else join_parts(parts)
+    return with_provider_data(agent, replace(hook, matcher=matcher), entry.extra_keys, {})

@@ -3,22 +3,20 @@
 import re
 from typing import Any
 
-from hookonce.agents._config.matchers.coverage import (
-    canonical_coverage,
-    explain_coverage_gap,
-    matches_every_tool,
-    native_coverage,
-)
 from hookonce.agents._config.matchers.dialect import MatcherDialect
 from hookonce.agents._config.matchers.parts import (
     ANY_MCP_PART,
     MATCH_ALL_TEXTS,
     PLACEHOLDER,
     ambiguous_tools,
+    canonical_coverage,
     distinct_parts,
     explain_ambiguity,
+    explain_coverage_gap,
     fits_name,
     join_parts,
+    matches_every_tool,
+    native_coverage,
     parts_of,
     pattern_of,
     tool_meanings,
@@ -33,11 +31,8 @@ _BRACKETS = re.compile(r"[()\[\]{}\\]")  # a bar within these divides something 
 
 def to_native(agent: Agent, matcher: Json) -> str | None:
     """The matcher as the agent would have it written; None for every tool."""
-    return None if matches_every_tool(matcher) else "|".join(dict.fromkeys(_all_native_names(agent, matcher)))
-
-
-def _all_native_names(agent: Agent, matcher: Json) -> list[str]:
-    return [name for part in parts_of(matcher) for name in _native_names(agent, part)]
+    names = (name for part in parts_of(matcher) for name in _native_names(agent, part))
+    return None if matches_every_tool(matcher) else "|".join(dict.fromkeys(names))
 
 
 def _native_names(agent: Agent, part: Any) -> list[str]:
@@ -67,7 +62,8 @@ def explain_mismatch(agent: Agent, matcher: Json) -> str | None:
         return None
     parts = parts_of(matcher)
     reasons = (why for part in parts if (why := _explain_part_mismatch(agent, part)) is not None)
-    return next(reasons, None) or explain_ambiguity(agent, _all_native_names(agent, matcher), parts)
+    names = [name for part in parts for name in _native_names(agent, part)]
+    return next(reasons, None) or explain_ambiguity(agent, names, parts)
 
 
 def _explain_part_mismatch(agent: Agent, part: Json) -> str | None:
@@ -108,7 +104,12 @@ def _parse_part(agent: Agent, text: str) -> list[Json]:
         return [{"mcp": {"server": server}}]
     if text == _any_mcp(agent):
         return [ANY_MCP_PART]
-    return _canonical_parts(agent, text) if _WORD.fullmatch(text) else [{"pattern": text}]
+    if _WORD.fullmatch(text) is None:
+        return [{"pattern": text}]
+    if (meanings := tool_meanings(agent).get(text)) is not None:
+        return [*meanings]
+    mcp = None if agent.mcp is None else agent.mcp(text, {})
+    return [text if mcp is None or mcp[0] == "?" else {"mcp": {"server": mcp[0], "tool": mcp[1]}}]
 
 
 def _any_mcp(agent: Agent) -> str | None:
@@ -120,13 +121,6 @@ def _mcp_server(agent: Agent, text: str) -> str | None:
         return None
     mcp = agent.mcp(text[:-2] + PLACEHOLDER, {})
     return mcp[0] if mcp is not None and mcp[1] == PLACEHOLDER and mcp[0] != "?" else None
-
-
-def _canonical_parts(agent: Agent, name: str) -> list[Json]:
-    if (meanings := tool_meanings(agent).get(name)) is not None:
-        return [*meanings]
-    mcp = None if agent.mcp is None else agent.mcp(name, {})
-    return [name if mcp is None or mcp[0] == "?" else {"mcp": {"server": mcp[0], "tool": mcp[1]}}]
 
 
 def _write(agent: Agent, matcher: Json) -> tuple[str | None, list[str]]:

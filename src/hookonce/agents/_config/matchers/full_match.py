@@ -31,13 +31,12 @@ def _expand_patterns(agent: Agent, matcher: Json) -> list[Json]:
     parts: list[Json] = []
     for part in parts_of(matcher):
         text = pattern_of(part)
-        names = text if text is None else alternation.to_native(agent, part) or ""
-        parts += [part] if names is None or names == text else _canonical_tools(agent, names)
+        names = None if text is None else alternation.to_native(agent, part) or ""
+        if names is None or names == text:
+            parts.append(part)
+        else:
+            parts += [agent.tools.get(name, ANY_MCP_PART) for name in names.split("|")]
     return parts
-
-
-def _canonical_tools(agent: Agent, names: str) -> list[Json]:
-    return [agent.tools.get(name, ANY_MCP_PART) for name in names.split("|")]
 
 
 def _native_names(agent: Agent, part: Json, *, camel: bool) -> list[str]:

@@ -5,9 +5,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from hookonce.agents._config.matchers.alternation import from_native
-from hookonce.agents._config.matchers.coverage import canonical_coverage, explain_coverage_gap
+from hookonce.agents._config.matchers.dialect import fits_known_tools
 from hookonce.agents._config.matchers.parts import (
+    canonical_coverage,
     explain_ambiguity,
+    explain_coverage_gap,
     fits_name,
     is_about,
     join_parts,
@@ -15,7 +17,6 @@ from hookonce.agents._config.matchers.parts import (
     pattern_of,
     tool_meanings,
 )
-from hookonce.agents._config.matchers.reachability import fits_known_tools
 from hookonce.model import Agent, Json
 from hookonce.vocabulary.tools import ARGUMENTS
 

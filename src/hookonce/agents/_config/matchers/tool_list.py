@@ -3,12 +3,14 @@
 import re
 
 from hookonce.agents._config.matchers.alternation import from_native
-from hookonce.agents._config.matchers.coverage import canonical_coverage, explain_coverage_gap, matches_every_tool
 from hookonce.agents._config.matchers.parts import (
     PLACEHOLDER,
+    canonical_coverage,
     distinct_parts,
     explain_ambiguity,
+    explain_coverage_gap,
     fits_name,
+    matches_every_tool,
     parts_of,
     pattern_of,
     tool_meanings,
