@@ -9,7 +9,6 @@ from msgspec.json import format as indent
 
 from hookonce.agents.certificates import CertificateSummary
 
-
 TABLE_PATH = "src/hookonce/agents/certificates.json"
 
 

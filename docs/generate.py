@@ -1,4 +1,4 @@
-"""make docs: everything in docs/, schemas/ and the clients that is made from the tables. `--check` only compares."""
+"""make docs: every page, schema and constant of a client that is made from the source. `--check` only compares."""
 
 import os
 import sys
@@ -11,6 +11,8 @@ from agents_pages import pages as agents_pages
 from certificates_page import pages as certificates_pages
 from certificates_table import TABLE_PATH, render_table, summarize_certificates
 from client_constants import pages as client_pages
+from contracts import pages as contract_pages
+from layers import pages as layer_pages
 from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.json import schema as schema_of
@@ -57,7 +59,7 @@ SHAPES = {
 
 
 def vocabulary() -> str:
-    """docs/vocabulary.md: the canon beside the open formats."""
+    """docs/vocabulary.md: canonical names beside those of the open formats."""
     lines = ["# The vocabulary", "", GENERATED_NOTE, ""]
     lines += ["Every canonical event and its name in the open formats. A dash means that the format has no word:"]
     lines += ["OpenHook then leaves the event out, the others write it under a vendor name.", ""]
@@ -156,13 +158,8 @@ def pages() -> dict[Path, str]:
     from conformance import render
 
     summaries = summarize_certificates()  # by the certificates as they are, whatever the table said until now
-    others = (
-        agents_pages(summaries)
-        | certificates_pages()
-        | performance_pages()
-        | client_pages(ROOT)
-        | {TABLE_PATH: render_table(summaries)}
-    )
+    others = agents_pages(summaries) | {TABLE_PATH: render_table(summaries)} | certificates_pages()
+    others |= performance_pages() | client_pages(ROOT) | contract_pages() | layer_pages()
     made = {ROOT / name: make() for name, make in PAGES.items()} | {ROOT / name: text for name, text in others.items()}
     return made | schemas() | {ROOT / "docs" / "conformance.md": render(ROOT)}
 

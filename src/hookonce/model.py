@@ -203,26 +203,26 @@ Strategy = Literal["block", "warn", "exclude"]
 
 
 class Handler(_Noun, frozen=True, kw_only=True, rename={"background": "async"}):
-    """What a hook runs. Fields that we do not know stay in `extra`."""
+    """What a hook runs."""
 
-    type: str
-    command: str | None = None
-    platform: dict[str, str] = {}
-    cwd: str | None = None
-    env: dict[str, str] = {}
-    timeout: int | float | None = None
-    timeout_action: Literal["warn", "block"] | None = None
-    background: bool = False
-    status_message: str | None = None
-    url: str | None = None
-    method: str | None = None
-    headers: dict[str, str] = {}
-    allowed_env: list[str] = []
-    prompt: str | None = None
-    model: str | None = None
-    file: str | None = None
-    name: str | None = None
-    extra: Object = {}
+    type: str  # command, http, prompt, agent, function or module
+    command: str | None = None  # the command line, for a shell
+    platform: dict[str, str] = {}  # other command lines by platform
+    cwd: str | None = None  # the directory to run in
+    env: dict[str, str] = {}  # variables besides those of the caller
+    timeout: int | float | None = None  # seconds
+    timeout_action: Literal["warn", "block"] | None = None  # what a timeout means
+    background: bool = False  # started, and not waited for
+    status_message: str | None = None  # what the agent shows meanwhile
+    url: str | None = None  # where an event is posted
+    method: str | None = None  # the HTTP method
+    headers: dict[str, str] = {}  # HTTP headers; ${NAME} stands for a variable
+    allowed_env: list[str] = []  # variables that headers may name
+    prompt: str | None = None  # the question to a language model
+    model: str | None = None  # the language model
+    file: str | None = None  # the Python file, or the descriptor of a module
+    name: str | None = None  # the function in that file
+    extra: Object = {}  # fields that we do not know
 
     @property
     def target(self) -> str | None:
@@ -263,19 +263,14 @@ InstallMode = Literal["default", "opt-in", "never"]
 
 
 class Point(Struct, frozen=True, kw_only=True):
-    """One lifecycle point of an agent: what an answer can do there, and whether we ask to be called.
+    """One lifecycle point of an agent: what an answer can do there, and whether we ask to be called."""
 
-    `capabilities` holds some of prevent, retry, rewrite and context; none of them is a point that can only be
-    observed. `rewrite` says how new input is taken: whole, merged into the old, or only in some fields.
-    `hard_timeout_s` is the number of seconds after which the agent goes on, whatever a hook's timeout says.
-    """
-
-    capabilities: frozenset[str] = frozenset()
-    ask: AskMode = "none"
-    rewrite: RewriteMode | None = None
-    install: InstallMode = "default"
-    why: str | None = None
-    hard_timeout_s: int | float | None = None
+    capabilities: frozenset[str] = frozenset()  # of prevent, retry, rewrite and context; none: a hook can only observe
+    ask: AskMode = "none"  # what an `ask` becomes
+    rewrite: RewriteMode | None = None  # how new input is taken
+    install: InstallMode = "default"  # whether `install` writes an entry
+    why: str | None = None  # why it is not written by default
+    hard_timeout_s: int | float | None = None  # when the agent goes on, whatever an entry's timeout says
 
 
 # the marks of a reviewed file: its path and document, and which of its commands are meant
@@ -284,121 +279,100 @@ Wording = Callable[["Hook", str], str | None]  # the command that stands for a h
 
 
 class Config(Struct, frozen=True, kw_only=True):
-    """How an agent is configured with hooks: where, in what shape, and what an answer can do there.
+    """How an agent is configured with hooks: where, in what shape, and what an answer can do there."""
 
-    `files` is the file that we write, by scope, unless the one in `override_files` is there, which then hides it and
-    holds the map of events bare; `reads` are further files (or globs) in which the agent finds hooks. A code-only
-    agent has language `code`: its document is `{"files": {name: text}}`. `events` maps configured names to canonical
-    ones where payloads call them otherwise; `points` describes them, and one that is not named there can only be
-    observed. `units` is how many of the timeout's units make a second; an agent that takes small numbers for seconds
-    all the same has a `min_unit`, the least number that it takes for its units. `crash` and `on_timeout` say whether
-    a tool call goes on when a hook crashes or is late, and `fail_closed_key` is the key and value with which an
-    entry fails closed. `ambiguous` names the tools that are several canonical ones at once, `excluded_tools` those
-    that a matcher leaves out, being old names or another system's. `silence` is what a hook without an opinion
-    prints. `switches` are settings that turn hooks off: file, keys, the value that does it. `borrows` names the
-    agents whose configuration this one also obeys. `review` is where an agent keeps which hooks its user has looked
-    at, and how that is written for a file, a document and the commands that are meant.
-    """
-
-    files: Mapping[str, str]
+    files: Mapping[str, str]  # the file that we write, by scope
+    # hooks as the agent's document, with what it cannot say
     render: "Callable[[Agent, list[tuple[int, Hook]], Wording], tuple[Object, list[Gap]]]"
+    # the agent's document as hooks, with what we cannot say
     parse: "Callable[[Agent, Object], tuple[list[Hook], list[Gap]]]"
-    points: Mapping[str, Point]
-    events: Mapping[str, str] = {}
+    points: Mapping[str, Point]  # lifecycle points by configured name; others can only be observed
+    events: Mapping[str, str] = {}  # canonical events by configured name, where payloads use others
+    # files that hide those of `files` if they exist; they hold the event map bare
     override_files: Mapping[str, str] = {}
-    language: Literal["json", "toml", "code"] = "json"
-    reads: Mapping[str, tuple[str, ...]] = {}
-    programs: tuple[str, ...] = ()
-    borrows: tuple[str, ...] = ()
-    capabilities: frozenset[str] = frozenset()
-    matching: str = "pattern"
-    units: int = 1
-    min_unit: int = 0
-    timeout: int | float | None = None
-    longest: int | float | None = None
-    crash: Literal["open", "closed"] = "open"
-    on_timeout: Literal["open", "closed"] = "open"
-    handlers: Mapping[str, Mapping[str, str]] = {}
-    fail_closed_key: tuple[str, Json] | None = None
-    ambiguous: Mapping[str, list[str]] = {}
-    excluded_tools: frozenset[str] = frozenset()
-    silence: str = ""
-    switches: tuple[tuple[str, tuple[str, ...], Json], ...] = ()
-    trust: str | None = None
+    language: Literal["json", "toml", "code"] = "json"  # `code`: the document is `{"files": {name: text}}`
+    reads: Mapping[str, tuple[str, ...]] = {}  # further files, or globs, in which the agent finds hooks
+    programs: tuple[str, ...] = ()  # names of its program on the path
+    borrows: tuple[str, ...] = ()  # agents whose configuration it obeys as well
+    capabilities: frozenset[str] = frozenset()  # what an entry can say, of vocabulary.decisions.CAPABILITIES
+    matching: str = "pattern"  # how its matchers are evaluated
+    units: int = 1  # how many units of an entry's timeout make a second
+    min_unit: int = 0  # smaller numbers are taken for seconds all the same
+    timeout: int | float | None = None  # the default, in seconds
+    longest: int | float | None = None  # the longest timeout that it accepts, in seconds
+    crash: Literal["open", "closed"] = "open"  # whether a tool call goes on when its hook crashes
+    on_timeout: Literal["open", "closed"] = "open"  # the same when its hook is late
+    handlers: Mapping[str, Mapping[str, str]] = {}  # handler types, and the key of each field in an entry
+    fail_closed_key: tuple[str, Json] | None = None  # key and value with which an entry fails closed
+    ambiguous: Mapping[str, list[str]] = {}  # native tools that are several canonical ones at once
+    excluded_tools: frozenset[str] = frozenset()  # tools that a matcher leaves out: old names, or another system's
+    silence: str = ""  # what a hook without an opinion prints
+    switches: tuple[tuple[str, tuple[str, ...], Json], ...] = ()  # settings that turn hooks off: file, keys, value
+    trust: str | None = None  # what its user has to do before hooks run
+    # where it keeps which hooks were reviewed: file, keys, marks
     review: tuple[str, tuple[str, ...], Review] | None = None
-    repairable: bool = False
+    repairable: bool = False  # whether doctor and adopt change its files
 
 
 class Agent(Struct, frozen=True, kw_only=True):
-    """One coding agent: its own column of every table, and only those functions that differ.
+    """One coding agent: its own column of every table, and only those functions that differ."""
 
-    `keys` maps a payload key to a slot of the event, `details` to a name in `Event.data`.
-    `arguments` maps native argument names to canonical ones: under `"*"` for all tools, under a
-    native or canonical tool name for one. `env_markers` are environment variables by which the agent is recognised,
-    `signature_keys` sets of payload keys that only it has. `shape_readers` read a native tool's input whose shape is its
-    own: they give the canonical tool and arguments. `variables` are what its hooks find in their environment: project,
-    cwd, session, event or tool. `ends` says whether its event for the end of a session, if it has one, comes
-    at every end or only at some; `transcripts` where it writes sessions down: the folder in the user's home, how its
-    files end, and in which folder they are below what a variable names. `reply` writes a decision, which the point
-    can hold, in the form that the agent honours at a native event; new input comes beside it in the agent's own
-    words. `read_reply` reads what a hook written for the agent has answered; None if that is no answer.
-    """
-
-    name: str
-    title: str
-    source: str
-    checked: str
-    proof: Literal["proven", "captured", "documented"]
-    vendor: str
-    events: Mapping[str, str]
-    tools: Mapping[str, str] = {}
-    arguments: Mapping[str, Mapping[str, str]] = {}
-    keys: Mapping[str, str] = {}
-    details: Mapping[str, str] = {}
-    modes: Mapping[str, Mode] = {}
-    env_markers: tuple[str, ...] = ()
-    variables: Mapping[str, str] = {}
-    home: str | None = None
-    signature_keys: tuple[frozenset[str], ...] = ()
-    permission_modes: frozenset[str] = frozenset()
-    quirks: tuple[str, ...] = ()
-    unwrap: Callable[[Object, str | None], Object] | None = None
-    refine: Callable[[Facts, Object, Object], None] | None = None
+    name: str  # lowercase, with dashes
+    title: str  # as its makers write it
+    source: str  # where all this is from
+    checked: str  # the day on which the source was read
+    proof: Literal["proven", "captured", "documented"]  # how well it is known
+    vendor: str  # its maker, as a reversed domain name
+    events: Mapping[str, str]  # canonical events by native name
+    tools: Mapping[str, str] = {}  # canonical tools by native name
+    arguments: Mapping[str, Mapping[str, str]] = {}  # canonical argument names by native ones, under a tool or `*`
+    keys: Mapping[str, str] = {}  # slots of the event by payload key
+    details: Mapping[str, str] = {}  # names in `Event.data` by payload key
+    modes: Mapping[str, Mode] = {}  # canonical modes by native ones
+    env_markers: tuple[str, ...] = ()  # environment variables by which it is recognised
+    variables: Mapping[str, str] = {}  # what its hooks find in their environment: project, cwd, session, event or tool
+    home: str | None = None  # its directory in the user's home
+    signature_keys: tuple[frozenset[str], ...] = ()  # sets of payload keys that only it has
+    permission_modes: frozenset[str] = frozenset()  # modes that only it has, by which it is recognised
+    quirks: tuple[str, ...] = ()  # what surprises, for its page
+    unwrap: Callable[[Object, str | None], Object] | None = None  # the payload inside a call
+    refine: Callable[[Facts, Object, Object], None] | None = None  # corrects the facts of a payload
+    # native tools whose input has a shape of its own: canonical tool and arguments
     shape_readers: Mapping[str, Callable[[str, Object], tuple[str, Object]]] = {}
-    mcp: Callable[[str, Facts], tuple[str, str] | None] | None = None
-    mcp_name: Callable[[str, str], str] | None = None
-    result: Callable[[Facts, str], Result] | None = None
-    recognise: Callable[[Object], str | None] | None = None
-    wrap: Callable[[Object, Event], Object] | None = None
+    mcp: Callable[[str, Facts], tuple[str, str] | None] | None = None  # server and tool of an MCP call
+    mcp_name: Callable[[str, str], str] | None = None  # the native name of an MCP tool
+    result: Callable[[Facts, str], Result] | None = None  # the result of a tool call
+    recognise: Callable[[Object], str | None] | None = None  # the event of a payload that does not name it
+    wrap: Callable[[Object, Event], Object] | None = None  # the inverse of `unwrap`
+    # a decision as the native answer, with new input in native words
     reply: Callable[[str, Decision, Object | None], Reply] | None = None
+    # a native answer as a decision; None if it is none
     read_reply: Callable[[str, Reply], Decision | None] | None = None
-    encodes: bool = False
-    ends: Literal["told", "sometimes"] = "told"
+    encodes: bool = False  # whether payloads can be written as well as read
+    ends: Literal["told", "sometimes"] = "told"  # whether a session's end is told at every end or only at some
+    # folder in the home, suffix, and folders below what variables name
     transcripts: tuple[str, str, Mapping[str, str]] | None = None
-    config: Config | None = None
+    config: Config | None = None  # None: its configuration cannot be converted yet
 
 
 Problem = tuple[str, str]  # a JSON path and what is wrong there
 
 
 class Format(Struct, frozen=True, kw_only=True):
-    """One event envelope: how a record is written to documents and read back.
+    """One event envelope: how a record is written to documents and read back. Its schema is `schemas/<name>.json`."""
 
-    Its schema lies in `schemas/<name>.json`. `lacks` names what of a record the envelope has no trusted
-    place for; `gaps` says the same in words, for the documentation and for formats that are never read.
-    `readers` are named ways to read payloads that have no envelope: they are given an id and the time of receipt.
-    """
-
-    name: str
-    title: str
-    versions: tuple[str, ...]
-    mime: str
-    stream_mime: str | None = None
-    write: Callable[[Record], list[Object]]
-    read: Callable[[Object], Record] | None = None
-    is_mine: Callable[[Object], bool]
+    name: str  # as `--to` and `--from` take it
+    title: str  # as its makers write it
+    versions: tuple[str, ...]  # which of its versions are read, the newest first
+    mime: str  # MIME type of one document
+    stream_mime: str | None = None  # MIME type of a stream
+    write: Callable[[Record], list[Object]]  # the documents of a record
+    read: Callable[[Object], Record] | None = None  # the record of a document; None: it is never read
+    is_mine: Callable[[Object], bool]  # whether a document has this format
+    # problems and warnings beyond the schema, strict or not
     check: Callable[[Object, bool], tuple[list[Problem], list[Problem]]] | None = None
-    variants: Mapping[str, Callable[[Record], list[Object]]] = {}
+    variants: Mapping[str, Callable[[Record], list[Object]]] = {}  # other ways to write it, by name
+    # ways to read payloads without an envelope, given an id and the time of receipt
     readers: Mapping[str, Callable[[Object, str, str | None], Record]] = {}
-    lacks: frozenset[str] = frozenset()
-    gaps: tuple[Gap, ...] = ()
+    lacks: frozenset[str] = frozenset()  # what of a record has no trusted place in it
+    gaps: tuple[Gap, ...] = ()  # the same in words, for documentation

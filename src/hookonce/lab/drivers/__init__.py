@@ -39,35 +39,27 @@ class ExtraRun(Struct, frozen=True, kw_only=True):
 
 
 class Driver(Struct, frozen=True, kw_only=True):
-    """Driver of one agent.
+    """Driver of one agent: how the lab sets it up and runs it without a person."""
 
-    `program` is the path among its npm packages (`pins` names them), {platform} being the machine's
-    (`linux-x64`). `min_node_version` is the oldest Node.js that it needs, None for machine code. `prepare` writes
-    settings before hookonce is installed; `command` and `environment` are the call. `tool_calls` builds a call where
-    the agent's tables do not suffice, `extra_arguments` holds arguments that are demanded besides. `unreachable` says
-    of claims why they cannot be tried without a terminal; `missing_steps` of steps why the agent has no such thing.
-    `extra_runs` trigger events which the tour does not, `expected_events` have to come in one of all these runs besides
-    those that every agent has, `unsteady_events` come in some runs only. With `ends_on_refusal` a refused call ends
-    the run.
-    """
-
-    agent: str
-    version: str
-    program: str
-    min_node_version: int | None = None
-    install: tuple[str, ...] = ()
-    prepare: Callable[[RunEnv], None]
-    command: Callable[[RunEnv], list[str]]
-    environment: Callable[[RunEnv], dict[str, str]]
+    agent: str  # its name in `agents.AGENTS`
+    version: str  # the pinned version, which `lab fetch` fetches
+    program: str  # path among its npm packages; {platform} is the machine's, as in linux-x64
+    min_node_version: int | None = None  # the oldest Node.js that runs it; None: machine code
+    install: tuple[str, ...] = ()  # packages that are installed besides
+    prepare: Callable[[RunEnv], None]  # writes settings before hookonce is installed
+    command: Callable[[RunEnv], list[str]]  # the command line of a run
+    environment: Callable[[RunEnv], dict[str, str]]  # the environment of a run
+    # builds calls where the agent's tables do not suffice
     tool_calls: Mapping[str, Callable[[Object, Conversation], ModelToolCall]] = {}
-    extra_arguments: Mapping[str, Object] = {}
-    unreachable: Mapping[str, str] = {}
-    missing_steps: Mapping[str, str] = {}
-    extra_runs: tuple[ExtraRun, ...] = ()
+    extra_arguments: Mapping[str, Object] = {}  # arguments that a tool demands besides
+    unreachable: Mapping[str, str] = {}  # claims that cannot be tried without a terminal, and why
+    missing_steps: Mapping[str, str] = {}  # steps that the agent has no such thing for, and why
+    extra_runs: tuple[ExtraRun, ...] = ()  # runs for events that the tour does not trigger
+    # events that have to come in one of these runs besides those of every agent
     expected_events: frozenset[str] = frozenset()
-    unsteady_events: frozenset[str] = frozenset()
-    ends_on_refusal: bool = False
-    timeout_s: float = 90.0
+    unsteady_events: frozenset[str] = frozenset()  # events that come in some runs only
+    ends_on_refusal: bool = False  # whether a refused call ends the run
+    timeout_s: float = 90.0  # for one run
 
 
 DRIVER_MODULES: dict[str, str] = {
