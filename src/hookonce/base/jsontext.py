@@ -1,4 +1,4 @@
-"""JSON text encoding and decoding that bears lone surrogates, which JavaScript writes and msgspec refuses."""
+"""JSON text that bears lone surrogates, which JavaScript writes and msgspec refuses; JSON objects of unknown shape."""
 
 from json import dumps, loads
 from typing import Any
@@ -27,3 +27,18 @@ def load(text: str) -> Any:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+def as_dict(value: Any) -> dict[str, Any]:
+    """The value if it is an object, else an empty one."""
+    return value if type(value) is dict else {}
+
+
+def drop_none(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields that are not None."""
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def select_keys(fields: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """The fields of these keys, as far as they are there."""
+    return {key: fields[key] for key in keys if key in fields}

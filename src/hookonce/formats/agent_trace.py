@@ -8,7 +8,8 @@ from typing import Any
 
 from hookonce.base import ids, times
 from hookonce.base.file_uris import to_uri
-from hookonce.formats._shared.fields import drop_none, hash_and_length, qualify_model
+from hookonce.base.jsontext import drop_none
+from hookonce.formats._shared.fields import hash_and_length, qualify_model
 from hookonce.formats._shared.rest import EXTENSION_KEY, is_repeat
 from hookonce.model import Event, Format, Gap, Object, Problem, Record
 from hookonce.vocabulary.events import FILE_OPERATIONS

@@ -9,7 +9,8 @@ from urllib.parse import urlsplit
 
 from hookonce import __version__
 from hookonce.base import ids, times
-from hookonce.formats._shared.fields import drop_none, provider_of
+from hookonce.base.jsontext import drop_none
+from hookonce.formats._shared.fields import provider_of
 from hookonce.formats._shared.rest import EXTENSION_KEY, is_repeat, remaining_fields, rest_of
 from hookonce.model import Decision, Event, Format, Gap, Object, Problem, Record, Risk, Tool
 from hookonce.vocabulary.events import EVENTS, FILE_OPERATIONS

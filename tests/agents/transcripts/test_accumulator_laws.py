@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.json import decode, encode
 
-from hookonce.agents import transcripts
-from hookonce.agents.transcripts import TRANSCRIPTS
+from hookonce.agents import AGENTS, transcripts
 from hookonce.agents.transcripts.accumulator import _MAX_RECENT_IDS, flush_memory, parse_chunk
 from hookonce.agents.transcripts.types import ReaderMemory, TranscriptBatch, TranscriptCursor
 from tests.agents.transcripts.material import FILES, agent_of, at_once, lines, reader_of
 
-READERS = [transcripts.load(name) for name in TRANSCRIPTS]
+READERS = [reader for name in AGENTS if (reader := transcripts.load(name)) is not None]
 SMALL = [file for file in FILES if file.stat().st_size < 22_000]
 TREES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),

@@ -1,6 +1,6 @@
-"""Vocabulary of Claude Code (event names, payload keys, details) that half of the other agents took over.
+"""Tables of names: Claude Code's vocabulary, which half of the other agents took over, and how tables are written.
 
-An agent that uses it picks the rows that it really has, and adds its own.
+An agent that uses the vocabulary picks the rows that it really has, and adds its own.
 """
 
 EVENTS: dict[str, str] = {
@@ -104,3 +104,13 @@ DETAILS: dict[str, str] = {
 def pick(table: dict[str, str], *names: str) -> dict[str, str]:
     """Select rows of a table by name; an unknown name is a mistake in the agent's package (KeyError)."""
     return {name: table[name] for name in names}
+
+
+def same(*names: str) -> dict[str, str]:
+    """Rows of a table for names that are ours as well."""
+    return {name: name for name in names}
+
+
+def tool_names(**native_names: str) -> dict[str, str]:
+    """The table of tools: native name → canonical name, from the native names of each canonical tool."""
+    return {native: name for name, natives in native_names.items() for native in natives.split()}

@@ -3,11 +3,12 @@
 Tables are read in both directions; a table's tool name that ends in a star is a prefix.
 """
 
+from collections.abc import Callable
 from re import Pattern
 from typing import Any
 
 from msgspec import DecodeError
-from msgspec.json import decode as parse
+from msgspec.json import decode as decode_json
 
 from hookonce.base.jsontext import dump
 from hookonce.errors import PayloadError
@@ -111,7 +112,7 @@ def as_object(raw: Any) -> Object:
         return raw
     if type(raw) is str and raw[:1] == "{":
         try:
-            inner = parse(raw)
+            inner = decode_json(raw)
         except (DecodeError, RecursionError, UnicodeError):
             inner = None
         if type(inner) is dict:
@@ -166,6 +167,35 @@ def as_text(value: Any) -> str | None:
         message: str = value["message"]
         return message
     return dump(value).decode()
+
+
+def result_text(result: Result) -> str:
+    """Output or error as a text, for agents whose results are texts."""
+    return as_text(result.output) or as_text(result.error) or ""
+
+
+def text_parts(result: Result) -> list[Any]:
+    """Output or error as a list of parts, as MCP tools return them."""
+    return result.output if type(result.output) is list else [{"type": "text", "text": result_text(result)}]
+
+
+def part_texts(content: Any) -> list[str] | None:
+    """Texts of the parts of a model's content, a list or a single part; None if one of them is no text."""
+    parts = content if type(content) is list else [content]
+    texts: list[Any] = [part.get("text") if type(part) is dict else part for part in parts]
+    return texts if all(type(text) is str for text in texts) else None
+
+
+def line_span(first: Any, last: Any) -> Object:
+    """`offset` and `limit` of the lines from first to last, as far as they are numbers in this order."""
+    span: Object = {"offset": first} if type(first) is int else {}
+    start = span.get("offset", 1)
+    return span | {"limit": last - start + 1} if type(last) is int and last >= start else span
+
+
+def mcp_splitter(prefix: str, separator: str) -> Callable[[str, Facts], tuple[str, str] | None]:
+    """The `mcp` function of an agent whose joined names tell server and tool."""
+    return lambda native, _: split_mcp_name(native, prefix, separator)
 
 
 def split_mcp_name(native: str, prefix: str, separator: str) -> tuple[str, str] | None:

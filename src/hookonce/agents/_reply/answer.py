@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable
 
-from hookonce.base.jsontext import dump, load
+from hookonce.base.jsontext import drop_none, dump, load
 from hookonce.model import Decision, Json, Object, Reply
 
 DEFAULT_REASON = "a hook refuses this and gives no reason"  # where an agent needs some text
@@ -11,7 +11,7 @@ DENY_EXIT_CODE = 2
 
 def json_reply(fields: Object) -> Reply:
     """Reply with the fields that are not None as one line of JSON."""
-    return Reply(stdout=dump({key: value for key, value in fields.items() if value is not None}).decode())
+    return Reply(stdout=dump(drop_none(fields)).decode())
 
 
 def parse_object(text: str) -> Object | None:

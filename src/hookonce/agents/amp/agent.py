@@ -6,8 +6,10 @@ from typing import Any
 from hookonce.agents._config.generated_code import SPAWN_CAPABILITIES, SPAWN_HANDLERS, parse, render
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
+from hookonce.agents._decode.claude_vocabulary import tool_names
 from hookonce.agents.amp.encode import wrap
 from hookonce.agents.amp.reply import read_reply, reply
+from hookonce.base.jsontext import as_dict, drop_none
 from hookonce.model import Agent, Config, Facts, Object, Result
 
 # A program that a permission rule asks gets the tool's input alone; the tool's name is in its environment.
@@ -43,7 +45,7 @@ def _unwrap(payload: Object, event_hint: str | None) -> Object:
 
 def _unwrap_plugin_call(call: Object) -> Object:
     envelope = {"cwd": call.get("directory"), "hook_event_name": call["hook"].partition(" ")[0]}
-    return _unwrap(call["input"], None) | {key: value for key, value in envelope.items() if value is not None}
+    return _unwrap(call["input"], None) | drop_none(envelope)
 
 
 def _unwrap_delegate(arguments: Object) -> Object:
@@ -75,9 +77,7 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
         return
     if status == "error":
         facts["kind"] = "error_occurred"
-    event_input = (
-        payload["input"] if type(payload.get("input")) is dict else payload
-    )  # the plugin's call holds the event
+    event_input = as_dict(payload.get("input")) or payload  # the plugin's call holds the event
     if (response := _last_assistant_text(event_input.get("messages"))) is not None:
         data["response"] = response
 
@@ -102,10 +102,6 @@ def _result(facts: Facts, name: str) -> Result:
     return Result(ok=is_done and not code, exit_code=code, error=error, output=output)
 
 
-def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    return tool_calls.split_mcp_name(native, "mcp__", "__")
-
-
 def _recognise(payload: Object) -> str | None:
     name, thread = payload.get("hook_event_name"), payload.get("thread")
     if type(name) is str:
@@ -124,22 +120,17 @@ AGENT = Agent(
     vendor="com.ampcode",
     encodes=True,
     events=_PLUGIN_EVENTS | {_ERROR_EVENT: "error_occurred", _DELEGATE_EVENT: "permission_request"},
-    tools={
-        "Bash": "shell",
-        "shell_command": "shell",
-        "async_shell_command": "shell",
-        "Read": "file_read",
-        "create_file": "file_write",
-        "edit_file": "file_edit",
-        "apply_patch": "file_edit",
-        "Grep": "search",
-        "glob": "find",
-        "finder": "find",
-        "web_search": "web_search",
-        "read_web_page": "web_fetch",
-        "Task": "agent",
-        "oracle": "agent",
-    },
+    tools=tool_names(
+        shell="Bash shell_command async_shell_command",
+        file_read="Read",
+        file_write="create_file",
+        file_edit="edit_file apply_patch",
+        search="Grep",
+        find="glob finder",
+        web_search="web_search",
+        web_fetch="read_web_page",
+        agent="Task oracle",
+    ),
     arguments={
         "Bash": {"cmd": "command"},
         "edit_file": {"old_str": "old_text", "new_str": "new_text"},
@@ -184,7 +175,7 @@ AGENT = Agent(
     unwrap=_unwrap,
     refine=_refine,
     shape_readers={"apply_patch": tool_calls.shape_patch},
-    mcp=_mcp,
+    mcp=tool_calls.mcp_splitter("mcp__", "__"),
     mcp_name="mcp__{}__{}".format,
     result=_result,
     recognise=_recognise,

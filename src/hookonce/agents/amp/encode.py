@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hookonce.base.jsontext import drop_none
 from hookonce.model import Event, Object, Result, Tool
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
@@ -27,7 +28,7 @@ def wrap(flat: Object, event: Event) -> Object:
         "hook": name,
         "input": {"thread": {"id": flat.get("thread_id")}} | event_input,
         "output": _mutable_output(name, event_input),
-    } | {key: value for key, value in envelope.items() if value is not None}
+    } | drop_none(envelope)
 
 
 def _delegate_input(flat: Object, event: Event) -> Object:
@@ -52,7 +53,7 @@ def _result_fields(event: Event, result: Result) -> Object:
     if result.exit_code is not None:
         output = {"output": output, "exitCode": result.exit_code}
     fields = {"status": event.data.get("status") or ("error" if is_failure else "done"), "output": output}
-    return {key: value for key, value in fields.items() if value is not None}
+    return drop_none(fields)
 
 
 def _event_fields(name: str, event_input: Object, event: Event) -> Object:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from hookonce.agents._config.points import point
-from hookonce.agents._decode.claude_vocabulary import EVENTS, pick
-from hookonce.agents._decode.tool_calls import as_object
+from hookonce.agents._decode.claude_vocabulary import EVENTS, pick, tool_names
+from hookonce.agents._decode.tool_calls import as_object, line_span
 from hookonce.agents.antigravity.config import MAX_TIMEOUT_S, MCP_GATEWAY_TOOL, parse, render
 from hookonce.agents.antigravity.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Tool
@@ -57,11 +57,8 @@ def _shape_gateway(name: str, args: Object) -> tuple[str, Object]:
 
 
 def _shape_view(name: str, args: Object) -> tuple[str, Object]:
-    first: Any = args.get("offset")
-    last: Any = args.get("EndLine")
-    if type(first) is int and type(last) is int and last >= first:
-        args = args | {"limit": last - first + 1}
-    return name, args
+    first = args.get("offset")
+    return name, args | line_span(first, args.get("EndLine")) if type(first) is int else args
 
 
 def _wrap(flat: Object, event: Event) -> Object:
@@ -69,10 +66,8 @@ def _wrap(flat: Object, event: Event) -> Object:
     payload = {key: value for key, value in flat.items() if key not in _SYNTHETIC_KEYS}
     payload.setdefault("workspacePaths", [flat["cwd"]] if "cwd" in flat else [])
     if event.tool is not None:
-        payload["toolCall"] = {
-            "name": flat["tool"],
-            "args": _wrap_arguments(flat.get("input"), event.tool, own=event.agent == AGENT.name),
-        }
+        arguments = _wrap_arguments(flat.get("input"), event.tool, own=event.agent == AGENT.name)
+        payload["toolCall"] = {"name": flat["tool"], "args": arguments}
     if event.type == "agent_stop" and event.agent != AGENT.name:
         payload = {"terminationReason": "NO_TOOL_CALL", "fullyIdle": True} | payload
     return payload
@@ -93,20 +88,17 @@ AGENT = Agent(
     vendor="com.google",
     events=pick(EVENTS, "PreToolUse", "PostToolUse", "Stop", "SessionStart")
     | {"PreInvocation": "before_model", "PostInvocation": "after_model"},
-    tools={
-        "run_command": "shell",
-        "view_file": "file_read",
-        "write_to_file": "file_write",
-        "replace_file_content": "file_edit",
-        "multi_replace_file_content": "file_edit",
-        "grep_search": "search",
-        "find_by_name": "find",
-        "list_dir": "find",
-        "search_web": "web_search",
-        "read_url_content": "web_fetch",
-        "browser_subagent": "agent",
-        "invoke_subagent": "agent",
-    },
+    tools=tool_names(
+        shell="run_command",
+        file_read="view_file",
+        file_write="write_to_file",
+        file_edit="replace_file_content multi_replace_file_content",
+        search="grep_search",
+        find="find_by_name list_dir",
+        web_search="search_web",
+        web_fetch="read_url_content",
+        agent="browser_subagent invoke_subagent",
+    ),
     arguments={
         "*": {"TargetFile": "path", "AbsolutePath": "path"},
         "shell": {"CommandLine": "command"},

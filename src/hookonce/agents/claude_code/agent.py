@@ -6,7 +6,7 @@ from typing import Any
 from hookonce.agents._config.entry import COMMAND_KEYS
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, tool_names
 from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.claude_code.config import parse, render
 from hookonce.agents.claude_code.reply import read_reply, reply
@@ -96,21 +96,17 @@ AGENT = Agent(
     vendor="com.anthropic",
     encodes=True,
     events=EVENTS,
-    tools={
-        "Bash": "shell",
-        "PowerShell": "shell",
-        "Read": "file_read",
-        "Write": "file_write",
-        "Edit": "file_edit",
-        "MultiEdit": "file_edit",
-        "NotebookEdit": "file_edit",
-        "Grep": "search",
-        "Glob": "find",
-        "WebSearch": "web_search",
-        "WebFetch": "web_fetch",
-        "Agent": "agent",
-        "Task": "agent",
-    },
+    tools=tool_names(
+        shell="Bash PowerShell",
+        file_read="Read",
+        file_write="Write",
+        file_edit="Edit MultiEdit NotebookEdit",
+        search="Grep",
+        find="Glob",
+        web_search="WebSearch",
+        web_fetch="WebFetch",
+        agent="Agent Task",
+    ),
     arguments={
         "*": {"file_path": "path"},
         "shell": {"run_in_background": "background"},

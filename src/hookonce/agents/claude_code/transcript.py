@@ -13,14 +13,13 @@ from hookonce.agents.transcripts.accumulator import (
     TranscriptAccumulator,
     TranscriptReader,
     as_count,
+    as_dicts,
     as_identifier,
-    as_object,
-    as_objects,
     as_time,
     sum_counts,
 )
 from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolCall, UsageTotal
-from hookonce.base.jsontext import load
+from hookonce.base.jsontext import as_dict, load
 from hookonce.model import Object, Subagent, Usage
 
 _SYNTHETIC_MODEL = "<synthetic>"  # the model of lines that no model wrote
@@ -57,7 +56,7 @@ def _parse_system(accumulator: TranscriptAccumulator, document: Object) -> None:
 
 
 def _parse_assistant(accumulator: TranscriptAccumulator, document: Object) -> None:
-    message, subagent = as_object(document.get("message")), _subagent_of(document)
+    message, subagent = as_dict(document.get("message")), _subagent_of(document)
     message_id, time = as_identifier(message.get("id")), as_time(document.get("timestamp"))
     if message_id is None:
         return
@@ -65,19 +64,19 @@ def _parse_assistant(accumulator: TranscriptAccumulator, document: Object) -> No
     if document.get("isApiErrorMessage") is True:
         accumulator.add_model_call(ModelCall(id=message_id, time=time, failed=True, **base))
     elif message.get("model") != _SYNTHETIC_MODEL:
-        usage = as_object(message.get("usage"))
+        usage = as_dict(message.get("usage"))
         call = ModelCall(
             id=message_id,
             time=time,
             model=as_identifier(message.get("model")),
             usage=_parse_usage(usage),
-            hour_write_tokens=as_count(as_object(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")) or 0,
+            hour_write_tokens=as_count(as_dict(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")) or 0,
             stop_reason=as_identifier(message.get("stop_reason")),
             parent_call=accumulator.memory.parent_call if subagent else None,
             **base,
         )
         accumulator.add_model_call(call, is_complete=call.stop_reason is not None)
-    for block in as_objects(message.get("content")):
+    for block in as_dicts(message.get("content")):
         tool_id, name = as_identifier(block.get("id")), as_identifier(block.get("name"))
         if block.get("type") == "tool_use" and tool_id and name:
             accumulator.open_tool_call(ToolCall(id=tool_id, name=name, model_call=message_id, started=time, **base))
@@ -91,7 +90,7 @@ def _subagent_of(document: Object) -> Subagent | None:
 
 
 def _parse_usage(counters: Object) -> Usage | None:
-    flat = counters | {"thinking_tokens": as_object(counters.get("output_tokens_details")).get("thinking_tokens")}
+    flat = counters | {"thinking_tokens": as_dict(counters.get("output_tokens_details")).get("thinking_tokens")}
     return _build_usage([as_count(flat.get(name)) for name in _USAGE_KEYS])
 
 
@@ -114,10 +113,10 @@ def _build_usage(counts: list[int | None]) -> Usage | None:
 def _parse_user(accumulator: TranscriptAccumulator, document: Object) -> None:
     if document.get("isSidechain") is not True:
         accumulator.memory.turn = as_identifier(document.get("promptId")) or accumulator.memory.turn
-    result, time = as_object(document.get("toolUseResult")), as_time(document.get("timestamp"))
+    result, time = as_dict(document.get("toolUseResult")), as_time(document.get("timestamp"))
     accumulator.note_model_input(time)
     duration_ms = next((n for key in _DURATION_KEYS if (n := as_count(result.get(key))) is not None), None)
-    for block in as_objects(as_object(document.get("message")).get("content")):
+    for block in as_dicts(as_dict(document.get("message")).get("content")):
         call = as_identifier(block.get("tool_use_id"))
         if block.get("type") != "tool_result" or call is None:
             continue
@@ -128,7 +127,7 @@ def _parse_user(accumulator: TranscriptAccumulator, document: Object) -> None:
 
 
 def _parse_compaction(accumulator: TranscriptAccumulator, document: Object) -> None:
-    metadata, compaction_id = as_object(document.get("compactMetadata")), as_identifier(document.get("uuid"))
+    metadata, compaction_id = as_dict(document.get("compactMetadata")), as_identifier(document.get("uuid"))
     if compaction_id is not None:
         compaction = Compaction(
             id=compaction_id,
@@ -144,10 +143,10 @@ def _parse_compaction(accumulator: TranscriptAccumulator, document: Object) -> N
 def _parse_totals(accumulator: TranscriptAccumulator, document: Object) -> None:
     """Running totals by model; a fork continues those of its origin."""
     session = accumulator.memory.session
-    for name, counters in as_object(document.get("modelUsage")).items():
+    for name, counters in as_dict(document.get("modelUsage")).items():
         model, usage = (
             as_identifier(name),
-            _build_usage([as_count(as_object(counters).get(key)) for key in _TOTAL_KEYS]),
+            _build_usage([as_count(as_dict(counters).get(key)) for key in _TOTAL_KEYS]),
         )
         if session is not None and model is not None and usage is not None:
             accumulator.add_total(UsageTotal(id=f"{session}/{model}", session=session, model=model, usage=usage))
@@ -163,7 +162,7 @@ def _read_spawn(path: Path) -> SubagentSpawn | None:
     if subagent_id is None or not path.name.startswith("agent-"):
         return None
     try:
-        metadata = as_object(load(path.with_suffix(".meta.json").read_text(encoding="utf-8")))
+        metadata = as_dict(load(path.with_suffix(".meta.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         return None
     return SubagentSpawn(
@@ -172,5 +171,9 @@ def _read_spawn(path: Path) -> SubagentSpawn | None:
 
 
 READER = TranscriptReader(
-    agent="claude-code", parse_line=_parse_line, find_subagent_files=_find_subagent_files, read_spawn=_read_spawn
+    agent="claude-code",
+    session_folder="projects",
+    parse_line=_parse_line,
+    find_subagent_files=_find_subagent_files,
+    read_spawn=_read_spawn,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import EVENTS, pick
+from hookonce.agents._decode.claude_vocabulary import EVENTS, pick, same
 from hookonce.agents.cline import encode
 from hookonce.agents.cline.config import parse, render
 from hookonce.agents.cline.encode import (
@@ -14,10 +14,10 @@ from hookonce.agents.cline.encode import (
     EXIT_CODE_PATTERN,
     NUMBER_DIGITS_LIMIT,
     TASK_METADATA_KEYS,
-    as_dict,
     wrap,
 )
 from hookonce.agents.cline.reply import read_reply, reply
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage
 
 # The names of scripts. The command line's payloads have words of their own for the same events.
@@ -229,15 +229,12 @@ AGENT = Agent(
         "agent_id": "subagent",
         "parent_agent_id": "subagent_parent",
     },
-    details={
+    details=same("status", "reason", "attachments", "provider", "source", "message")
+    | {
         "outputText": "response",
         "result": "response",
-        "status": "status",
         "completionStatus": "status",
-        "reason": "reason",
         "initialTask": "initial_prompt",
-        "attachments": "attachments",
-        "provider": "provider",
         "mainAgent": "agent_id",
         "workspaceRoots": "workspace_roots",
         "workspaceInfo": "workspace",
@@ -245,8 +242,6 @@ AGENT = Agent(
         "stack": "error_details",
         "compactionStrategy": "strategy",
         "event": "notification_type",
-        "source": "source",
-        "message": "message",
     },
     env_markers=("CLINE_BUILD_ENV", "CLINE_CONNECTOR_CLI_LAUNCH"),
     signature_keys=(frozenset({"clineVersion"}), frozenset({"hookName", "taskId"})),

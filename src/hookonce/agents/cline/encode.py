@@ -4,28 +4,24 @@ from collections.abc import Callable
 from contextlib import suppress
 from re import MULTILINE
 from re import compile as pattern
-from shlex import join as quoted
+from shlex import join as shell_join
 from typing import Any
 
 from msgspec import DecodeError
-from msgspec.json import decode as parse
+from msgspec.json import decode as decode_json
 
 from hookonce.agents._decode import tool_calls
-from hookonce.base.jsontext import dump
+from hookonce.base.jsontext import as_dict, drop_none, dump, select_keys
 from hookonce.model import Event, Object, Result, Tool
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
 
 def list_entries(arguments: Object, *names: str) -> list[Any]:
     """Entries of the first argument that is present: a list, the JSON text of a list, or a single entry."""
-    value: Any = []
-    for name in names:
-        if (argument := arguments.get(name)) is not None:
-            value = argument
-            break
+    value: Any = next((arguments[name] for name in names if arguments.get(name) is not None), [])
     if type(value) is str and value[:1] in ("[", "{"):
         with suppress(DecodeError, RecursionError):
-            value = parse(value)
+            value = decode_json(value)
     return value if type(value) is list else [value]
 
 
@@ -43,7 +39,7 @@ def _command_line(entry: Any) -> str | None:
     program, arguments = entry.get("command"), entry.get("args")
     if type(program) is not str:
         return None
-    return quoted([program, *map(str, arguments)]) if type(arguments) is list and arguments else program
+    return shell_join([program, *map(str, arguments)]) if type(arguments) is list and arguments else program
 
 
 def shape_files(name: str, arguments: Object) -> tuple[str, Object]:
@@ -59,14 +55,8 @@ def _file_span(entry: Any) -> Object:
     path = entry.get("path") if type(entry) is dict else entry
     if type(path) is not str:
         return {}
-    file: Object = {"path": path}
-    if type(entry) is dict:
-        first, last = entry.get("start_line"), entry.get("end_line")
-        if type(first) is int:
-            file["offset"] = first
-        if type(last) is int:
-            file["limit"] = last - file.get("offset", 1) + 1
-    return file
+    fields = as_dict(entry)
+    return {"path": path} | tool_calls.line_span(fields.get("start_line"), fields.get("end_line"))
 
 
 def shape_queries(source: str, *keys: str) -> Callable[[str, Object], tuple[str, Object]]:
@@ -124,18 +114,13 @@ _QUERY_ARGUMENTS = {
 }
 
 
-def as_dict(value: Any) -> Object:
-    """The value if it is an object, else an empty one."""
-    return value if type(value) is dict else {}
-
-
 def wrap(flat: Object, event: Event) -> Object:
     """The payload of the command line, which also carries the legacy blocks of the editor."""
     payload = _build_envelope(flat, event)
     if event.tool is not None:
         payload |= _build_tool_blocks(flat, event.tool, own=event.agent == "cline")
     for block in ("model", _EVENT_BLOCKS.get(flat["hookName"], "model")):
-        if fields := {field_name: flat[field_name] for field_name in BLOCK_KEYS[block] if field_name in flat}:
+        if fields := select_keys(flat, *BLOCK_KEYS[block]):
             payload[block] = fields
     if event.type == "error_occurred":
         error_keys = (("name", "errorName"), ("message", "error"), ("stack", "stack"))
@@ -143,7 +128,7 @@ def wrap(flat: Object, event: Event) -> Object:
     if task := _TASK_BLOCKS.get(payload["hookName"]):
         status = flat.get("status") if event.type == "interrupt" else None
         metadata = {"initialTask": flat.get("initialTask"), "completionStatus": status}
-        payload[task] = {"taskMetadata": {key: value for key, value in metadata.items() if value is not None}}
+        payload[task] = {"taskMetadata": drop_none(metadata)}
     return payload
 
 
@@ -164,7 +149,7 @@ def _build_envelope(flat: Object, event: Event) -> Object:
     }
     if has_iteration:
         payload["iteration"] = int(count)
-    return payload | {key: flat[key] for key in ("timestamp", "workspaceInfo", "reason") if key in flat}
+    return payload | select_keys(flat, "timestamp", "workspaceInfo", "reason")
 
 
 def _build_tool_blocks(flat: Object, tool: Tool, *, own: bool) -> Object:
@@ -193,9 +178,7 @@ def _native_call(flat: Object, tool: Tool) -> tuple[str, Any]:
     if tool.name == "search":
         return "search_codebase", {"queries": [arguments.get("pattern", "")]}
     if tool.name == "web_fetch":
-        return "fetch_web_content", {
-            "requests": [{key: arguments[key] for key in ("url", "prompt") if key in arguments}]
-        }
+        return "fetch_web_content", {"requests": [select_keys(arguments, "url", "prompt")]}
     return _edit_call(arguments) if tool.name in WRITE_TOOLS else (flat["name"], flat.get("input"))
 
 
@@ -203,7 +186,7 @@ def _edit_call(arguments: Object) -> tuple[str, Object]:
     if "patch" in arguments:
         return "apply_patch", {"input": arguments["patch"]}
     new = arguments.get("content", arguments.get("new_text", ""))
-    return "editor", {key: arguments[key] for key in ("path", "old_text") if key in arguments} | {"new_text": new}
+    return "editor", select_keys(arguments, "path", "old_text") | {"new_text": new}
 
 
 def _line_range(file: Any) -> Object:

@@ -93,12 +93,10 @@ def _foreign_call_fields(tool: Tool) -> Object:
     elif tool.name == "shell":
         fields["tool_input"] = {key: tool.input[key] for key in ("command", "description") if key in tool.input}
     if tool.result is not None:
-        output = tool.result.output
-        text = tool_calls.as_text(output) or tool_calls.as_text(tool.result.error) or ""
         if not tool.name.startswith("mcp:"):
-            fields["tool_response"] = text
-        elif type(output) is not dict:
-            fields["tool_response"] = {"content": output if type(output) is list else [{"type": "text", "text": text}]}
+            fields["tool_response"] = tool_calls.result_text(tool.result)
+        elif type(tool.result.output) is not dict:
+            fields["tool_response"] = {"content": tool_calls.text_parts(tool.result)}
     return fields
 
 

@@ -14,12 +14,12 @@ from hookonce.agents.transcripts.accumulator import (
     TranscriptAccumulator,
     TranscriptReader,
     as_count,
+    as_dicts,
     as_identifier,
-    as_object,
-    as_objects,
     as_time,
 )
 from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, ToolCall
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Object, Subagent, Usage
 
 _CALL_TYPES = frozenset({"function_call", "custom_tool_call", "local_shell_call"})
@@ -36,7 +36,7 @@ _USAGE_KEYS = {
 
 
 def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
-    payload, time, kind = as_object(document.get("payload")), as_time(document.get("timestamp")), document.get("type")
+    payload, time, kind = as_dict(document.get("payload")), as_time(document.get("timestamp")), document.get("type")
     if kind == "session_meta":
         _parse_session_meta(accumulator, payload)
     elif kind == "turn_context":
@@ -60,7 +60,7 @@ def _parse_session_meta(accumulator: TranscriptAccumulator, payload: Object) -> 
         return
     thread = as_identifier(payload.get("id"))
     memory.session = as_identifier(payload.get("session_id")) or thread
-    if payload.get("thread_source") == "subagent" or "subagent" in as_object(payload.get("source")):
+    if payload.get("thread_source") == "subagent" or "subagent" in as_dict(payload.get("source")):
         memory.subagent = Subagent(
             id=thread,
             type=as_identifier(payload.get("agent_role")),
@@ -74,7 +74,7 @@ def _thread_id(accumulator: TranscriptAccumulator) -> str | None:
 
 
 def _parse_usage_record(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
-    response_id, usage = as_identifier(payload.get("response_id")), _parse_usage(as_object(payload.get("usage")))
+    response_id, usage = as_identifier(payload.get("response_id")), _parse_usage(as_dict(payload.get("usage")))
     accumulator.memory.one_by_one = True
     if response_id is not None and as_identifier(payload.get("thread_id")) == _thread_id(accumulator):
         turn = as_identifier(payload.get("turn_id")) or accumulator.memory.turn
@@ -92,7 +92,7 @@ def _parse_usage(counters: Object) -> Usage | None:
 def _parse_event(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
     kind = payload.get("type")
     if kind == "token_count":
-        _parse_token_count(accumulator, as_object(payload.get("info")), time)
+        _parse_token_count(accumulator, as_dict(payload.get("info")), time)
     elif kind == "item_completed":
         _parse_item_completed(accumulator, payload, time)
     elif kind == "task_complete" and payload.get("error"):
@@ -105,7 +105,7 @@ def _parse_event(accumulator: TranscriptAccumulator, payload: Object, time: str 
 
 def _parse_token_count(accumulator: TranscriptAccumulator, info: Object, time: str | None) -> None:
     """Context size, which completes a pending compaction, and the running total, which changes with each call."""
-    memory, last = accumulator.memory, as_object(info.get("last_token_usage"))
+    memory, last = accumulator.memory, as_dict(info.get("last_token_usage"))
     context = as_count(last.get("total_tokens"))
     if context is None:
         return
@@ -113,7 +113,7 @@ def _parse_token_count(accumulator: TranscriptAccumulator, info: Object, time: s
         accumulator.add_compaction(replace(memory.compacting, tokens_after=context))
         memory.compacting = None
     memory.context = context
-    total_tokens, usage = as_count(as_object(info.get("total_token_usage")).get("total_tokens")), _parse_usage(last)
+    total_tokens, usage = as_count(as_dict(info.get("total_token_usage")).get("total_tokens")), _parse_usage(last)
     is_call = total_tokens is not None and total_tokens != memory.counted and bool(last.get("input_tokens"))
     memory.counted = total_tokens
     if is_call and not memory.one_by_one:
@@ -153,7 +153,7 @@ def _parse_response_item(accumulator: TranscriptAccumulator, payload: Object, ti
 
 def _parse_item_completed(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
     """Status and duration of a tool call, which the line with its output lacks; or a prompt."""
-    item = as_object(payload.get("item"))
+    item = as_dict(payload.get("item"))
     if item.get("type") == "UserMessage":
         accumulator.note_model_input(time)
     call, start_ms, end_ms = (
@@ -166,7 +166,7 @@ def _parse_item_completed(accumulator: TranscriptAccumulator, payload: Object, t
     duration_ms = end_ms - start_ms if start_ms is not None and end_ms is not None and end_ms >= start_ms else None
     accumulator.update_tool_call(call, ok=_OK_BY_STATUS.get(str(item.get("status"))), duration_ms=duration_ms)
     if item.get("tool") == "spawn_agent":
-        for receiver in as_objects(item.get("receiver_agents")):
+        for receiver in as_dicts(item.get("receiver_agents")):
             if (thread := as_identifier(receiver.get("thread_id"))) is not None:
                 role = as_identifier(receiver.get("agent_role"))
                 accumulator.add_spawn(SubagentSpawn(id=thread, type=role, call=call, **accumulator.common_fields()))
@@ -179,4 +179,6 @@ def _find_subagent_files(path: Path, spawns: Sequence[SubagentSpawn]) -> list[Pa
     return sorted(file for name in names for file in sessions.glob(f"*/*/*/rollout-*-{name}.jsonl"))
 
 
-READER = TranscriptReader(agent="codex", parse_line=_parse_line, find_subagent_files=_find_subagent_files)
+READER = TranscriptReader(
+    agent="codex", session_folder="sessions", parse_line=_parse_line, find_subagent_files=_find_subagent_files
+)

@@ -9,9 +9,8 @@ from re import compile as pattern
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, pick, same, tool_names
 from hookonce.agents._decode.encoder import to_epoch_ms
-from hookonce.agents._decode.tool_calls import shape_patch as patch_shape
 from hookonce.agents.copilot_cli.config import EntryKeys, parse, render
 from hookonce.agents.copilot_cli.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
@@ -241,32 +240,17 @@ AGENT = Agent(
     vendor="com.github",
     encodes=True,
     events=_CAMEL_EVENTS | pick(EVENTS, *_PASCAL_EVENTS),
-    tools={
-        "bash": "shell",
-        "powershell": "shell",
-        "Bash": "shell",
-        "PowerShell": "shell",
-        "view": "file_read",
-        "Read": "file_read",
-        "create": "file_write",
-        "Write": "file_write",
-        "edit": "file_edit",
-        "str_replace_editor": "file_edit",
-        "apply_patch": "file_edit",
-        "Edit": "file_edit",
-        "grep": "search",
-        "rg": "search",
-        "Grep": "search",
-        "glob": "find",
-        "Glob": "find",
-        "web_search": "web_search",
-        "WebSearch": "web_search",
-        "web_fetch": "web_fetch",
-        "WebFetch": "web_fetch",
-        "task": "agent",
-        "Agent": "agent",
-        "Task": "agent",
-    },
+    tools=tool_names(
+        shell="bash powershell Bash PowerShell",
+        file_read="view Read",
+        file_write="create Write",
+        file_edit="edit str_replace_editor apply_patch Edit",
+        search="grep rg Grep",
+        find="glob Glob",
+        web_search="web_search WebSearch",
+        web_fetch="web_fetch WebFetch",
+        agent="task Agent Task",
+    ),
     arguments={
         # Only a permission request says file_path; of two native names the last is the one that encode writes.
         "*": {"file_path": "path", "path": "path", "file_text": "content"},
@@ -303,16 +287,14 @@ AGENT = Agent(
             "transformedPrompt": "transformed_prompt",
             "customInstructions": "instructions",
             "stopReason": "stop_reason",
-            "response": "response",
             "agentName": "agent_name",
             "agentDisplayName": "agent_display_name",
             "agentDescription": "agent_description",
             "errorContext": "error_context",
-            "recoverable": "recoverable",
             "permissionSuggestions": "permission_suggestions",
-            "traceparent": "traceparent",
             "_meta": "meta",
         }
+        | same("response", "recoverable", "traceparent")
     )
     | pick(DETAILS, "source", "reason", "trigger", "message", "title", "notification_type", "stop_hook_active")
     | {"last_assistant_message": "response"},
@@ -330,7 +312,11 @@ AGENT = Agent(
         "PermissionRequest and SubagentStart send the camelCase payload even when spelt in PascalCase.",
     ),
     refine=_refine,
-    shape_readers={"apply_patch": patch_shape, "Edit": patch_shape, "str_replace_editor": _shape_editor},
+    shape_readers={
+        "apply_patch": tool_calls.shape_patch,
+        "Edit": tool_calls.shape_patch,
+        "str_replace_editor": _shape_editor,
+    },
     mcp=_mcp,
     mcp_name="{}-{}".format,
     result=_result,

@@ -8,7 +8,7 @@ from msgspec.json import decode as from_json
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, pick, same, tool_names
 from hookonce.agents.cursor.config import TOOL_EVENT_MATCHERS, parse, render
 from hookonce.agents.cursor.reply import read_reply, reply
 from hookonce.base.jsontext import dump
@@ -186,17 +186,16 @@ AGENT = Agent(
     proof="documented",
     vendor="com.cursor",
     events=_EVENTS,
-    tools={
-        "Shell": "shell",
-        "Read": "file_read",
-        "Write": "file_write",
-        "Grep": "search",
-        "List": "find",
-        "WebSearch": "web_search",
-        "WebFetch": "web_fetch",
-        "Fetch": "web_fetch",
-        "Task": "agent",
-    },
+    tools=tool_names(
+        shell="Shell",
+        file_read="Read",
+        file_write="Write",
+        search="Grep",
+        find="List",
+        web_search="WebSearch",
+        web_fetch="WebFetch Fetch",
+        agent="Task",
+    ),
     arguments={"*": {"file_path": "path"}, "agent": {"subagent_type": "type"}},
     # user_email is left out on purpose: an address is no identity that anybody agreed to.
     keys={
@@ -227,38 +226,19 @@ AGENT = Agent(
         "text": "response",
         "summary": "response",
         "failure_type": "error_type",
-        "status": "status",
-        "final_status": "final_status",
-        "loop_count": "loop_count",
-        "duration_ms": "duration_ms",
-        "model_id": "model_id",
-        "model_params": "model_params",
-        "workspace_roots": "workspace_roots",
-        "attachments": "attachments",
-        "content": "content",
-        "edits": "edits",
-        "sandbox": "sandbox",
-        "agent_message": "agent_message",
         "url": "mcp_server_url",
-        "mcp_server_url": "mcp_server_url",
         "command": "mcp_server_command",
         "is_background_agent": "background",
-        "task": "task",
-        "description": "description",
         "tool_call_id": "call_id",
         "parent_tool_call_id": "parent_call_id",
         "child_conversation_id": "child_session",
-        "subagent_model": "subagent_model",
         "is_parallel_worker": "parallel",
-        "git_branch": "git_branch",
-        "modified_files": "modified_files",
-        "message_count": "message_count",
-        "tool_call_count": "tool_call_count",
-        "context_usage_percent": "context_usage_percent",
-        "context_window_size": "context_window_size",
-        "messages_to_compact": "messages_to_compact",
         "is_first_compaction": "first_compaction",
-    },
+    }
+    | same("status", "final_status", "loop_count", "duration_ms", "model_id", "model_params")
+    | same("workspace_roots", "attachments", "content", "edits", "sandbox", "agent_message", "mcp_server_url")
+    | same("task", "description", "subagent_model", "git_branch", "modified_files", "message_count")
+    | same("tool_call_count", "context_usage_percent", "context_window_size", "messages_to_compact"),
     modes={"agent": "agent", "ask": "chat", "edit": "edit", "plan": "plan"},
     env_markers=("CURSOR_VERSION", "CURSOR_PROJECT_DIR"),
     variables={"CURSOR_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},

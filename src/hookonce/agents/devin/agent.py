@@ -6,17 +6,13 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, tool_names
 from hookonce.agents.devin.config import parse, render
 from hookonce.agents.devin.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
 # Devin frames what a command printed: a headline above it, the exit code as the last line.
 _EXIT_CODE_PATTERN = pattern(r"\AOutput from command in shell .*\nExit code: (-?\d+)\s*\Z", DOTALL)
-
-
-def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    return tool_calls.split_mcp_name(native, "mcp__", "__")
 
 
 def _result(facts: Facts, name: str) -> Result:
@@ -61,21 +57,17 @@ AGENT = Agent(
         "SessionEnd",
     )
     | {"PostCompaction": "after_compact"},
-    tools={
-        "exec": "shell",
-        "read": "file_read",
-        "notebook_read": "file_read",
-        "write": "file_write",
-        "edit": "file_edit",
-        "apply_patch": "file_edit",
-        "notebook_edit": "file_edit",
-        "grep": "search",
-        "glob": "find",
-        "find_file_by_name": "find",
-        "web_search": "web_search",
-        "webfetch": "web_fetch",
-        "run_subagent": "agent",
-    },
+    tools=tool_names(
+        shell="exec",
+        file_read="read notebook_read",
+        file_write="write",
+        file_edit="edit apply_patch notebook_edit",
+        search="grep",
+        find="glob find_file_by_name",
+        web_search="web_search",
+        web_fetch="webfetch",
+        agent="run_subagent",
+    ),
     arguments={
         "*": {"file_path": "path", "notebook_path": "path"},
         "edit": {"old_string": "old_text", "new_string": "new_text"},
@@ -106,7 +98,7 @@ AGENT = Agent(
         "Compaction is told only when it is over, and a Stop hook may block without limit.",
     ),
     shape_readers={"apply_patch": tool_calls.shape_patch},
-    mcp=_mcp,
+    mcp=tool_calls.mcp_splitter("mcp__", "__"),
     mcp_name="mcp__{}__{}".format,
     result=_result,
     wrap=_wrap,

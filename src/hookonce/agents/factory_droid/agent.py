@@ -50,7 +50,7 @@ def _wrap(flat: Object, event: Event) -> Object:
     if type(arguments) is dict:
         flat["tool_name"], flat["tool_input"] = _native_call(tool.name, flat["tool_name"], arguments)
     if tool.result is not None:
-        text = tool_calls.as_text(tool.result.output) or tool_calls.as_text(tool.result.error) or ""
+        text = tool_calls.result_text(tool.result)
         code = tool.result.exit_code if tool.name == "shell" else None
         flat["tool_response"] = text if code is None else f"{text}\n\n[Process exited with code {code}]"
     return flat

@@ -5,9 +5,10 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, tool_names
 from hookonce.agents.gemini_cli.config import parse, render
 from hookonce.agents.gemini_cli.reply import read_reply, reply
+from hookonce.base.jsontext import as_dict, drop_none
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 _FENCE_OPEN, _FENCE_CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
@@ -46,20 +47,14 @@ def _mcp_name(server: str, tool: str) -> str:
 
 def _content_text(content: Any) -> Any:
     """The text of the content that the model is given; content that is not all text stays unchanged."""
-    texts = [_part_text(part) for part in content] if type(content) is list else [_part_text(content)]
-    return content if None in texts else "\n".join(filter(None, texts))
+    texts = tool_calls.part_texts(content)
+    return content if texts is None else "\n".join(filter(None, map(_unfence, texts)))
 
 
-def _part_text(part: Any) -> str | None:
-    """The text of one part, without the fence that is put around untrusted content."""
-    text = part.get("text") if type(part) is dict else part
-    if type(text) is not str:
-        return None
-    return (
-        text[len(_FENCE_OPEN) : -len(_FENCE_CLOSE)]
-        if text.startswith(_FENCE_OPEN) and text.endswith(_FENCE_CLOSE)
-        else text
-    )
+def _unfence(text: str) -> str:
+    """The text without the fence that is put around untrusted content."""
+    is_fenced = text.startswith(_FENCE_OPEN) and text.endswith(_FENCE_CLOSE)
+    return text[len(_FENCE_OPEN) : -len(_FENCE_CLOSE)] if is_fenced else text
 
 
 def _result(facts: Facts, name: str) -> Result:
@@ -76,10 +71,9 @@ def _result(facts: Facts, name: str) -> Result:
 
 def _shell_result(body: str, error: str | None, display: Any) -> Result:
     """A command's output ends with its exit code, unless that is 0; the displayed text tells where that begins."""
-    has_display_prefix = type(display) is str and body.startswith(display)
-    match = _SHELL_TRAILER_PATTERN.search(
-        body, len(display) if has_display_prefix else max(0, len(body) - _TRAILER_SEARCH_CHARS)
-    )
+    has_display = type(display) is str and body.startswith(display)
+    start = len(display) if has_display else max(0, len(body) - _TRAILER_SEARCH_CHARS)
+    match = _SHELL_TRAILER_PATTERN.search(body, start)
     code, signal, end = (match[1], match[2], match.start()) if match else (None, None, len(body))
     if signal and error is None:
         error = f"ended by {signal}"
@@ -98,32 +92,26 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
     elif type(request := payload.get("llm_request")) is dict:
         facts["model"] = request.get("model")
         data["request"] = {key: value for key, value in request.items() if key != "model"}
-        _refine_response(facts, data, _as_dict(payload.get("llm_response")))
+        _refine_response(facts, data, as_dict(payload.get("llm_response")))
 
 
 def _refine_call(facts: Facts, data: Object) -> None:
-    if connection := {
-        key: value for key, value in _as_dict(facts.get("mcp_server")).items() if key not in _MCP_NAME_KEYS
-    }:
+    context = as_dict(facts.get("mcp_server"))
+    if connection := {key: value for key, value in context.items() if key not in _MCP_NAME_KEYS}:
         data["mcp_connection"] = connection
     response = facts.get("output")
-    if type(response) is dict and (kind := _as_dict(response.get("error")).get("type")) is not None:
+    if type(response) is dict and (kind := as_dict(response.get("error")).get("type")) is not None:
         data["error_type"] = kind
 
 
 def _refine_response(facts: Facts, data: Object, response: Object) -> None:
     candidates = response.get("candidates")
-    first = _as_dict(candidates[0]) if type(candidates) is list and candidates else {}
+    first = as_dict(candidates[0]) if type(candidates) is list and candidates else {}
     details = {"response": response.get("text"), "finish_reason": first.get("finishReason")}
-    data |= {name: value for name, value in details.items() if value is not None}
+    data |= drop_none(details)
     if type(counts := response.get("usageMetadata")) is dict:
-        facts["usage"] = Usage(
-            **{_USAGE_KEYS[key]: n for key, n in counts.items() if key in _USAGE_KEYS and type(n) is int}
-        )
-
-
-def _as_dict(value: Any) -> Object:
-    return value if type(value) is dict else {}
+        numbers = {name: counts[key] for key, name in _USAGE_KEYS.items() if type(counts.get(key)) is int}
+        facts["usage"] = Usage(**numbers)
 
 
 def _shape_files(name: str, arguments: Object) -> tuple[str, Object]:
@@ -150,13 +138,13 @@ def _recognise(payload: Object) -> str | None:
 def _wrap(flat: Object, event: Event) -> Object:
     data, tool = event.data, event.tool
     if event.type in ("before_model", "after_model", "before_tool_selection"):
-        flat["llm_request"] = ({"model": event.model} if event.model else {}) | _as_dict(data.get("request"))
+        flat["llm_request"] = ({"model": event.model} if event.model else {}) | as_dict(data.get("request"))
     if event.type == "after_model":
         flat.pop("prompt_response", None)
         flat["llm_response"] = _build_llm_response(event)
     if tool is not None and tool.mcp_server is not None:
         names = {"server_name": tool.mcp_server, "tool_name": tool.name[len(tool.mcp_server) + 5 :]}
-        flat["mcp_context"] = names | _as_dict(data.get("mcp_connection"))
+        flat["mcp_context"] = names | as_dict(data.get("mcp_connection"))
     if tool is not None and tool.result is not None:
         flat["tool_response"] = _build_tool_response(tool, tool.result, data.get("error_type"))
     if tool is not None and tool.name == "web_fetch" and event.agent != AGENT.name:
@@ -209,22 +197,17 @@ AGENT = Agent(
         "PreCompress": "before_compact",
     }
     | pick(EVENTS, "SessionStart", "SessionEnd", "Notification"),
-    tools={
-        "run_shell_command": "shell",
-        "read_file": "file_read",
-        "read_many_files": "file_read",
-        "write_file": "file_write",
-        "replace": "file_edit",
-        "grep_search": "search",
-        "search_file_content": "search",
-        "glob": "find",
-        "list_directory": "find",
-        "google_web_search": "web_search",
-        "web_fetch": "web_fetch",
-        "invoke_agent": "agent",
-        "codebase_investigator": "agent",
-        "generalist": "agent",
-    },
+    tools=tool_names(
+        shell="run_shell_command",
+        file_read="read_file read_many_files",
+        file_write="write_file",
+        file_edit="replace",
+        search="grep_search search_file_content",
+        find="glob list_directory",
+        web_search="google_web_search",
+        web_fetch="web_fetch",
+        agent="invoke_agent codebase_investigator generalist",
+    ),
     arguments={
         "*": {"file_path": "path"},
         "shell": {"is_background": "background"},

@@ -12,13 +12,13 @@ from hookonce.agents.transcripts.accumulator import (
     TranscriptAccumulator,
     TranscriptReader,
     as_count,
+    as_dicts,
     as_identifier,
-    as_object,
-    as_objects,
     as_time,
     sum_counts,
 )
 from hookonce.agents.transcripts.types import ModelCall, SubagentSpawn, ToolCall
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Object, Subagent, Usage
 
 _OK_BY_STATUS = {"success": True, "error": False, "cancelled": False}
@@ -28,8 +28,8 @@ def _parse_line(accumulator: TranscriptAccumulator, document: Object) -> None:
     if (session := as_identifier(document.get("sessionId"))) is not None:
         accumulator.memory.session = session
         accumulator.memory.subagent = Subagent(id=session) if document.get("kind") == "subagent" else None
-    messages = document.get("messages") or as_object(document.get("$set")).get("messages")
-    for message in as_objects(messages) or [document]:
+    messages = document.get("messages") or as_dict(document.get("$set")).get("messages")
+    for message in as_dicts(messages) or [document]:
         _parse_message(accumulator, message)
 
 
@@ -40,10 +40,10 @@ def _parse_message(accumulator: TranscriptAccumulator, message: Object) -> None:
     time = as_time(message.get("timestamp"))
     if message.get("type") == "user":
         accumulator.note_model_input(time)
-        if not any("functionResponse" in item for item in as_objects(message.get("content"))):
+        if not any("functionResponse" in item for item in as_dicts(message.get("content"))):
             accumulator.memory.turn = message_id
     elif message.get("type") == "gemini":
-        tokens = as_object(message.get("tokens"))
+        tokens = as_dict(message.get("tokens"))
         if (usage := _parse_usage(tokens)) is not None:
             accumulator.add_model_call(
                 ModelCall(
@@ -54,7 +54,7 @@ def _parse_message(accumulator: TranscriptAccumulator, message: Object) -> None:
                     **accumulator.common_fields(),
                 )
             )
-        for item in as_objects(message.get("toolCalls")):
+        for item in as_dicts(message.get("toolCalls")):
             _parse_tool_call(accumulator, item, message_id)
 
 
@@ -80,7 +80,7 @@ def _parse_tool_call(accumulator: TranscriptAccumulator, call: Object, message_i
     if call_id is None or name is None or ok is None:
         return
     if (agent := as_identifier(call.get("agentId"))) is not None:
-        kind = as_identifier(as_object(call.get("args")).get("agent_name"))
+        kind = as_identifier(as_dict(call.get("args")).get("agent_name"))
         accumulator.add_spawn(SubagentSpawn(id=agent, type=kind, call=call_id, **accumulator.common_fields()))
     accumulator.open_tool_call(ToolCall(id=call_id, name=name, model_call=message_id, **accumulator.common_fields()))
     accumulator.close_tool_call(call_id, as_time(call.get("timestamp")), ok=ok)
@@ -94,4 +94,6 @@ def _find_subagent_files(path: Path, spawns: Sequence[SubagentSpawn]) -> list[Pa
     return sorted(file for folder in folders.values() for file in folder.glob("*.jsonl"))
 
 
-READER = TranscriptReader(agent="gemini-cli", parse_line=_parse_line, find_subagent_files=_find_subagent_files)
+READER = TranscriptReader(
+    agent="gemini-cli", session_folder="chats", parse_line=_parse_line, find_subagent_files=_find_subagent_files
+)

@@ -5,7 +5,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, tool_names
 from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.kiro.config import parse, render
 from hookonce.agents.kiro.encode import wrap
@@ -54,7 +54,9 @@ def _shape_read(name: str, args: Object) -> tuple[str, Object]:
         files = [{"path": path} for operation in operations for path in _operation_paths(operation)]
         return name, (args | {"files": files} if files else args)
     operation, mode = operations[0], operations[0].get("mode")
-    extra = _line_range(operation.get("start_line"), operation.get("end_line"))
+    first = operation.get("start_line")
+    is_from_start = type(first) is int and first > 0  # negative numbers count from the end of the file
+    extra = tool_calls.line_span(first, operation.get("end_line")) if is_from_start else {}
     extra |= {key: operation[key] for key in ("path", "pattern") if type(operation.get(key)) is str}
     return (_READ_MODES.get(mode, name) if type(mode) is str else name), args | extra
 
@@ -63,14 +65,6 @@ def _operation_paths(operation: Object) -> list[Any]:
     images = operation.get("image_paths")
     paths = [operation.get("path"), *(images if type(images) is list else [])]
     return [path for path in paths if type(path) is str]
-
-
-def _line_range(first: Any, last: Any) -> Object:
-    """Offset and limit; negative line numbers (from the end of the file) have neither."""
-    if type(first) is not int or first < 1:
-        return {}
-    has_end = type(last) is int and last >= first
-    return {"offset": first, "limit": last - first + 1} if has_end else {"offset": first}
 
 
 def _result(facts: Facts, name: str) -> Result:
@@ -101,20 +95,12 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
         data["tool_calls"] = decode_batch(AGENT, payload["hook_events"])
 
 
-def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
-    return tool_calls.split_mcp_name(native, "@", "/")
-
-
 def _recognise(payload: Object) -> str | None:
     name, session = payload.get("hook_event_name"), payload.get("session_id")
     if type(name) is not str:
         # Copilot's camel-case payloads have the same two keys, but beside them a session, a time or a place.
-        is_legacy = {"toolName", "toolArgs"} <= payload.keys() and not payload.keys() & {
-            "sessionId",
-            "timestamp",
-            "cwd",
-        }
-        return "" if is_legacy else None
+        is_copilot = payload.keys() & {"sessionId", "timestamp", "cwd"}
+        return "" if {"toolName", "toolArgs"} <= payload.keys() and not is_copilot else None
     if name in _UNIQUE_EVENTS or (type(session) is str and session.startswith("sess_")):
         return name
     return name if name in _CAMEL_EVENTS and "cwd" in payload and "conversation_id" not in payload else None
@@ -146,34 +132,17 @@ AGENT = Agent(
         "preTaskExecution": "before_task",
         "postTaskExecution": "after_task",
     },
-    tools={
-        "execute_bash": "shell",
-        "execute_pwsh": "shell",
-        "execute_cmd": "shell",
-        "shell": "shell",
-        "read_file": "file_read",
-        "fs_read": "file_read",
-        "read": "file_read",
-        "fs_write": "file_write",
-        "write": "file_write",
-        "create_file": "file_write",
-        "str_replace": "file_edit",
-        "fs_append": "file_edit",
-        "edit_file": "file_edit",
-        "grep_search": "search",
-        "grep": "search",
-        "file_search": "find",
-        "list_directory": "find",
-        "glob": "find",
-        "remote_web_search": "web_search",
-        "web_search": "web_search",
-        "web_fetch": "web_fetch",
-        "invoke_sub_agent": "agent",
-        "orchestrate_subagent": "agent",
-        "subagent_*": "agent",
-        "use_subagent": "agent",
-        "delegate": "agent",
-    },
+    tools=tool_names(
+        shell="execute_bash execute_pwsh execute_cmd shell",
+        file_read="read_file fs_read read",
+        file_write="fs_write write create_file",
+        file_edit="str_replace fs_append edit_file",
+        search="grep_search grep",
+        find="file_search list_directory glob",
+        web_search="remote_web_search web_search",
+        web_fetch="web_fetch",
+        agent="invoke_sub_agent orchestrate_subagent subagent_* use_subagent delegate",
+    ),
     arguments={
         "shell": {"run_in_background": "background", "summary": "description"},
         "file_write": {"file_text": "content", "text": "content"}  # the last of several is the one that is written
@@ -213,7 +182,7 @@ AGENT = Agent(
     ),
     refine=_refine,
     shape_readers={"fs_write": _shape_write, "write": _shape_write, "fs_read": _shape_read, "read": _shape_read},
-    mcp=_mcp,
+    mcp=tool_calls.mcp_splitter("@", "/"),
     mcp_name="@{}/{}".format,
     result=_result,
     recognise=_recognise,

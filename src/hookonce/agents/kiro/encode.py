@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hookonce.agents._decode.tool_calls import as_text
+from hookonce.agents._decode.tool_calls import result_text
 from hookonce.model import Event, Object, Result, Tool
 
 _LEGACY_EVENT_NAMES = {
@@ -19,11 +19,8 @@ def wrap(flat: Object, event: Event) -> Object:
     own, tool = event.agent == "kiro", event.tool
     if own and type(event.native) is dict:  # a hook that came with an older file keeps the names that it knows
         legacy_name = _LEGACY_EVENT_NAMES.get(flat["hook_event_name"])
-        flat |= (
-            {"hook_event_name": legacy_name}
-            if legacy_name and event.native.get("hook_event_name") == legacy_name
-            else {}
-        )
+        if legacy_name and event.native.get("hook_event_name") == legacy_name:
+            flat["hook_event_name"] = legacy_name
     if event.type == "tool_batch":
         calls = flat.pop("tool_calls")
         return flat | {"hook_event_name": flat["hook_event_name"].partition(" ")[0], "hook_events": calls}
@@ -45,6 +42,6 @@ def _result_fields(tool: Tool, result: Result, *, own: bool) -> Object:
 
 
 def _result_text(tool: Tool, result: Result) -> str:
-    text = as_text(result.output) or as_text(result.error) or ""
+    text = result_text(result)
     code = result.exit_code if tool.name == "shell" else None
     return text if code is None else f"Output:\n{text}\n\nExit Code: {code}"

@@ -12,8 +12,10 @@ from typing import Any
 from hookonce.agents._config.generated_code import SPAWN_CAPABILITIES, SPAWN_HANDLERS, parse, render
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
+from hookonce.agents._decode.claude_vocabulary import same, tool_names
 from hookonce.agents.opencode.encode import wrap
 from hookonce.agents.opencode.reply import read_reply, reply
+from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage
 from hookonce.vocabulary.events import FILE_OPERATIONS
 
@@ -42,11 +44,6 @@ def unwrap(payload: Object, event_hint: str | None) -> Object:
     flat["parentID"] = flat.get("parentID") or payload.get("parentID")  # remembered from the session's beginning
     flat["mcp_servers"] = payload.get("mcp_servers")
     return flat
-
-
-def as_dict(value: Any) -> Object:
-    """The value if it is an object, else an empty one."""
-    return value if type(value) is dict else {}
 
 
 def _model_name(model: Any) -> str | None:
@@ -308,18 +305,17 @@ AGENT = Agent(
     encodes=True,
     ends="sometimes",  # of the session that it was in when it is shut down
     events=_BUS_EVENTS | _FUNCTION_EVENTS,
-    tools={
-        "bash": "shell",
-        "read": "file_read",
-        "write": "file_write",
-        "edit": "file_edit",
-        "apply_patch": "file_edit",
-        "grep": "search",
-        "glob": "find",
-        "websearch": "web_search",
-        "webfetch": "web_fetch",
-        "task": "agent",
-    },
+    tools=tool_names(
+        shell="bash",
+        file_read="read",
+        file_write="write",
+        file_edit="edit apply_patch",
+        search="grep",
+        find="glob",
+        web_search="websearch",
+        web_fetch="webfetch",
+        agent="task",
+    ),
     arguments={
         "*": {"filepath": "path", "filePath": "path"},
         "edit": {"oldString": "old_text", "newString": "new_text", "replaceAll": "replace_all"},
@@ -350,22 +346,16 @@ AGENT = Agent(
         "file": "path",
         "event": "change",
         "text": "response",
-        "title": "title",
-        "message": "message",
         "command": "command_name",
         "arguments": "command_args",
-        "permission": "permission",
-        "patterns": "patterns",
         "always": "permission_suggestions",
         "requestID": "request_id",
-        "reply": "reply",
         "errorType": "error_type",
-        "status": "status",
         "partType": "part_type",
         "childID": "child_session",
         "toolID": "tool_name",
-        "todos": "todos",
-    },
+    }
+    | same("title", "message", "permission", "patterns", "reply", "status", "todos"),
     modes={"build": "agent", "plan": "plan"},
     env_markers=("OPENCODE_PID",),
     signature_keys=(frozenset({"hook", "input"}),),

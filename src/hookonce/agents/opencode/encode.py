@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from hookonce.agents._decode.encoder import to_epoch_ms
-from hookonce.agents._decode.tool_calls import as_text
+from hookonce.agents._decode.tool_calls import result_text, text_parts
+from hookonce.base.jsontext import drop_none, select_keys
 from hookonce.model import Event, Object, Result, Tool, Usage
 from hookonce.vocabulary.events import FILE_OPERATIONS
 from hookonce.vocabulary.tools import WRITE_TOOLS
@@ -49,10 +50,6 @@ def _mcp_servers(tool: Tool) -> Object:
     return {"mcp_servers": []} if tool.name == tool.native and "_" in tool.name else {}
 
 
-def _pick_keys(flat: Object, *keys: str) -> Object:
-    return {key: flat[key] for key in keys if key in flat}
-
-
 def _model_fields(flat: Object, key: str) -> Object:
     """Provider and model as separate fields, the model under the key that this place uses."""
     provider, separator, model = flat.get("model", "").partition("/")
@@ -63,21 +60,18 @@ def _model_fields(flat: Object, key: str) -> Object:
 
 def _build_message(flat: Object, time_key: str) -> Object:
     """The message of the event: an answer names the user's message as its parent."""
-    info: Object = _pick_keys(flat, "sessionID", "agent")
+    info: Object = select_keys(flat, "sessionID", "agent")
     if "messageID" in flat:
-        info |= {"id": flat["messageID"], "role": "assistant", "parentID": flat.get("turn")} | _model_fields(
-            flat, "modelID"
-        )
+        info |= {"id": flat["messageID"], "role": "assistant", "parentID": flat.get("turn")}
+        info |= _model_fields(flat, "modelID")
     else:
         info |= {"id": flat.get("turn"), "role": "user", "model": _model_fields(flat, "modelID")}
     return info | ({"time": {time_key: flat["time"]}} if "time" in flat else {})
 
 
 def _chat_input(flat: Object) -> Object:
-    return _pick_keys(flat, "sessionID", "agent") | {
-        "model": _model_fields(flat, "id"),
-        "message": _build_message(flat, "created"),
-    }
+    fields = {"model": _model_fields(flat, "id"), "message": _build_message(flat, "created")}
+    return select_keys(flat, "sessionID", "agent") | fields
 
 
 def _prompt_parts(flat: Object) -> list[Object]:
@@ -85,10 +79,8 @@ def _prompt_parts(flat: Object) -> list[Object]:
 
 
 def _prompt_call(flat: Object, event: Event) -> tuple[Object, Object]:
-    return _pick_keys(flat, "sessionID", "agent"), {
-        "message": _build_message(flat, "created"),
-        "parts": _prompt_parts(flat),
-    }
+    output = {"message": _build_message(flat, "created"), "parts": _prompt_parts(flat)}
+    return select_keys(flat, "sessionID", "agent"), output
 
 
 def _tool_call(flat: Object, event: Event) -> tuple[Object, Any]:
@@ -96,7 +88,7 @@ def _tool_call(flat: Object, event: Event) -> tuple[Object, Any]:
     tool = event.tool
     if tool is not None and event.agent != "opencode" and tool.name in WRITE_TOOLS and "patch" in tool.input:
         flat |= {"tool": "apply_patch", "args": {"patchText": tool.input["patch"]}}
-    hook_input = _pick_keys(flat, "tool", "sessionID", "callID")
+    hook_input = select_keys(flat, "tool", "sessionID", "callID")
     if event.type == "before_tool_execute":
         return hook_input, {"args": flat.get("args")}
     return hook_input | {"args": flat.get("args")}, _tool_output(flat, event)
@@ -104,17 +96,10 @@ def _tool_call(flat: Object, event: Event) -> tuple[Object, Any]:
 
 def _tool_output(flat: Object, event: Event) -> Object:
     result = (event.tool and event.tool.result) or Result()
-    output: Any = result.output
     if event.tool is not None and event.tool.name.startswith("mcp:"):
-        content = (
-            output
-            if type(output) is list
-            else [{"type": "text", "text": as_text(output) or as_text(result.error) or ""}]
-        )
-        return {"content": content} | ({"isError": True} if result.ok is False else {})
-    text = output if event.agent == "opencode" else as_text(output) or as_text(result.error) or ""
-    metadata_values = {"exit": result.exit_code, "sessionId": flat.get("childID")}
-    metadata = {key: value for key, value in metadata_values.items() if value is not None}
+        return {"content": text_parts(result)} | ({"isError": True} if result.ok is False else {})
+    text = result.output if event.agent == "opencode" else result_text(result)
+    metadata = drop_none({"exit": result.exit_code, "sessionId": flat.get("childID")})
     return {"title": "", "metadata": metadata, "output": text}
 
 
@@ -122,20 +107,20 @@ def _tool_output(flat: Object, event: Event) -> Object:
 _FUNCTION_BUILDERS: dict[str, Callable[[Object, Event], tuple[Object, Any]]] = {
     "tool.execute.before": _tool_call,
     "tool.execute.after": _tool_call,
-    "tool.definition": lambda flat, _: (_pick_keys(flat, "toolID", "sessionID"), {}),
-    "shell.env": lambda flat, event: (_pick_keys(flat, "sessionID", "callID") | {"cwd": event.cwd}, {"env": {}}),
+    "tool.definition": lambda flat, _: (select_keys(flat, "toolID", "sessionID"), {}),
+    "shell.env": lambda flat, event: (select_keys(flat, "sessionID", "callID") | {"cwd": event.cwd}, {"env": {}}),
     "command.execute.before": lambda flat, _: (
-        _pick_keys(flat, "command", "sessionID", "arguments"),
+        select_keys(flat, "command", "sessionID", "arguments"),
         {"parts": _prompt_parts(flat)},
     ),
     "chat.message": _prompt_call,
     "chat.params": lambda flat, _: (_chat_input(flat), {"options": {}}),
     "chat.headers": lambda flat, _: (_chat_input(flat), {"headers": {}}),
     "experimental.text.complete": lambda flat, _: (
-        _pick_keys(flat, "sessionID", "messageID"),
+        select_keys(flat, "sessionID", "messageID"),
         {"text": flat.get("text")},
     ),
-    "experimental.session.compacting": lambda flat, _: (_pick_keys(flat, "sessionID"), {"context": []}),
+    "experimental.session.compacting": lambda flat, _: (select_keys(flat, "sessionID"), {"context": []}),
     "experimental.compaction.autocontinue": lambda flat, _: (_chat_input(flat), {"enabled": True}),
     "experimental.provider.small_model": lambda _, __: ({}, {}),
     "plugin.init": lambda _, event: ({"directory": event.cwd}, None),
@@ -149,7 +134,9 @@ def _session_properties(flat: Object, event: Event) -> Object:
     subagent = event.subagent
     session_id = (subagent and subagent.id) or event.session
     parent = event.parent_session or (None if session_id == event.session else event.session)
-    info: Object = {"id": session_id, "parentID": parent, "directory": event.cwd} | _pick_keys(flat, "version", "title")
+    info: Object = {"id": session_id, "parentID": parent, "directory": event.cwd} | select_keys(
+        flat, "version", "title"
+    )
     info |= {"agent": flat.get("agent") or (subagent and subagent.type), "model": _model_fields(flat, "id")}
     if "time" in flat:
         info["time"] = {"created": flat["time"], "updated": flat["time"]}
@@ -158,31 +145,31 @@ def _session_properties(flat: Object, event: Event) -> Object:
 
 def _permission_properties(flat: Object, event: Event) -> Object:
     properties = {"id": flat.get("requestID"), "permission": flat.get("permission") or flat.get("tool")}
-    properties |= _pick_keys(flat, "sessionID", "patterns", "always")
-    return properties | {"metadata": flat.get("args"), "tool": _pick_keys(flat, "messageID", "callID")}
+    properties |= select_keys(flat, "sessionID", "patterns", "always")
+    return properties | {"metadata": flat.get("args"), "tool": select_keys(flat, "messageID", "callID")}
 
 
 def _error_properties(flat: Object, event: Event) -> Object:
     error = {"name": flat.get("errorType"), "data": {"message": flat.get("error")}}
-    return _pick_keys(flat, "sessionID") | {"error": error}
+    return select_keys(flat, "sessionID") | {"error": error}
 
 
 def _message_properties(flat: Object, event: Event) -> Object:
     tokens = {} if event.usage is None else {"tokens": _token_counts(event.usage)}
     path = {} if event.cwd is None else {"path": {"cwd": event.cwd}}
-    return _pick_keys(flat, "sessionID") | {"info": _build_message(flat, "completed") | path | tokens}
+    return select_keys(flat, "sessionID") | {"info": _build_message(flat, "completed") | path | tokens}
 
 
 def _part_properties(flat: Object, event: Event) -> Object:
-    part = {"type": flat.get("partType")} | _pick_keys(flat, "messageID", "sessionID")
+    part = {"type": flat.get("partType")} | select_keys(flat, "messageID", "sessionID")
     tokens = {} if event.usage is None else {"tokens": _token_counts(event.usage)}
-    return _pick_keys(flat, "sessionID", "time") | {"part": part | tokens}
+    return select_keys(flat, "sessionID", "time") | {"part": part | tokens}
 
 
 def _token_counts(usage: Usage) -> Object:
     cache = {"read": usage.cache_read_tokens, "write": usage.cache_write_tokens}
     counts = {name: getattr(usage, f"{name}_tokens") for name in ("total", "input", "output", "reasoning")}
-    return {key: count for key, count in counts.items() if count is not None} | {"cache": cache}
+    return drop_none(counts) | {"cache": cache}
 
 
 _BUS_BUILDERS: dict[str, Callable[[Object, Event], Object]] = {
@@ -190,11 +177,11 @@ _BUS_BUILDERS: dict[str, Callable[[Object, Event], Object]] = {
     "session.updated": _session_properties,
     "session.deleted": _session_properties,
     "session.error": _error_properties,
-    "session.status": lambda flat, _: _pick_keys(flat, "sessionID") | {"status": {"type": flat.get("status")}},
+    "session.status": lambda flat, _: select_keys(flat, "sessionID") | {"status": {"type": flat.get("status")}},
     "message.updated": _message_properties,
     "message.part.updated": _part_properties,
     "permission.asked": _permission_properties,
     "file.watcher.updated": lambda flat, event: (
-        {"event": _CHANGE_BY_EVENT.get(event.type)} | _pick_keys(flat, "file", "event")
+        {"event": _CHANGE_BY_EVENT.get(event.type)} | select_keys(flat, "file", "event")
     ),
 }

@@ -6,7 +6,7 @@ from typing import Any
 from hookonce.agents._config.entry import COMMAND_KEYS
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, same, tool_names
 from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.qwen_code.config import parse, render
 from hookonce.agents.qwen_code.reply import read_reply, reply
@@ -94,11 +94,8 @@ def _report_output(report: str, trailer_start: int, facts: Facts) -> str:
 
 def _content_text(content: Any) -> Any:
     """One text of a list of texts; other content unchanged."""
-    if type(content) is str:
-        return content
-    parts = content if type(content) is list else [content]
-    texts: list[Any] = [part.get("text") if type(part) is dict else part for part in parts]
-    return "\n".join(texts) if all(type(text) is str for text in texts) else content
+    texts = tool_calls.part_texts(content)
+    return content if texts is None else "\n".join(texts)
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
@@ -160,21 +157,17 @@ AGENT = Agent(
     | pick(EVENTS, "PermissionDenied", "UserPromptSubmit", "UserPromptExpansion", "SessionStart", "SessionEnd")
     | pick(EVENTS, "Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact")
     | pick(EVENTS, "Notification", "MessageDisplay", "InstructionsLoaded"),
-    tools={
-        "run_shell_command": "shell",
-        "read_file": "file_read",
-        "write_file": "file_write",
-        "edit": "file_edit",
-        "replace": "file_edit",
-        "notebook_edit": "file_edit",
-        "grep_search": "search",
-        "glob": "find",
-        "list_directory": "find",
-        "web_search": "web_search",
-        "web_fetch": "web_fetch",
-        "agent": "agent",
-        "task": "agent",
-    },
+    tools=tool_names(
+        shell="run_shell_command",
+        file_read="read_file",
+        file_write="write_file",
+        file_edit="edit replace notebook_edit",
+        search="grep_search",
+        find="glob list_directory",
+        web_search="web_search",
+        web_fetch="web_fetch",
+        agent="agent task",
+    ),
     arguments={
         "*": {"file_path": "path"},
         "shell": {"is_background": "background"},
@@ -185,7 +178,6 @@ AGENT = Agent(
     keys={key: slot for key, slot in KEYS.items() if key != "mcp_server"} | {"timestamp": "time"},
     details={
         "tool_call_id": "model_call_id",
-        "submitted_prompt": "submitted_prompt",
         "displayed_text": "text",
         "is_final": "final",
         "trigger_file_path": "trigger_path",
@@ -194,16 +186,10 @@ AGENT = Agent(
         "todo_id": "task_id",
         "todo_content": "task_subject",
         "todo_status": "status",
-        "previous_status": "previous_status",
         "all_todos": "tasks",
-        "phase": "phase",
-        "background_tasks": "background_tasks",
-        "crons": "crons",
-        "context_usage": "context_usage",
-        "context_limit": "context_limit",
-        "source_type": "source_type",
-        "source_id": "source_id",
     }
+    | same("submitted_prompt", "previous_status", "phase", "background_tasks", "crons", "context_usage")
+    | same("context_limit", "source_type", "source_id")
     | pick(DETAILS, "source", "reason", "trigger", "custom_instructions", "compact_summary", "stop_hook_active")
     | pick(DETAILS, "last_assistant_message", "agent_transcript_path", "error_details", "is_interrupt", "message")
     | pick(DETAILS, "title", "notification_type", "permission_suggestions", "file_path", "memory_type")

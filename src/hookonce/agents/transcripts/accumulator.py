@@ -31,12 +31,7 @@ _IDENTIFIER_PATTERN = re.compile(r"[\w.:/@+#\[\]()-]{1,200}", re.ASCII)  # an id
 _MAX_COUNT = 1 << 53
 
 
-def as_object(value: Json) -> Object:
-    """The value if it is an object, else an empty one."""
-    return value if type(value) is dict else {}
-
-
-def as_objects(value: Json) -> list[Object]:
+def as_dicts(value: Json) -> list[Object]:
     """The objects among the items of a list."""
     return [item for item in value if type(item) is dict] if type(value) is list else []
 
@@ -220,12 +215,14 @@ def _parse_document(raw: bytes) -> Json:
 class TranscriptReader(Struct, frozen=True, kw_only=True):
     """Transcript reader of one agent.
 
+    `session_folder` is one that all session files of the agent lie in, wherever its home may be.
     `parse_line` adds one JSON line to an accumulator. `find_subagent_files` finds the session files of the
     sub-agents of a session file, given its spawns; `read_spawn` reads what a neighbouring file says of a sub-
     agent's file.
     """
 
     agent: str
+    session_folder: str
     parse_line: LineParser
     find_subagent_files: Callable[[Path, Sequence[SubagentSpawn]], list[Path]]
     read_spawn: Callable[[Path], SubagentSpawn | None] | None = None

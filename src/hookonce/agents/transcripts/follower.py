@@ -11,12 +11,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from hookonce.agents.transcripts import load
 from hookonce.agents.transcripts.accumulator import TranscriptAccumulator, TranscriptReader, parse_chunk
 from hookonce.agents.transcripts.types import ReaderMemory, TranscriptBatch, TranscriptCursor
 from hookonce.errors import HookonceError
 
-# A folder that all session files of an agent lie in, wherever its home may be.
-_SESSION_FOLDERS = {"claude-code": "projects", "codex": "sessions", "gemini-cli": "chats"}
 _SESSION_SUFFIXES = frozenset({".jsonl", ".json"})
 _MAX_PATH_CHARS = 4096
 
@@ -32,7 +31,10 @@ def resolve_session_file(agent: str, path_text: str, home: Path) -> Path:
     file_stat = path.stat()
     if not stat.S_ISREG(file_stat.st_mode) or file_stat.st_uid != os.getuid():
         raise HookonceError(f"no session file of {agent}: {path} is not a file of this user")
-    is_session_path = path.is_relative_to(os.path.realpath(home)) or _SESSION_FOLDERS.get(agent) in path.parts
+    reader = load(agent)
+    is_session_path = path.is_relative_to(os.path.realpath(home)) or (
+        reader is not None and reader.session_folder in path.parts
+    )
     if not is_session_path or path.suffix not in _SESSION_SUFFIXES:
         raise HookonceError(f"no session file of {agent}: {path} does not lie where it keeps them")
     return path
@@ -55,12 +57,8 @@ def follow_file(
         if not stat.S_ISREG(file_stat.st_mode):
             raise HookonceError(f"{path} is no file that a session could be read from")
         if path.suffix == ".json":
-            return _read_document(
-                reader,
-                cursor or _initial_cursor(reader, path, file_stat)[0],
-                os.pread(handle, max_bytes + 1, 0),
-                max_bytes,
-            )
+            cursor = cursor or _initial_cursor(reader, path, file_stat)[0]
+            return _read_document(reader, cursor, os.pread(handle, max_bytes + 1, 0), max_bytes)
         initial_batch = TranscriptBatch()
         if cursor is None or not _is_same_file(cursor, file_stat, handle):
             cursor, initial_batch = _initial_cursor(reader, path, file_stat)
@@ -89,10 +87,8 @@ def _initial_cursor(
         accumulator.add_spawn(spawn)
         accumulator.memory.parent_call = spawn.call
     memory, batch = accumulator.build_batch()
-    empty_digest = sha256(b"").hexdigest()[:16]
-    return TranscriptCursor(
-        device=file_stat.st_dev, inode=file_stat.st_ino, offset=0, mark=empty_digest, memory=memory
-    ), batch
+    mark, device, inode = sha256(b"").hexdigest()[:16], file_stat.st_dev, file_stat.st_ino
+    return TranscriptCursor(device=device, inode=inode, offset=0, mark=mark, memory=memory), batch
 
 
 def _read_chunk(
@@ -108,10 +104,8 @@ def _read_chunk(
     if not used_bytes and len(data) == max_bytes:
         used_bytes, in_long_line, batch = len(data), True, batch + TranscriptBatch(unreadable=1)
     offset = cursor.offset + used_bytes
-    new_cursor = replace(
-        cursor, offset=offset, mark=_digest_before(handle, offset), memory=memory, in_long_line=in_long_line
-    )
-    return new_cursor, batch
+    mark = _digest_before(handle, offset)
+    return replace(cursor, offset=offset, mark=mark, memory=memory, in_long_line=in_long_line), batch
 
 
 def _read_document(

@@ -6,11 +6,11 @@ The documentation spells the common keys in camelCase, the extension writes them
 from functools import partial
 
 from hookonce.agents._config.points import point
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick
-from hookonce.agents._decode.tool_calls import as_text
-from hookonce.agents._decode.tool_calls import shape_patch as patch_shape
+from hookonce.agents._decode import tool_calls
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, tool_names
 from hookonce.agents.copilot_cli.config import EntryKeys, parse, render
 from hookonce.agents.vs_code_copilot.reply import read_reply, reply
+from hookonce.base.jsontext import drop_none
 from hookonce.model import Agent, Config, Event, Facts, Object
 
 _TRANSCRIPT_FOLDER = "GitHub.copilot-chat"
@@ -54,12 +54,8 @@ def _recognise(payload: Object) -> str | None:
     if type(payload.get("hookEventName")) is str and "sessionId" in payload:
         return str(payload["hookEventName"])
     event_name, timestamp = payload.get("hook_event_name"), payload.get("timestamp")
-    if (
-        type(event_name) is not str
-        or type(timestamp) is not str
-        or event_name not in AGENT.events
-        or "permission_mode" in payload
-    ):
+    is_named = type(event_name) is str and event_name in AGENT.events
+    if not is_named or type(timestamp) is not str or "permission_mode" in payload:
         return None
     if "transcript_path" in payload:
         return event_name if _TRANSCRIPT_FOLDER in str(payload["transcript_path"]) else None
@@ -69,11 +65,11 @@ def _recognise(payload: Object) -> str | None:
 def _wrap(flat: Object, event: Event) -> Object:
     """Common keys in both spellings, for hooks were written for either; a tool's result is a text."""
     snake_case_fields = {"hook_event_name": flat["hookEventName"], "session_id": flat.get("sessionId")}
-    flat |= {key: value for key, value in snake_case_fields.items() if value is not None}
+    flat |= drop_none(snake_case_fields)
     tool = event.tool
     if tool is not None and event.agent != AGENT.name:
         if tool.result is not None:
-            flat["tool_response"] = as_text(tool.result.output) or as_text(tool.result.error) or ""
+            flat["tool_response"] = tool_calls.result_text(tool.result)
         if tool.name == "web_fetch" and type(url := tool.input.get("url")) is str:
             flat["tool_input"] = {"urls": url.splitlines(), "query": tool.input.get("prompt", "")}
     return flat
@@ -98,22 +94,16 @@ AGENT = Agent(
         "SubagentStop",
         "Stop",
     ),
-    tools={
-        "run_in_terminal": "shell",
-        "read_file": "file_read",
-        "create_file": "file_write",
-        "replace_string_in_file": "file_edit",
-        "multi_replace_string_in_file": "file_edit",
-        "insert_edit_into_file": "file_edit",
-        "edit_notebook_file": "file_edit",
-        "apply_patch": "file_edit",
-        "grep_search": "search",
-        "semantic_search": "search",
-        "file_search": "find",
-        "list_dir": "find",
-        "fetch_webpage": "web_fetch",
-        "runSubagent": "agent",
-    },
+    tools=tool_names(
+        shell="run_in_terminal",
+        file_read="read_file",
+        file_write="create_file",
+        file_edit="replace_string_in_file multi_replace_string_in_file insert_edit_into_file edit_notebook_file apply_patch",
+        search="grep_search semantic_search",
+        find="file_search list_dir",
+        web_fetch="fetch_webpage",
+        agent="runSubagent",
+    ),
     arguments={
         "*": {"filePath": "path"},
         "shell": {"explanation": "description", "isBackground": "background"},
@@ -154,7 +144,7 @@ AGENT = Agent(
         "It runs the hooks of ~/.claude/settings.json and ~/.copilot/hooks too.",
     ),
     shape_readers={
-        "apply_patch": patch_shape,
+        "apply_patch": tool_calls.shape_patch,
         "fetch_webpage": _shape_fetch,
         "multi_replace_string_in_file": _shape_replacements,
     },

@@ -3,6 +3,7 @@
 from typing import Any
 
 from hookonce.agents._decode.tool_calls import as_text
+from hookonce.base.jsontext import drop_none, select_keys
 from hookonce.errors import UnknownName
 from hookonce.model import Event, Object, Result, Tool
 
@@ -26,9 +27,7 @@ def wrap(flat: Object, event: Event) -> Object:
         action, info = _event_info(flat, own=own)
     else:
         action, info = _tool_info(flat, event.tool, own=own)
-    return (
-        {"agent_action_name": action} | {key: flat[key] for key in _ENVELOPE_KEYS if key in flat} | {"tool_info": info}
-    )
+    return {"agent_action_name": action} | select_keys(flat, *_ENVELOPE_KEYS) | {"tool_info": info}
 
 
 def _event_info(flat: Object, *, own: bool) -> tuple[str, Object]:
@@ -83,16 +82,13 @@ def _edit_info(arguments: Object) -> Object:
 
 
 def _patch_lines(patch: str, mark: str) -> str:
-    file_headers = (mark * 3 + " ",)  # a file's name in the older form of patches
-    return "\n".join(
-        line[1:] for line in patch.splitlines() if line.startswith(mark) and not line.startswith(file_headers)
-    )
+    header = mark * 3 + " "  # a file's name in the older form of patches
+    lines = [line for line in patch.splitlines() if line.startswith(mark) and not line.startswith(header)]
+    return "\n".join(line[1:] for line in lines)
 
 
 def _outcome_info(kind: str, result: Result, *, own: bool) -> Object:
     """Output where Cascade was seen to send one; only commands have an exit code, and nothing has an error."""
     output = result.output if own else as_text(result.output) or as_text(result.error)
-    output_fields = {} if output is None or kind not in _OUTPUT_KEYS else {_OUTPUT_KEYS[kind]: output}
-    return output_fields | (
-        {"exit_code": result.exit_code} if result.exit_code is not None and kind == "run_command" else {}
-    )
+    fields = {_OUTPUT_KEYS[kind]: output} if kind in _OUTPUT_KEYS else {}
+    return drop_none(fields | {"exit_code": result.exit_code if kind == "run_command" else None})

@@ -65,11 +65,6 @@ def as_count(value: Any) -> int | None:
     return round(value)
 
 
-def drop_none(fields: Object) -> Object:
-    """The fields that are not None."""
-    return {key: value for key, value in fields.items() if value is not None}
-
-
 def hash_and_length(value: Any) -> tuple[str, int]:
     """Hash and length of a text, or those of its digest."""
     if isinstance(value, Digest):

@@ -5,10 +5,10 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from hookonce.base.jsontext import drop_none
 from hookonce.formats._shared.fields import (
     as_count,
     as_text,
-    drop_none,
     hash_and_length,
     is_digest,
     qualify_model,

@@ -11,11 +11,11 @@ from urllib.parse import quote
 from msgspec.structs import replace
 
 from hookonce.base.file_uris import to_uri
+from hookonce.base.jsontext import drop_none
 from hookonce.base.times import from_seconds, to_seconds
 from hookonce.errors import DocumentError
 from hookonce.formats._shared.fields import (
     as_count,
-    drop_none,
     hash_and_length,
     is_digest,
     read_field,

@@ -3,8 +3,9 @@
 from re import compile as pattern
 
 from hookonce.base.file_uris import from_uri, is_absolute, resolve_path, to_uri
+from hookonce.base.jsontext import drop_none
 from hookonce.base.times import has_zone, parse_time
-from hookonce.formats._shared.fields import as_count, drop_none, read_field, require_field, require_time
+from hookonce.formats._shared.fields import as_count, read_field, require_field, require_time
 from hookonce.formats._shared.rest import (
     EXTENSION_KEY,
     complete_from_rest,

@@ -1,9 +1,9 @@
 """OpenTelemetry log records: one OTLP/JSON request with one log record per event; spans are a write-only variant."""
 
 from hookonce.base import ids, times
-from hookonce.base.jsontext import dump
+from hookonce.base.jsontext import drop_none, dump
 from hookonce.errors import DocumentError
-from hookonce.formats._shared.fields import drop_none, read_field
+from hookonce.formats._shared.fields import read_field
 from hookonce.formats._shared.rest import complete_from_rest, is_repeat, plain_event, remaining_fields, rest_of
 from hookonce.formats.otel import otlp
 from hookonce.formats.otel.otlp import (
