@@ -14,7 +14,7 @@ from typing import Protocol
 
 from hookonce.agents import reports_session_end, transcripts
 from hookonce.base import build_id, paths, runtime_dir, wire
-from hookonce.base.event_loop import READ, EventLoop
+from hookonce.base.event_loop import EventLoop
 from hookonce.base.jsontext import dump
 from hookonce.client.daemon_endpoints import FLUSH, STATUS
 from hookonce.daemon import connection
@@ -26,6 +26,7 @@ from hookonce.daemon.http.listener import HttpListener
 from hookonce.daemon.lifecycle import release_lock
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from hookonce.daemon.store_writer import BackgroundStoreWriter, flush_then
+from hookonce.daemon.stream import Acceptor
 from hookonce.dispatch import dispatcher, pause
 from hookonce.dispatch.manifest_stamps import Stamps, manifest_stamps
 from hookonce.errors import HookonceError
@@ -77,7 +78,6 @@ _TICK_INTERVAL_S = 2.0  # seconds between two looks at whether we are still want
 _IDLE_TIMEOUT_S = 900.0  # seconds without a call after which we are not
 _SWEEP_INTERVAL_S = 60.0  # seconds between two looks for files that nobody will ask for any more
 _BUSY_WINDOW_S = 0.005  # seconds from one call to the next in which nobody has time for anything else
-_ACCEPT_RETRY_S = 0.05  # seconds for which nobody is let in when there is no room
 _FULL_GC_EVERY_CALLS = 16
 
 
@@ -108,9 +108,9 @@ class Daemon:
         self._isolation = (connection.namespaces_of(), connection.confinement_of())
         self.started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
         self.answered_count, self.active_calls, self._last_gc_count, self._is_stopping = 0, 0, 0, False
-        self._listener = _open_listener(socket_path)
+        listener = _open_listener(socket_path)
         self._inode = socket_path.stat().st_ino
-        self.loop.watch_fd(self._listener.fileno(), READ, self._accept)
+        self._acceptor = Acceptor(self.loop, listener, self._accept, "daemon")
         self.http = HttpListener(self)
         self.http.refresh()
         self.loop.call_at(monotonic() + _TICK_INTERVAL_S, self._run_maintenance)
@@ -133,10 +133,9 @@ class Daemon:
         self.tailer.stop()
         self.deferred_calls.flush()
         self.http.close()
-        self.loop.remove_fd(self._listener.fileno())
         if self._owns_socket():
             self.socket_path.unlink(missing_ok=True)
-        self._listener.close()
+        self._acceptor.close()
         release_lock()
 
     def _owns_socket(self) -> bool:
@@ -187,23 +186,8 @@ class Daemon:
         except OSError:
             return False
 
-    def _accept(self, _: int) -> None:
-        while not self._is_stopping:
-            try:
-                sock, _peer = self._listener.accept()
-            except BlockingIOError:
-                return
-            except OSError as problem:  # no descriptors are left: whoever waits goes on without us
-                log.write(f"daemon: nobody can be let in: {problem}")
-                self.loop.remove_fd(self._listener.fileno())
-                self.loop.call_at(monotonic() + _ACCEPT_RETRY_S, self._resume_accept)
-                return
-            sock.settimeout(0)
-            ClientConnection(self.loop, sock, self._handle_frame).handle_ready()
-
-    def _resume_accept(self) -> None:
-        if not self._is_stopping:
-            self.loop.watch_fd(self._listener.fileno(), READ, self._accept)
+    def _accept(self, sock: socket.socket) -> None:
+        ClientConnection(self.loop, sock, self._handle_frame).handle_ready()
 
     def _handle_frame(self, client: ClientConnection, frame: bytes) -> None:
         """Handle one whole frame: status query, call, or a client that has to answer without the daemon."""

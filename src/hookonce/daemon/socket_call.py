@@ -104,6 +104,7 @@ class DaemonServices(Protocol):
     journal: SpoolJournal
     dedup_cache: DedupCache
     denied_files: DeniedFileWatcher
+    last_call_at: float
     answered_count: int
     active_calls: int
 

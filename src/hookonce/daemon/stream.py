@@ -1,13 +1,50 @@
-"""Buffered non-blocking stream over a socket: reads, writes, one deadline, and a callback on close."""
+"""Non-blocking sockets on the event loop: an acceptor of connections, and a buffered stream with one deadline."""
 
 import socket
 from collections.abc import Callable
 from time import monotonic
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop, Timer
+from hookonce.secrets import log
 
 _CHUNK_BYTES = 1 << 18
 IO_TIMEOUT_S = 10.0  # seconds for somebody who neither says all there is to say nor listens
+
+_ACCEPT_RETRY_S = 0.05  # pause where no descriptors are left
+
+
+class Acceptor:
+    """Accepts connections on a listening socket until it is closed; `name` stands in the log."""
+
+    def __init__(
+        self, loop: EventLoop, listener: socket.socket, on_accept: Callable[[socket.socket], object], name: str
+    ) -> None:
+        self._loop, self._listener, self._on_accept, self._name = loop, listener, on_accept, name
+        listener.settimeout(0)
+        loop.watch_fd(listener.fileno(), READ, self._accept)
+
+    def close(self) -> None:
+        """Accept nothing any more."""
+        self._loop.remove_fd(self._listener.fileno())
+        self._listener.close()
+
+    def _accept(self, _: int) -> None:
+        while self._listener.fileno() >= 0:
+            try:
+                sock, _peer = self._listener.accept()
+            except BlockingIOError:
+                return
+            except OSError as problem:  # no descriptors are left: whoever waits has to wait a little more
+                log.write(f"{self._name}: nobody can be let in: {problem}")
+                self._loop.remove_fd(self._listener.fileno())
+                self._loop.call_at(monotonic() + _ACCEPT_RETRY_S, self._resume)
+                return
+            sock.settimeout(0)
+            self._on_accept(sock)
+
+    def _resume(self) -> None:
+        if self._listener.fileno() >= 0:
+            self._loop.watch_fd(self._listener.fileno(), READ, self._accept)
 
 
 class BufferedStream:

@@ -11,11 +11,9 @@ from msgspec.structs import replace
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop
 from hookonce.base.spawn import close_fds, open_pipes, spawn
-from hookonce.handlers.operation import OperationHandle, OperationResult, run_to_completion
+from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, run_to_completion
 from hookonce.handlers.supervise import limits, watchdog
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
-
-__all__ = ["MAX_OUTPUT_BYTES", "CommandOperation", "CommandProcess", "OperationResult", "ProcessContext", "run_command"]
 
 MAX_OUTPUT_BYTES = 1 << 20  # bytes of an answer that are kept; more is read and thrown away
 _CHUNK_BYTES = 1 << 16
@@ -42,7 +40,11 @@ class CommandOperation(Struct, frozen=True):
 
     def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
         """Start it."""
-        return CommandProcess(loop, replace(self, timeout=timeout), on_result)
+        started_at = monotonic()
+        try:
+            return CommandProcess(loop, replace(self, timeout=timeout), on_result)
+        except (OSError, ValueError) as problem:
+            return FailedStart(loop, problem, started_at, on_result)
 
 
 def run_command(command: str, payload: bytes, process_context: ProcessContext, timeout: float) -> OperationResult:
@@ -56,24 +58,14 @@ class CommandProcess:
     def __init__(
         self, loop: EventLoop, operation: CommandOperation, on_result: Callable[[OperationResult], object]
     ) -> None:
-        """Start it."""
+        """Start it; an OSError or a ValueError where that is not possible."""
         self._loop, self._on_result, self._started_at = loop, on_result, monotonic()
-        self._unsent, self._is_truncated, self._has_ended, self._ignores_output = (
-            memoryview(operation.payload),
-            False,
-            False,
-            False,
-        )
+        self._unsent = memoryview(operation.payload)
+        self._is_truncated = self._has_ended = self._ignores_output = False
         self._outputs = [bytearray() for _ in range(_STATUS_STREAM + 1)]
         self._open_fds: dict[int, int] = {}
         self._watchdog: Watchdog | None
-        try:
-            self._watchdog, parent_fds = _start_watchdog(operation)
-        except (OSError, ValueError) as problem:
-            self._watchdog = None
-            failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - self._started_at)
-            loop.call_at(0, lambda: on_result(failure))
-            return
+        self._watchdog, parent_fds = _start_watchdog(operation)
         self._timer = loop.call_at(self._started_at + operation.timeout, self.cancel)
         for stream, pipe in enumerate((*parent_fds, self._watchdog.status_fd)):
             os.set_blocking(pipe, False)
@@ -151,9 +143,8 @@ class CommandProcess:
             return replace(result, code=int(status_text))
         if status_text.startswith("-"):
             return replace(result, failure=f"ended by signal {status_text[1:]}")
-        return replace(
-            result, failure=status_text or ("timeout" if self._ignores_output else "its watchdog was killed")
-        )
+        reason = "timeout" if self._ignores_output else "its watchdog was killed"
+        return replace(result, failure=status_text or reason)
 
 
 def _start_watchdog(operation: CommandOperation) -> tuple[Watchdog, list[int]]:
@@ -169,14 +160,12 @@ def _start_watchdog(operation: CommandOperation) -> tuple[Watchdog, list[int]]:
 
 def _choose_watchdog(operation: CommandOperation, pipes: list[int]) -> Callable[[int, int], int]:
     """The native watchdog where there is one; dropping privileges needs the Python one."""
-    process_context = operation.process_context
-    program = watchdog.find_native_watchdog()
-    if (
-        program is None or process_context.drops_privileges or not os.access(program, os.X_OK)
-    ):  # an upgrade may have taken it away
-        return forked_watchdog(lambda: _spawn(operation.command, process_context, pipes), pipes)
-    umask = f"{process_context.umask:o}" if process_context.umask >= 0 else "-"
-    return watchdog.native_watchdog([umask, process_context.cwd or "-", operation.command], process_context.env, pipes)
+    context, program = operation.process_context, watchdog.find_native_watchdog()
+    has_program = program is not None and os.access(program, os.X_OK)  # an upgrade may have taken it away
+    if context.drops_privileges or not has_program:
+        return forked_watchdog(lambda: _spawn(operation.command, context, pipes), pipes)
+    umask = f"{context.umask:o}" if context.umask >= 0 else "-"
+    return watchdog.native_watchdog([umask, context.cwd or "-", operation.command], context.env, pipes)
 
 
 def _spawn(command: str, process_context: ProcessContext, pipes: list[int]) -> "Popen[bytes]":

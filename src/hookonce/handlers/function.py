@@ -58,11 +58,10 @@ class FunctionOperation(CommandOperation, frozen=True):
         """Use a ready worker where there is one; workers have our own privileges, and no fewer."""
         pool, process_context = workers_pool.pool_of(loop), self.process_context
         if pool is not None and not process_context.drops_privileges:
-            env = {os.fsencode(name): os.fsencode(value) for name, value in process_context.env.items()}
-            request = WorkerRequest(
-                self.function.name or None, env, process_context.cwd, process_context.umask, self.payload
-            )
-            client = pool.find_client(self.function.file, self.function.digest, self.function.server_command)
+            function, context = self.function, process_context
+            env = {os.fsencode(name): os.fsencode(value) for name, value in context.env.items()}
+            request = WorkerRequest(function.name or None, env, context.cwd, context.umask, self.payload)
+            client = pool.find_client(function.file, function.digest, function.server_command)
             if client is not None:
                 return client.call(request, timeout, lambda result: on_result(_require_answer(result)))
         return super().begin(loop, timeout, lambda result: on_result(_require_answer(result)))

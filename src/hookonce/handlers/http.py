@@ -11,20 +11,15 @@ from msgspec.structs import replace
 from hookonce import __version__
 from hookonce.base.event_loop import EventLoop
 from hookonce.errors import HookonceError
-from hookonce.handlers.operation import NullOperationHandle, OperationHandle, OperationResult
+from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult
 from hookonce.handlers.supervise.forked_child import ForkedChild
 from hookonce.manifest.http_script import explain_handler_fault, split_header_value
 from hookonce.model import Handler
 
+_JSON = "application/json"
 DEFAULT_PORTS = {"https": 443, "http": 80}
-_RESERVED_HEADERS = frozenset(
-    {"host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer"}
-)
-_DEFAULT_HEADERS = {
-    "Content-Type": "application/json",
-    "Accept": "application/json",
-    "User-Agent": f"hookonce/{__version__}",
-}
+_FRAMING_HEADERS = {"host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te", "trailer"}
+_DEFAULT_HEADERS = {"Content-Type": _JSON, "Accept": _JSON, "User-Agent": f"hookonce/{__version__}"}
 
 
 class ServerAddress(NamedTuple):
@@ -66,17 +61,13 @@ class HttpOperation(Struct, frozen=True, kw_only=True):
         def handle_output(output: bytes | None) -> None:
             on_result(replace(_parse_output(output), duration=monotonic() - started_at))
 
+        def call() -> bytes:
+            return call_server(self.request, deadline, expects_answer=self.expects_answer)
+
         try:
-            return ForkedChild(
-                loop,
-                lambda: call_server(self.request, deadline, expects_answer=self.expects_answer),
-                timeout,
-                handle_output,
-            )
+            return ForkedChild(loop, call, timeout, handle_output)
         except OSError as problem:
-            failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
-            loop.call_at(0, lambda: on_result(failure))
-            return NullOperationHandle()
+            return FailedStart(loop, problem, started_at, on_result)
 
 
 def _parse_output(output: bytes | None) -> OperationResult:
@@ -86,9 +77,9 @@ def _parse_output(output: bytes | None) -> OperationResult:
     failure, separator, body = output.partition(b"\n")
     if not separator:
         return OperationResult(failure="the call ended without a word")
-    return (
-        OperationResult(failure=failure.decode(errors="replace")) if failure else OperationResult(code=0, stdout=body)
-    )
+    if failure:
+        return OperationResult(failure=failure.decode(errors="replace"))
+    return OperationResult(code=0, stdout=body)
 
 
 def build_http_operation(
@@ -99,22 +90,18 @@ def build_http_operation(
     if fault is not None:
         raise HookonceError(f"{handler.url} is not called: {fault}")
     headers = {name: _expand_header(name, text, handler, environment) for name, text in handler.headers.items()}
-    return HttpOperation(
-        request=build_http_request(handler.url or "", headers, body, handler.method or "POST"),
-        expects_answer=expects_answer,
-    )
+    request = build_http_request(handler.url or "", headers, body, handler.method or "POST")
+    return HttpOperation(request=request, expects_answer=expects_answer)
 
 
 def build_http_request(url: str, headers: Mapping[str, str], body: bytes, method: str = "POST") -> HttpRequest:
     """Build a request with the default headers; headers that frame a request cannot be set."""
     names = {name.lower() for name in headers}
-    if forbidden := sorted(names & _RESERVED_HEADERS):
+    if forbidden := sorted(names & _FRAMING_HEADERS):
         raise HookonceError(f"the header {forbidden[0]} cannot be set")
-    defaults = {name: text for name, text in _DEFAULT_HEADERS.items() if name.lower() not in names}
+    headers = {name: text for name, text in _DEFAULT_HEADERS.items() if name.lower() not in names} | dict(headers)
     address, target = parse_url(url)
-    return HttpRequest(
-        address=address, method=method.upper(), target=target, headers=defaults | dict(headers), body=body
-    )
+    return HttpRequest(address=address, method=method.upper(), target=target, headers=headers, body=body)
 
 
 def parse_url(url: str) -> tuple[ServerAddress, str]:

@@ -12,7 +12,7 @@ from msgspec.json import encode
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.jsontext import dump
 from hookonce.handlers.module_channel import ModuleChannel
-from hookonce.handlers.operation import NullOperationHandle, OperationHandle, OperationResult
+from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult
 from hookonce.model import Object
 from hookonce.modules.protocol.descriptor import Descriptor, descriptor_document
 
@@ -73,9 +73,7 @@ class ModuleOperation(Struct, frozen=True, kw_only=True):
         try:
             channel = pool.find_channel(self.descriptor) if pool is not None else ModuleChannel(loop, self.descriptor)
         except (OSError, ValueError) as problem:
-            failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
-            loop.call_at(0, lambda: on_result(failure))
-            return NullOperationHandle()
+            return FailedStart(loop, problem, started_at, on_result)
 
         def handle_result(result: OperationResult) -> None:
             if pool is not None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 
+from msgspec.structs import replace
+
 from hookonce.base.event_loop import READ, WRITE, EventLoop, Timer
 from hookonce.base.jsontext import dump
 from hookonce.base.spawn import close_fds, open_pipes, spawn
@@ -44,11 +46,7 @@ class ModuleQuery:
         """Report the result."""
         if self.timer is not None:
             self.timer.cancel()
-        self._on_result(
-            OperationResult(
-                code=result.code, stdout=result.stdout, failure=result.failure, duration=monotonic() - self._started_at
-            )
-        )
+        self._on_result(replace(result, duration=monotonic() - self._started_at))
 
 
 class ModuleChannel:
@@ -168,14 +166,12 @@ class ModuleChannel:
         self.is_over = True
         for pipe in (self._stdin_fd, self._stdout_fd):
             self._loop.remove_fd(pipe)
-        self._loop.call_at(
-            monotonic() + grace, lambda: self.end(f"unreachable: it closed its pipes{self._log.last_words()}")
-        )
+        reason = "unreachable: it closed its pipes"
+        self._loop.call_at(monotonic() + grace, lambda: self.end(f"{reason}{self._log.last_words()}"))
 
     def _handle_exit(self, fd: int) -> None:
-        exit_text = (
-            "" if self._watchdog is None else (self._read(self._watchdog.status_fd) or b"").decode(errors="replace")
-        )
+        status = None if self._watchdog is None else self._read(self._watchdog.status_fd)
+        exit_text = (status or b"").decode(errors="replace")
         if not self._is_closed:
             self._read_stderr(fd)
         self._close(has_ended=True)

@@ -5,7 +5,7 @@ blocking; the daemon runs many on one event loop.
 """
 
 from collections.abc import Callable, Generator
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
@@ -31,13 +31,6 @@ class OperationHandle(Protocol):
         """Cancel it; `on_result` is called soon."""
 
 
-class NullOperationHandle:
-    """Handle of an operation that could not be started."""
-
-    def cancel(self) -> None:
-        """There is nothing to cancel."""
-
-
 class Operation(Protocol):
     """An operation with a timeout."""
 
@@ -49,6 +42,19 @@ class Operation(Protocol):
         """Start it on an event loop; `on_result` is called once."""
 
 
+class FailedStart:
+    """Handle of an operation that could not be started; `on_result` is called soon."""
+
+    def __init__(
+        self, loop: EventLoop, problem: Exception, started_at: float, on_result: Callable[[OperationResult], object]
+    ) -> None:
+        failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
+        loop.call_at(0, lambda: on_result(failure))
+
+    def cancel(self) -> None:
+        """There is nothing to cancel."""
+
+
 def run_to_completion(operation: Operation) -> OperationResult:
     """Run one operation to completion on a loop of its own."""
     loop = EventLoop()
@@ -58,7 +64,7 @@ def run_to_completion(operation: Operation) -> OperationResult:
         while not results:
             loop.run_once()
     finally:
-        if not results:  # we are to be somewhere else: what is broken off gets its moment all the same
+        if not results:  # an exception takes us away: what is cancelled gets its moment all the same
             handle.cancel()
             while not results:
                 loop.run_once()
@@ -79,13 +85,13 @@ def run_blocking(task: Task[T], runner: OperationRunner = run_to_completion) -> 
         while True:
             try:
                 result = _run_wait(wait, runner)
-            except BaseException as problem:  # noqa: BLE001  whatever interrupts us happens to the walk
+            except BaseException as problem:  # noqa: BLE001  whatever interrupts us happens to the task
                 wait = task.throw(problem)
             else:
                 wait = task.send(result)
     except StopIteration as stop:
-        return_value: T = stop.value
-        return return_value
+        value: T = stop.value
+        return value
 
 
 def _run_wait(wait: TaskWait, runner: OperationRunner) -> OperationResult | None:

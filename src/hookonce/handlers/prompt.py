@@ -72,10 +72,8 @@ def parse_decision(text: str) -> tuple[Decision | None, list[Gap]]:
     why = reason if type(reason) is str and reason.strip() else None
     if outcome in {"deny", "ask"} and why is None:
         why = "the model that was asked has given no reason"
-    extra_keys = sorted(answer.keys() - _ANSWER_KEYS)
-    gaps = (
-        [_answer_gap(f"what a model says besides does not count: {', '.join(extra_keys)[:200]}")] if extra_keys else []
-    )
+    extra = ", ".join(sorted(answer.keys() - _ANSWER_KEYS))[:200]
+    gaps = [_answer_gap(f"what a model says besides does not count: {extra}")] if extra else []
     return Decision(outcome=outcome, reason=why if outcome else None), gaps
 
 
@@ -137,11 +135,8 @@ def prepare_command(
     elif handler.model:
         gaps = [*gaps, model_gap(f"the configured command chooses the model; the hook would have {handler.model}")]
         model = None
-    return ModelQuery(
-        operation=CommandOperation(command, f"{rules}\n\n{user_prompt}\n".encode(), process_context, 0.0),
-        model=model,
-        gaps=gaps,
-    )
+    operation = CommandOperation(command, f"{rules}\n\n{user_prompt}\n".encode(), process_context, 0.0)
+    return ModelQuery(operation=operation, model=model, gaps=gaps)
 
 
 def prepare_endpoint(
@@ -189,12 +184,8 @@ def _parse_endpoint_result(model_query: ModelQuery, result: OperationResult) -> 
         failure = replace(result, failure="the model's server answered without a message", code=None)
         return HandlerResult(result=failure, decision=None, model=model_query.model)
     reported_model = document.get("model")
-    return _build_result(
-        result,
-        text,
-        reported_model if type(reported_model) is str and reported_model else model_query.model,
-        _parse_usage(document.get("usage")),
-    )
+    model = reported_model if type(reported_model) is str and reported_model else model_query.model
+    return _build_result(result, text, model, _parse_usage(document.get("usage")))
 
 
 def _build_result(result: OperationResult, text: str, model: str | None, usage: Usage | None) -> HandlerResult:
@@ -233,7 +224,5 @@ def prepare_agent(handler: Handler, payload: bytes, process_context: ProcessCont
     if command:
         return prepare_command(command, handler, payload, process_context, model_config, has_tools=True)
     model_query = prepare_endpoint(model_config.endpoint or "", handler, payload, process_context, model_config)
-    tools_gap = model_gap(
-        "a server answers once and has no tools: this agent runs as a prompt; models.agent names a command"
-    )
-    return replace(model_query, gaps=[*model_query.gaps, tools_gap])
+    note = "a server answers once and has no tools: this agent runs as a prompt; models.agent names a command"
+    return replace(model_query, gaps=[*model_query.gaps, model_gap(note)])

@@ -71,9 +71,8 @@ def _judge_block(hook: Hook, hook_name: str, result: OperationResult, answer: De
     if not hook.blocking:
         return Verdict(NONE, "exit code 2 of a hook that may not block")
     reason = result.stderr.decode(errors="replace").strip() or answer.reason or f"refused by the hook {hook_name}"
-    return Verdict(
-        replace(answer, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=hook_name)
-    )
+    denial = replace(answer, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=hook_name)
+    return Verdict(denial)
 
 
 def _judge_failure(hook: Hook, hook_name: str, result: OperationResult) -> Verdict:

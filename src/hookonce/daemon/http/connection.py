@@ -3,7 +3,7 @@
 import re
 import socket
 from time import gmtime, strftime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from hookonce.base.event_loop import READ, EventLoop
 from hookonce.base.jsontext import dump
@@ -11,16 +11,17 @@ from hookonce.daemon.stream import BufferedStream
 from hookonce.secrets import log
 
 if TYPE_CHECKING:
+    from hookonce.daemon.http.listener import HttpListener
     from hookonce.daemon.http.request import IncomingRequest
 
 MAX_HEAD_BYTES = 16 << 10
+_OK = 200
 
 
 class HttpError(Exception):
-    """A request that is refused, with the HTTP status that says why."""
+    """A request that is refused, with the HTTP status that says why, and further lines of the response's head."""
 
     def __init__(self, status: int, why: str, *header_lines: str) -> None:
-        """`header_lines` are further lines of the response's head."""
         super().__init__(why)
         self.status, self.header_lines = status, header_lines
 
@@ -34,28 +35,13 @@ class RequestHead(NamedTuple):
     keep_alive: bool  # whether the connection is kept for another request
 
 
-_REASON_PHRASES = {
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    411: "Length Required",
-    413: "Content Too Large",
-    421: "Misdirected Request",
-    431: "Request Header Fields Too Large",
-    500: "Internal Server Error",
-    501: "Not Implemented",
-    503: "Service Unavailable",
-}
 _CONTINUE_RESPONSE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 def build_response(status: int, body: bytes, *header_lines: str, keep_alive: bool) -> bytes:
     """Build a whole response; `header_lines` are further lines of its head."""
     lines = [
-        f"HTTP/1.1 {status} {_REASON_PHRASES[status]}",
+        f"HTTP/1.1 {status} {'OK' if status == _OK else _reason_phrase(status)}",
         strftime("Date: %a, %d %b %Y %H:%M:%S GMT", gmtime()),
         "Content-Type: application/json",
         f"Content-Length: {len(body)}",
@@ -65,9 +51,10 @@ def build_response(status: int, body: bytes, *header_lines: str, keep_alive: boo
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def error_body(message: str) -> bytes:
-    """JSON body of an error."""
-    return dump({"error": message})
+def _reason_phrase(status: int) -> str:
+    from http import HTTPStatus  # agents get nothing but 200
+
+    return HTTPStatus(status).phrase
 
 
 # Seconds. Agents keep a connection for four or five of them; one that we close first could swallow a request.
@@ -75,28 +62,15 @@ _IDLE_TIMEOUT_S, _HEAD_TIMEOUT_S, _BODY_TIMEOUT_S, _LINGER_TIMEOUT_S = 120.0, 10
 _BARE_LF = re.compile(rb"(?<!\r)\n")
 
 
-class HttpRequestHandler(Protocol):
-    """Handler of the requests of a connection."""
-
-    def authorize(self, head: RequestHead, /) -> None:
-        """Raise HttpError for a request that is not allowed."""
-
-    def handle_request(self, connection: "HttpConnection", head: RequestHead, body: bytes, /) -> None:
-        """Answer a whole request, now or later."""
-
-
 class HttpConnection(BufferedStream):
     """Keep-alive connection of one HTTP client; `is_authorized` once one of its requests was authorized."""
 
-    def __init__(self, loop: EventLoop, sock: socket.socket, handler: HttpRequestHandler) -> None:
-        """No request has come yet."""
+    def __init__(self, loop: EventLoop, sock: socket.socket, handler: "HttpListener") -> None:
         super().__init__(loop, sock)
         self._handler, self._buffer = handler, bytearray()
         self._request: IncomingRequest | None = None
-        self._stage = ""
-        self.is_busy, self.is_authorized = False, False
-        self._is_processing, self._ignores_input = False, False
-        self.keep_alive = True
+        self._stage, self.keep_alive = "", True
+        self.is_busy = self.is_authorized = self._is_processing = self._ignores_input = False
 
     def feed(self, chunk: bytes) -> None:
         """Append input: a part of a request, or several."""
@@ -111,8 +85,8 @@ class HttpConnection(BufferedStream):
                 pass
         except HttpError as refusal:
             self.keep_alive = False
-            self.respond(refusal.status, error_body(str(refusal)), *refusal.header_lines)
-        except Exception as error:  # noqa: BLE001  nobody who knocks shall end the daemon for everybody
+            self.respond_error(refusal.status, str(refusal), *refusal.header_lines)
+        except Exception as error:  # noqa: BLE001  no client may end the daemon for all others
             log.write(f"http: {log.format_trace(error)}")
             self.close()
         finally:
@@ -182,6 +156,10 @@ class HttpConnection(BufferedStream):
         self.send(build_response(status, body, *header_lines, keep_alive=self.keep_alive), last=not self.keep_alive)
         if not self._is_processing:
             self._process_buffer()
+
+    def respond_error(self, status: int, message: str, *header_lines: str) -> None:
+        """Respond with an error document."""
+        self.respond(status, dump({"error": message}), *header_lines)
 
     def finish(self) -> None:
         """Shut down our side only and linger: a client that is cut off while it sends does not read the answer."""

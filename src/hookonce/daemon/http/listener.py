@@ -8,7 +8,6 @@ import socket
 from hmac import compare_digest
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
 
 from msgspec import DecodeError, Struct
 from msgspec.json import decode
@@ -16,14 +15,13 @@ from msgspec.json import decode
 from hookonce import agents
 from hookonce.agents import http_reply
 from hookonce.base import ids, invocation
-from hookonce.base.event_loop import READ, EventLoop
 from hookonce.base.invocation import Invocation
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy
-from hookonce.daemon.dedup_cache import DedupCache
-from hookonce.daemon.denied_files import DeniedFileWatcher
-from hookonce.daemon.http.connection import HttpConnection, HttpError, RequestHead, error_body
+from hookonce.daemon.http.connection import HttpConnection, HttpError, RequestHead
+from hookonce.daemon.socket_call import DaemonServices
+from hookonce.daemon.stream import Acceptor
 from hookonce.daemon.task import CallTask
 from hookonce.dispatch import dedup, dispatcher, fail_mode, pause
 from hookonce.dispatch.context import CallContext
@@ -32,24 +30,10 @@ from hookonce.handlers.operation import Task
 from hookonce.manifest.discover import find_project
 from hookonce.model import Object, Reply
 from hookonce.secrets import log
-from hookonce.store.spool.journal import SpoolJournal
 
-_MAX_CONNECTIONS = 256  # guests at a time
-_ACCEPT_RETRY_S = 0.05  # seconds for which nobody is let in when there is no room
-_ENV_ALLOWLIST = ("HOME", "PATH", "LANG")  # what a hook has of our own environment, for the agent's is not told
+_MAX_CONNECTIONS = 256  # connections at a time
+_ENV_ALLOWLIST = ("HOME", "PATH", "LANG")  # what a hook gets of our environment; the agent does not tell its own
 _CLOSED_MESSAGE = "the door is shut, because a hook has to be asked"
-
-
-class HttpServices(Protocol):
-    """The services of the daemon that HTTP calls need."""
-
-    loop: EventLoop
-    journal: SpoolJournal
-    dedup_cache: DedupCache
-    denied_files: DeniedFileWatcher
-    last_call_at: float
-    answered_count: int
-    active_calls: int
 
 
 class _PayloadCwd(Struct):
@@ -61,10 +45,9 @@ class _PayloadCwd(Struct):
 class HttpListener:
     """Loopback port, if it is open, and its connections."""
 
-    def __init__(self, services: HttpServices) -> None:
-        """Not listening yet."""
+    def __init__(self, services: DaemonServices) -> None:
         self._services = services
-        self._listener: socket.socket | None = None
+        self._acceptor: Acceptor | None = None
         self._address: HttpAddress | None = None
         self._connections: dict[HttpConnection, None] = {}
         self.problem: str | None = None
@@ -72,17 +55,12 @@ class HttpListener:
     @property
     def is_open(self) -> bool:
         """Whether the port is open."""
-        return self._listener is not None
+        return self._acceptor is not None
 
     def status(self) -> Object:
         """The listener's part of the status report."""
-        current_address = self._address
-        return {
-            "open": self.is_open,
-            "port": current_address and current_address.port,
-            "guests": len(self._connections),
-            "problem": self.problem,
-        }
+        port = self._address and self._address.port
+        return {"open": self.is_open, "port": port, "guests": len(self._connections), "problem": self.problem}
 
     def refresh(self) -> None:
         """Open, move or close the port as the settings say."""
@@ -108,9 +86,8 @@ class HttpListener:
             listener.close()
             self._report_problem(f"port {new_address.port} is somebody else's: {error.strerror}")
             return
-        listener.settimeout(0)
-        self._listener, self._address = listener, new_address
-        self._services.loop.watch_fd(listener.fileno(), READ, self._accept)
+        self._address = new_address
+        self._acceptor = Acceptor(self._services.loop, listener, self._accept, "http")
 
     def _report_problem(self, text: str | None) -> None:
         """Log a problem once."""
@@ -120,39 +97,22 @@ class HttpListener:
 
     def close(self) -> None:
         """Close the port and idle connections; active requests are still answered."""
-        if self._listener is not None:
-            self._services.loop.remove_fd(self._listener.fileno())
-            self._listener.close()
-        self._listener = self._address = None
+        if self._acceptor is not None:
+            self._acceptor.close()
+        self._acceptor = self._address = None
         for connection in list(self._connections):
             connection.keep_alive = False
             if not connection.is_busy:
                 connection.close()
 
-    def _accept(self, _: int) -> None:
-        while self._listener is not None:
-            try:
-                sock, _peer = self._listener.accept()
-            except BlockingIOError:
-                return
-            except OSError as problem:  # no descriptors are left: whoever waits has to wait a little more
-                log.write(f"http: nobody can be let in: {problem}")
-                self._services.loop.remove_fd(self._listener.fileno())
-                self._services.loop.call_at(monotonic() + _ACCEPT_RETRY_S, self._resume_accept)
-                return
-            sock.settimeout(0)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            connection = HttpConnection(self._services.loop, sock, self)
-            connection.on_close = lambda connection=connection: self._connections.pop(connection, None)
-            self._connections[connection] = None
-            if len(self._connections) > _MAX_CONNECTIONS:
-                self._evict_connection()
-            connection.handle_ready()
-
-    def _resume_accept(self) -> None:
-        if self._listener is not None:
-            self._services.loop.remove_fd(self._listener.fileno())
-            self._services.loop.watch_fd(self._listener.fileno(), READ, self._accept)
+    def _accept(self, sock: socket.socket) -> None:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = HttpConnection(self._services.loop, sock, self)
+        connection.on_close = lambda: self._connections.pop(connection, None)
+        self._connections[connection] = None
+        if len(self._connections) > _MAX_CONNECTIONS:
+            self._evict_connection()
+        connection.handle_ready()
 
     def _evict_connection(self) -> None:
         """Unauthorized connections go first: whoever only connects must not keep an agent out."""
@@ -161,19 +121,18 @@ class HttpListener:
 
     def authorize(self, head: RequestHead) -> None:
         """Authorize a request by host, origin and token before its body is read."""
-        current_address = self._address
-        if current_address is None:
+        address = self._address
+        if address is None:
             raise HttpError(503, "the door is being closed")
-        if head.headers.get("host", "").lower() not in {
-            f"{name}:{current_address.port}" for name in (daemon_endpoints.LOOPBACK, "localhost")
-        }:
-            raise HttpError(421, "this machine has another name")  # a page may call its own server by our address
+        hosts = {f"{name}:{address.port}" for name in (daemon_endpoints.LOOPBACK, "localhost")}
+        if head.headers.get("host", "").lower() not in hosts:  # a page may call its own server by our address
+            raise HttpError(421, "this machine has another name")
         if "origin" in head.headers:
             raise HttpError(403, "no page is answered")
         authorization = head.headers.get("authorization", "").encode("latin-1")
-        if not compare_digest(authorization, current_address.headers["Authorization"].encode()):
+        if not compare_digest(authorization, address.headers["Authorization"].encode()):
             raise HttpError(401, "the token is another one", "WWW-Authenticate: Bearer")
-        _parse_target(head, current_address)
+        _parse_target(head, address)
         if head.method != "POST":
             raise HttpError(405, "events are posted", "Allow: POST")
 
@@ -181,12 +140,13 @@ class HttpListener:
         """Answer a call as if the agent had run our client."""
         call = _parse_target(head, HttpAddress(0, ""))
         argv = [call.agent, call.event or "", "--via", call.via or ""]
+        services = self._services
         call_context = CallContext(
             environment={key: os.environ[key] for key in _ENV_ALLOWLIST if key in os.environ},
             cwd=_payload_cwd(body),
-            spool=self._services.journal,
-            dedup_store=self._services.dedup_cache,
-            on_record=self._services.denied_files.watch_record,
+            spool=services.journal,
+            dedup_store=services.dedup_cache,
+            on_record=services.denied_files.watch_record,
         )
         incoming = dispatcher.receive_call(argv, body, call_context, call_id := ids.new_id(), monotonic())
         if _must_fail_closed(call_context.cwd):
@@ -223,7 +183,7 @@ class HttpListener:
         """A hook that must not be skipped cannot run here: deny, where the event can be denied."""
         self._report_problem(_CLOSED_MESSAGE)
         if fallback_reply == fail_mode.open_reply(agents.load(call.agent)):
-            connection.respond(503, error_body(_CLOSED_MESSAGE))
+            connection.respond_error(503, _CLOSED_MESSAGE)
         else:
             _send_reply(connection, call, fallback_reply)
 
@@ -254,6 +214,6 @@ def _must_fail_closed(cwd: str) -> bool:
 
 def _send_reply(connection: HttpConnection, call: Invocation, reply: Reply | None) -> None:
     if reply is None:
-        connection.respond(500, error_body("this could not be answered; hookonce logs says why"))
+        connection.respond_error(500, "this could not be answered; hookonce logs says why")
     else:
         connection.respond(200, http_reply.response_body(call.agent, call.event or "", reply).encode(errors="replace"))

@@ -52,13 +52,9 @@ def restore_fd_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, _original_fd_limits[0])
 
 
-_PR_CAPBSET_READ, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = (
-    23,
-    24,
-    38,
-    47,
-    4,
-)  # prctl
+# Options of prctl.
+_PR_CAPBSET_READ, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 23, 24, 38
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 _CAP_SETPCAP = 1 << 8  # the capability without which the bounding set stays as it is
 _CAPABILITY_VERSION = 0x20080522  # of the numbers that capset takes: three sets of two words each
 _ROOT_UID = 0

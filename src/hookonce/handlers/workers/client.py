@@ -96,9 +96,8 @@ class WorkerCall:
             self._loop.remove_fd(self._fd)
             return False
         self._received_bytes += chunk
-        if (size := frame_size_of(self._received_bytes)) is not None and len(
-            self._received_bytes
-        ) >= SIZE_PREFIX_BYTES + size:
+        size, end = frame_size_of(self._received_bytes), len(self._received_bytes) - SIZE_PREFIX_BYTES
+        if size is not None and end >= size:
             answer = bytes(self._received_bytes[SIZE_PREFIX_BYTES : SIZE_PREFIX_BYTES + min(size, MAX_OUTPUT_BYTES)])
             self._finish(OperationResult(code=0, stdout=answer, truncated=size > MAX_OUTPUT_BYTES))
         return not self.is_over
@@ -113,9 +112,8 @@ class WorkerCall:
         self._on_result(replace(result, duration=monotonic() - self._started_at))
 
 
-CONTROL_SOCKET_TYPE = (
-    socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
-)  # packets stay apart on both
+# Packets stay apart on both.
+CONTROL_SOCKET_TYPE = socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_DGRAM
 _MAX_CALLS_PER_FILE = 64  # calls of one file; more wait for their turn
 _MAX_PACKET_BYTES = MAX_STDERR_BYTES + 4096  # notes, and words
 _EXIT_GRACE_S = 0.15  # seconds for the end of what was killed

@@ -29,16 +29,8 @@ from hookonce.modules.conformance.raw_client import (
 )
 from hookonce.modules.host.client import Link, connect, description_problems, health, invoke
 from hookonce.modules.host.stdio import StdioLink
+from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.descriptor import Descriptor, mount_problems
-from hookonce.modules.protocol.messages import (
-    DEFAULT_TIMEOUT_S,
-    HEALTH_TIMEOUT_S,
-    MAX_TIMEOUT_S,
-    ModuleResponse,
-    encode_line,
-    format_problems,
-    parse_response,
-)
 
 UNKNOWN_OP = "hookonce-no-such-operation"
 _MEGABYTE_BYTES = 1 << 20
@@ -56,7 +48,7 @@ class ConformanceSubject(Struct, kw_only=True):
 
     descriptor: Descriptor
     client: RawClient
-    timeout: float = DEFAULT_TIMEOUT_S
+    timeout: float = messages.DEFAULT_TIMEOUT_S
     op: str | None = None
     args: Object = {}
     request_count: int = 0
@@ -79,7 +71,7 @@ class ConformanceSubject(Struct, kw_only=True):
 
 def check_health(subject: ConformanceSubject) -> None:
     """Health is answered with status ok."""
-    document = subject.ask("health", {}, min(HEALTH_TIMEOUT_S, subject.timeout))
+    document = subject.ask("health", {}, min(messages.HEALTH_TIMEOUT_S, subject.timeout))
     status_document = _unwrap(document)
     if status_document.get("status") != "ok":
         raise ConformanceFailure(f"its status is not ok but {status_document.get('status')!r}")
@@ -90,7 +82,7 @@ def check_describe(subject: ConformanceSubject) -> None:
     description = _unwrap(subject.ask("describe", {}))
     description = {name: value for name, value in description.items() if name not in {"id", "ok"}}
     if problems := description_problems(description):
-        raise ConformanceFailure(format_problems(problems))
+        raise ConformanceFailure(messages.format_problems(problems))
     for name in ("name", "kind"):
         if description[name] != getattr(subject.descriptor, name):
             raise ConformanceFailure(f"says that its {name} is {description[name]!r}; its descriptor says otherwise")
@@ -117,7 +109,7 @@ def check_invoke(subject: ConformanceSubject) -> None:
     """An operation of its own succeeds."""
     if subject.op is None:
         raise CaseSkip("no operation is known that needs no arguments: name one with --op and --args")
-    response = parse_response(subject.ask("invoke", {"op": subject.op, "args": subject.args}, subject.timeout))
+    response = messages.parse_response(subject.ask("invoke", {"op": subject.op, "args": subject.args}, subject.timeout))
     if response.error is not None:
         raise ConformanceFailure(f"{subject.op} failed with {response.error.code}: {response.error.message}")
 
@@ -213,7 +205,7 @@ def check_parallel(subject: ConformanceSubject) -> None:
         _expect_code(response, "unsupported_op")
 
 
-def _expect_code(response: ModuleResponse, code: str | None) -> None:
+def _expect_code(response: messages.ModuleResponse, code: str | None) -> None:
     actual = None if response.error is None else response.error.code
     if actual != code:
         suffix = "" if response.error is None else f": {response.error.message}"
@@ -223,13 +215,13 @@ def _expect_code(response: ModuleResponse, code: str | None) -> None:
 def _expect_error(document: Object, code: str) -> None:
     if type(document.get("ok")) is not bool:
         raise ConformanceFailure("its answer does not say whether it is ok")
-    _expect_code(parse_response(document), code)
+    _expect_code(messages.parse_response(document), code)
 
 
 def _unwrap(document: Object) -> Object:
     """Health and describe are answered plainly; some modules answer them as if they were invoked."""
     if document.get("ok") is False:
-        _expect_code(parse_response(document), None)
+        _expect_code(messages.parse_response(document), None)
     result = document.get("result")
     return result if document.get("ok") is True and type(result) is dict else document
 
@@ -282,7 +274,7 @@ class ConformanceOptions(Struct, frozen=True, kw_only=True):
     """Which cases to run, in how many seconds each, with which operation, and with whose token."""
 
     cases: tuple[str, ...] = CASE_SETS["all"]
-    timeout: float = DEFAULT_TIMEOUT_S
+    timeout: float = messages.DEFAULT_TIMEOUT_S
     op: str | None = None
     args: Object = {}
     token: str | None = None
@@ -295,7 +287,7 @@ def check_module(
 ) -> ConformanceReport:
     """Run the cases; a module that is not healthy is not asked further."""
     if problems := mount_problems(descriptor):
-        raise ConformanceFailure(format_problems(problems))
+        raise ConformanceFailure(messages.format_problems(problems))
     results: list[CaseResult] = []
     for result in _run_cases(descriptor, options or ConformanceOptions()):
         results.append(result)
@@ -313,7 +305,7 @@ def save_transcripts(report: ConformanceReport, folder: Path) -> ConformanceRepo
 def _save_transcript(result: CaseResult, file: Path) -> CaseResult:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(b"".join(encode_line(to_builtins(message)) for message in result.transcript))
+        file.write_bytes(b"".join(messages.encode_line(to_builtins(message)) for message in result.transcript))
     except OSError as problem:
         raise UsageError(f"what was said cannot be kept in {file}: {problem.strerror}") from None
     return replace(result, transcript=[], path=str(file))
@@ -338,7 +330,7 @@ def _run_cases(descriptor: Descriptor, options: ConformanceOptions) -> Iterable[
         yield CaseResult(case=_FIRST_CASE, state="failed", reason=reason, ms=_elapsed_ms(start))
         return
     subject = ConformanceSubject(descriptor=descriptor, client=client, op=options.op, args=options.args)
-    subject.timeout = min(options.timeout, MAX_TIMEOUT_S)
+    subject.timeout = min(options.timeout, messages.MAX_TIMEOUT_S)
     try:
         is_healthy = True
         for name in dict.fromkeys([_FIRST_CASE, *options.cases]):

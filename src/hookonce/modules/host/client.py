@@ -5,18 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol, Self
 
 from hookonce.model import Json, Object, Problem
+from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.descriptor import Descriptor
-from hookonce.modules.protocol.messages import (
-    DEFAULT_TIMEOUT_S,
-    DESCRIPTION_FIELDS,
-    HEALTH_TIMEOUT_S,
-    ErrorInfo,
-    MessageWatcher,
-    ModuleResponse,
-    Request,
-    format_problems,
-    parse_response,
-)
 from hookonce.modules.protocol.validation import require_reachable
 
 
@@ -28,15 +18,13 @@ class Closeable(ABC):
         """Release what is open."""
 
     def __enter__(self) -> Self:
-        """Return itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close."""
         self.close()
 
 
-_HEALTH_REQUEST, _DESCRIBE_REQUEST = Request("health"), Request("describe")
+_HEALTH_REQUEST, _DESCRIBE_REQUEST = messages.Request("health"), messages.Request("describe")
 _SCHEMA_TYPES = ((dict, bool), "a JSON Schema")
 _FIELD_TYPES = {"capabilities": ((list,), "a list of texts"), "inputs": _SCHEMA_TYPES, "outputs": _SCHEMA_TYPES}
 
@@ -44,7 +32,7 @@ _FIELD_TYPES = {"capabilities": ((list,), "a list of texts"), "inputs": _SCHEMA_
 class Link(Protocol):
     """Connection to a module, over any transport."""
 
-    def ask(self, request: Request, timeout: float) -> Object:
+    def ask(self, request: messages.Request, timeout: float) -> Object:
         """The response document to a request; a failure of the transport is a response as well."""
 
     def close(self) -> None:
@@ -52,7 +40,7 @@ class Link(Protocol):
 
 
 def connect(
-    descriptor: Descriptor, *, env: Mapping[str, str] | None = None, watch: MessageWatcher | None = None
+    descriptor: Descriptor, *, env: Mapping[str, str] | None = None, watch: messages.MessageWatcher | None = None
 ) -> Link:
     """The link to a module; nothing is started or called before the first request."""
     require_reachable(descriptor, "reached")
@@ -72,13 +60,13 @@ def invoke(
     args: Object | None = None,
     *,
     session_id: str | None = None,
-    timeout: float = DEFAULT_TIMEOUT_S,
-) -> ModuleResponse:
+    timeout: float = messages.DEFAULT_TIMEOUT_S,
+) -> messages.ModuleResponse:
     """Invoke an operation."""
-    return parse_response(link.ask(Request(op, args or {}, session_id), timeout))
+    return messages.parse_response(link.ask(messages.Request(op, args or {}, session_id), timeout))
 
 
-def health(link: Link, timeout: float = HEALTH_TIMEOUT_S) -> ModuleResponse:
+def health(link: Link, timeout: float = messages.HEALTH_TIMEOUT_S) -> messages.ModuleResponse:
     """Check a module's health: ok with its status, or an error."""
     answer = _parse_plain_response(link.ask(_HEALTH_REQUEST, timeout))
     if not answer.ok:
@@ -87,28 +75,28 @@ def health(link: Link, timeout: float = HEALTH_TIMEOUT_S) -> ModuleResponse:
     return answer if status == "ok" else _internal_error(f"its status is not ok but {status!r}", {"status": status})
 
 
-def describe(link: Link, timeout: float = DEFAULT_TIMEOUT_S) -> ModuleResponse:
+def describe(link: Link, timeout: float = messages.DEFAULT_TIMEOUT_S) -> messages.ModuleResponse:
     """A module's description of itself, or an error that names every problem of it."""
     answer = _parse_plain_response(link.ask(_DESCRIBE_REQUEST, timeout))
     problems = description_problems(answer.result) if answer.ok else []
     if not problems:
         return answer
     details: Object = {"problems": [*map(list, problems)]}
-    return _internal_error(f"its description has problems: {format_problems(problems)}", details)
+    return _internal_error(f"its description has problems: {messages.format_problems(problems)}", details)
 
 
-def _parse_plain_response(document: Json) -> ModuleResponse:
+def _parse_plain_response(document: Json) -> messages.ModuleResponse:
     """Health and describe are answered as they are; some modules answer them as if they were invoked."""
     is_plain = type(document) is dict and "ok" not in document
-    return ModuleResponse(ok=True, result=document) if is_plain else parse_response(document)
+    return messages.ModuleResponse(ok=True, result=document) if is_plain else messages.parse_response(document)
 
 
 def description_problems(document: Json) -> list[Problem]:
     """Problems of a description: fields that are missing or of the wrong type."""
     if type(document) is not dict:
         return [("$", "expected an object")]
-    problems = [(f"$.{name}", "is required") for name in DESCRIPTION_FIELDS if name not in document]
-    for name in DESCRIPTION_FIELDS:
+    problems = [(f"$.{name}", "is required") for name in messages.DESCRIPTION_FIELDS if name not in document]
+    for name in messages.DESCRIPTION_FIELDS:
         types, expectation = _FIELD_TYPES.get(name, ((str,), "a text"))
         value: Any = document.get(name)
         is_valid = type(value) in types and (types != (list,) or all(type(item) is str for item in value))
@@ -117,5 +105,7 @@ def description_problems(document: Json) -> list[Problem]:
     return problems
 
 
-def _internal_error(message: str, details: Object) -> ModuleResponse:
-    return ModuleResponse(ok=False, error=ErrorInfo("internal", f"the module answered, but {message}", details))
+def _internal_error(message: str, details: Object) -> messages.ModuleResponse:
+    return messages.ModuleResponse(
+        ok=False, error=messages.ErrorInfo("internal", f"the module answered, but {message}", details)
+    )

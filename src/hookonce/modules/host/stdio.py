@@ -14,18 +14,7 @@ from weakref import WeakSet
 from hookonce.model import Object
 from hookonce.modules.host.client import Closeable
 from hookonce.modules.host.process import STOP_GRACE_S, ModuleProcess
-from hookonce.modules.protocol.messages import (
-    MAX_MESSAGE_BYTES,
-    MAX_TIMEOUT_S,
-    Fault,
-    LineBuffer,
-    MessageWatcher,
-    Request,
-    build_error,
-    decode_line,
-    encode_line,
-    request_document,
-)
+from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.pending import AMBIGUOUS_REASON, DeliveryOutcome, PendingRequests, ResponseWaiter
 from hookonce.modules.protocol.stderr_tail import StderrTail
 
@@ -43,19 +32,21 @@ _open_links: "WeakSet[StdioLink]" = WeakSet()
 class ModuleLifecycle:
     """Running process of a module and its pending requests."""
 
-    def __init__(self, process: ModuleProcess, log: StderrTail, limit: int, watch: MessageWatcher | None) -> None:
+    def __init__(
+        self, process: ModuleProcess, log: StderrTail, limit: int, watch: messages.MessageWatcher | None
+    ) -> None:
         self.process, self.end_reason, self.pending = process, "", PendingRequests[ResponseWaiter]()
         self._log, self._limit, self._watch = log, limit, watch
-        self._lines = LineBuffer(limit)
+        self._lines = messages.LineBuffer(limit)
         self._ids = count(1)
         self._read_lock, self._write_lock, self._end_lock = Lock(), Lock(), Lock()
 
-    def exchange(self, request: Request, timeout: float, deadline: float) -> Object | None:
+    def exchange(self, request: messages.Request, timeout: float, deadline: float) -> Object | None:
         """Send a request and return its response; None if the module was gone before it got any of it."""
         request_id = next(self._ids)
-        line = encode_line(request_document(request) | {"id": request_id})
+        line = messages.encode_line(messages.request_document(request) | {"id": request_id})
         if len(line) > self._limit:
-            return build_error("bad_request", f"the request has {len(line)} bytes; {self._limit} are the most")
+            return messages.build_error("bad_request", f"the request has {len(line)} bytes; {self._limit} are the most")
         if request_id > 1 and not self.pending:
             self._log.mark_call()
         waiter = self.pending.add(request_id, ResponseWaiter())
@@ -138,7 +129,7 @@ class ModuleLifecycle:
 
     def _dispatch_line(self, line: bytes) -> None:
         try:
-            document = decode_line(line)
+            document = messages.decode_line(line)
         except ValueError:
             document = None
         outcome = self.pending.deliver(document) if type(document) is dict else "stray"
@@ -150,12 +141,12 @@ class ModuleLifecycle:
     def _timeout_response(self, timeout: float) -> Object:
         """No response in time; one that bears no id would be taken for that of the next request."""
         if self.end_reason:
-            return build_error("unreachable", self.end_reason, retryable=True)
+            return messages.build_error("unreachable", self.end_reason, retryable=True)
         last_line = self._log.last_line()
         if self.pending.record_timeout():
             self.end("a late answer without an id could not be told from the next one")
         details = {"last_words": last_line} if last_line else {}
-        return build_error("timeout", f"no answer within {timeout:g} seconds", seconds=timeout, **details)
+        return messages.build_error("timeout", f"no answer within {timeout:g} seconds", seconds=timeout, **details)
 
     def end(self, reason: str, code: str = "unreachable") -> None:
         """End it: the whole process group is killed, and all pending requests fail."""
@@ -165,7 +156,7 @@ class ModuleLifecycle:
             exited_alone = self.process.kill(_EXIT_WAIT_S)
             ending = self.process.exit_text if exited_alone else f"was ended: {reason}"
             self.end_reason = f"the module {ending}{self._log.last_words()}"
-        self.pending.fail_all(build_error(code, self.end_reason, retryable=True))
+        self.pending.fail_all(messages.build_error(code, self.end_reason, retryable=True))
 
     def close(self, grace: float) -> None:
         """End it after `grace` seconds in which it may exit by itself."""
@@ -207,8 +198,8 @@ class StdioLink(Closeable):
         *,
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
-        watch: MessageWatcher | None = None,
-        limit: int = MAX_MESSAGE_BYTES,
+        watch: messages.MessageWatcher | None = None,
+        limit: int = messages.MAX_MESSAGE_BYTES,
     ) -> None:
         """`watch` gets every message and what the module writes to stderr; the first request starts the process."""
         self._command, self._cwd, self._env = list(command), cwd, env
@@ -230,26 +221,26 @@ class StdioLink(Closeable):
         """The end of its stderr, and of what it wrote to stdout that was no response."""
         return self._log.text()
 
-    def ask(self, request: Request, timeout: float) -> Object:
+    def ask(self, request: messages.Request, timeout: float) -> Object:
         """Send a request; every failure is a response too."""
-        deadline = monotonic() + min(timeout, MAX_TIMEOUT_S)
+        deadline = monotonic() + min(timeout, messages.MAX_TIMEOUT_S)
         try:
             answer = self._exchange(request, timeout, deadline)
             if answer is None:  # it had ended before it got any of this: that costs nobody an answer
                 answer = self._exchange(request, timeout, deadline)
-        except Fault as fault:
+        except messages.Fault as fault:
             return fault.document
         if answer is None:
-            return build_error("unreachable", "the module ends before it reads a request", retryable=True)
+            return messages.build_error("unreachable", "the module ends before it reads a request", retryable=True)
         return answer
 
-    def _exchange(self, request: Request, timeout: float, deadline: float) -> Object | None:
+    def _exchange(self, request: messages.Request, timeout: float, deadline: float) -> Object | None:
         lifecycle = self._ensure_running()
         if lifecycle.pending.echoes_ids:
             return lifecycle.exchange(request, timeout, deadline)
         # Its answers bear no ids, or nobody knows yet: one at a time.
         if not self._serial_lock.acquire(timeout=_remaining_s(deadline)):
-            return build_error("timeout", f"other calls took all of {timeout:g} seconds", seconds=timeout)
+            return messages.build_error("timeout", f"other calls took all of {timeout:g} seconds", seconds=timeout)
         has_lock = True
         try:
             lifecycle = self._ensure_running()
@@ -269,7 +260,7 @@ class StdioLink(Closeable):
             return lifecycle
         with self._start_lock:
             if self._closed:
-                raise Fault("unreachable", "the link to the module is closed")
+                raise messages.Fault("unreachable", "the link to the module is closed")
             if self._lifecycle is lifecycle:
                 self._lifecycle = self._start(lifecycle)
             assert self._lifecycle is not None  # noqa: S101  for type checkers
@@ -284,14 +275,14 @@ class StdioLink(Closeable):
         if wait_s > 0:
             self._lifecycle = None
             message = f"the module failed {self._failures} times in a row and rests for {wait_s:.1f} seconds"
-            raise Fault("unreachable", message, {"retryable": True, "retry_after": round(wait_s, 3)})
+            raise messages.Fault("unreachable", message, {"retryable": True, "retry_after": round(wait_s, 3)})
         try:
             process = ModuleProcess(self._command, self._cwd, self._env, self._on_stderr)
         except OSError as problem:
             self._lifecycle = None
             self._record_failure(had_response=False)
             message = f"{self._command[0]} cannot be started: {problem.strerror or problem}"
-            raise Fault("unreachable", message, {"command": self._command}) from None
+            raise messages.Fault("unreachable", message, {"command": self._command}) from None
         self.start_count += 1
         self._log.mark_start(process.pid)
         return ModuleLifecycle(process, self._log, self._limit, self._watch)

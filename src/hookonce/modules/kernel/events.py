@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from hookonce.model import Object
-from hookonce.modules.protocol.messages import ErrorInfo, Fault, decode_line, encode_line
+from hookonce.modules.protocol.messages import ErrorInfo, Fault, decode_line, encode_line, error_document
 from hookonce.modules.protocol.validation import JSON_ENCODE_ERRORS
 
 Observer = Callable[[Object], object]
@@ -59,7 +59,7 @@ class ObserverQueue:
         """Wait until the queue is empty or the deadline has passed; the rest is dropped."""
         with suppress(Full):
             self._queue.put(None, timeout=max(deadline - monotonic(), 0.0))
-        if self._thread is current_thread():  # it leaves while it hears
+        if self._thread is current_thread():  # an observer that unregisters itself
             return
         self._thread.join(max(deadline - monotonic(), 0.0))
         if self._thread.is_alive():
@@ -77,7 +77,6 @@ class EventBus:
     """All observers; those of a lower priority get an event first, and each gets events in their order."""
 
     def __init__(self) -> None:
-        """There are no observers."""
         self._queues: list[ObserverQueue] = []
         self._sequence = 0
         self._lock = Lock()
@@ -157,7 +156,6 @@ class EventEmitter:
     """Emitter of events; `mint` makes ids and `clock` times."""
 
     def __init__(self, bus: EventBus, mint: Callable[[], str], clock: Callable[[], float]) -> None:
-        """Emit on a bus."""
         self.bus, self.mint, self._clock = bus, mint, clock
 
     @contextmanager
@@ -186,14 +184,6 @@ class EventEmitter:
     ) -> Object:
         """The document of an event of this moment; fields without a value are left out."""
         document: Object = {"id": self.mint(), "ts": round(self._clock(), 6), "event": name, "component": COMPONENT}
-        optional_fields: Object = {**fields, "data": data, "error": _error_document(error)}
-        optional_fields |= {
-            field: value for field in EventIds.__struct_fields__ if type(value := getattr(ids, field)) is str
-        }
-        return document | {field: value for field, value in optional_fields.items() if value is not None}
-
-
-def _error_document(error: ErrorInfo | None) -> Object | None:
-    if error is None:
-        return None
-    return {"code": error.code, "message": error.message} | ({"details": error.details} if error.details else {})
+        optional: Object = {**fields, "data": data, "error": error and error_document(error)["error"]}
+        optional |= {name: value for name in EventIds.__struct_fields__ if type(value := getattr(ids, name)) is str}
+        return document | {name: value for name, value in optional.items() if value is not None}

@@ -22,7 +22,6 @@ class HookRegistry:
     """Registry of hooks."""
 
     def __init__(self, emitter: EventEmitter, mounts: MountTable, sessions: SessionTable, invoker: Invoker) -> None:
-        """No hook is registered."""
         self._emitter, self._mounts, self._sessions, self._invoker = emitter, mounts, sessions, invoker
 
     def register(self, bus: EventBus, event: str, endpoint: str | Observer, priority: int) -> Callable[[], None]:
@@ -67,9 +66,8 @@ class HookRegistry:
         return policy
 
     def _deliver(self, endpoint: str, event: Object, ids: EventIds) -> Object:
-        return self._invoker.invoke(
-            endpoint, "on_event", {"event": event}, ids, ACK_TIMEOUT_S, **{DELIVERY_KEY: event["id"]}
-        )
+        delivery = {DELIVERY_KEY: event["id"]}
+        return self._invoker.invoke(endpoint, "on_event", {"event": event}, ids, ACK_TIMEOUT_S, **delivery)
 
 
 def endpoint_name(endpoint: str | Observer) -> str:

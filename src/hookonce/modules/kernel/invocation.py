@@ -25,7 +25,6 @@ class LinkPool:
     """Pool of links: one per module, opened at its first call."""
 
     def __init__(self, connect_link: LinkFactory = connect) -> None:
-        """No link is open."""
         self._connect, self._links, self._lock = connect_link, dict[bytes, Link](), Lock()
         self._is_closed = False
 
@@ -69,7 +68,6 @@ class Invoker:
         links: LinkPool,
         policies: Mapping[str, CapabilityPolicy],
     ) -> None:
-        """Invoke what is mounted, or described."""
         self._emitter, self._mounts, self._sessions, self._links = emitter, mounts, sessions, links
         self._policies = dict(policies)
         self.hook_policies: dict[int, tuple[str, CapabilityPolicy]] = {}
@@ -86,15 +84,9 @@ class Invoker:
             response = self._call_module(descriptor, require_text(op, "op"), args, ids, require_timeout(timeout), data)
         except Fault as fault:
             response = ModuleResponse(ok=False, error=fault.error)
-        self._emitter.emit(
-            "module:invoke",
-            {"op": str(op)} | data,
-            ids,
-            module=str(name),
-            status="ok" if response.ok else "error",
-            duration_ms=round((monotonic() - start) * 1000),
-            error=response.error,
-        )
+        fields: Object = {"module": str(name), "status": "ok" if response.ok else "error", "error": response.error}
+        fields["duration_ms"] = round((monotonic() - start) * 1000)
+        self._emitter.emit("module:invoke", {"op": str(op)} | data, ids, **fields)
         return response.to_document()
 
     def _call_module(
@@ -119,11 +111,8 @@ class Invoker:
         denied_capabilities = []
         for request in capability_requests(descriptor, op, ids.session_id):
             decision = decide_capability(request, policies)
-            event_data = (
-                {"capability": request.capability, "op": op}
-                | data
-                | ({} if decision.by is None else {"by": decision.by})
-            )
+            event_data = {"capability": request.capability, "op": op} | data
+            event_data |= {} if decision.by is None else {"by": decision.by}
             status = "granted" if decision.is_granted else "denied"
             self._emitter.emit(POLICY_EVENT, event_data, ids, module=descriptor.name, status=status)
             denied_capabilities += [] if decision.is_granted else [request.capability]

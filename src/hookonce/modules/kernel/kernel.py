@@ -10,7 +10,7 @@ from time import time
 
 from msgspec.structs import replace
 
-from hookonce.base import ids as minting
+from hookonce.base.ids import new_id
 from hookonce.model import Json, Object
 from hookonce.modules.host.client import Closeable, connect
 from hookonce.modules.kernel.events import EventBus, EventEmitter, EventIds, Observer, ObserverQueue
@@ -36,7 +36,7 @@ class Kernel(Closeable):
         log: Observer | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
         connect_link: LinkFactory = connect,
-        mint: Callable[[], str] = minting.new_id,
+        mint: Callable[[], str] = new_id,
         clock: Callable[[], float] = time,
     ) -> None:
         """Nothing is mounted and nothing granted; `mint` (ids) and `clock` (times) make reruns comparable."""

@@ -35,15 +35,9 @@ class SessionTable:
     def fork(self, parent: str) -> KernelSession:
         """Create a session with a copy of another one's plan and context."""
         with self._lock:
-            parent_session = self._get(parent)
-            return self._add(
-                KernelSession(
-                    id=self._mint(),
-                    plan=parent_session.plan,
-                    parent=parent,
-                    context=_copy_context(parent_session.context),
-                )
-            )
+            origin = self._get(parent)
+            context = _copy_context(origin.context)
+            return self._add(KernelSession(id=self._mint(), plan=origin.plan, parent=parent, context=context))
 
     def _add(self, session: KernelSession) -> KernelSession:
         self._sessions[session.id] = session
@@ -86,16 +80,12 @@ class SessionTable:
         """
         with self._lock:
             session = self._get(name)
-            old_context = session.context
-            newer_fragments = {
-                key: value for key, value in old_context.items() if key not in snapshot or snapshot[key] != value
-            }
-            missing_keys = snapshot.keys() - old_context.keys()
-            session.context = (
-                _copy_context({key: value for key, value in replacement.items() if key not in missing_keys})
-                | newer_fragments
-            )
-            return len(encode(session.context)) - len(encode(old_context))
+            old = session.context
+            newer = {key: value for key, value in old.items() if key not in snapshot or snapshot[key] != value}
+            removed = snapshot.keys() - old.keys()
+            kept = {key: value for key, value in replacement.items() if key not in removed}
+            session.context = _copy_context(kept) | newer
+            return len(encode(session.context)) - len(encode(old))
 
     def _get(self, name: str) -> KernelSession:
         session = self._sessions.get(name) if type(name) is str else None

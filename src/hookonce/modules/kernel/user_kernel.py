@@ -19,30 +19,20 @@ def descriptor_folder() -> Path:
 
 def build_kernel(policies: Mapping[str, CapabilityPolicy] | None = None, timeout: float = DEFAULT_TIMEOUT_S) -> Kernel:
     """Build a kernel; policies beside the settings may be added."""
-    return Kernel(
-        {"settings": policy_from_grants(settings.load().grants)} | dict(policies or {}),
-        log=record_kernel_event,
-        timeout=timeout,
-    )
+    all_policies = {"settings": policy_from_grants(settings.load().grants), **(policies or {})}
+    return Kernel(all_policies, log=record_kernel_event, timeout=timeout)
 
 
 def find_module(name: str) -> Descriptor:
     """Find the module that a file describes, or that has this name in the user's folder."""
     if "/" in name or name.endswith(".json"):
         return load_descriptor(Path(name))
-    descriptors = {
-        file: descriptor for file, descriptor in list_modules().items() if isinstance(descriptor, Descriptor)
-    }
-    matches = {file: descriptor for file, descriptor in descriptors.items() if descriptor.name == name}
+    known = {file: module for file, module in list_modules().items() if isinstance(module, Descriptor)}
+    matches = {file: module for file, module in known.items() if module.name == name}
     if not matches:
-        others = (
-            f"; there are {', '.join(sorted({descriptor.name for descriptor in descriptors.values()}))}"
-            if descriptors
-            else ""
-        )
-        raise HookonceError(
-            f"no module {name} is described in {descriptor_folder()}{others}; a path to a descriptor does as well"
-        )
+        names = ", ".join(sorted({module.name for module in known.values()}))
+        folder, others = descriptor_folder(), f"; there are {names}" if names else ""
+        raise HookonceError(f"no module {name} is described in {folder}{others}; a path to a descriptor does as well")
     if len(matches) > 1:
         raise HookonceError(f"more than one module is called {name}: say which of {', '.join(map(str, matches))}")
     return next(iter(matches.values()))

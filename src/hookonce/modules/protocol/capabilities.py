@@ -45,13 +45,10 @@ CapabilityPolicy = Callable[[CapabilityRequest], CapabilityVerdict | None]
 
 def policy_from_grants(grants: Mapping[str, Iterable[str]]) -> CapabilityPolicy:
     """A policy from a table: the capabilities of each module, and under `*` those of all modules."""
-    granted_capabilities = {name: frozenset(capabilities) for name, capabilities in grants.items()}
+    pairs = {(module, capability) for module, capabilities in grants.items() for capability in capabilities}
 
     def policy(request: CapabilityRequest) -> CapabilityVerdict | None:
-        capabilities = granted_capabilities.get(request.module, frozenset()) | granted_capabilities.get(
-            "*", frozenset()
-        )
-        return "grant" if request.capability in capabilities else None
+        return "grant" if {(request.module, request.capability), ("*", request.capability)} & pairs else None
 
     return policy
 

@@ -5,14 +5,14 @@ valid and its module still not mountable: what only mounting needs (a command, a
 `mount_problems`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from hookonce.base.jsontext import load as parse
+from hookonce.base.jsontext import load
 from hookonce.base.regular_files import read_regular_file
 from hookonce.errors import HookonceError
 from hookonce.manifest.http_script import explain_url_fault
@@ -54,37 +54,26 @@ def find_problems(document: Any, *, strict: bool = False) -> tuple[list[Problem]
     """Errors and warnings of a descriptor document; strict is version 1 to the letter."""
     if type(document) is not dict:
         return [("$", "expected an object with name, kind, transport and capabilities")], []
-    problems = [*_name_problems(document), *_kind_problems(document.get("kind"), strict=strict)]
-    problems += [*_transport_field_problems(document.get("transport")), *_list_problems(document, "capabilities", "$")]
-    problems += _text_problems(document, "$")
+    kinds, transport = V1_MODULE_KINDS if strict else MODULE_KINDS, document.get("transport")
+    problems = [*_field_problems(document, "name", lambda name: type(name) is str and name, "a text that is not empty")]
+    problems += _field_problems(document, "kind", lambda kind: kind in kinds, f"one of {', '.join(kinds)}")
+    problems += _field_problems(document, "transport", lambda value: type(value) is dict, "an object")
+    if type(transport) is dict:
+        choice = f"one of {', '.join(TRANSPORTS)}"
+        problems += _field_problems(transport, "type", lambda kind: kind in TRANSPORTS, choice, "$.transport")
+        problems += _list_problems(transport, "command", "$.transport") if "command" in transport else ()
+        problems += _text_problems(transport, "$.transport")
+    problems += [*_list_problems(document, "capabilities", "$"), *_text_problems(document, "$")]
     return problems, [] if problems else [*_warnings(document)]
 
 
-def _name_problems(document: Object) -> Iterator[Problem]:
-    name = document.get("name")
-    if type(name) is not str or not name:
-        yield "$.name", "is required" if name is None else "expected a text that is not empty"
-
-
-def _kind_problems(kind: Any, *, strict: bool) -> Iterator[Problem]:
-    if kind is None:
-        yield "$.kind", "is required"
-    elif kind not in (V1_MODULE_KINDS if strict else MODULE_KINDS):
-        yield "$.kind", f"expected one of {', '.join(V1_MODULE_KINDS if strict else MODULE_KINDS)}"
-
-
-def _transport_field_problems(transport: Any) -> Iterator[Problem]:
-    if type(transport) is not dict:
-        yield "$.transport", "is required" if transport is None else "expected an object"
-        return
-    kind = transport.get("type")
-    if kind is None:
-        yield "$.transport.type", "is required"
-    elif kind not in TRANSPORTS:
-        yield "$.transport.type", f"expected one of {', '.join(TRANSPORTS)}"
-    if "command" in transport:
-        yield from _list_problems(transport, "command", "$.transport")
-    yield from _text_problems(transport, "$.transport")
+def _field_problems(
+    holder: Object, name: str, is_valid: Callable[[Any], object], expectation: str, path: str = "$"
+) -> Iterator[Problem]:
+    if (value := holder.get(name)) is None:
+        yield f"{path}.{name}", "is required"
+    elif not is_valid(value):
+        yield f"{path}.{name}", f"expected {expectation}"
 
 
 def _list_problems(holder: Object, name: str, path: str) -> Iterator[Problem]:
@@ -175,10 +164,13 @@ class Descriptor(Struct, frozen=True, kw_only=True):
     extra: Object = {}
 
 
+_DOCUMENT_FIELDS = Descriptor.__struct_fields__[:5]
+
+
 def load_descriptor(file: Path) -> Descriptor:
     """Load the descriptor in a file; its command is run in that file's folder."""
     try:
-        document = parse(read_regular_file(file, _MAX_DESCRIPTOR_BYTES).decode("utf-8-sig"))
+        document = load(read_regular_file(file, _MAX_DESCRIPTOR_BYTES).decode("utf-8-sig"))
     except OSError as problem:
         raise HookonceError(f"{file} cannot be read: {problem.strerror}") from None
     except (ValueError, RecursionError):
@@ -193,21 +185,15 @@ def parse_descriptor(document: Any, *, folder: str | None = None, where: str = "
         raise DescriptorError(problems, where)
     transport = document["transport"]
     fields = {name: transport[name] for name in Transport.__struct_fields__ if transport.get(name) is not None}
+    extra = {name: value for name, value in document.items() if name not in _DOCUMENT_FIELDS}
+    extra_transport = {name: value for name, value in transport.items() if name not in Transport.__struct_fields__}
     return Descriptor(
-        name=document["name"],
-        kind=document["kind"],
+        **{name: document[name] for name in ("name", "kind", "capabilities")},
         transport=Transport(**fields),
-        capabilities=document["capabilities"],
         version=document.get("version") or DEFAULT_VERSION,
         folder=folder,
-        extra=_extra_fields(document, transport),
+        extra=extra | ({"transport": extra_transport} if extra_transport else {}),
     )
-
-
-def _extra_fields(document: Object, transport: Object) -> Object:
-    extra = {name: value for name, value in document.items() if name not in Descriptor.__struct_fields__[:5]}
-    extra_transport = {name: value for name, value in transport.items() if name not in Transport.__struct_fields__}
-    return extra | ({"transport": extra_transport} if extra_transport else {})
 
 
 def descriptor_document(descriptor: Descriptor) -> Object:
@@ -215,13 +201,7 @@ def descriptor_document(descriptor: Descriptor) -> Object:
     source, extra = descriptor.transport, dict(descriptor.extra)
     transport: Object = {name: value for name in source.__struct_fields__ if (value := getattr(source, name))}
     transport |= extra.pop("transport", {})
-    return {
-        "name": descriptor.name,
-        "kind": descriptor.kind,
-        "transport": transport,
-        "capabilities": descriptor.capabilities,
-        "version": descriptor.version,
-    } | extra
+    return {name: getattr(descriptor, name) for name in _DOCUMENT_FIELDS} | {"transport": transport} | extra
 
 
 def mount_problems(descriptor: Descriptor) -> list[Problem]:

@@ -29,7 +29,7 @@ ReceiverT = TypeVar("ReceiverT", bound=ResponseReceiver)
 class ResponseWaiter:
     """Thread that waits for a response; `wake_lock` is released then, or when it is its turn to read."""
 
-    __slots__ = ("wake_lock", "document")
+    __slots__ = ("document", "wake_lock")
 
     def __init__(self) -> None:
         self.wake_lock = Lock()

@@ -1,7 +1,7 @@
 """hookonce as a module: its operations, for hosts that speak the module protocol and for agents that speak MCP."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from sqlite3 import Connection
 from threading import Lock
@@ -23,8 +23,7 @@ from hookonce.inspect.store_access import open_store
 from hookonce.model import Json, Object
 from hookonce.modules import Fault, Module, module
 from hookonce.sessions.stored_records import redact_record
-from hookonce.store.query import RecordFilter, find_records, resolve_session
-from hookonce.store.query import session_agent as owner
+from hookonce.store.query import RecordFilter, find_records, resolve_session, session_agent
 from hookonce.store.spool import files
 from hookonce.translation.pipeline import translate
 
@@ -35,26 +34,27 @@ OutcomeFilter = Literal["allow", "ask", "deny", "none"]
 
 def build_module() -> Module:
     """Build the module with all operations; it reads and writes the store, and runs hooks."""
-    own_module = module(
-        name="hookonce", kind="tool", capabilities=["fs.read", "fs.write", "exec.spawn"], version=__version__
-    )
-    for name, function in _OPERATIONS.items():
-        own_module.op(name)(function)
+    own_module = _build(_OPERATIONS, "fs.read", "fs.write", "exec.spawn")
     own_module.on_event(_on_event)
     return own_module
 
 
 def build_query_module() -> Module:
     """Build the module that an agent may query about what it did; it changes nothing and runs nothing."""
-    own_module = module(name="hookonce", kind="tool", capabilities=["fs.read"], version=__version__)
-    for name in ("query", "sessions", "show", "check", "translate"):
+    return _build(("query", "sessions", "show", "check", "translate"), "fs.read")
+
+
+def _build(names: Iterable[str], *capabilities: str) -> Module:
+    own_module = module(name="hookonce", kind="tool", capabilities=capabilities, version=__version__)
+    for name in names:
         own_module.op(name)(_OPERATIONS[name])
     return own_module
 
 
 def _respond(agent: str, event: str, payload: Object) -> Object:
     """What the hooks of this machine answer to an agent's payload, in that agent's own form."""
-    name = _or_bad_request(agents.load, agent).name
+    with _bad_requests():
+        name = agents.load(agent).name
     reply = dispatcher.answer_call([name, event, "--via", f"{name}/user"], dump(payload), dict(os.environ))
     return {"stdout": reply.stdout, "stderr": reply.stderr, "exit_code": reply.code}
 
@@ -67,19 +67,16 @@ def _translate(
     privacy: Literal["minimal", "standard", "full"] = "minimal",
 ) -> list[Object]:
     """A payload or an event in another form: the documents that it becomes."""
-    documents: list[Object] = _or_bad_request(
-        lambda _: translate(document, source, to, event=event, privacy=privacy), to
-    )
-    return documents
+    with _bad_requests():
+        return translate(document, source, to, event=event, privacy=privacy)
 
 
 def _check(document: Json, kind: str | None = None, strict: bool = False) -> Object:  # noqa: FBT001, FBT002  a caller's word
     """Every problem of a document, each with its path."""
     if kind is not None and kind not in DOCUMENT_CHECKS and kind not in agents.AGENTS:
         raise Fault("bad_request", f"{kind} is none of {', '.join([*DOCUMENT_CHECKS, *agents.AGENTS])}")
-    report: Object = to_builtins(
-        check_documents("document", [StreamLine(1, dump(document))], strict=strict, source=kind)
-    )
+    lines = [StreamLine(1, dump(document))]
+    report: Object = to_builtins(check_documents("document", lines, strict=strict, source=kind))
     return report
 
 
@@ -97,47 +94,47 @@ def _query(  # noqa: PLR0913, PLR0917  each is a filter of its own
     format: str = "canonical",  # noqa: A002  as above
 ) -> list[Any]:
     """Events of the record that fit, the newest `last` of them, oldest first."""
-    target = _or_bad_request(formats.load, format)
+    with _bad_requests():
+        target = formats.load(format)
     with _open_store() as connection:
-        query = RecordFilter(
-            agent=_or_bad_request(lambda name: query_args.agent_filter(name, connection), agent),
-            session=None
-            if session is None
-            else _or_bad_request(lambda name: resolve_session(connection, name), session),
-            type=_or_bad_request(query_args.event_filter, type),
-            tool=_or_bad_request(lambda name: query_args.tool_filter(name, connection), tool),
-            outcome=decision,
-            path=path,
-            text=text,
-            since=_parse_time(since),
-            until=_parse_time(until),
-            last=max(1, min(last, _MAX_ROWS)),
-        )
+        with _bad_requests():
+            query = RecordFilter(
+                agent=query_args.agent_filter(agent, connection),
+                session=None if session is None else resolve_session(connection, session),
+                type=query_args.event_filter(type),
+                tool=query_args.tool_filter(tool, connection),
+                outcome=decision,
+                path=path,
+                text=text,
+                since=_parse_time(since),
+                until=_parse_time(until),
+                last=_row_count(last),
+            )
         return [document for record in find_records(connection, query) for document in target.write(record)]
 
 
 def _sessions(agent: str | None = None, since: str | None = None, last: int = 20) -> list[Any]:
     """Sessions of agents in short, the newest `last` of them."""
     with _open_store() as connection:
-        agent = _or_bad_request(lambda name: query_args.agent_filter(name, connection), agent)
-        return [
-            *list_sessions(
-                connection, RecordFilter(agent=agent, since=_parse_time(since), last=max(1, min(last, _MAX_ROWS)))
-            )
-        ]
+        with _bad_requests():
+            agent = query_args.agent_filter(agent, connection)
+        query = RecordFilter(agent=agent, since=_parse_time(since), last=_row_count(last))
+        return [*list_sessions(connection, query)]
 
 
 def _show(session: str, agent: str | None = None) -> Any:
     """One session from its beginning; the beginning of its name is enough, and whose it is where two have it."""
     with _open_store() as connection:
-        name = _or_bad_request(lambda text: resolve_session(connection, text, agent), session)
-        session_agent = agent or _or_bad_request(lambda text: owner(connection, text), name)
-        return build_timeline(find_records(connection, RecordFilter(agent=session_agent, session=name)))
+        with _bad_requests():
+            name = resolve_session(connection, session, agent)
+            query = RecordFilter(agent=agent or session_agent(connection, name), session=name)
+        return build_timeline(find_records(connection, query))
 
 
 def _on_event(event: Object) -> None:
     """Keep an Amplifier event in the record, redacted like everything else."""
-    record = _or_bad_request(lambda _: envelope.read(event), "")
+    with _bad_requests():
+        record = envelope.read(event)
     if settings.load().record:
         files.append(redact_record(record))
 
@@ -162,10 +159,17 @@ def _parse_time(text: str | None) -> str | None:
     return times.format_time(instant)
 
 
-def _or_bad_request(find: Any, name: str | None) -> Any:
-    """Call `find`, and turn its error into bad_request."""
+def _row_count(last: int) -> int:
+    return max(1, min(last, _MAX_ROWS))
+
+
+@contextmanager
+def _bad_requests() -> Iterator[None]:
+    """Turn what is wrong with arguments into bad_request; a Fault is more than that, and stays."""
     try:
-        return find(name)
+        yield
+    except Fault:
+        raise
     except HookonceError as problem:
         raise Fault("bad_request", str(problem)) from None
 

@@ -19,21 +19,11 @@ from msgspec.structs import replace
 from hookonce.errors import UsageError
 from hookonce.model import Json, Object
 from hookonce.modules.host.client import Link, connect
+from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.descriptor import Descriptor, Transport
-from hookonce.modules.protocol.messages import (
-    DEFAULT_TIMEOUT_S,
-    MAX_MESSAGE_BYTES,
-    VERBS,
-    Fault,
-    build_error,
-    decode_line,
-    encode_line,
-    parse_request,
-    request_id_of,
-)
 from hookonce.modules.server.operations import DocumentHandler, handle_within, with_id
 
-_PATHS = {f"/{verb}": verb for verb in VERBS}
+_PATHS = {f"/{verb}": verb for verb in messages.VERBS}
 _IDLE_TIMEOUT_S = 75.0  # seconds that a connection may say nothing
 _MAX_CONNECTIONS = 256  # connections
 _MAX_INVOCATIONS = 64  # invocations
@@ -45,7 +35,7 @@ class _HttpRefusal(Exception):
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
-        self.status, self.document = status, build_error(code, message)
+        self.status, self.document = status, messages.build_error(code, message)
 
 
 class ModuleHttpServer(ThreadingHTTPServer):
@@ -62,8 +52,8 @@ class ModuleHttpServer(ThreadingHTTPServer):
         *,
         host: str = "127.0.0.1",
         token: str | None = None,
-        deadline: float = DEFAULT_TIMEOUT_S,
-        limit: int = MAX_MESSAGE_BYTES,
+        deadline: float = messages.DEFAULT_TIMEOUT_S,
+        limit: int = messages.MAX_MESSAGE_BYTES,
     ) -> None:
         """Listen; port 0 is any that is free. A host beyond loopback needs a token."""
         if token is None and not _is_loopback(host):
@@ -102,7 +92,7 @@ class ModuleHttpServer(ThreadingHTTPServer):
     def handle_document(self, document: Json) -> Object:
         """The module's response to a document; oom when too many invocations are under way."""
         if not self.invocation_slots.acquire(blocking=False):
-            return build_error("oom", f"{_MAX_INVOCATIONS} invocations are under way already", retryable=True)
+            return messages.build_error("oom", f"{_MAX_INVOCATIONS} invocations are under way already", retryable=True)
         try:
             return handle_within(self.module, document, self.deadline)
         finally:
@@ -137,7 +127,7 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
 
     def _not_allowed(self) -> None:
         self.close_connection = True
-        self._send(405, build_error("bad_request", f"{self.command} is not spoken here; POST is"))
+        self._send(405, messages.build_error("bad_request", f"{self.command} is not spoken here; POST is"))
 
     def _verb(self) -> str:
         """The verb of the path, for an authorized caller."""
@@ -171,12 +161,12 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
         if verb != "invoke":
             return {"op": verb}
         try:
-            return decode_line(body)
+            return messages.decode_line(body)
         except ValueError:
             raise _HttpRefusal(400, "bad_request", "the body is no JSON") from None
 
     def _send(self, status: int, document: Object) -> None:
-        body = encode_line(document)
+        body = messages.encode_line(document)
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -189,7 +179,7 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
         """A malformed request is answered with an error document too."""
         self.close_connection = True
         if self.request_version != "HTTP/0.9":
-            self._send(code, build_error("bad_request", message or explain or "this is no request"))
+            self._send(code, messages.build_error("bad_request", message or explain or "this is no request"))
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """No log line per request."""
@@ -207,16 +197,16 @@ def _is_loopback(host: str) -> bool:
 class Bridge:
     """Document handler that passes requests on to a link; invalid requests do not get across."""
 
-    def __init__(self, link: Link, timeout: float = DEFAULT_TIMEOUT_S) -> None:
+    def __init__(self, link: Link, timeout: float = messages.DEFAULT_TIMEOUT_S) -> None:
         self._link, self._timeout = link, timeout
 
     def answer(self, document: Json) -> Object:
         """The link's response to a request document, under the request's id."""
         try:
-            response = self._link.ask(parse_request(document), self._timeout)
-        except Fault as fault:
+            response = self._link.ask(messages.parse_request(document), self._timeout)
+        except messages.Fault as fault:
             response = fault.document
-        return with_id(response, request_id_of(document))
+        return with_id(response, messages.request_id_of(document))
 
 
 @contextmanager

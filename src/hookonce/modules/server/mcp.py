@@ -10,14 +10,7 @@ from typing import BinaryIO
 
 from hookonce.base.jsontext import dump
 from hookonce.model import Json, Object
-from hookonce.modules.protocol.messages import (
-    DEFAULT_TIMEOUT_S,
-    MAX_MESSAGE_BYTES,
-    Request,
-    decode_line,
-    encode_line,
-    parse_response,
-)
+from hookonce.modules.protocol import messages
 from hookonce.modules.server.authoring import Module
 
 PROTOCOL_VERSIONS = ("2025-06-18", "2025-03-26", "2024-11-05")
@@ -39,26 +32,26 @@ def serve_mcp(module: Module, stdin: BinaryIO | None = None, stdout: BinaryIO | 
         while line := _read_line(source):
             response = _handle_line(module, line)
             if response is not None:
-                sink.write(encode_line(response))
+                sink.write(messages.encode_line(response))
                 sink.flush()
 
 
 def _read_line(source: BinaryIO) -> bytes:
     """The next line; of one that is too long only its beginning, and the rest is skipped."""
-    line = source.readline(MAX_MESSAGE_BYTES + 1)
+    line = source.readline(messages.MAX_MESSAGE_BYTES + 1)
     chunk = line
-    while len(chunk) > MAX_MESSAGE_BYTES and not chunk.endswith(b"\n"):
-        chunk = source.readline(MAX_MESSAGE_BYTES + 1)
+    while len(chunk) > messages.MAX_MESSAGE_BYTES and not chunk.endswith(b"\n"):
+        chunk = source.readline(messages.MAX_MESSAGE_BYTES + 1)
     return line
 
 
 def _handle_line(module: Module, line: bytes) -> Json:
     """The response to a line: several for a batch, None for notifications."""
-    is_whole = len(line) <= MAX_MESSAGE_BYTES
+    is_whole = len(line) <= messages.MAX_MESSAGE_BYTES
     if is_whole and not line.strip():
         return None
     try:
-        message = decode_line(line if is_whole else b"")
+        message = messages.decode_line(line if is_whole else b"")
     except ValueError:
         return _error_message(None, _JsonRpcError(_PARSE_ERROR, "this is no JSON, or longer than a message may be"))
     if type(message) is not list or not message:
@@ -117,7 +110,7 @@ def _call_tool(module: Module, params: Object) -> Object:
         raise _JsonRpcError(_INVALID_PARAMS, f"there is no tool {name}; there are {', '.join(module.ops)}")
     if type(args) is not dict:
         raise _JsonRpcError(_INVALID_PARAMS, "arguments is an object")
-    response = parse_response(module.ask(Request(name, args), DEFAULT_TIMEOUT_S))
+    response = messages.parse_response(module.ask(messages.Request(name, args), messages.DEFAULT_TIMEOUT_S))
     output = response.result if response.error is None else f"{response.error.code}: {response.error.message}"
     text = output if type(output) is str else dump(output).decode()
     return {"content": [{"type": "text", "text": text}], "isError": not response.ok}

@@ -16,15 +16,7 @@ from msgspec.json import schema_components
 
 from hookonce.errors import UsageError
 from hookonce.model import Json, Object
-from hookonce.modules.protocol.messages import (
-    ERROR_CODES,
-    HEALTH_OK,
-    Fault,
-    Request,
-    build_error,
-    parse_request,
-    request_id_of,
-)
+from hookonce.modules.protocol import messages
 from hookonce.vocabulary.names import suggest_name
 
 
@@ -33,7 +25,7 @@ class OperationLike(Protocol):
 
     description: str
 
-    def __call__(self, request: Request) -> Json:
+    def __call__(self, request: messages.Request) -> Json:
         """Run it."""
 
     def schemas(self) -> tuple[Object, Object]:
@@ -59,9 +51,9 @@ class OperationProvider(Protocol):
 def handle_request(module: OperationProvider, document: Json) -> Object:
     """Handle a request document; whatever came, there is a response, with the same id."""
     try:
-        request = parse_request(document)
-    except Fault as fault:
-        return with_id(fault.document, request_id_of(document))
+        request = messages.parse_request(document)
+    except messages.Fault as fault:
+        return with_id(fault.document, messages.request_id_of(document))
     return with_id(_handle_op(module, request), request.id)
 
 
@@ -72,33 +64,33 @@ def with_id(document: Object, request_id: Json) -> Object:
     return document
 
 
-def _handle_op(module: OperationProvider, request: Request) -> Object:
+def _handle_op(module: OperationProvider, request: messages.Request) -> Object:
     if request.op == "health":
-        return dict(HEALTH_OK)
+        return dict(messages.HEALTH_OK)
     if request.op == "describe":
         return module.describe()
     operation = module.ops.get(request.op)
     if operation is None:
-        return build_error("unsupported_op", f"there is no operation {request.op}", ops=sorted(module.ops))
+        return messages.build_error("unsupported_op", f"there is no operation {request.op}", ops=sorted(module.ops))
     return _run_operation(operation, request)
 
 
-def _run_operation(operation: OperationLike, request: Request) -> Object:
+def _run_operation(operation: OperationLike, request: messages.Request) -> Object:
     try:
         return {"ok": True, "result": operation(request)}
-    except Fault as fault:
+    except messages.Fault as fault:
         return fault.document
     except MemoryError:
-        return build_error("oom", ERROR_CODES["oom"])
+        return messages.build_error("oom", messages.ERROR_CODES["oom"])
     except (Exception, SystemExit) as problem:  # noqa: BLE001  the caller is told; the rest stands in the log
         print_exc(file=sys.stderr)
-        return build_error("internal", f"{request.op} failed: {type(problem).__name__}: {problem}")
+        return messages.build_error("internal", f"{request.op} failed: {type(problem).__name__}: {problem}")
 
 
 def timeout_response(document: Json, seconds: float) -> Object:
     """The response when the work takes too long; it may still be done, but its result is dropped."""
-    response = build_error("timeout", f"the work took longer than {seconds:g} seconds", seconds=seconds)
-    return with_id(response, request_id_of(document))
+    response = messages.build_error("timeout", f"the work took longer than {seconds:g} seconds", seconds=seconds)
+    return with_id(response, messages.request_id_of(document))
 
 
 def handle_within(module: DocumentHandler, document: Json, seconds: float) -> Object:
@@ -129,7 +121,7 @@ class OperationFunction:
         if rejects := [parameter.name for parameter in every if parameter.kind not in _NAMED_KINDS]:
             raise UsageError(f"the operation {name} cannot have the parameter {rejects[0]}: name each argument")
         self._takes_all = _ALL_ARGS in spec.parameters
-        self._request_params = [parameter.name for parameter in every if parameter.annotation is Request]
+        self._request_params = [parameter.name for parameter in every if parameter.annotation is messages.Request]
         special = {_ALL_ARGS, *self._request_params}
         parameters = [parameter for parameter in every if parameter.name not in special]
         self._arg_names = [parameter.name for parameter in parameters]
@@ -139,18 +131,20 @@ class OperationFunction:
         self._result_type = Any if spec.return_annotation is Signature.empty else spec.return_annotation
         self._is_async = iscoroutinefunction(function)
 
-    def bind_arguments(self, request: Request) -> Object:
+    def bind_arguments(self, request: messages.Request) -> Object:
         """The arguments of the function; bad_request where those of the request do not fit."""
         arguments: Object = {}
         unknown = next((name for name in request.args if name not in self._arg_names), None)
         if self._is_strict and unknown:
             hint = suggest_name(unknown, self._arg_names) or f"; there are {', '.join(self._arg_names)}"
-            raise Fault("bad_request", f"{self.name} has no argument {unknown}{hint}", {"args": self._arg_names})
+            raise messages.Fault(
+                "bad_request", f"{self.name} has no argument {unknown}{hint}", {"args": self._arg_names}
+            )
         if self._arg_names:
             try:
                 fields = convert(request.args, self._args_type)
             except ValidationError as problem:
-                raise Fault("bad_request", f"the arguments of {self.name} do not fit: {problem}") from None
+                raise messages.Fault("bad_request", f"the arguments of {self.name} do not fit: {problem}") from None
             arguments = {name: getattr(fields, name) for name in self._arg_names}
         for name in self._request_params:
             arguments[name] = request
@@ -158,7 +152,7 @@ class OperationFunction:
             arguments[_ALL_ARGS] = request.args
         return arguments
 
-    def __call__(self, request: Request) -> Json:
+    def __call__(self, request: messages.Request) -> Json:
         """Run the function; its result is converted to plain JSON."""
         result = self._function(**self.bind_arguments(request))
         return to_builtins(_run_coroutine(result) if self._is_async else result, str_keys=True)

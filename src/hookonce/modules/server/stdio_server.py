@@ -11,14 +11,7 @@ from threading import Event, Lock, Semaphore, Thread
 from time import monotonic, sleep
 
 from hookonce.model import Json, Object
-from hookonce.modules.protocol.messages import (
-    DEFAULT_TIMEOUT_S,
-    MAX_MESSAGE_BYTES,
-    LineBuffer,
-    build_error,
-    decode_line,
-    encode_line,
-)
+from hookonce.modules.protocol import messages
 from hookonce.modules.server.job_queue import drain_all
 from hookonce.modules.server.operations import DocumentHandler, timeout_response
 
@@ -47,7 +40,7 @@ class StdioServer:
     ) -> None:
         self._module, self._in_fd, self._out_fd = module, in_fd, out_fd
         self._timeout_s, self._limit = deadline, limit
-        self._lines, self._pending_lines = LineBuffer(limit), deque[bytes | None]()
+        self._lines, self._pending_lines = messages.LineBuffer(limit), deque[bytes | None]()
         self._state_lock, self._write_lock = Lock(), Lock()
         self._calls: dict[int, _StdioCall] = {}  # in the order in which they came, so the first is the oldest
         self._open_calls: dict[int, _StdioCall] = {}  # those that nobody answers yet
@@ -85,12 +78,12 @@ class StdioServer:
             line = self._pending_lines.popleft()
             if line is None:
                 message = f"a request has at most {self._limit} bytes"
-                return None, build_error("bad_request", message, limit=self._limit)
+                return None, messages.build_error("bad_request", message, limit=self._limit)
             try:
-                return decode_line(line), None
+                return messages.decode_line(line), None
             except ValueError:
                 if line.strip():  # an empty line asks nothing
-                    return None, build_error("bad_request", "a line that is no JSON came as a request")
+                    return None, messages.build_error("bad_request", "a line that is no JSON came as a request")
 
     def _begin_call(self, document: Json) -> _StdioCall:
         call = _StdioCall(document, monotonic() + self._timeout_s)
@@ -185,17 +178,19 @@ class StdioServer:
 
 def _encode_response(document: Object) -> bytes:
     try:
-        return encode_line(document)
+        return messages.encode_line(document)
     except (TypeError, ValueError, RecursionError) as problem:
-        return encode_line(build_error("internal", f"the result cannot be written as JSON: {problem}"))
+        return messages.encode_line(
+            messages.build_error("internal", f"the result cannot be written as JSON: {problem}")
+        )
 
 
 def serve_stdio(
     module: DocumentHandler,
     *,
     threads: int = MAX_THREADS,
-    deadline: float = DEFAULT_TIMEOUT_S,
-    limit: int = MAX_MESSAGE_BYTES,
+    deadline: float = messages.DEFAULT_TIMEOUT_S,
+    limit: int = messages.MAX_MESSAGE_BYTES,
 ) -> None:
     """Serve a module on stdin and stdout until stdin ends; what operations print goes to stderr."""
     sys.stdout.flush()
