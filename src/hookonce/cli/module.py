@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hookonce.base import settings
 from hookonce.base.jsontext import load
-from hookonce.cli._ui.arguments import parse_duration
+from hookonce.cli._ui.arguments import add_flag, parse_duration
 from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.errors import HookonceError, UsageError
@@ -116,7 +116,7 @@ def _configure_check(parser: ArgumentParser) -> None:
     parser.add_argument("--args", metavar="JSON", help="what it is given")
     option_help = "keep what was said in each case there, a file for each; the report names it"
     parser.add_argument("--transcripts", type=Path, metavar="FOLDER", help=option_help)
-    parser.add_argument("--json", action="store_true", help="the whole report, with what was said in each case")
+    add_flag(parser, "--json", "the whole report, with what was said in each case")
 
 
 def _run_check(options: Namespace) -> int:
@@ -198,7 +198,7 @@ def _configure_invoke(parser: ArgumentParser) -> None:
     parser.add_argument("args", nargs="?", metavar="JSON", help="what it is given")
     parser.add_argument("--allow", action="append", default=[], metavar="CAPABILITY", help="grant it this time")
     parser.add_argument("--timeout", type=parse_duration, default=30.0, metavar="TIME", help="default: 30s")
-    parser.add_argument("--json", action="store_true", help="the answer is JSON with and without it")
+    add_flag(parser, "--json", "the answer is JSON with and without it")
 
 
 def _run_invoke(options: Namespace) -> int:
@@ -225,8 +225,8 @@ def _run_invoke(options: Namespace) -> int:
 
 def _configure_list(parser: ArgumentParser) -> None:
     parser.epilog = _LIST_HELP
-    parser.add_argument("--health", action="store_true", help="ask each of them how it is")
-    parser.add_argument("--json", action="store_true", help="one JSON object per module")
+    add_flag(parser, "--health", "ask each of them how it is")
+    add_flag(parser, "--json", "one JSON object per module")
 
 
 def _run_list(options: Namespace) -> int:
@@ -287,11 +287,11 @@ def _capability_labels(name: str, capabilities: list[str]) -> list[str]:
 def _configure_serve(parser: ArgumentParser) -> None:
     parser.epilog = _SERVE_HELP
     parser.add_argument("module", nargs="?", metavar="MODULE", help="offer this module over HTTP instead of hookonce")
-    parser.add_argument("--mcp", action="store_true", help="speak the Model Context Protocol on stdin and stdout")
+    add_flag(parser, "--mcp", "speak the Model Context Protocol on stdin and stdout")
     parser.add_argument("--http", type=int, metavar="PORT", help="serve over HTTP instead; 0 takes any free port")
     parser.add_argument("--host", help="where to listen; beyond this machine only with a token; default: 127.0.0.1")
     parser.add_argument("--token-env", metavar="NAME", help="the environment variable with the token that callers need")
-    parser.add_argument("--descriptor", action="store_true", help="print the Module Descriptor v1 and leave")
+    add_flag(parser, "--descriptor", "print the Module Descriptor v1 and leave")
 
 
 def _run_serve(options: Namespace) -> int:

@@ -4,7 +4,7 @@ All raise ArgumentTypeError with a sentence that shows a valid form.
 """
 
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, _ArgumentGroup
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
@@ -21,6 +21,11 @@ _RELATIVE_TIME = pattern(r"(\d{1,6})([smhdw])")
 _DURATION = pattern(r"(\d+(?:\.\d+)?)(ms|s|m)")
 _UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60}
 _TIMEDELTA_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def add_flag(parser: ArgumentParser | _ArgumentGroup, name: str, text: str) -> None:
+    """Add an option without a value."""
+    parser.add_argument(name, action="store_true", help=text)
 
 
 def parse_time(text: str) -> str:
@@ -92,12 +97,8 @@ def format_duration(seconds: float | None) -> str:
     minutes, remaining_seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
-    parts = [
-        f"{count} {unit}"
-        for count, unit in ((days, "d"), (hours, "h"), (minutes, "min"), (remaining_seconds, "s"))
-        if count
-    ]
-    return " ".join(parts[:2])
+    counts = {"d": days, "h": hours, "min": minutes, "s": remaining_seconds}
+    return " ".join([f"{count} {unit}" for unit, count in counts.items() if count][:2])
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from hookonce.agents import config_of
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import pluralize, print_json, warn
 from hookonce.configure.changes import FileChange, apply_change, render_diff
 from hookonce.configure.locations import ConfigRoots, current_roots
@@ -16,15 +17,17 @@ from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
 from hookonce.model import Agent
 
+ChangeProblems = list[tuple[str, str]]  # agent and message
+
 
 def add_change_options(parser: ArgumentParser, *, has_changes: bool = True, requires_names: bool = False) -> None:
     """Add the shared options; with `requires_names` agents must be named."""
     names_help = "whose hooks" if requires_names else "default: every agent that is found here"
     parser.add_argument("names", nargs="+" if requires_names else "*", metavar="AGENT", help=names_help)
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    add_flag(parser, "--json", "tell it as JSON")
     if has_changes:
         parser.add_argument("--scope", choices=("user", "project"), default="user", help="default: user")
-        parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+        add_flag(parser, "--dry-run", "show what would change, and change nothing")
 
 
 def select_agents(options: Namespace, locations: ConfigRoots) -> list[Agent]:
@@ -42,11 +45,11 @@ def select_agents(options: Namespace, locations: ConfigRoots) -> list[Agent]:
 
 def plan_changes(
     options: Namespace, plan_agent: Callable[[Agent, ConfigRoots], list[FileChange]]
-) -> tuple[list[FileChange], list[tuple[str, str]]]:
+) -> tuple[list[FileChange], ChangeProblems]:
     """Plan the changes of all selected agents; a problem with one agent does not stop the others."""
     locations = current_roots()
     changes: list[FileChange] = []
-    problems: list[tuple[str, str]] = []
+    problems: ChangeProblems = []
     for agent in select_agents(options, locations):
         try:
             changes += plan_agent(agent, locations)
@@ -55,12 +58,10 @@ def plan_changes(
     return changes, problems
 
 
-def apply_changes(
-    changes: list[FileChange], *, is_removal: bool = False
-) -> tuple[list[FileChange], list[tuple[str, str]]]:
+def apply_changes(changes: list[FileChange], *, is_removal: bool = False) -> tuple[list[FileChange], ChangeProblems]:
     """Apply changes; return those that worked and the problems of the others."""
     applied_changes: list[FileChange] = []
-    problems: list[tuple[str, str]] = []
+    problems: ChangeProblems = []
     for change in changes:
         try:
             apply_change(change, is_removal=is_removal)
@@ -70,7 +71,7 @@ def apply_changes(
     return applied_changes, problems
 
 
-def report_changes(options: Namespace, verb: str, changes: list[FileChange], problems: list[tuple[str, str]]) -> int:
+def report_changes(options: Namespace, verb: str, changes: list[FileChange], problems: ChangeProblems) -> int:
     """Report changes and problems as text or JSON; return the exit code."""
     if options.json:
         _print_json(verb, changes, problems, dry_run=options.dry_run)
@@ -97,7 +98,7 @@ def _summarize_changes(changes: list[FileChange]) -> str:
     return pluralize(len(changes), "file") + (f" of {', '.join(agent_names)}" if agent_names else "")
 
 
-def _print_json(verb: str, changes: list[FileChange], problems: list[tuple[str, str]], *, dry_run: bool) -> None:
+def _print_json(verb: str, changes: list[FileChange], problems: ChangeProblems, *, dry_run: bool) -> None:
     files = [
         {"agent": change.agent, "scope": change.scope, "path": str(change.path), "state": _change_state(change)}
         for change in changes

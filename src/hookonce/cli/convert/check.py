@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from hookonce.base.json_stream import StreamLine, read_documents
 from hookonce.base.jsontext import dump
-from hookonce.cli._ui.arguments import add_max_line_option, open_input
+from hookonce.cli._ui.arguments import add_flag, add_max_line_option, open_input
 from hookonce.cli._ui.messages import pluralize, print_json, warn
 from hookonce.diagnose.document_check import DOCUMENT_CHECKS, CheckReport, DocumentProblem, check_documents
 from hookonce.diagnose.project_check import check_folder
@@ -27,8 +27,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("files", nargs="*", metavar="FILE", help="documents or folders to check; - or nothing: stdin")
     parser.add_argument("--from", dest="source", metavar="NAME", help="the agent or format; default: identify it")
-    parser.add_argument("--strict", action="store_true", help="closed lists of types and fields; no duplicate keys")
-    parser.add_argument("--json", action="store_true", help="one JSON object per file")
+    add_flag(parser, "--strict", "closed lists of types and fields; no duplicate keys")
+    add_flag(parser, "--json", "one JSON object per file")
     add_max_line_option(parser)
 
 

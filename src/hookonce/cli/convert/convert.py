@@ -11,10 +11,9 @@ from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.base.jsontext import dump
 from hookonce.cli import EXIT_GAPS
-from hookonce.cli._ui.arguments import open_input
+from hookonce.cli._ui.arguments import add_flag, open_input
 from hookonce.cli._ui.messages import pluralize, warn
-from hookonce.client.installation import UnusableInstallError
-from hookonce.client.installation import install_client as place_client
+from hookonce.client.installation import UnusableInstallError, install_client
 from hookonce.configure.edit import jsonc, toml
 from hookonce.convert.conversion import Conversion, WrapperOptions, convert
 from hookonce.convert.losses import FAILURE_CAPABILITIES
@@ -42,8 +41,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--report", metavar="FILE", help="write what was lost as JSON")
     parser.add_argument("--side", metavar="FILE", help="keep there what the target's file has no place for")
     parser.add_argument("--output", metavar="FOLDER", help="write there, under the names that the agent knows")
-    parser.add_argument("--strict", action="store_true", help="exit 3 when anything was lost")
-    parser.add_argument("--no-adapt", action="store_true", help="write commands as they are, without a wrapper")
+    add_flag(parser, "--strict", "exit 3 when anything was lost")
+    add_flag(parser, "--no-adapt", "write commands as they are, without a wrapper")
     parser.add_argument(
         "--scope", choices=("user", "project"), default="project", help="whose hooks these are; default: project"
     )
@@ -156,7 +155,7 @@ def _weakens_hook(gap: Gap) -> bool:
 def _place_wrapper_client() -> None:
     """Wrapped commands call our client: it has to be there before the first of them runs."""
     try:
-        place_client()
+        install_client()
     except UnusableInstallError as problem:
         warn(f"{problem}; the wrapped commands will not run until it is mended")
 

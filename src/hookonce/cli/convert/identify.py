@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from hookonce.base.json_stream import TOO_DEEP, StreamLine, parse_json, read_documents
-from hookonce.cli._ui.arguments import add_max_line_option, line_location, open_input
+from hookonce.cli._ui.arguments import add_flag, add_max_line_option, line_location, open_input
 from hookonce.cli._ui.messages import print_json, warn
 from hookonce.dispatch.identification import Identification, identify
 from hookonce.errors import HookonceError
@@ -21,7 +21,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `identify`."""
     parser.epilog = _EXAMPLES
     parser.add_argument("files", nargs="*", metavar="FILE", help="payloads or events; - or nothing: standard input")
-    parser.add_argument("--json", action="store_true", help="one JSON object per document")
+    add_flag(parser, "--json", "one JSON object per document")
     add_max_line_option(parser)
 
 

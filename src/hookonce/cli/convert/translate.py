@@ -11,7 +11,7 @@ from hookonce import agents, formats
 from hookonce.base import times
 from hookonce.base.json_stream import read_documents
 from hookonce.cli import EXIT_GAPS
-from hookonce.cli._ui.arguments import add_max_line_option, line_location, open_input
+from hookonce.cli._ui.arguments import add_flag, add_max_line_option, line_location, open_input
 from hookonce.cli._ui.messages import pluralize, warn, warn_of_unwritten
 from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.query_args import find_agent
@@ -43,11 +43,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--user", metavar="ID", help="name the human; without it no user is written")
     parser.add_argument("--received", metavar="TIME|now", help="the time of payloads that carry none")
     parser.add_argument("--on-error", choices=("skip", "stop"), default="skip", help="what a bad line does (skip)")
-    parser.add_argument(
-        "--sign", action="store_true", help="sign each event with this machine's key; check verifies it"
-    )
+    add_flag(parser, "--sign", "sign each event with this machine's key; check verifies it")
     add_max_line_option(parser)
-    parser.add_argument("--strict", action="store_true", help="refuse duplicate keys; exit 3 when anything is left out")
+    add_flag(parser, "--strict", "refuse duplicate keys; exit 3 when anything is left out")
 
 
 def _target_help() -> str:

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize, print_json
 from hookonce.client import daemon_endpoints
@@ -18,7 +19,7 @@ def configure(parser: ArgumentParser) -> None:
         + "\n\nexamples:\n  hookonce daemon status\n  hookonce daemon status --json\n  hookonce daemon stop"
     )
     parser.add_argument("verb", choices=["start", "stop", "status"], help="it starts by itself when an agent calls")
-    parser.add_argument("--json", action="store_true", help="what it tells about itself, as one JSON object")
+    add_flag(parser, "--json", "what it tells about itself, as one JSON object")
 
 
 def run(options: Namespace) -> int:

@@ -16,12 +16,12 @@ from typing import Any
 
 from hookonce.base import paths
 from hookonce.base.terminal_text import escape_unprintable
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import pluralize
-from hookonce.client.installation import install_client as place_client
+from hookonce.client.installation import install_client
 from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure.locations import current_roots
-from hookonce.configure.status import find_agents
-from hookonce.configure.status import install_status as standing
+from hookonce.configure.status import find_agents, install_status
 from hookonce.daemon import control
 from hookonce.demo.replay import ReplayAnswer, list_recordings, load_steps, replay_steps
 from hookonce.diagnose.agent_check import find_blocked_scopes, scope_states
@@ -63,13 +63,9 @@ class LiveView:
                 new_rows = list(select_rows(connection, RecordFilter(after=self._last_seq)))
         except sqlite3.Error:
             return []  # just being made; the next look tells
-        new = [
-            self._add_record(decode_entry(row.body).record)
-            for row in sorted(new_rows, key=lambda row: row.seq)
-            if not row.is_erased
-        ]
+        new_rows.sort(key=lambda row: row.seq)
         self._last_seq = max([self._last_seq, *(row.seq for row in new_rows)])
-        return new
+        return [self._add_record(decode_entry(row.body).record) for row in new_rows if not row.is_erased]
 
     def _add_record(self, record: Stored) -> str:
         event = record.event
@@ -96,9 +92,8 @@ class LiveView:
     def summary_lines(self) -> list[str]:
         """All in a few lines."""
         agent_counts = ", ".join(f"{name} {count}" for name, count in self.agents.most_common())
-        lines = [
-            f"{pluralize(self.event_count, 'event')} of {pluralize(len(self.sessions), 'session')}: {agent_counts or 'nothing'}"
-        ]
+        counts = f"{pluralize(self.event_count, 'event')} of {pluralize(len(self.sessions), 'session')}"
+        lines = [f"{counts}: {agent_counts or 'nothing'}"]
         lines += [f"refused: {format_event_line(record)}" for record in self.refusals]
         lines += [f"{pluralize(self.failure_count, 'failed call')}"] if self.failure_count else []
         return lines + [f"alarm: {line}" for line in self.alarms]
@@ -125,28 +120,26 @@ def format_event_line(record: Stored) -> str:
 
 def show_live_view(live: LiveView, is_over: Callable[[], bool], title: str) -> None:
     """Show the live view until it is over: a screen on a terminal, else a line for each event."""
-    if sys.stdout.isatty():
-        _run_screen(live, is_over, title)
+    if not sys.stdout.isatty():
+        _poll_until(is_over, lambda: print(*(f"{line}\n" for line in live.poll()), sep="", end="", flush=True))
         return
-    while True:
+    from rich.live import Live
+
+    def update() -> None:
+        live.poll()
+        screen.update(_render_screen(live, title))
+
+    with Live(_render_screen(live, title), refresh_per_second=5, transient=True) as screen:
+        _poll_until(is_over, update)
+
+
+def _poll_until(is_over: Callable[[], bool], poll: Callable[[], None]) -> None:
+    """Poll once more after it is over: what came last is shown too."""
+    over = False
+    while not over:
         over = is_over()
-        for line in live.poll():
-            print(line, flush=True)
-        if over:
-            return
-        sleep(_POLL_INTERVAL_S)
-
-
-def _run_screen(live: LiveView, is_over: Callable[[], bool], title: str) -> None:
-    from rich.live import Live as Screen
-
-    with Screen(_render_screen(live, title), refresh_per_second=5, transient=True) as screen:
-        while True:
-            over = is_over()
-            live.poll()
-            screen.update(_render_screen(live, title))
-            if over:
-                return
+        poll()
+        if not over:
             sleep(_POLL_INTERVAL_S)
 
 
@@ -157,7 +150,8 @@ def _render_screen(live: LiveView, title: str) -> Any:
 
     agent_counts = "  ".join(f"{name} {count}" for name, count in live.agents.most_common(8))
     event_count = pluralize(live.event_count, "event")
-    totals = f"{event_count}  {live.events_per_second():.1f}/s  {len(live.refusals)} refused  {live.failure_count} failed   {agent_counts}"
+    outcome_counts = f"{len(live.refusals)} refused  {live.failure_count} failed"
+    totals = f"{event_count}  {live.events_per_second():.1f}/s  {outcome_counts}   {agent_counts}"
     body = Text("\n".join(live.lines) or "waiting for an agent to call …", no_wrap=True, overflow="ellipsis")
     alarms = [Panel(Text("\n".join(live.alarms), style="bold red"), title="alarms")] if live.alarms else []
     return Group(Panel(Text(totals), title=title), Panel(body, title="events"), *alarms)
@@ -177,14 +171,8 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The options of `up`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument(
-        "--demo", action="store_true", help="play bundled sessions of several agents in a home of their own"
-    )
-    parser.add_argument(
-        "--or-demo",
-        action="store_true",
-        help="--demo --for 20s where there is no terminal, or no agent on this machine",
-    )
+    add_flag(parser, "--demo", "play bundled sessions of several agents in a home of their own")
+    add_flag(parser, "--or-demo", "--demo --for 20s where there is no terminal, or no agent on this machine")
     parser.add_argument(
         "--for", dest="seconds", type=_parse_duration_s, metavar="TIME", help="leave after so long: 20s, 5m, 1h"
     )
@@ -204,7 +192,7 @@ def run(options: Namespace) -> int:
     if demo:
         return _run_demo(deadline)
     _print_agents()
-    place_client()
+    install_client()
     daemon_status = control.start_daemon()
     record_text = load_store_summary().problem or f"events are kept in {database.database_file()}"
     print(f"the daemon answers (process {daemon_status['pid']}); {record_text}")
@@ -221,23 +209,15 @@ def _print_agents() -> None:
     """Which agents are here, and what would have to be done so that they call us."""
     locations, client = current_roots(), str(paths.client_path())
     present_agents = find_agents(locations)
-    statuses = [standing(agent, locations, client) for agent in present_agents]
-    for agent, install_status in zip(present_agents, statuses, strict=True):
-        hindrances = find_blocked_scopes(agent, install_status, locations, client)
-        print(
-            f"{install_status.title}: {', '.join(f'{scope}: {state}' for scope, state in scope_states(install_status, hindrances).items())}"
-        )
+    statuses = [install_status(agent, locations, client) for agent in present_agents]
+    for agent, status in zip(present_agents, statuses, strict=True):
+        hindrances = find_blocked_scopes(agent, status, locations, client)
+        states = ", ".join(f"{scope}: {state}" for scope, state in scope_states(status, hindrances).items())
+        print(f"{status.title}: {states}")
         for why in dict.fromkeys(why for part in hindrances for why in part.why):
             print(f"  {why}")
-    agents_without_entries = [
-        install_status.agent
-        for install_status in statuses
-        if all(scope.state == "absent" for scope in install_status.scopes)
-    ]
-    if agents_without_entries:
-        print(
-            f"not called by {', '.join(agents_without_entries)}: hookonce install --dry-run shows what would be written"
-        )
+    if absent := [status.agent for status in statuses if all(scope.state == "absent" for scope in status.scopes)]:
+        print(f"not called by {', '.join(absent)}: hookonce install --dry-run shows what would be written")
     if not statuses:
         print("no agent was found on this machine; hookonce up --demo shows what there would be to see")
 
@@ -254,15 +234,13 @@ def _run_demo(deadline: float) -> int:
 
 
 def _play_demo(home: SandboxHome, deadline: float) -> int:
-    demo_steps = load_steps()
-    answers: list[ReplayAnswer] = []
+    steps, answers = load_steps(), list[ReplayAnswer]()
     player = threading.Thread(
-        target=lambda: answers.extend(replay_steps(home, demo_steps, _STEP_INTERVAL_S, deadline)), daemon=True
+        target=lambda: answers.extend(replay_steps(home, steps, _STEP_INTERVAL_S, deadline)), daemon=True
     )
     live = LiveView(home.path / ".local/share/hookonce/events.db", 0)
-    print(
-        f"playing {pluralize(len(demo_steps), 'step')} of {pluralize(len(list_recordings()), 'agent')} through our client and daemon"
-    )
+    agent_count = pluralize(len(list_recordings()), "agent")
+    print(f"playing {pluralize(len(steps), 'step')} of {agent_count} through our client and daemon")
     player.start()
     end_times: list[float] = []
 

@@ -2,7 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from hookonce.cli._ui.arguments import number_parser
+from hookonce.cli._ui.arguments import add_flag, number_parser
 from hookonce.cli._ui.messages import print_json, show_status
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.lab.latency import KB, BenchReport
@@ -14,11 +14,11 @@ _MAX_ROUNDS = 1000
 def configure(parser: ArgumentParser) -> None:
     """The options of `bench`."""
     parser.epilog = "examples:\n  hookonce bench --quick\n  hookonce bench --json > results.json"
-    parser.add_argument("--quick", action="store_true", help="less of everything, in less than 20 seconds")
+    add_flag(parser, "--quick", "less of everything, in less than 20 seconds")
     parser.add_argument(
         "--rounds", type=number_parser(_MAX_ROUNDS), metavar="N", help="default: 10, and 3 with --quick"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    add_flag(parser, "--json", "one JSON object")
 
 
 def run(options: Namespace) -> int:

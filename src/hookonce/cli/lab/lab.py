@@ -3,6 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import print_json
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.errors import UsageError
@@ -30,8 +31,8 @@ def configure(parser: ArgumentParser) -> None:
     fetch.epilog = _FETCH_HELP
     fetch.add_argument("names", nargs="*", metavar="AGENT", help="default: all that are pinned")
     fetch.add_argument("--version", action="append", metavar="V", help="another version of one agent; may be repeated")
-    fetch.add_argument("--dry-run", action="store_true", help="only tell what is there, what is not, and its size")
-    fetch.add_argument("--json", action="store_true", help="one JSON object per version")
+    add_flag(fetch, "--dry-run", "only tell what is there, what is not, and its size")
+    add_flag(fetch, "--json", "one JSON object per version")
 
 
 def run(options: Namespace) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump
-from hookonce.cli._ui.arguments import number_parser
+from hookonce.cli._ui.arguments import add_flag, number_parser
 from hookonce.cli._ui.messages import pluralize, print_json, show_progress, warn
 from hookonce.cli._ui.tables import new_table, print_table
 from hookonce.errors import HookonceError, UsageError
@@ -35,9 +35,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     driver_names = ", ".join(drivers.DRIVER_MODULES)
     parser.add_argument("names", nargs="*", metavar="AGENT", help=f"default: all that are found of {driver_names}")
-    parser.add_argument(
-        "--pinned", action="store_true", help="only what was fetched, in the versions that we know best"
-    )
+    add_flag(parser, "--pinned", "only what was fetched, in the versions that we know best")
     parser.add_argument("--version", metavar="V", help="a version that was fetched (hookonce lab fetch --version V)")
     parser.add_argument(
         "--tries",
@@ -48,8 +46,8 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--only", action="append", default=[], metavar="CLAIM", help="only this claim or experiment")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write a certificate for each agent into a folder")
-    parser.add_argument("--dry-run", action="store_true", help="tell what would be tried, and try nothing")
-    parser.add_argument("--json", action="store_true", help="one JSON object for each agent")
+    add_flag(parser, "--dry-run", "tell what would be tried, and try nothing")
+    add_flag(parser, "--json", "one JSON object for each agent")
 
 
 def run(options: Namespace) -> int:
@@ -81,7 +79,7 @@ def _find_programs(options: Namespace) -> tuple[list[AgentProgram], list[str]]:
     names = list(dict.fromkeys(find_agent(name).name for name in options.names))
     if options.version and len(names) != 1:
         raise UsageError("a version belongs to one agent: hookonce prove AGENT --version V")
-    programs, missing = [], []
+    programs, missing = list[AgentProgram](), list[str]()
     for name in names or drivers.DRIVER_MODULES:
         try:
             program = find_program(name, options.version, use_pinned=options.pinned)
@@ -93,9 +91,8 @@ def _find_programs(options: Namespace) -> tuple[list[AgentProgram], list[str]]:
         elif names:
             version = f" --version {options.version}" if options.version else ""
             label = f"{name} {options.version or ''}".strip()
-            missing.append(
-                f"{label} is neither on this machine nor fetched; hookonce lab fetch {name}{version} gets it"
-            )
+            hint = f"hookonce lab fetch {name}{version} gets it"
+            missing.append(f"{label} is neither on this machine nor fetched; {hint}")
         elif options.pinned:
             warn(f"{name} was not fetched, and is left out; hookonce lab fetch {name}")
     return programs, missing
@@ -103,17 +100,12 @@ def _find_programs(options: Namespace) -> tuple[list[AgentProgram], list[str]]:
 
 def _check_claim_names(options: Namespace, programs: list[AgentProgram]) -> None:
     """Names that nobody knows would be held by nobody; a part of a certificate is none."""
-    known_names = {
-        name
-        for program in programs
-        for name in [*claim_names_of(program), *(experiment.name for experiment in EXPERIMENTS)]
-    } | set(here.CLAIM_NAMES)
+    known_names = {name for program in programs for name in claim_names_of(program)}
+    known_names |= {*here.CLAIM_NAMES, *(experiment.name for experiment in EXPERIMENTS)}
     for name in options.only if programs else []:
         if name not in known_names:
-            raise UsageError(
-                f"no claim or experiment is called {name!r}"
-                + (suggest_name(name, known_names) or "; see --dry-run --json")
-            )
+            hint = suggest_name(name, known_names) or "; see --dry-run --json"
+            raise UsageError(f"no claim or experiment is called {name!r}{hint}")
     for program in programs:
         if options.only and not claim_names_of(program, frozenset(options.only)):
             message = f"there is nothing to try: hookonce is not installed for {program.agent}"
@@ -126,23 +118,13 @@ def _print_plan(options: Namespace, programs: list[AgentProgram]) -> None:
     only = frozenset(options.only)
     if options.json:
         for program in programs:
-            document = {
-                "agent": program.agent,
-                "version": program.version,
-                "origin": program.origin,
-                "claims": claim_names_of(program, only),
-            }
-            print_json(document)
+            facts = {"agent": program.agent, "version": program.version, "origin": program.origin}
+            print_json(facts | {"claims": claim_names_of(program, only)})
         return
     output = new_table("agent", "version", "from", "claims", "program")
     for program in programs:
-        output.add_row(
-            program.agent,
-            program.version,
-            program.origin,
-            str(len(claim_names_of(program, only))),
-            str(program.program),
-        )
+        count = str(len(claim_names_of(program, only)))
+        output.add_row(program.agent, program.version, program.origin, count, str(program.program))
     print_table(output)
     print(f"experiments (--only takes one of them, or a claim): {', '.join(program.name for program in EXPERIMENTS)}")
 
@@ -152,9 +134,8 @@ def _prove_program(options: Namespace, program: AgentProgram) -> Certificate:
     show_progress("")
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
-        shared_claims = [
-            claim for claim in certificate.claims if not claim.claim.startswith("here:")
-        ]  # nobody else's business
+        # What is true here only is nobody else's business.
+        shared_claims = [claim for claim in certificate.claims if not claim.claim.startswith("here:")]
         text = dump(replace(certificate, claims=shared_claims)) + b"\n"
         options.out.joinpath(f"{certificate.agent}-{certificate.version}.json").write_bytes(text)
     if options.json:
@@ -171,9 +152,8 @@ def _print_certificate(certificate: Certificate) -> None:
         output.add_row(claim.claim, claim.state, claim.evidence)
     print_table(output)
     print(f"\n{certificate.agent} {certificate.version}: {_format_counts(certificate)}")
-    print(
-        f"{pluralize(certificate.tries, 'try').replace('trys', 'tries')} of each, {certificate.seconds:.0f} s; {_format_extra_time(certificate)}\n"
-    )
+    tries = pluralize(certificate.tries, "try").replace("trys", "tries")
+    print(f"{tries} of each, {certificate.seconds:.0f} s; {_format_extra_time(certificate)}\n")
 
 
 def _format_counts(certificate: Certificate) -> str:
@@ -193,15 +173,8 @@ def _print_overview(certificates: list[Certificate]) -> None:
         "agent", "version", "held", "contradicted", "unreachable", "untried", "ms more per call", "what is contradicted"
     )
     for certificate in certificates:
-        contradiction_names = (
-            ", ".join(claim.claim for claim in certificate.claims if claim.state == "contradicted") or "-"
-        )
+        names = ", ".join(claim.claim for claim in certificate.claims if claim.state == "contradicted") or "-"
         extra = "-" if certificate.extra_ms is None else f"{certificate.extra_ms:.0f}"
-        output.add_row(
-            certificate.agent,
-            certificate.version,
-            *map(str, count_states(certificate).values()),
-            extra,
-            contradiction_names,
-        )
+        counts = map(str, count_states(certificate).values())
+        output.add_row(certificate.agent, certificate.version, *counts, extra, names)
     print_table(output)

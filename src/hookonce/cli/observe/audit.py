@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from contextlib import closing
 
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn
 from hookonce.errors import HookonceError, UsageError
@@ -10,7 +11,7 @@ from hookonce.inspect.store_access import open_store
 from hookonce.store import database, status
 from hookonce.store.integrity import checkpoint, keys
 from hookonce.store.integrity.audit import Audit, Flaw, verify
-from hookonce.store.maintenance import quarantine as maintenance_quarantine
+from hookonce.store.maintenance.quarantine import QuarantineResult, find_damage, quarantine_database
 from hookonce.store.spool import files
 from hookonce.store.writer import Writer
 
@@ -28,8 +29,8 @@ def configure(parser: ArgumentParser) -> None:
     verb_help = """verify: look at every record; checkpoint: sign the record as it is now; keys: list the keys that sign;
         set-aside: keep the files of a damaged record, and begin a new one with what can be read of it"""
     parser.add_argument("verb", choices=VERBS, help=verb_help)
-    parser.add_argument("--rotate", action="store_true", help="with keys: begin to sign with a new key")
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    add_flag(parser, "--rotate", "with keys: begin to sign with a new key")
+    add_flag(parser, "--json", "tell it as JSON")
 
 
 def run(options: Namespace) -> int:
@@ -57,9 +58,8 @@ def _warn_of_losses() -> None:
     if (problem := status.find_write_obstacle()) is not None:
         warn(f"{problem}: what agents tell now is in no record")
     if lost_count := files.lost_record_count():
-        warn(
-            f"{pluralize(lost_count, 'record')} could not be written, and {'is' if lost_count == 1 else 'are'} in no row"
-        )
+        verb = "is" if lost_count == 1 else "are"
+        warn(f"{pluralize(lost_count, 'record')} could not be written, and {verb} in no row")
 
 
 def _show_audit_progress(done_count: int, total: int) -> None:
@@ -75,9 +75,8 @@ def _print_audit(audit: Audit) -> None:
         print(f"records {span.first:,} to {span.last:,}: {span.state}")
     for note in audit.notes:
         warn(note)
-    removal_note = "".join(
-        f", {count:,} {kind}" for count, kind in ((audit.removed, "removed"), (audit.erased, "erased")) if count
-    )
+    removals = {"removed": audit.removed, "erased": audit.erased}
+    removal_note = "".join(f", {count:,} {kind}" for kind, count in removals.items() if count)
     verdict = "nothing was changed" if audit.ok else pluralize(len(audit.flaws) + audit.more, "flaw")
     print(f"{pluralize(audit.rows, 'record')}{removal_note}: {verdict}")
 
@@ -95,11 +94,8 @@ def _run_checkpoint(options: Namespace) -> int:
     if options.json:
         print_json({"signed": signed_count, "new": new_checkpoint is not None})
     elif new_checkpoint is None:
-        print(
-            f"nothing to do: all {pluralize(signed_count, 'record')} are signed already"
-            if signed_count
-            else "nothing to sign"
-        )
+        signed = f"nothing to do: all {pluralize(signed_count, 'record')} are signed already"
+        print(signed if signed_count else "nothing to sign")
     else:
         print(f"records up to {new_checkpoint.seq:,} are signed with the key {new_checkpoint.key}")
     return 0
@@ -109,9 +105,8 @@ def _run_keys(options: Namespace) -> int:
     """List the keys that sign or have signed; a person may begin a new one."""
     if options.rotate:
         current_key = keys.load_signing_key()[0]
-        require_consent(
-            "audit keys --rotate", f"sign with a new key from now on; nobody can sign with {current_key} any more"
-        )
+        consequence = f"sign with a new key from now on; nobody can sign with {current_key} any more"
+        require_consent("audit keys --rotate", consequence)
         keys.rotate_signing_key()
     signers = keys.list_signing_keys()
     if options.json:
@@ -137,7 +132,7 @@ def _run_set_aside(options: Namespace) -> int:
         f"{damage_text}\nput {database_file} aside, keep its files, and begin a new record with what is proven to be what was written\n"
         "what retention has removed, and the sums of it, stay in the old one alone",
     )
-    quarantine = maintenance_quarantine.quarantine_database(damage_text, _show_audit_progress)
+    quarantine = quarantine_database(damage_text, _show_audit_progress)
     if options.json:
         print_json(quarantine)
     else:
@@ -147,7 +142,7 @@ def _run_set_aside(options: Namespace) -> int:
 
 def _find_damage() -> str | None:
     """Why a record should be put aside; None if it should not."""
-    damage_text = maintenance_quarantine.find_damage()
+    damage_text = find_damage()
     if damage_text:
         return f"the record was damaged: {damage_text}"
     with closing(database.open_reader()) as connection:
@@ -156,16 +151,13 @@ def _find_damage() -> str | None:
         return None
     first = audit.flaws[0]
     further_flaws = len(audit.flaws) + audit.more - 1
-    flaw_text = f"{_flaw_location(first)}: {first.what}" + (
-        f", and {pluralize(further_flaws, 'more flaw')}" if further_flaws else ""
-    )
-    return f"the record is not what was written: {flaw_text}"
+    further_note = f", and {pluralize(further_flaws, 'more flaw')}" if further_flaws else ""
+    return f"the record is not what was written: {_flaw_location(first)}: {first.what}{further_note}"
 
 
-def _print_quarantine(quarantine: maintenance_quarantine.QuarantineResult) -> None:
-    print(
-        f"{quarantine.taken:,} of {pluralize(quarantine.rows, 'record')} taken over; the old files are in {quarantine.folder}"
-    )
+def _print_quarantine(quarantine: QuarantineResult) -> None:
+    count = f"{quarantine.taken:,} of {pluralize(quarantine.rows, 'record')}"
+    print(f"{count} taken over; the old files are in {quarantine.folder}")
     for span in quarantine.left:
         rows = f"record {span.first:,}" if span.first == span.last else f"records {span.first:,} to {span.last:,}"
         print(f"left there: {rows}: {span.why}")

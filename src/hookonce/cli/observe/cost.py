@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui import filters
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.filters import no_records_message
 from hookonce.cli._ui.messages import print_json, warn
 from hookonce.cli._ui.tables import max_list_rows, new_table, print_table
@@ -32,7 +33,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("--by", choices=COST_GROUPINGS, default="day", help="default: day")
     filters.add_filter_options(parser, "agent", "since", "until")
-    parser.add_argument("--json", action="store_true", help="one JSON object; a millionth of a dollar is 1")
+    add_flag(parser, "--json", "one JSON object; a millionth of a dollar is 1")
 
 
 def run(options: Namespace) -> int:

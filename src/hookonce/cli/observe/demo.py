@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 from itertools import cycle
 
 from hookonce import agents
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import pluralize, print_json
 from hookonce.cli._ui.tables import new_table, print_table, single_line_cell
 from hookonce.demo.replay import interleave_sessions, list_recordings
@@ -20,7 +21,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `demo`."""
     parser.epilog = "examples:\n  hookonce demo\n  hookonce demo codex gemini-cli\n  hookonce demo --json | head -1"
     parser.add_argument("names", nargs="*", metavar="AGENT", help=f"default: {', '.join(list_recordings())}")
-    parser.add_argument("--json", action="store_true", help="the records as JSON lines")
+    add_flag(parser, "--json", "the records as JSON lines")
 
 
 def run(options: Namespace) -> int:

@@ -149,9 +149,8 @@ def run_import(options: Namespace) -> int:
     if bad_count:
         warn(f"{pluralize(bad_count, 'line')} could not be read")
     if unread_files:
-        warn(
-            f"{pluralize(unread_files, 'file')} could not be read; name files with an event in each line, or - for stdin"
-        )
+        hint = "name files with an event in each line, or - for stdin"
+        warn(f"{pluralize(unread_files, 'file')} could not be read; {hint}")
     return 1 if bad_count or unread_files else 0
 
 
@@ -180,9 +179,8 @@ def run_erase(options: Namespace) -> int:
         erasure = erase_records(writer, record_ids)
     print(f"{pluralize(erasure.record_count, 'record')} erased")
     if erasure.cleanup_problem is not None:
-        warn(
-            f"old pages of the database may still hold them ({erasure.cleanup_problem}); run it again when nobody uses the record"
-        )
+        problem = f"old pages of the database may still hold them ({erasure.cleanup_problem})"
+        warn(f"{problem}; run it again when nobody uses the record")
         return 1
     return 0
 
@@ -201,3 +199,6 @@ def _find_record_ids(connection: Connection, options: Namespace) -> list[str]:
             f"no record{agent_note} is called {', '.join(missing)}; hookonce events --json tells their ids"
         )
     return [name for name, row in rows.items() if not row[0]]
+
+
+RUN_BY_VERB = {"sql": run_sql, "export": run_export, "import": run_import, "erase": run_erase}

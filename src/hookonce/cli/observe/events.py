@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from hookonce import formats
 from hookonce.cli._ui import filters
-from hookonce.cli._ui.arguments import format_time, parse_seconds
+from hookonce.cli._ui.arguments import add_flag, format_time, parse_seconds
 from hookonce.cli._ui.consent import consent_help
 from hookonce.cli._ui.messages import pluralize, print_json, show_status, warn, warn_of_unwritten
 from hookonce.cli._ui.tables import StreamingTable
@@ -67,9 +67,8 @@ def _write_table_row(lines: StreamingTable, record: Stored) -> None:
     tool = event.tool.name if event.tool is not None else ""
     session = (event.session or "")[:_SESSION_CHARS]
     summary = summarize_record(record)
-    lines.add_row(
-        format_time(event.time), event.agent, session, event.type, tool, outcome, summary, is_alarm=outcome == "deny"
-    )
+    cells = (format_time(event.time), event.agent, session, event.type, tool, outcome, summary)
+    lines.add_row(*cells, is_alarm=outcome == "deny")
 
 
 def _csv_writer() -> tuple[RowWriter, Flush]:
@@ -136,7 +135,7 @@ _EXAMPLES = """examples:
   hookonce events import events.jsonl"""
 _FOLLOW_BACKLOG_ROWS = 10  # events that are shown before those that come
 _OUTPUT_OPTIONS = {"json", "csv", "format", "privacy"}
-# What else can be done with events, each in a file of its own (_events_NAME.py), and the options that it heeds.
+# What else can be done with events (event_verbs.py), and the options that it heeds.
 VERBS: dict[str, set[str]] = {
     "": {*filters.FILTER_NAMES, *_OUTPUT_OPTIONS, "follow"},
     "sql": {"words", "json", "csv", "timeout"},
@@ -154,10 +153,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("verb", nargs="?", choices=[verb for verb in VERBS if verb], help=_VERB_HELP)
     parser.add_argument("words", nargs="*", metavar="WORD", help="a question, files, or ids of records")
     filters.add_filter_options(parser)
-    parser.add_argument("--follow", action="store_true", help="go on with what comes, until Ctrl-C")
+    add_flag(parser, "--follow", "go on with what comes, until Ctrl-C")
     output_group = parser.add_mutually_exclusive_group()
-    output_group.add_argument("--json", action="store_true", help="records, one in each line")
-    output_group.add_argument("--csv", action="store_true", help="values with commas between them")
+    add_flag(output_group, "--json", "records, one in each line")
+    add_flag(output_group, "--csv", "values with commas between them")
     output_group.add_argument("--format", metavar="NAME", help=f"one of {', '.join(formats.FORMATS)}, one in each line")
     parser.add_argument("--privacy", choices=LEVELS, help="with --format; default: minimal, and full for canonical")
     parser.add_argument(
@@ -171,15 +170,9 @@ def run(options: Namespace) -> int:
     """Show what happened: the newest events, those that are asked for, or those that come."""
     _check_options(options)
     if options.verb is not None:
-        from hookonce.cli.observe import event_verbs
+        from hookonce.cli.observe.event_verbs import RUN_BY_VERB
 
-        verbs = {
-            "sql": event_verbs.run_sql,
-            "export": event_verbs.run_export,
-            "import": event_verbs.run_import,
-            "erase": event_verbs.run_erase,
-        }
-        return verbs[options.verb](options)
+        return RUN_BY_VERB[options.verb](options)
     return _run_follow(options) if options.follow else _run_listing(options)
 
 

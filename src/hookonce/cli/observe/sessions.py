@@ -4,7 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui import filters
-from hookonce.cli._ui.arguments import format_duration, format_time
+from hookonce.cli._ui.arguments import add_flag, format_duration, format_time
 from hookonce.cli._ui.messages import print_json, warn
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.inspect.sessions import SessionRow, list_sessions
@@ -20,7 +20,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `sessions`."""
     parser.epilog = "examples:\n  hookonce sessions --since 3d\n  hookonce sessions --agent codex --json"
     filters.add_filter_options(parser, "agent", "project", "since", "until", "last")
-    parser.add_argument("--json", action="store_true", help="one JSON object for each session")
+    add_flag(parser, "--json", "one JSON object for each session")
 
 
 def run(options: Namespace) -> int:
@@ -40,7 +40,7 @@ def run(options: Namespace) -> int:
 def _print_sessions(rows: list[SessionRow]) -> None:
     lines = StreamingTable(*_COLUMNS, keep_all=True)
     for row in rows:
-        counts = (str(count) for count in (row.events, row.calls, row.refusals))
+        counts = map(str, (row.events, row.calls, row.refusals))
         times = (format_time(row.first), format_time(row.last), format_duration(row.seconds))
         lines.add_row(row.agent, row.session, *times, *counts, _format_tokens(row), row.project or "")
     lines.flush()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui import filters
-from hookonce.cli._ui.arguments import format_duration, format_time
+from hookonce.cli._ui.arguments import add_flag, format_duration, format_time
 from hookonce.cli._ui.messages import pluralize, print_json, warn
 from hookonce.cli._ui.tables import StreamingTable
 from hookonce.errors import HookonceError
@@ -28,7 +28,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("session", metavar="SESSION", help="the beginning of its name is enough")
     filters.add_filter_options(parser, "agent")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    add_flag(parser, "--json", "one JSON object")
 
 
 def run(options: Namespace) -> int:
@@ -36,9 +36,8 @@ def run(options: Namespace) -> int:
     with open_store(warn) as connection:
         agent = query_args.agent_filter(options.agent, connection)
         name = resolve_session(connection, options.session, agent)
-        timeline = build_timeline(
-            find_records(connection, RecordFilter(agent=agent or session_agent(connection, name), session=name))
-        )
+        query = RecordFilter(agent=agent or session_agent(connection, name), session=name)
+        timeline = build_timeline(find_records(connection, query))
     if not timeline.steps:
         raise HookonceError(f"nothing of the session {name} is kept any more")
     if options.json:
@@ -49,11 +48,8 @@ def run(options: Namespace) -> int:
 
 
 def _print_timeline(timeline: Timeline) -> None:
-    print(
-        escape_unprintable(
-            f"{timeline.agent} {timeline.session}" + (f" in {timeline.project}" if timeline.project else "")
-        )
-    )
+    place = f" in {timeline.project}" if timeline.project else ""
+    print(escape_unprintable(f"{timeline.agent} {timeline.session}{place}"))
     print(_summary_line(timeline))
     lines = StreamingTable("time (UTC)", "", "", "what")
     day = ""

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui import filters
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.filters import no_records_message
 from hookonce.cli._ui.messages import pluralize, print_json, show_progress, show_status, warn
 from hookonce.cli._ui.tables import max_list_rows, new_table, print_table, single_line_cell
@@ -23,8 +24,8 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `stats`."""
     parser.epilog = _EXAMPLES
     filters.add_filter_options(parser, "agent", "since", "until")
-    parser.add_argument("--rebuild", action="store_true", help="count all events again, and replace the summaries")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    add_flag(parser, "--rebuild", "count all events again, and replace the summaries")
+    add_flag(parser, "--json", "one JSON object")
 
 
 def run(options: Namespace) -> int:

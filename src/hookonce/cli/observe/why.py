@@ -9,6 +9,7 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from hookonce.base.terminal_text import escape_unprintable
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import find_parent_agent
 from hookonce.cli._ui.messages import print_json, warn
 from hookonce.errors import HookonceError
@@ -39,11 +40,9 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `why`."""
     parser.epilog = _EXAMPLES
     parser.add_argument("id", nargs="?", metavar="ID", help="an event; default: the last one that was refused")
-    parser.add_argument(
-        "--list", action="store_true", help=f"the last refusals, {_MAX_REFUSALS} at most, the newest last"
-    )
-    parser.add_argument("--failures", action="store_true", help="of hooks that failed, instead of refusals")
-    parser.add_argument("--json", action="store_true", help="the whole record as JSON; with --list one in each line")
+    add_flag(parser, "--list", f"the last refusals, {_MAX_REFUSALS} at most, the newest last")
+    add_flag(parser, "--failures", "of hooks that failed, instead of refusals")
+    add_flag(parser, "--json", "the whole record as JSON; with --list one in each line")
 
 
 def run(options: Namespace) -> int:
@@ -51,25 +50,18 @@ def run(options: Namespace) -> int:
     if options.list:
         return _run_list(options)
     stored_records = [] if options.id else list(latest_records(report_problem=warn))
-    failed_record = next((candidate for candidate in reversed(stored_records) if _has_failed(candidate)), None)
-    record = (
-        find_record(options.id, warn)
-        if options.id
-        else failed_record
-        if options.failures
-        else _find_last(stored_records) or failed_record
-    )
+    failed_record = next(filter(_has_failed, reversed(stored_records)), None)
+    if options.id:
+        record = find_record(options.id, warn)
+    else:
+        record = (None if options.failures else _find_last(stored_records)) or failed_record
     if record is None:
         raise HookonceError("there is no such event" if options.id else f"{_none_message(options)} so far")
     if options.json:
         print_json(to_builtins(record))
         return 0
     _print_record(record)
-    if (
-        failed_record is not None
-        and failed_record is not record
-        and stored_records.index(failed_record) > stored_records.index(record)
-    ):
+    if failed_record is not None and stored_records.index(failed_record) > stored_records.index(record):
         print(f"a hook has failed since then: hookonce why {failed_record.event.id}")
     return 0
 
@@ -179,11 +171,8 @@ def _find_source(run: HookRun, record: Stored) -> HookSource | None:
 def _print_run(run: HookRun, source: HookSource | None) -> None:
     """A hook; of one that refused or failed its command too, and its id, by which it is known when its words change."""
     ending = run.failure or f"exit code {run.exit}"
-    print(
-        escape_unprintable(
-            f"  {run.hook} ({run.scope}): {run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms{_model_text(run)}"
-        )
-    )
+    outcome = f"{run.outcome or 'no opinion'}, {ending}, {run.duration_ms} ms{_model_text(run)}"
+    print(escape_unprintable(f"  {run.hook} ({run.scope}): {outcome}"))
     if _needs_details(run):
         command_text = "its command is in no manifest now" if source is None else f"it ran: {source.command}"
         print(escape_unprintable(f"    {command_text} (id {(run.digest or 'unknown')[:12]})"))
@@ -198,9 +187,8 @@ def _needs_details(run: HookRun) -> bool:
 def _model_text(run: HookRun) -> str:
     if run.model is None and run.usage is None:
         return ""
-    token_count = run.usage and (
-        run.usage.total_tokens or (run.usage.input_tokens or 0) + (run.usage.output_tokens or 0)
-    )
+    usage = run.usage
+    token_count = usage and (usage.total_tokens or (usage.input_tokens or 0) + (usage.output_tokens or 0))
     tokens = f", {token_count:,} tokens" if token_count else ""
     price = f", ${run.cost_micros / 1_000_000:.6f}" if run.cost_micros is not None else ""
     return f", asked {run.model or 'a model'}{tokens}{price}"
@@ -214,6 +202,4 @@ def _next_step(run: HookRun, source: HookSource | None) -> str:
 def _print_allow_hint(event_id: str) -> None:
     """The code is for people: whoever is not at a terminal, or has an agent in between, does not see it."""
     code = find_code(event_id) if sys.stdout.isatty() and find_parent_agent() is None else None
-    print(
-        f"Next: hookonce allow {code}" if code else "Next: run hookonce why in a terminal to see how to allow it once"
-    )
+    print(f"Next: {f'hookonce allow {code}' if code else 'run hookonce why in a terminal to see how to allow it once'}")

@@ -6,9 +6,10 @@ from argparse import ArgumentParser, Namespace
 from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.config_changes import ChangeProblems
 from hookonce.cli._ui.consent import confirm
 from hookonce.cli._ui.messages import pluralize, warn
-from hookonce.client.installation import install_client as place_client
+from hookonce.client.installation import install_client
 from hookonce.configure.adoption import Adoption, plan_adoption
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_install
@@ -17,8 +18,6 @@ from hookonce.convert.losses import adoption_gaps
 from hookonce.errors import HookonceError
 from hookonce.inspect.query_args import find_agent
 from hookonce.model import Agent
-
-ChangeProblems = list[tuple[str, str]]
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -56,7 +55,7 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
         sys.stdout.write(render_diff(changes))
     if not confirm("Move them?"):
         return [], []
-    place_client()
+    install_client()
     applied_changes, failures = config_changes.apply_changes(changes[:1])
     if failures:  # hooks that the manifest could not take stay where they are
         return applied_changes, failures

@@ -6,17 +6,10 @@ from typing import Any
 
 from hookonce import agents
 from hookonce.base.jsontext import dump
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import print_json
 from hookonce.cli._ui.tables import new_table, print_table
-from hookonce.inspect.agent_matrix import (
-    AgentSetup,
-    AgentSheet,
-    FailClosedSwitch,
-    HookTimeouts,
-    PointRow,
-    build_sheet,
-    group_rows,
-)
+from hookonce.inspect.agent_matrix import AgentSetup, AgentSheet, HookTimeouts, PointRow, build_sheet, group_rows
 from hookonce.inspect.query_args import find_agent, find_event_type
 from hookonce.vocabulary.events import EVENTS
 
@@ -48,15 +41,11 @@ def overview_cells(sheet: AgentSheet) -> tuple[str, ...]:
     """The agent in the overview, column by column as in COUNTS."""
     power_counts = Counter(power for row in sheet.points for power in row.powers)
     asks = sum(row.ask in ("native", "denies_headless") for row in sheet.points)
-    capability_cells: tuple[str, ...] = (_UNKNOWN,) * 4
+    cells: tuple[str, ...] = (_UNKNOWN,) * 4
     if sheet.config is not None:
-        capability_cells = (
-            str(power_counts["prevents"]),
-            str(asks),
-            str(power_counts["rewrites"]),
-            sheet.config.failure.crash,
-        )
-    return (str(len(sheet.points)), *capability_cells, format_proof(sheet), sheet.checked)
+        counts = (power_counts["prevents"], asks, power_counts["rewrites"])
+        cells = (*map(str, counts), sheet.config.failure.crash)
+    return (str(len(sheet.points)), *cells, format_proof(sheet), sheet.checked)
 
 
 def format_proof(sheet: AgentSheet) -> str:
@@ -168,7 +157,7 @@ def ability_rows(setup: AgentSetup) -> list[tuple[str, str]]:
 def failure_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     """What becomes of a call whose hook fails, and what can be done about it."""
     failure = setup.failure
-    switch = "none" if failure.switch is None else _format_switch(failure.switch)
+    switch = "none" if failure.switch is None else f"{failure.switch.key}: {_json_text(failure.switch.value)}"
     switch_note = "" if failure.switch is None else f", unless the entry says {switch}"
     open_points = f"{', '.join(failure.open_at)}{switch_note}" if failure.open_at else "nowhere"
     return [
@@ -177,10 +166,6 @@ def failure_rows(setup: AgentSetup) -> list[tuple[str, str]]:
         ("fail-closed switch", switch),
         ("a killed hook is open at", open_points),
     ]
-
-
-def _format_switch(switch: FailClosedSwitch) -> str:
-    return f"{switch.key}: {_json_text(switch.value)}"
 
 
 def _format_timeouts(timeouts: HookTimeouts) -> str:
@@ -211,7 +196,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = _EXAMPLES
     parser.add_argument("names", nargs="*", metavar="NAME", help="an agent; default: all of them, in short")
     parser.add_argument("--event", metavar="CANONICAL", help="compare what agents let a hook do at one event")
-    parser.add_argument("--json", action="store_true", help="one JSON object per agent, whole")
+    add_flag(parser, "--json", "one JSON object per agent, whole")
 
 
 def run(options: Namespace) -> int:
@@ -263,9 +248,8 @@ def _print_event(sheets: list[AgentSheet], event: str) -> None:
 
 def _print_agent(sheet: AgentSheet) -> None:
     proof_text = "" if sheet.certificate is None else f" ({sheet.certificate.date}), the rest {sheet.proof}"
-    print(
-        f"{sheet.title} ({sheet.name}): {format_proof(sheet)}{proof_text}, checked {sheet.checked}\nSource: {sheet.source}"
-    )
+    print(f"{sheet.title} ({sheet.name}): {format_proof(sheet)}{proof_text}, checked {sheet.checked}")
+    print(f"Source: {sheet.source}")
     if contradiction_text := format_contradictions(sheet):
         print(contradiction_text)
     if sheet.config is None:

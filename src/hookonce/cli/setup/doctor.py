@@ -6,9 +6,10 @@ from argparse import ArgumentParser, Namespace
 from hookonce import agents
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import confirm, consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize, print_json, warn
-from hookonce.client.installation import install_client as place_client
+from hookonce.client.installation import install_client
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.locations import current_roots
 from hookonce.diagnose.agent_check import check_agent
@@ -25,6 +26,7 @@ _EXAMPLES = """examples:
   hookonce doctor --vouch 3f1c0a9b2d4e5f60"""
 
 
+_MAX_REPAIRS = 50  # in one go: each is planned anew, so none can go round in circles for ever
 _OWN_FILE_KINDS = frozenset({"client", "interpreter", "unanswered"})  # what we put back without asking: our own files
 
 
@@ -32,8 +34,8 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `doctor`."""
     parser.epilog = _EXAMPLES
     config_changes.add_change_options(parser, has_changes=False)
-    parser.add_argument("--repair", action="store_true", help="mend what can be mended, after showing it")
-    parser.add_argument("--dry-run", action="store_true", help="with --repair: show it only")
+    add_flag(parser, "--repair", "mend what can be mended, after showing it")
+    add_flag(parser, "--dry-run", "with --repair: show it only")
     parser.add_argument(
         "--vouch",
         nargs="+",
@@ -60,13 +62,12 @@ def run(options: Namespace) -> int:
 
 def _run_vouch(options: Namespace) -> int:
     locations, client = current_roots(), str(paths.client_path())
-    marked_findings = [
-        finding
+    messages = {
+        finding.mark: finding.message
         for agent in config_changes.select_agents(options, locations)
         for finding in check_agent(agent, locations, client)
         if finding.mark
-    ]
-    messages = {finding.mark: finding.message for finding in marked_findings}
+    }
     unknown_marks = [mark for mark in options.vouch if mark not in messages]
     if unknown_marks:
         raise HookonceError(f"no hook has the mark {unknown_marks[0]}; hookonce doctor lists them")
@@ -100,33 +101,23 @@ def _run_repair(options: Namespace) -> None:
     applied_changes: list[FileChange] = []
     failures: list[tuple[str, str]] = []
     for _ in range(_MAX_REPAIRS):
-        findings = _collect_findings(options)
-        change = next(
-            (
-                finding.repair
-                for finding in findings
-                if finding.repair is not None and finding.repair not in applied_changes
-            ),
-            None,
-        )
-        if change is None or options.dry_run:
-            applied_changes += (
-                [finding.repair for finding in findings if finding.repair is not None] if options.dry_run else []
-            )
+        repairs = [finding.repair for finding in _collect_findings(options) if finding.repair is not None]
+        if options.dry_run:
+            applied_changes = repairs
+            break
+        change = next((repair for repair in repairs if repair not in applied_changes), None)
+        if change is None:
             break
         if sys.stdin.isatty() and not options.json:
             sys.stdout.write(render_diff([change]))
         if not confirm("Mend this?"):
             break
-        place_client(warn)
+        install_client(warn)
         new_changes, problems = config_changes.apply_changes([change])
         applied_changes, failures = applied_changes + new_changes, failures + problems
         if problems:
             break
     if not options.dry_run and any(finding.kind in _OWN_FILE_KINDS for finding in check_installation()):
-        place_client(warn)
+        install_client(warn)
     if not options.json:
         config_changes.report_changes(options, "mended", applied_changes, failures)
-
-
-_MAX_REPAIRS = 50  # repairs in one go: each is planned anew, so none can go round in circles for ever

@@ -5,6 +5,7 @@ from shlex import quote
 
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.configure.init import plan_first_manifest
 from hookonce.configure.locations import current_roots
 
@@ -13,8 +14,8 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `init`."""
     parser.epilog = "examples:\n  hookonce init\n  hookonce init --scope user"
     parser.add_argument("--scope", choices=("user", "project"), default="project", help="default: project")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be written, and write nothing")
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    add_flag(parser, "--dry-run", "show what would be written, and write nothing")
+    add_flag(parser, "--json", "tell it as JSON")
 
 
 def run(options: Namespace) -> int:

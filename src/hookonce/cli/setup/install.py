@@ -9,14 +9,15 @@ from hookonce.agents import config_events, config_of, http_reply
 from hookonce.base import paths
 from hookonce.base.files import read_file
 from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.arguments import add_flag
+from hookonce.cli._ui.config_changes import ChangeProblems
 from hookonce.cli._ui.consent import confirm, consent_help, require_consent
 from hookonce.cli._ui.messages import warn
 from hookonce.client import daemon_endpoints
 from hookonce.client.daemon_endpoints import HttpAddress
-from hookonce.client.installation import install_client as place_client
-from hookonce.client.installation import run_trial
+from hookonce.client.installation import install_client, run_trial
 from hookonce.configure import http_policy
-from hookonce.configure.agent_trust import plan_review as reviewed
+from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.http_probe import await_answer, is_answering
 from hookonce.configure.install import plan_install
@@ -35,9 +36,7 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `install`."""
     parser.epilog = _EXAMPLES
     config_changes.add_change_options(parser)
-    parser.add_argument(
-        "--trust", action="store_true", help="tell agents that ask for it (Codex) that you trust these entries"
-    )
+    add_flag(parser, "--trust", "tell agents that ask for it (Codex) that you trust these entries")
     parser.add_argument(
         "--http",
         action=BooleanOptionalAction,
@@ -60,17 +59,12 @@ def run(options: Namespace) -> int:
         changes = plan_install(agent, options.scope, locations, client, options.events, http_address)
         if not _wants_trust(options, agent):
             return changes
-        review_change = (
-            reviewed(agent, changes[0].path, changes[0].new, locations, client)
-            if changes
-            else plan_review(agent, locations)
-        )
+        path = changes[0].path if changes else target_file(agent, options.scope, locations)
+        if path is None:
+            return changes
+        data = changes[0].new if changes else read_file(path)  # where the entries stand already, only the word is new
+        review_change = plan_review(agent, path, data, locations, client)
         return changes + ([] if review_change is None else [review_change])
-
-    def plan_review(agent: Agent, locations: ConfigRoots) -> FileChange | None:
-        """The entries stand there already; only the user's word is new."""
-        path = target_file(agent, options.scope, locations)
-        return None if path is None else reviewed(agent, path, read_file(path), locations, client)
 
     changes, problems = config_changes.plan_changes(options, plan_agent)
     if options.dry_run or not changes:
@@ -78,7 +72,7 @@ def run(options: Namespace) -> int:
     if not _confirm_changes(options, changes):
         print("nothing was changed")
         return 0
-    place_client(warn)
+    install_client(warn)
     if isinstance(http, HttpAddress):
         _open_http_listener(http)
     for name in dict.fromkeys(change.agent for change in changes if change.agent):
@@ -92,11 +86,11 @@ def run(options: Namespace) -> int:
 
 
 def _finish_unchanged(
-    options: Namespace, changes: list[FileChange], problems: list[tuple[str, str]], agent_names: list[str]
+    options: Namespace, changes: list[FileChange], problems: ChangeProblems, agent_names: list[str]
 ) -> int:
     """Where nothing is to be written, or nothing may be: what would be, and what a person has left to do."""
     if not options.dry_run and not problems:
-        place_client(warn)  # it may have gone, or be of another build
+        install_client(warn)  # it may have gone, or be of another build
     code = config_changes.report_changes(options, "changed", changes, problems)
     if not changes and not problems and not options.json:
         _print_untrusted(options, agent_names)

@@ -6,6 +6,7 @@ from hookonce import agents
 from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
 from hookonce.configure.agent_trust import plan_review_removal
 from hookonce.configure.changes import FileChange, render_diff
@@ -20,8 +21,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.epilog = (
         consent_help("purge, but for --dry-run,") + "\n\nexamples:\n  hookonce purge --dry-run\n  hookonce purge"
     )
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
-    parser.add_argument("--dry-run", action="store_true", help="show what would go, and change nothing")
+    add_flag(parser, "--json", "tell it as JSON")
+    add_flag(parser, "--dry-run", "show what would go, and change nothing")
 
 
 def run(options: Namespace) -> int:

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
 from hookonce.cli._ui.messages import print_json
 from hookonce.configure.changes import FileChange, render_diff
@@ -19,7 +20,7 @@ def configure(parser: ArgumentParser) -> None:
         + "\n\nexamples:\n  hookonce restore claude-code --dry-run\n  hookonce restore claude-code"
     )
     config_changes.add_change_options(parser)
-    parser.add_argument("--list", action="store_true", help="show the copies that there are")
+    add_flag(parser, "--list", "show the copies that there are")
     parser.add_argument("--back", type=int, default=1, metavar="N", help="the Nth newest copy; default: 1")
 
 

@@ -50,19 +50,17 @@ def configure(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Show which agents call hookonce, what else they run, and where a killed hook lets things pass."""
     locations, client = current_roots(), paths.client_path()
-    selected_agents = config_changes.select_agents(options, locations)
-    statuses = [install_status(agent, locations, str(client)) for agent in selected_agents]
-    distrust_reasons = {
-        agent.name: reason for agent in selected_agents if (reason := distrust_reason(agent, locations)) is not None
-    }
+    agents = config_changes.select_agents(options, locations)
+    statuses = [install_status(agent, locations, str(client)) for agent in agents]
+    distrust_reasons = {agent.name: reason for agent in agents if (reason := distrust_reason(agent, locations))}
     silences = {
         status.agent: silence
-        for agent, status in zip(selected_agents, statuses, strict=True)
+        for agent, status in zip(agents, statuses, strict=True)
         if (silence := detect_silence(agent, status, locations, os.environ)) is not None
     }
     hindrances = {
         status.agent: find_blocked_scopes(agent, status, locations, str(client))
-        for agent, status in zip(selected_agents, statuses, strict=True)
+        for agent, status in zip(agents, statuses, strict=True)
     }
     with ThreadPoolExecutor() as pool:
         versions = list(pool.map(lambda status: program_version(status.program) if status.program else None, statuses))
@@ -94,15 +92,13 @@ def run(options: Namespace) -> int:
 
 def _print_record_state(summary: StoreSummary, store_problem: str | None) -> None:
     waiting_note = f", {pluralize(summary.waiting, 'file')} of the spool to be taken up" if summary.waiting else ""
-    print(
-        summary.problem
-        or f"the record: {pluralize(summary.records, 'event')}, {summary.size / _BYTES_PER_MB:.1f} MB{waiting_note}"
-    )
-    if store_problem is not None and find_write_obstacle() is None:
-        print(
-            f"the record cannot be written ({store_problem}); what agents tell waits in the spool. Next: hookonce doctor"
-        )
-    if (write_problem := find_write_obstacle()) is not None:
+    size = f"{pluralize(summary.records, 'event')}, {summary.size / _BYTES_PER_MB:.1f} MB"
+    print(summary.problem or f"the record: {size}{waiting_note}")
+    write_problem = find_write_obstacle()
+    if store_problem is not None and write_problem is None:
+        state = f"the record cannot be written ({store_problem}); what agents tell waits in the spool"
+        print(f"{state}. Next: hookonce doctor")
+    if write_problem is not None:
         print(f"{write_problem}: agents are answered, and what they tell is lost")
     if summary.damaged:
         print(f"{pluralize(summary.damaged, 'file')} of the spool cannot be read and was put aside")
@@ -124,9 +120,8 @@ def _print_alarms(alarms: Alarms) -> None:
 
 def _print_details(status: InstallStatus, hindrances: list[BlockedScope], silence: AgentSilence | None) -> None:
     if silence is not None:
-        print(
-            f"{status.agent}: {describe_silence(silence)}, and hookonce doctor {status.agent} says what keeps them from running"
-        )
+        hint = f"hookonce doctor {status.agent} says what keeps them from running"
+        print(f"{status.agent}: {describe_silence(silence)}, and {hint}")
     for scope in status.scopes:
         if scope.missing:
             print(f"{status.agent}, {scope.scope}: no entry for {', '.join(scope.missing)}; hookonce install adds them")
@@ -136,12 +131,8 @@ def _print_details(status: InstallStatus, hindrances: list[BlockedScope], silenc
         print(f"{status.agent} also fires {loan.hooks} hooks of {loan.agent}, from {loan.path}")
     for why in dict.fromkeys(why for part in hindrances for why in part.why):
         print(f"{status.agent}: {why}")
-    if (
-        status.trust
-        and not hindrances
-        and not _is_reviewed(status)
-        and any(scope.state != "absent" for scope in status.scopes)
-    ):
+    is_installed = any(scope.state != "absent" for scope in status.scopes)
+    if status.trust and is_installed and not hindrances and not _is_reviewed(status):
         print(f"{status.agent}: {status.trust}")
 
 

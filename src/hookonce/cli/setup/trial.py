@@ -10,9 +10,17 @@ from msgspec import to_builtins
 from hookonce.base.invocation import CANONICAL_DIALECT
 from hookonce.base.jsontext import load
 from hookonce.base.terminal_text import escape_unprintable
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import print_json
-from hookonce.diagnose.trial import Trial, find_hook, is_awaiting_trust, sample_event, try_hook, unknown_hook_message
-from hookonce.diagnose.trial import hook_names as hooks
+from hookonce.diagnose.trial import (
+    Trial,
+    find_hook,
+    hook_names,
+    is_awaiting_trust,
+    sample_event,
+    try_hook,
+    unknown_hook_message,
+)
 from hookonce.errors import HookonceError, UsageError
 from hookonce.formats import FORMATS
 from hookonce.inspect.query_args import find_agent, find_event_type, unknown_name_error
@@ -39,7 +47,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--tool", default="shell", metavar="TOOL", help="the canonical tool; default: shell")
     parser.add_argument("--input", default='{"command": "rm -rf /"}', metavar="JSON", help="its canonical input")
     parser.add_argument("--dialect", metavar="NAME", help="whose input and answer it speaks; default: the hook's own")
-    parser.add_argument("--json", action="store_true", help="tell it as JSON")
+    add_flag(parser, "--json", "tell it as JSON")
 
 
 def run(options: Namespace) -> int:
@@ -69,12 +77,12 @@ def run(options: Namespace) -> int:
 
 def _resolve_hook(name: str) -> str:
     """The name of a hook, or a command; what is neither was probably meant to be a hook."""
-    hook_names = hooks()
+    known_names = hook_names()
     is_command = _SHELL_CHARS & {*name} or is_builtin(name) or which(name) or isfile(name)  # noqa: PTH113  never raises
-    if name in hook_names or (is_command and not is_awaiting_trust(name)):
+    if name in known_names or (is_command and not is_awaiting_trust(name)):
         return name
-    if suggest_name(name, hook_names):
-        raise unknown_name_error("hook or program", name, hook_names, "hookonce check names the hooks of a manifest")
+    if suggest_name(name, known_names):
+        raise unknown_name_error("hook or program", name, known_names, "hookonce check names the hooks of a manifest")
     raise HookonceError(unknown_hook_message(name))
 
 
@@ -92,9 +100,8 @@ def _print_trial(title: str, trial: Trial) -> None:
     print(f"the hook was given: {trial.stdin}")
     print(f"it ended with {run.failure or f'exit code {run.exit}'} after {run.duration_ms} ms")
     verdict_prefix = "it has failed, which counts as" if run.failure else "it says:"
-    print(
-        f"{verdict_prefix} {decision.outcome or 'no opinion'}{f', because {decision.reason}' if decision.reason else ''}"
-    )
+    reason = f", because {decision.reason}" if decision.reason else ""
+    print(f"{verdict_prefix} {decision.outcome or 'no opinion'}{reason}")
     for line in trial.stderr.splitlines():
         print(f"it wrote on stderr: {escape_unprintable(line)}")
     if trial.unknown:

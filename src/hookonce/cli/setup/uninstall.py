@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from hookonce.base import paths
 from hookonce.cli._ui import config_changes
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.configure import http_policy
@@ -22,7 +23,7 @@ def configure(parser: ArgumentParser) -> None:
         + "\n\nexamples:\n  hookonce uninstall --dry-run\n  hookonce uninstall claude-code"
     )
     config_changes.add_change_options(parser)
-    parser.add_argument("--all", action="store_true", help="also let scripts run bare that `convert` has wrapped")
+    add_flag(parser, "--all", "also let scripts run bare that `convert` has wrapped")
 
 
 def run(options: Namespace) -> int:

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize, print_json
 from hookonce.diagnose.checks.handlers import project_code_obstacles
@@ -19,10 +20,10 @@ def configure(parser: ArgumentParser) -> None:
         + "\n\nexamples:\n  hookonce trust --list\n  hookonce trust\n  hookonce trust --revoke"
     )
     parser.add_argument("path", nargs="?", default=".", metavar="PATH", help="the project; default: this directory's")
-    parser.add_argument("--list", action="store_true", help="show what is there and whether it is trusted")
-    parser.add_argument("--revoke", action="store_true", help="trust nothing of this project any more")
-    parser.add_argument("--allow-unpinned", action="store_true", help="also trust what cannot be pinned by content")
-    parser.add_argument("--json", action="store_true", help="with --list: tell it as JSON")
+    add_flag(parser, "--list", "show what is there and whether it is trusted")
+    add_flag(parser, "--revoke", "trust nothing of this project any more")
+    add_flag(parser, "--allow-unpinned", "also trust what cannot be pinned by content")
+    add_flag(parser, "--json", "with --list: tell it as JSON")
 
 
 def run(options: Namespace) -> int:
@@ -52,9 +53,8 @@ def _run_trust(project: Path, proposals: list[TrustProposal], *, allow_unpinned:
     if unpinned_files and not allow_unpinned:
         for proposal in new:
             print(proposal.text)
-        raise HookonceError(
-            f"{', '.join(unpinned_files)} cannot be pinned by content; say --allow-unpinned to trust that too"
-        )
+        files = ", ".join(unpinned_files)
+        raise HookonceError(f"{files} cannot be pinned by content; say --allow-unpinned to trust that too")
     require_consent("trust", "\n".join([*(proposal.text for proposal in new), *run_scanners(project, new)]))
     trust_proposals(project, new)
     print(f"{pluralize(len(new), 'file')} trusted")
