@@ -30,7 +30,7 @@ from hookonce.errors import HookonceError, UsageError
 from hookonce.inspect.query_args import find_agent, unknown_name_error
 from hookonce.lab import drivers
 from hookonce.lab.drivers import Driver, ExtraRun
-from hookonce.lab.experiments.denied import deny_rule
+from hookonce.lab.experiments.decisions import deny_rule
 from hookonce.lab.fakes.scenarios import DENIABLE_STEPS, SCENARIOS
 from hookonce.lab.fetch import programs
 from hookonce.lab.fetch.programs import AgentProgram

@@ -7,18 +7,8 @@ from msgspec.structs import replace
 
 from hookonce.dispatch.stop_limit import MAX_REFUSALS
 from hookonce.errors import HookonceError
-from hookonce.lab.experiments import (
-    EXPERIMENTS,
-    asked,
-    denied,
-    failing,
-    here,
-    prompt,
-    rewritten,
-    scripted,
-    stops,
-    transparent,
-)
+from hookonce.lab.experiments import EXPERIMENTS, decisions
+from hookonce.lab.experiments import here as here_module
 from hookonce.lab.fakes.conversation import ChatMessage, Conversation
 from hookonce.lab.fakes.model_server import ModelRequest
 from hookonce.lab.fakes.scenarios import DENIABLE_STEPS, FILE_SECRET, SCENARIOS
@@ -26,7 +16,8 @@ from hookonce.lab.prove.certificate import Claim
 from hookonce.lab.prove.run import ObservedEvent
 from tests.lab.simulated_agent import TOOLS, Standing, Ways
 
-JUDGES = (transparent, denied, asked, rewritten, prompt, stops, failing, scripted, here)
+JUDGES = tuple(one for one in EXPERIMENTS if one.name != "fires")
+transparent, denied, asked, rewritten, prompt, stops, failing, scripted, here = JUDGES
 OPEN = {f"open:{way}" for way in ("crash", "late", "garbage")}
 CLOSED = {f"closed:{way}" for way in ("crash", "late", "garbage")}
 DENIED = {f"deny:{word}" for word in DENIABLE_STEPS}
@@ -81,7 +72,7 @@ BEHAVIOUR = {
 def home(tmp_path, monkeypatch):
     """A home in which nothing is wrong."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(here, "_find_problems", lambda *_: [])
+    monkeypatch.setattr(here_module, "_find_problems", lambda *_: [])
     return tmp_path
 
 
@@ -101,14 +92,10 @@ def spoiled(**changes):
     return Standing(spoil=lambda run: replace(run, **changes))
 
 
-def test_every_experiment_but_that_of_events_is_judged_here():
-    assert {one.name for one in EXPERIMENTS} - {"fires"} == {module.__name__.rpartition(".")[2] for module in JUDGES}
-
-
 TABLE = [
     pytest.param(
         *pair,
-        id=f"{pair[1].__name__.rpartition('.')[2]} {pair[0]}",
+        id=f"{pair[1].name} {pair[0]}",
     )
     for pair in product(BEHAVIOUR, JUDGES)
 ]
@@ -168,7 +155,7 @@ def test_one_call_that_is_made_after_all_costs_its_claim_and_no_other(word, frag
 @pytest.mark.parametrize("word", DENIABLE_STEPS)
 def test_a_call_that_no_hook_was_asked_about_is_not_refused_by_one(word):
     def spoil(run):
-        kept = [one for one in run.hook_events if denied._INPUT_MARKERS[word] not in str(one.event.get("tool"))]
+        kept = [one for one in run.hook_events if decisions.INPUT_MARKERS[word] not in str(one.event.get("tool"))]
         return replace(run, hook_events=kept)
 
     assert DENIED - {f"deny:{word}"} == held(denied, Standing(spoil=spoil))
@@ -192,7 +179,7 @@ def test_a_file_that_is_gone_is_not_as_it_was(fragile):
     assert DENIED - {"deny:edit"} == held(denied, Standing(spoil=spoil, fragile=fragile))
 
 
-@pytest.mark.parametrize("module", [denied, failing, asked, rewritten, here])
+@pytest.mark.parametrize("module", [denied, failing, asked, rewritten, here], ids=lambda one: one.name)
 def test_an_event_that_tells_no_tool_is_no_question_about_one(module):
     """
     As a payload that is not understood becomes one.
@@ -290,7 +277,7 @@ def test_a_stop_is_asked_about_as_often_as_it_is_refused_and_once_more(count):
 
 @pytest.mark.parametrize(("module", "kind"), [(prompt, "before_prompt"), (stops, "agent_stop")])
 def test_what_an_agent_lets_no_hook_do_cannot_be_tried(module, kind, monkeypatch):
-    monkeypatch.setattr(module, "config_event_of", lambda *_: None)
+    monkeypatch.setattr(decisions, "config_event_of", lambda *_: None)
     assert ["unreachable"] == [one.state for one in module.run_experiment(Standing(spoil=nothing))]
 
 
@@ -359,7 +346,7 @@ def test_a_harmless_command_has_to_run(fragile):
 
 
 def test_what_doctor_says_stands_beside_what_was_seen(monkeypatch):
-    monkeypatch.setattr(here, "_find_problems", lambda *_: ["the door is shut"])
+    monkeypatch.setattr(here_module, "_find_problems", lambda *_: ["the door is shut"])
 
     found = judged(here, Standing(ways=Ways(asks=False)))
 

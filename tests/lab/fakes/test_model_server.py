@@ -150,7 +150,7 @@ def test_what_was_sent_is_kept_in_order(model):
     first, second, third = model.requests
     assert ("POST", "/v1/messages", "Anthropic Messages") == (first.method, first.path, first.api)
     assert ("GET", "/v1/models", None, None) == (second.method, second.path, second.api, second.conversation)
-    assert scenario_prompt("talk", "gemini-cli", "/p") == third.conversation.said[-1].text
+    assert scenario_prompt("talk", "gemini-cli", "/p") == third.conversation.messages[-1].text
     assert first.at <= second.at <= third.at
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hookonce.errors import HookonceError
 from hookonce.lab import drivers
-from hookonce.lab.experiments import EXPERIMENTS, Experiment, transparent
+from hookonce.lab.experiments import EXPERIMENTS, Experiment
 from hookonce.lab.prove import bench, certificate
 from hookonce.lab.prove import prover as proving
 from hookonce.lab.prove.certificate import (
@@ -195,7 +195,7 @@ def test_an_agent_that_does_not_end_without_us_is_given_up_on(stuck, monkeypatch
     """
     one, note = stuck
     other = Experiment("other", lambda _stage: ["other"], lambda stage: [held_claim("other", stage.play("talk").scenario)])
-    first = Experiment("transparent", transparent.claim_names, transparent.run_experiment)
+    first = next(one for one in EXPERIMENTS if one.name == "transparent")
     monkeypatch.setattr(proving, "EXPERIMENTS", (first, other))
 
     found = {claim.claim: claim for claim in prove_agent(one, 1, lambda _text: None).claims}

@@ -25,18 +25,6 @@ def _command_without_tools(env: RunEnv, prompt: str | None = None) -> list[str]:
     return [*arguments, "--output-format", "json", "--mcp-config", str(env.home / "mcp.json")]
 
 
-def _init_command(env: RunEnv) -> list[str]:
-    return [*_command(env), "--init"]
-
-
-def _model_switch_command(env: RunEnv) -> list[str]:
-    return _command_without_tools(env, "/model claude-haiku-4-5")
-
-
-def _slash_command(env: RunEnv) -> list[str]:
-    return [*_command_without_tools(env, "/lab"), "--allowedTools", _ALLOWED_TOOLS]
-
-
 def _environment(env: RunEnv) -> dict[str, str]:
     switches = ("DISABLE_TELEMETRY", "DISABLE_AUTOUPDATER", "DISABLE_ERROR_REPORTING")
     variables = dict.fromkeys((*switches, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "IS_SANDBOX"), "1")
@@ -62,14 +50,14 @@ DRIVER = Driver(
         ExtraRun(scenario="error"),
         ExtraRun(scenario="walk"),
         ExtraRun(scenario="refuse-shell", command=_command_without_tools),
-        ExtraRun(scenario="talk", command=_init_command, files={"CLAUDE.md": "Be short.\n"}),
+        ExtraRun(scenario="talk", command=lambda env: [*_command(env), "--init"], files={"CLAUDE.md": "Be short.\n"}),
         ExtraRun(
             scenario="talk",
-            command=_slash_command,
+            command=lambda env: [*_command_without_tools(env, "/lab"), "--allowedTools", _ALLOWED_TOOLS],
             files={_COMMAND_FILE: scenario_marker("talk", "claude-code", "{dir}")},
         ),
         ExtraRun(scenario="tasks"),
-        ExtraRun(scenario="talk", command=_model_switch_command),
+        ExtraRun(scenario="talk", command=lambda env: _command_without_tools(env, "/model claude-haiku-4-5")),
     ),
     expected_events=frozenset(
         {

@@ -2,7 +2,7 @@
 
 from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
-from hookonce.lab.fakes.conversation import Conversation, ModelToolCall
+from hookonce.lab.fakes.conversation import ModelToolCall
 from hookonce.lab.fakes.scenarios import MCP_SERVER
 from hookonce.model import Object
 
@@ -25,29 +25,9 @@ def _write_settings(env: RunEnv) -> None:
     (folder / "global-settings.json").write_bytes(dump(global_settings))
 
 
-def _command(env: RunEnv) -> list[str]:
-    return [str(env.program), "--json", env.prompt]
-
-
 def _environment(_env: RunEnv) -> dict[str, str]:
     """Without its hub, a daemon on a fixed port that the first run would start for the ones after it."""
     return {"CLINE_NO_AUTO_UPDATE": "1", "CLINE_SESSION_BACKEND_MODE": "local"}
-
-
-def _shell_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
-    return ModelToolCall("run_commands", {"commands": [arguments["command"]]})
-
-
-def _read_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
-    return ModelToolCall("read_files", {"files": [{"path": arguments["path"]}]})
-
-
-def _write_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
-    return ModelToolCall("editor", {"path": arguments["path"], "new_text": arguments["content"]})
-
-
-def _fetch_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
-    return ModelToolCall("fetch_web_content", {"requests": [arguments]})
 
 
 DRIVER = Driver(
@@ -55,9 +35,14 @@ DRIVER = Driver(
     version="3.0.65",
     program="@cline/cli-{platform}/bin/cline",
     prepare=_write_settings,
-    command=_command,
+    command=lambda env: [str(env.program), "--json", env.prompt],
     environment=_environment,
-    tool_calls={"shell": _shell_call, "file_read": _read_call, "file_write": _write_call, "web_fetch": _fetch_call},
+    tool_calls={
+        "shell": lambda given, _: ModelToolCall("run_commands", {"commands": [given["command"]]}),
+        "file_read": lambda given, _: ModelToolCall("read_files", {"files": [{"path": given["path"]}]}),
+        "file_write": lambda given, _: ModelToolCall("editor", {"path": given["path"], "new_text": given["content"]}),
+        "web_fetch": lambda given, _: ModelToolCall("fetch_web_content", {"requests": [given]}),
+    },
     extra_arguments={"agent": {"systemPrompt": "You work for the lab."}},
     unreachable={
         "fires:TaskResume": "a session can be resumed at a terminal only",

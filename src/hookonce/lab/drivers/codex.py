@@ -51,10 +51,6 @@ def _sandbox_command(env: RunEnv) -> list[str]:
     return [*_command(env)[:-1], "-c", 'sandbox_mode="workspace-write"', env.prompt]
 
 
-def _environment(env: RunEnv) -> dict[str, str]:
-    return {"LAB_KEY": "no-key", "CODEX_HOME": str(env.home / ".codex")}
-
-
 def _shell_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
     if "exec_command" in conversation.tools:
         return ModelToolCall("exec_command", {"cmd": arguments["command"]})
@@ -74,23 +70,14 @@ def _write_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
 
 
 def _edit_call(arguments: Object, conversation: Conversation) -> ModelToolCall:
-    return _patch_call(
-        f"*** Update File: {arguments['path']}\n@@\n-{arguments['old_text']}\n+{arguments['new_text']}\n", conversation
-    )
+    lines = f"-{arguments['old_text']}\n+{arguments['new_text']}\n"
+    return _patch_call(f"*** Update File: {arguments['path']}\n@@\n{lines}", conversation)
 
 
 def _patch_call(body: str, conversation: Conversation) -> ModelToolCall:
     text = f"*** Begin Patch\n{body}*** End Patch\n"
     offer = conversation.tools.get("apply_patch")
     return ModelToolCall("apply_patch", {"input": text} if offer is not None and not offer.takes_text else text)
-
-
-def _agent_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
-    return ModelToolCall("spawn_agent", {"message": arguments["prompt"]}, "multi_agent_v1")
-
-
-def _mcp_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
-    return ModelToolCall("echo", arguments, f"mcp__{MCP_SERVER}")
 
 
 DRIVER = Driver(
@@ -100,14 +87,14 @@ DRIVER = Driver(
     install=("--trust",),
     prepare=_write_settings,
     command=_command,
-    environment=_environment,
+    environment=lambda env: {"LAB_KEY": "no-key", "CODEX_HOME": str(env.home / ".codex")},
     tool_calls={
         "shell": _shell_call,
         "file_read": _read_call,
         "file_write": _write_call,
         "file_edit": _edit_call,
-        "agent": _agent_call,
-        "mcp": _mcp_call,
+        "agent": lambda words, _: ModelToolCall("spawn_agent", {"message": words["prompt"]}, "multi_agent_v1"),
+        "mcp": lambda arguments, _: ModelToolCall("echo", arguments, f"mcp__{MCP_SERVER}"),
     },
     unreachable={
         "fires:Interrupt": _INTERRUPT_NOTE,

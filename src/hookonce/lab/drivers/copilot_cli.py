@@ -13,10 +13,6 @@ def _write_settings(env: RunEnv) -> None:
     env.home.joinpath(".copilot/mcp-config.json").write_bytes(dump({"mcpServers": servers}))
 
 
-def _command(env: RunEnv) -> list[str]:
-    return [*_command_without_tools(env), *(word for name in _ALLOWED_TOOLS for word in ("--allow-tool", name))]
-
-
 def _command_without_tools(env: RunEnv) -> list[str]:
     return [str(env.program), "-p", env.prompt, "--no-auto-update"]
 
@@ -38,7 +34,10 @@ DRIVER = Driver(
     version="1.0.102",
     program="@github/copilot-{platform}/copilot",
     prepare=_write_settings,
-    command=_command,
+    command=lambda env: [
+        *_command_without_tools(env),
+        *(word for name in _ALLOWED_TOOLS for word in ("--allow-tool", name)),
+    ],
     environment=_environment,
     extra_arguments={
         "shell": {"description": "a command of the lab"},

@@ -24,10 +24,6 @@ def _write_settings(env: RunEnv) -> None:
     env.home.joinpath(".factory/mcp.json").write_bytes(dump({"mcpServers": {MCP_SERVER: server}}))
 
 
-def _command(env: RunEnv) -> list[str]:
-    return [str(env.program), "exec", "--auto", "high", "--model", f"custom:{_MODEL}", env.prompt]
-
-
 def _environment(env: RunEnv) -> dict[str, str]:
     """Sub-agents are started as `droid`, so that has to be found."""
     return {
@@ -45,7 +41,7 @@ DRIVER = Driver(
     version="0.215.0",
     program="@factory/cli-{platform}/bin/droid",
     prepare=_write_settings,
-    command=_command,
+    command=lambda env: [str(env.program), "exec", "--auto", "high", "--model", f"custom:{_MODEL}", env.prompt],
     environment=_environment,
     extra_arguments={
         "shell": {"riskLevelReason": "a command of the lab", "riskLevel": "low"},

@@ -23,10 +23,6 @@ def _command(env: RunEnv) -> list[str]:
     return [*program, "-m", "gemini-2.5-flash", "-p", env.prompt, "-o", "json", "--approval-mode", "yolo"]
 
 
-def _environment(env: RunEnv) -> dict[str, str]:
-    return {"GEMINI_API_KEY": "no-key", "GOOGLE_GEMINI_BASE_URL": env.url, "GEMINI_CLI_NO_RELAUNCH": "true"}
-
-
 DRIVER = Driver(
     agent="gemini-cli",
     version="0.61.0",
@@ -34,7 +30,11 @@ DRIVER = Driver(
     min_node_version=20,
     prepare=_write_settings,
     command=_command,
-    environment=_environment,
+    environment=lambda env: {
+        "GEMINI_API_KEY": "no-key",
+        "GOOGLE_GEMINI_BASE_URL": env.url,
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+    },
     extra_arguments={
         "shell": {"description": "a command of the lab"},
         "file_edit": {"instruction": "an edit of the lab"},

@@ -50,21 +50,15 @@ def _temp_folder(env: RunEnv) -> Path:
     return env.home / "tmp"
 
 
-def _command(env: RunEnv) -> list[str]:
-    return [str(env.program), "run", "--auto", env.prompt]
-
-
-def _environment(env: RunEnv) -> dict[str, str]:
-    return {f"OPENCODE_DISABLE_{name}": "true" for name in _DISABLED_FEATURES} | {"TMPDIR": str(_temp_folder(env))}
-
-
 DRIVER = Driver(
     agent="opencode",
     version="1.18.33",
     program="opencode-{platform}/bin/opencode",
     prepare=_write_settings,
-    command=_command,
-    environment=_environment,
+    command=lambda env: [str(env.program), "run", "--auto", env.prompt],
+    environment=lambda env: (
+        {f"OPENCODE_DISABLE_{name}": "true" for name in _DISABLED_FEATURES} | {"TMPDIR": str(_temp_folder(env))}
+    ),
     extra_arguments={"shell": {"description": "a command of the lab"}, "agent": {"subagent_type": "general"}},
     unreachable={
         "fires:session.deleted": "comes when a person deletes a session",

@@ -2,7 +2,7 @@
 
 from hookonce.base.jsontext import dump
 from hookonce.lab.drivers import Driver, ExtraRun, RunEnv
-from hookonce.lab.fakes.conversation import Conversation, ModelToolCall
+from hookonce.lab.fakes.conversation import ModelToolCall
 from hookonce.lab.fakes.scenarios import MCP_SERVER, scenario_marker
 from hookonce.model import Object
 
@@ -25,14 +25,6 @@ def _write_settings(env: RunEnv) -> None:
     env.home.joinpath(".qwen/settings.json").write_bytes(dump(settings))
 
 
-def _command(env: RunEnv) -> list[str]:
-    return _prompt_command(env, env.prompt)
-
-
-def _slash_command(env: RunEnv) -> list[str]:
-    return _prompt_command(env, "/lab")
-
-
 def _prompt_command(env: RunEnv, prompt: str) -> list[str]:
     program = [str(env.node), str(env.program)] if env.node else [str(env.program)]
     return [*program, "-p", prompt, "-o", "json", "--approval-mode", "yolo"]
@@ -46,14 +38,6 @@ def _environment(env: RunEnv) -> dict[str, str]:
         "QWEN_CODE_NO_RELAUNCH": "true",
         "NODE_COMPILE_CACHE": str(env.cache / "compiled"),
     }
-
-
-def _task_create_call(arguments: Object, _conversation: Conversation) -> ModelToolCall:
-    return _todo_call(str(arguments["subject"]), "in_progress")
-
-
-def _task_update_call(_arguments: Object, _conversation: Conversation) -> ModelToolCall:
-    return _todo_call("A task", "completed")
 
 
 def _todo_call(subject: str, status: str) -> ModelToolCall:
@@ -70,9 +54,12 @@ DRIVER = Driver(
     program="@qwen-code/qwen-code/cli.js",
     min_node_version=22,
     prepare=_write_settings,
-    command=_command,
+    command=lambda env: _prompt_command(env, env.prompt),
     environment=_environment,
-    tool_calls={"TaskCreate": _task_create_call, "TaskUpdate": _task_update_call},
+    tool_calls={
+        "TaskCreate": lambda arguments, _: _todo_call(str(arguments["subject"]), "in_progress"),
+        "TaskUpdate": lambda _arguments, _: _todo_call("A task", "completed"),
+    },
     extra_arguments={
         "shell": {"is_background": False},
         "agent": {"subagent_type": "general-purpose", "run_in_background": False},
@@ -80,7 +67,7 @@ DRIVER = Driver(
     extra_runs=(
         ExtraRun(
             scenario="talk",
-            command=_slash_command,
+            command=lambda env: _prompt_command(env, "/lab"),
             files={_COMMAND_FILE: scenario_marker("talk", "qwen-code", "{dir}")},
         ),
         ExtraRun(scenario="tasks", files=_settings_file(tools={"todoWrite": {"enabled": True}})),

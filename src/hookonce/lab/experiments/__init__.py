@@ -1,21 +1,10 @@
-"""Experiments: claims that are tried together, one module each, and the only list of them in running order."""
+"""Experiments: claims that are tried together, and the only list of them in running order."""
 
 from collections.abc import Callable
 
 from msgspec import Struct
 
-from hookonce.lab.experiments import (
-    asked,
-    denied,
-    failing,
-    fires,
-    here,
-    prompt,
-    rewritten,
-    scripted,
-    stops,
-    transparent,
-)
+from hookonce.lab.experiments import decisions, failing, fires, here, scripted, transparent
 from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim
 
@@ -28,7 +17,19 @@ class Experiment(Struct, frozen=True):
     run_experiment: Callable[[Bench], list[Claim]]
 
 
-EXPERIMENTS = tuple(
-    Experiment(module.__name__.rpartition(".")[2], module.claim_names, module.run_experiment)
-    for module in (transparent, fires, denied, asked, rewritten, prompt, stops, failing, scripted, here)
+def _single_claim(name: str, claim: str, try_claim: Callable[[Bench], Claim]) -> Experiment:
+    return Experiment(name, lambda _bench: [claim], lambda bench: [try_claim(bench)])
+
+
+EXPERIMENTS = (
+    _single_claim("transparent", "transparent", transparent.try_transparency),
+    Experiment("fires", fires.claim_names, fires.run_experiment),
+    Experiment("denied", decisions.deny_claim_names, decisions.try_denials),
+    _single_claim("asked", "ask", decisions.try_ask),
+    _single_claim("rewritten", "rewrite", decisions.try_rewrite),
+    _single_claim("prompt", "prompt", decisions.try_denied_prompt),
+    _single_claim("stops", "stop", decisions.try_denied_stop),
+    Experiment("failing", failing.claim_names, failing.run_experiment),
+    _single_claim("scripted", "claude-script", scripted.try_claude_script),
+    Experiment("here", here.claim_names, here.run_experiment),
 )

@@ -7,7 +7,7 @@ from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure.locations import ConfigRoots
 from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim, contradicted_claim, judge_claim
-from hookonce.lab.prove.run import AgentRun, is_complete, is_hook_asked, summarize_run
+from hookonce.lab.prove.run import AgentRun, is_complete, is_hook_asked, never_asked_claim, summarize_run
 from hookonce.model import Object
 
 _FAILURE_TEXTS = {"crash": "crashed", "late": "was late", "garbage": "talked nonsense"}
@@ -23,25 +23,14 @@ def claim_names(_bench: Bench) -> list[str]:
 
 def run_experiment(bench: Bench) -> list[Claim]:
     """Failing hooks of both modes, in one run each; refusals that end a run in runs of their own."""
-    closed_runs = (
-        {failure: _play_failures(bench, "closed", f"fail-{failure}") for failure in _FAILURES}
-        if bench.driver.ends_on_refusal
-        else {}
-    )
-    closed_run = None if closed_runs else _play_failures(bench, "closed", "fail")
-    open_run = _play_failures(bench, "open", "fail")
     ends_on_refusal = bench.driver.ends_on_refusal
-    closed_claims = [
-        _judge_failure(
-            failure, "closed", closed_runs.get(failure) or closed_run or open_run, ends_on_refusal=ends_on_refusal
-        )
-        for failure in _FAILURES
-    ]
-    return [
-        *closed_claims,
-        *(_judge_failure(failure, "open", open_run, ends_on_refusal=ends_on_refusal) for failure in _FAILURES),
-        _try_daemon_death(bench),
-    ]
+    closed_run = None if ends_on_refusal else _play_failures(bench, "closed", "fail")
+    runs = {
+        ("closed", failure): closed_run or _play_failures(bench, "closed", f"fail-{failure}") for failure in _FAILURES
+    }
+    runs |= dict.fromkeys([("open", failure) for failure in _FAILURES], _play_failures(bench, "open", "fail"))
+    claims = [_judge_failure(*key, run, ends_on_refusal=ends_on_refusal) for key, run in runs.items()]
+    return [*claims, _try_daemon_death(bench)]
 
 
 def _play_failures(bench: Bench, mode: str, scenario: str) -> AgentRun:
@@ -54,13 +43,13 @@ def _failing_hooks(bench: Bench, mode: str) -> Callable[[Path], list[Object]]:
     return lambda folder: [bench.build_hook(folder, **fields)]
 
 
-def _judge_failure(failure: str, mode: str, agent_run: AgentRun, *, ends_on_refusal: bool) -> Claim:
-    name, ran = f"{mode}:{failure}", f"{failure}.txt" in agent_run.files
-    if not is_hook_asked(agent_run, failure):
-        return contradicted_claim(name, f"the hook was never asked ({summarize_run(agent_run)})")
+def _judge_failure(mode: str, failure: str, run: AgentRun, *, ends_on_refusal: bool) -> Claim:
+    name, ran = f"{mode}:{failure}", f"{failure}.txt" in run.files
+    if not is_hook_asked(run, failure):
+        return never_asked_claim(name, run)
     evidence = f"the call was {'made' if ran else 'not made'}: the hook {_FAILURE_TEXTS[failure]}"
-    if not is_complete(agent_run, ends_on_refusal=ends_on_refusal and mode == "closed"):
-        return contradicted_claim(name, f"{evidence}, but the agent did not go on ({summarize_run(agent_run)})")
+    if not is_complete(run, ends_on_refusal=ends_on_refusal and mode == "closed"):
+        return contradicted_claim(name, f"{evidence}, but the agent did not go on ({summarize_run(run)})")
     return judge_claim(name, evidence, holds=ran == (mode == "open"))
 
 
@@ -72,13 +61,12 @@ def _try_daemon_death(bench: Bench) -> Claim:
     """The daemon is killed while the hook runs: its refusal, or the closed mode, and the next call is answered."""
     answer = {"decision": "deny", "reason": "the lab refuses"}
     rules: list[Object] = [{"holds": "death", "do": "death", "say": answer}]
-    agent_run = bench.play("fail-death", rules=rules, hooks=_failing_hooks(bench, "closed"), change_home=_wake_daemon)
-    if not any(agent_run.killed_pids):
-        return contradicted_claim(_DEATH_CLAIM, f"no daemon was there to be ended ({summarize_run(agent_run)})")
-    ran_to_end = is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
-    is_next_answered = ran_to_end and ("after.txt" in agent_run.files or bench.driver.ends_on_refusal)
-    evidence = (
-        f"killed with its socket left behind; the call was {'' if 'death.txt' in agent_run.files else 'not '}made"
-    )
+    run = bench.play("fail-death", rules=rules, hooks=_failing_hooks(bench, "closed"), change_home=_wake_daemon)
+    if not any(run.killed_pids):
+        return contradicted_claim(_DEATH_CLAIM, f"no daemon was there to be ended ({summarize_run(run)})")
+    ran_to_end = is_complete(run, ends_on_refusal=bench.driver.ends_on_refusal)
+    is_next_answered = ran_to_end and ("after.txt" in run.files or bench.driver.ends_on_refusal)
+    call_text = "made" if "death.txt" in run.files else "not made"
+    evidence = f"killed with its socket left behind; the call was {call_text}"
     ending = "" if bench.driver.ends_on_refusal else f", the next one was {'' if is_next_answered else 'not '}answered"
-    return judge_claim(_DEATH_CLAIM, evidence + ending, holds="death.txt" not in agent_run.files and is_next_answered)
+    return judge_claim(_DEATH_CLAIM, evidence + ending, holds="death.txt" not in run.files and is_next_answered)

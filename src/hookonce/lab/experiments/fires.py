@@ -24,9 +24,8 @@ _CONTEXT_TYPES = ("session_start", "before_prompt", "before_tool_execute", "afte
 
 def claim_names(bench: Bench) -> list[str]:
     """One for each event, and for each place where the model can be told something."""
-    return [f"fires:{native}" for native in _default_events(bench)] + [
-        f"context:{native}" for native in _context_events(bench)
-    ]
+    names = [f"fires:{native}" for native in _default_events(bench)]
+    return names + [f"context:{native}" for native in _context_events(bench)]
 
 
 def run_experiment(bench: Bench) -> list[Claim]:
@@ -63,10 +62,10 @@ def _context_marker(kind: str) -> str:
     return f"lab-context-of-{kind.replace('_', '-')}"
 
 
-def _scenarios_by_event(bench: Bench, agent_run: AgentRun) -> dict[str, str]:
+def _scenarios_by_event(bench: Bench, run: AgentRun) -> dict[str, str]:
     """In which scenario each of the agent's own events has come; nothing for those that have not."""
-    natives_in_run = {_native_name(bench, hook_event.event) for hook_event in agent_run.hook_events}
-    return {native: agent_run.scenario if native in natives_in_run else "" for native in _default_events(bench)}
+    natives_in_run = {_native_name(bench, hook_event.event) for hook_event in run.hook_events}
+    return {native: run.scenario if native in natives_in_run else "" for native in _default_events(bench)}
 
 
 def _native_name(bench: Bench, event: Object) -> str | None:
@@ -77,7 +76,7 @@ def _native_name(bench: Bench, event: Object) -> str | None:
     return next(iter(payload_names or names), None)
 
 
-def _judge_event(bench: Bench, native: str, scenarios_by_event: dict[str, str], agent_run: AgentRun) -> Claim:
+def _judge_event(bench: Bench, native: str, scenarios_by_event: dict[str, str], run: AgentRun) -> Claim:
     name = f"fires:{native}"
     if native in bench.driver.unsteady_events:
         return untried_claim(name, "comes in some runs only")
@@ -85,13 +84,13 @@ def _judge_event(bench: Bench, native: str, scenarios_by_event: dict[str, str], 
         return held_claim(name, f"came in the scenario {scenarios_by_event[native]}")
     is_expected = native in bench.driver.expected_events and bench.program.version == bench.driver.version
     if canonical_event_of(bench.agent, native) in _TOUR_TYPES or is_expected:
-        return contradicted_claim(name, f"never came in any run ({summarize_run(agent_run)})")
+        return contradicted_claim(name, f"never came in any run ({summarize_run(run)})")
     return untried_claim(name, "no scenario of the lab brings it about")
 
 
-def _judge_context(bench: Bench, native: str, scenarios_by_event: dict[str, str], agent_run: AgentRun) -> Claim:
+def _judge_context(bench: Bench, native: str, scenarios_by_event: dict[str, str], run: AgentRun) -> Claim:
     name, marker = f"context:{native}", _context_marker(canonical_event_of(bench.agent, native))
-    if is_text_sent(agent_run, marker):
+    if is_text_sent(run, marker):
         return held_claim(name, "the model was sent what the hook said")
     if scenarios_by_event[native]:
         return contradicted_claim(name, "the model was never sent what the hook said")

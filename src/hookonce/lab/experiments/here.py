@@ -45,29 +45,17 @@ def run_experiment(bench: Bench) -> list[Claim]:
     doctor_note = f"; doctor: {problems[0]}" if problems else ""
     doctor_claim = judge_claim(_DOCTOR_CLAIM, "; ".join(problems) or "nothing is wrong", holds=not problems)
     try:
-        agent_run = _play_refusal(bench, locations, client)
+        run = _play_refusal(bench, locations, client)
     except (HookonceError, OSError) as problem:
         evidence = f"it cannot be tried: {problem}{doctor_note}"
         return [contradicted_claim(_FIRES_CLAIM, evidence), contradicted_claim(_DENY_CLAIM, evidence), doctor_claim]
-    was_asked, has_run = bool(events_of_type(agent_run, "before_tool_execute")), "shell.txt" in agent_run.files
-    fires_evidence = (
-        "the hook was asked"
-        if was_asked
-        else f"the hook was never asked{doctor_note or f' ({summarize_run(agent_run)})'}"
-    )
-    deny_evidence = (
-        f"the command ran{doctor_note}" if has_run else f"the command did not run; {describe_end(agent_run)}"
-    )
-    holds = (
-        is_hook_asked(agent_run, "shell.txt")
-        and not has_run
-        and is_complete(agent_run, ends_on_refusal=bench.driver.ends_on_refusal)
-    )
-    return [
-        judge_claim(_FIRES_CLAIM, fires_evidence, holds=was_asked),
-        judge_claim(_DENY_CLAIM, deny_evidence, holds=holds),
-        doctor_claim,
-    ]
+    was_asked, has_run = bool(events_of_type(run, "before_tool_execute")), "shell.txt" in run.files
+    never_asked = f"the hook was never asked{doctor_note or f' ({summarize_run(run)})'}"
+    fires_claim = judge_claim(_FIRES_CLAIM, "the hook was asked" if was_asked else never_asked, holds=was_asked)
+    evidence = f"the command ran{doctor_note}" if has_run else f"the command did not run; {describe_end(run)}"
+    ran_to_end = is_complete(run, ends_on_refusal=bench.driver.ends_on_refusal)
+    holds = is_hook_asked(run, "shell.txt") and not has_run and ran_to_end
+    return [fires_claim, judge_claim(_DENY_CLAIM, evidence, holds=holds), doctor_claim]
 
 
 def _play_refusal(bench: Bench, locations: ConfigRoots, client: str) -> AgentRun:
@@ -82,18 +70,9 @@ def _play_refusal(bench: Bench, locations: ConfigRoots, client: str) -> AgentRun
 
 def _find_problems(bench: Bench, locations: ConfigRoots, client: str) -> list[str]:
     """What doctor says of this agent and of our own house; hooks of others are not our business here."""
-    findings = [
-        finding
-        for finding in [*check_installation(), *check_agent(bench.agent, locations, client)]
-        if finding.kind != "unvouched"
-    ]
+    findings = [*check_installation(), *check_agent(bench.agent, locations, client)]
     findings.sort(key=lambda finding: finding.kind == "drift")  # which says least
-    orphan_message = describe_orphan()
-    variable_notes = [
-        f"{name} is set: the agent reads its settings there" for name in _CONFIG_DIR_VARIABLES if name in os.environ
-    ]
-    return [
-        *variable_notes,
-        *(finding.message for finding in findings),
-        *([] if orphan_message is None else [orphan_message]),
-    ]
+    variables = [name for name in _CONFIG_DIR_VARIABLES if name in os.environ]
+    problems = [f"{name} is set: the agent reads its settings there" for name in variables]
+    problems += [finding.message for finding in findings if finding.kind != "unvouched"]
+    return problems + ([] if (orphan_message := describe_orphan()) is None else [orphan_message])

@@ -10,36 +10,24 @@ from hookonce.lab.prove.certificate import Claim, contradicted_claim, held_claim
 from hookonce.lab.prove.run import find_conversations, is_complete, is_text_sent, summarize_run
 from hookonce.model import Object
 
-_CLAIM = "claude-script"
 _MIN_REQUESTS = 2  # requests after which the model has asked for the removal
 
 
-def claim_names(_bench: Bench) -> list[str]:
-    """One claim."""
-    return [_CLAIM]
-
-
-def run_experiment(bench: Bench) -> list[Claim]:
+def try_claude_script(bench: Bench) -> Claim:
     """A harmless command, and one that removes a folder."""
-    agent_run = bench.play("remove", hooks=lambda _folder: [_manifest_hook()])
-    is_folder_there, has_harmless_run = "victim/kept.txt" in agent_run.files, "before.txt" in agent_run.files
-    if not is_folder_there:
-        return [contradicted_claim(_CLAIM, "the folder is gone")]
-    if not has_harmless_run:
-        return [contradicted_claim(_CLAIM, f"the harmless command did not run either ({summarize_run(agent_run)})")]
-    is_reason_sent, ends_on_refusal = is_text_sent(agent_run, claude_hook.REASON), bench.driver.ends_on_refusal
-    if (
-        len(find_conversations(agent_run)) < _MIN_REQUESTS
-        or not is_complete(agent_run, ends_on_refusal=ends_on_refusal)
-        or not (is_reason_sent or ends_on_refusal)
-    ):
-        return [
-            contradicted_claim(
-                _CLAIM, f"the folder is still there, but not for the script's reason ({summarize_run(agent_run)})"
-            )
-        ]
+    run = bench.play("remove", hooks=lambda _folder: [_manifest_hook()])
+    if "victim/kept.txt" not in run.files:
+        return contradicted_claim("claude-script", "the folder is gone")
+    if "before.txt" not in run.files:
+        evidence = f"the harmless command did not run either ({summarize_run(run)})"
+        return contradicted_claim("claude-script", evidence)
+    is_reason_sent, ends_on_refusal = is_text_sent(run, claude_hook.REASON), bench.driver.ends_on_refusal
+    ran_to_end = is_complete(run, ends_on_refusal=ends_on_refusal) and len(find_conversations(run)) >= _MIN_REQUESTS
+    if not ran_to_end or not (is_reason_sent or ends_on_refusal):
+        evidence = f"the folder is still there, but not for the script's reason ({summarize_run(run)})"
+        return contradicted_claim("claude-script", evidence)
     reason_note = "the model was told why" if is_reason_sent else "the run was over"
-    return [held_claim(_CLAIM, f"the folder is still there, and {reason_note}; the harmless command ran")]
+    return held_claim("claude-script", f"the folder is still there, and {reason_note}; the harmless command ran")
 
 
 def _manifest_hook() -> Object:

@@ -9,19 +9,13 @@ from hookonce.lab.prove.bench import Bench
 from hookonce.lab.prove.certificate import Claim, judge_claim
 from hookonce.lab.prove.run import AgentRun, find_conversations, is_complete, is_text_sent, summarize_run
 
-_CLAIM = "transparent"
 _LINE_CHARS = 160  # characters of a line
 _VARIABLE_PARTS = re.compile(
     r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|/[\w./-]*hookonce-lab-[\w]+|\b[0-9a-f]{6,}\b|\d+(?:\.\d+)?"
 )  # folders, ids, times, sizes
 
 
-def claim_names(_bench: Bench) -> list[str]:
-    """One claim."""
-    return [_CLAIM]
-
-
-def run_experiment(bench: Bench) -> list[Claim]:
+def try_transparency(bench: Bench) -> Claim:
     """The same errand twice, without hookonce and with it."""
     bench.play("talk", bare=True)  # what an agent does once only, it does here
     bare_run = bench.play("errand", bare=True)
@@ -29,10 +23,9 @@ def run_experiment(bench: Bench) -> list[Claim]:
     bench.add_timing(bare_run, hooked_run)
     difference = _find_difference(bare_run, hooked_run)
     count = len(find_conversations(hooked_run))
-    same_text = (
-        f"{len(hooked_run.files)} files, exit code {hooked_run.code} and {count} requests are the same without it"
-    )
-    return [judge_claim(_CLAIM, difference or same_text, holds=difference is None)]
+    sameness = f"{len(hooked_run.files)} files, exit code {hooked_run.code} and {count} requests"
+    evidence = difference or f"{sameness} are the same without it"
+    return judge_claim("transparent", evidence, holds=difference is None)
 
 
 def _find_difference(bare_run: AgentRun, hooked_run: AgentRun) -> str | None:
@@ -41,16 +34,14 @@ def _find_difference(bare_run: AgentRun, hooked_run: AgentRun) -> str | None:
     if bare_run.code != hooked_run.code:
         return f"the exit code is {hooked_run.code}, and {bare_run.code} without it: {summarize_run(hooked_run)}"
     if bare_run.files != hooked_run.files:
-        changed_files = {
-            name
-            for name in {*bare_run.files, *hooked_run.files}
-            if bare_run.files.get(name) != hooked_run.files.get(name)
-        }
+        names = {*bare_run.files, *hooked_run.files}
+        changed_files = [name for name in names if bare_run.files.get(name) != hooked_run.files.get(name)]
         return f"other files: {', '.join(sorted(changed_files))}"
     bare_requests, hooked_requests = _normalized_requests(bare_run), _normalized_requests(hooked_run)
     if bare_requests == hooked_requests:
         return None
-    return f"the model is sent something else: {_first_difference(sorted(bare_requests - hooked_requests), sorted(hooked_requests - bare_requests))}"
+    difference = _first_difference(sorted(bare_requests - hooked_requests), sorted(hooked_requests - bare_requests))
+    return f"the model is sent something else: {difference}"
 
 
 def _first_difference(bare_requests: list[str], hooked_requests: list[str]) -> str:
@@ -61,17 +52,13 @@ def _first_difference(bare_requests: list[str], hooked_requests: list[str]) -> s
     return f"{new[:_LINE_CHARS]!r} instead of {old[:_LINE_CHARS]!r}"
 
 
-def _is_errand_complete(agent_run: AgentRun) -> bool:
+def _is_errand_complete(run: AgentRun) -> bool:
     """Whether everything of the errand has happened, so that there is something to compare."""
-    files_exist = (
-        "shell.txt" in agent_run.files
-        and "written.txt" in agent_run.files
-        and "gamma" in agent_run.files.get("edited.txt", "")
-    )
-    return is_complete(agent_run) and files_exist and is_text_sent(agent_run, FILE_SECRET) and bool(agent_run.mcp_calls)
+    files_exist = {"shell.txt", "written.txt"} <= run.files.keys() and "gamma" in run.files.get("edited.txt", "")
+    return is_complete(run) and files_exist and is_text_sent(run, FILE_SECRET) and bool(run.mcp_calls)
 
 
-def _normalized_requests(agent_run: AgentRun) -> Counter[str]:
+def _normalized_requests(run: AgentRun) -> Counter[str]:
     return Counter(
         _VARIABLE_PARTS.sub(
             "#",
@@ -79,5 +66,5 @@ def _normalized_requests(agent_run: AgentRun) -> Counter[str]:
                 [*sorted(conversation.tools), *(f"{message.role}: {message.text}" for message in conversation.messages)]
             ),
         )
-        for conversation in find_conversations(agent_run)
+        for conversation in find_conversations(run)
     )

@@ -102,7 +102,7 @@ class Bench:
             try:
                 if home is not None and change_home is not None:
                     change_home(home, ConfigRoots(home=env.home, project=env.project))
-                agent_run = self._run_agent(
+                run = self._run_agent(
                     env, scenario, (extra_run and extra_run.command) or self.driver.command, bare=bare
                 )
             finally:
@@ -110,7 +110,7 @@ class Bench:
                     home.stop_daemon()
             notes_by_name = {name: _read_lines(notes / f"{name}.jsonl") for name in ("heard", "killed")}
             return replace(
-                agent_run,
+                run,
                 requests=list(model.requests),
                 hook_events=[ObservedEvent(note["hook"], note["event"]) for note in notes_by_name["heard"]],
                 killed_pids=notes_by_name["killed"],

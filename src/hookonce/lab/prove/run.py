@@ -14,11 +14,11 @@ from hookonce.lab.fakes.conversation import Conversation
 from hookonce.lab.fakes.model_server import ModelRequest
 from hookonce.lab.fakes.scenarios import SCENARIOS
 from hookonce.lab.fakes.script import find_position
+from hookonce.lab.prove.certificate import Claim, contradicted_claim
 from hookonce.model import Object
 
-_RUN_FOLDER = re.compile(
-    r"[^\s'\"`()=:,]*hookonce-lab-[\w-]+"
-)  # the folder of a run, however much of its path is there
+# The folder of a run, however much of its path is there.
+_RUN_FOLDER = re.compile(r"[^\s'\"`()=:,]*hookonce-lab-[\w-]+")
 # Folders at the beginning of a path, but for those that every machine has; an address is none.
 _FOLDERS = re.compile(r"(https?://\S+)|(?<![\w~.…-])(?!/(?:bin|dev|etc|usr)/)(?:/[\w.@+~-]+)+/(?=[\w.@+~-])")
 
@@ -61,71 +61,61 @@ class AgentRun(Struct, frozen=True, kw_only=True):
     killed_pids: list[int] = []
 
 
-def find_conversations(agent_run: AgentRun) -> list[Conversation]:
+def find_conversations(run: AgentRun) -> list[Conversation]:
     """The conversations that the model was sent, side questions left out."""
-    return [
-        request.conversation
-        for request in agent_run.requests
-        if request.conversation is not None and request.conversation.tools
-    ]
+    return [request.conversation for request in _model_requests(run) if request.conversation is not None]
 
 
-def is_text_sent(agent_run: AgentRun, text: str) -> bool:
+def _model_requests(run: AgentRun) -> list[ModelRequest]:
+    return [request for request in run.requests if request.conversation is not None and request.conversation.tools]
+
+
+def is_text_sent(run: AgentRun, text: str) -> bool:
     """Whether the model was ever sent a text."""
-    return any(
-        text in message.text
-        for request in agent_run.requests
-        if request.conversation
-        for message in request.conversation.messages
-    )
+    conversations = [request.conversation for request in run.requests if request.conversation]
+    return any(text in message.text for conversation in conversations for message in conversation.messages)
 
 
-def events_of_type(agent_run: AgentRun, event_type: str, **tool: Any) -> list[Object]:
+def events_of_type(run: AgentRun, event_type: str, **tool: Any) -> list[Object]:
     """The events of a kind that the lab's hook was given, of a tool if one is named."""
-    events = [hook_event.event for hook_event in agent_run.hook_events if hook_event.event.get("type") == event_type]
-    return [
-        hook_event
-        for hook_event in events
-        if all(hook_event.get("tool", {}).get(key) == value for key, value in tool.items())
-    ]
+    events = [hook_event.event for hook_event in run.hook_events if hook_event.event.get("type") == event_type]
+    return [event for event in events if all(event.get("tool", {}).get(key) == tool[key] for key in tool)]
 
 
-def is_hook_asked(agent_run: AgentRun, text: str) -> bool:
+def is_hook_asked(run: AgentRun, text: str) -> bool:
     """Whether a hook was asked about a tool call with that text in its input."""
-    return any(
-        text in str(event.get("tool", {}).get("input")) for event in events_of_type(agent_run, "before_tool_execute")
-    )
+    events = events_of_type(run, "before_tool_execute")
+    return any(text in str(event.get("tool", {}).get("input")) for event in events)
 
 
-def is_complete(agent_run: AgentRun, *, ends_on_refusal: bool = False) -> bool:
+def is_complete(run: AgentRun, *, ends_on_refusal: bool = False) -> bool:
     """Whether the agent went on to the end of the scenario, and ended well: what did not happen was not left undone.
 
     Of an agent whose run is over after a refused call, that it ended well is all that can be said.
     """
-    turns = len(SCENARIOS[agent_run.scenario].turns)
-    positions = [
-        position
-        for conversation in find_conversations(agent_run)
-        if (position := find_position(conversation)) is not None
-    ]
-    is_end_reached = any(position[0] == agent_run.scenario and position[3] >= turns for position in positions)
-    return agent_run.code == 0 and (ends_on_refusal or is_end_reached)
+    turns = len(SCENARIOS[run.scenario].turns)
+    positions = filter(None, map(find_position, find_conversations(run)))
+    is_end_reached = any(position[0] == run.scenario and position[3] >= turns for position in positions)
+    return run.code == 0 and (ends_on_refusal or is_end_reached)
 
 
-def request_intervals(agent_run: AgentRun) -> list[float]:
+def request_intervals(run: AgentRun) -> list[float]:
     """The seconds from one question of the agent to the next: what it takes to do what the model said."""
-    times = [
-        request.at for request in agent_run.requests if request.conversation is not None and request.conversation.tools
-    ]
+    times = [request.at for request in _model_requests(run)]
     return [after - before for before, after in pairwise(times)]
 
 
-def describe_end(agent_run: AgentRun) -> str:
+def describe_end(run: AgentRun) -> str:
     """How it ended."""
-    return "the agent had to be ended" if agent_run.code is None else f"the agent ended with exit code {agent_run.code}"
+    return "the agent had to be ended" if run.code is None else f"the agent ended with exit code {run.code}"
 
 
-def summarize_run(agent_run: AgentRun) -> str:
+def summarize_run(run: AgentRun) -> str:
     """How it ended, and its last words."""
-    last_words = remove_paths(" ".join((agent_run.err or agent_run.out)[-_TAIL_CHARS:].split()))[-_LAST_WORDS_CHARS:]
-    return f"{describe_end(agent_run)}; its last words: {last_words}" if last_words else describe_end(agent_run)
+    last_words = remove_paths(" ".join((run.err or run.out)[-_TAIL_CHARS:].split()))[-_LAST_WORDS_CHARS:]
+    return f"{describe_end(run)}; its last words: {last_words}" if last_words else describe_end(run)
+
+
+def never_asked_claim(name: str, run: AgentRun) -> Claim:
+    """A claim that is contradicted because no hook was asked."""
+    return contradicted_claim(name, f"the hook was never asked ({summarize_run(run)})")

@@ -1,0 +1,161 @@
+"""Experiments about decisions: deny, ask, rewrite, a denied prompt, a denied stop."""
+
+from collections.abc import Callable
+
+from hookonce.agents import config_event_of, point_of
+from hookonce.dispatch.stop_limit import MAX_REFUSALS
+from hookonce.lab.fakes.scenarios import DENIABLE_STEPS, FILE_SECRET, SCENARIOS
+from hookonce.lab.prove.bench import Bench
+from hookonce.lab.prove.certificate import Claim, contradicted_claim, held_claim, judge_claim, unreachable_claim
+from hookonce.lab.prove.run import (
+    AgentRun,
+    describe_end,
+    events_of_type,
+    is_complete,
+    is_hook_asked,
+    is_text_sent,
+    never_asked_claim,
+    summarize_run,
+)
+from hookonce.model import Object
+
+# By what a call is known in a hook's input.
+INPUT_MARKERS = {
+    "shell": "shell.txt",
+    "write": "written.txt",
+    "edit": "gamma",
+    "read": "secret.txt",
+    "mcp": "hello",
+    "agent": "scenario=sub",
+}
+_ORIGINAL_TEXT = SCENARIOS["refuse"].files["edited.txt"]
+# What shows that a call was made after all, in words and in the run.
+_EFFECTS: dict[str, tuple[str, str, Callable[[AgentRun], bool]]] = {
+    "shell": ("the command ran", "the command did not run", lambda run: "shell.txt" in run.files),
+    "write": ("the file was written", "no file was written", lambda run: "written.txt" in run.files),
+    "edit": (
+        "the file was changed",
+        "the file is as it was",
+        lambda run: run.files.get("edited.txt") != _ORIGINAL_TEXT,
+    ),
+    "read": (
+        "the model was sent what the file says",
+        "the model never saw the file",
+        lambda run: is_text_sent(run, FILE_SECRET),
+    ),
+    "mcp": ("the server was called", "the server was not called", lambda run: bool(run.mcp_calls)),
+    "agent": ("the sub-agent worked", "no sub-agent worked", lambda run: "sub.txt" in run.files),
+}
+_NEW_INPUT = {"command": "echo new > rewritten.txt"}
+_STOP_REASON = "the lab wants one more turn"
+
+
+def deny_claim_names(_bench: Bench) -> list[str]:
+    """A claim for each kind of tool call."""
+    return [f"deny:{step_name}" for step_name in DENIABLE_STEPS]
+
+
+def try_denials(bench: Bench) -> list[Claim]:
+    """A deny prevents every kind of tool call, and the model learns the reason.
+
+    All of them in one run, or each in its own if a refusal ends a run.
+    """
+    missing_steps = bench.driver.missing_steps
+    claims = [unreachable_claim(f"deny:{name}", why) for name, why in missing_steps.items()]
+    run = None if bench.driver.ends_on_refusal else _play_denials(bench, "refuse")
+    for name in DENIABLE_STEPS:
+        if name not in missing_steps:
+            step_run = run or _play_denials(bench, f"refuse-{name}")
+            claims.append(_judge_denial(name, step_run, ends_on_refusal=bench.driver.ends_on_refusal))
+    return claims
+
+
+def _play_denials(bench: Bench, scenario: str) -> AgentRun:
+    return bench.play(scenario, rules=list(map(deny_rule, DENIABLE_STEPS)), hooks=bench.hooks_for_all_events)
+
+
+def deny_rule(step_name: str) -> Object:
+    """The rule that refuses one kind of call."""
+    answer = {"decision": "deny", "reason": _deny_reason(step_name)}
+    return {"event": "before_tool_execute", "holds": INPUT_MARKERS[step_name], "say": answer}
+
+
+def _deny_reason(step_name: str) -> str:
+    return f"the lab refuses to {step_name}"
+
+
+def _judge_denial(step_name: str, run: AgentRun, *, ends_on_refusal: bool) -> Claim:
+    name, (effect, no_effect, has_effect) = f"deny:{step_name}", _EFFECTS[step_name]
+    was_asked = is_hook_asked(run, INPUT_MARKERS[step_name])
+    if has_effect(run):
+        return contradicted_claim(name, f"{effect}, though the hook {'refused' if was_asked else 'was never asked'}")
+    if not was_asked:
+        return never_asked_claim(name, run)
+    is_reason_sent = is_text_sent(run, _deny_reason(step_name))
+    if not is_complete(run, ends_on_refusal=ends_on_refusal) or not (is_reason_sent or ends_on_refusal):
+        evidence = f"{no_effect}, but the agent did not go on with the reason ({summarize_run(run)})"
+        return contradicted_claim(name, evidence)
+    return held_claim(name, f"{no_effect}, and " + ("the model was told why" if is_reason_sent else "the run was over"))
+
+
+def try_ask(bench: Bench) -> Claim:
+    """An ask decision prevents the call where nobody can be asked."""
+    answer = {"decision": "ask", "reason": "the lab wants a person to look"}
+    rules: list[Object] = [{"event": "before_tool_execute", "say": answer}]
+    run = bench.play("refuse-shell", rules=rules, hooks=bench.hooks_for_all_events)
+    if "shell.txt" in run.files:
+        return contradicted_claim("ask", "the command ran though nobody was asked")
+    if not is_hook_asked(run, "shell.txt"):
+        return never_asked_claim("ask", run)
+    ran_to_end = is_complete(run, ends_on_refusal=bench.driver.ends_on_refusal)
+    return judge_claim("ask", f"the command did not run; {describe_end(run)}", holds=ran_to_end)
+
+
+def try_rewrite(bench: Bench) -> Claim:
+    """A hook's new tool input is what runs; where an agent cannot take one, nothing does."""
+    rules: list[Object] = [{"event": "before_tool_execute", "tool": "shell", "change": _NEW_INPUT}]
+    run = bench.play("refuse-shell", rules=rules, hooks=bench.hooks_for_all_events)
+    if not is_hook_asked(run, "shell.txt"):
+        return never_asked_claim("rewrite", run)
+    if "shell.txt" in run.files:
+        return contradicted_claim("rewrite", "the old command ran")
+    ran_to_end = is_complete(run, ends_on_refusal=bench.driver.ends_on_refusal)
+    can_rewrite = _has_capability(bench, "before_tool_execute", "rewrite")
+    if "rewritten.txt" in run.files:
+        return judge_claim("rewrite", "the new command ran, and not the old one", holds=can_rewrite and ran_to_end)
+    evidence = "neither the old nor the new command ran"
+    if can_rewrite or not ran_to_end:
+        return contradicted_claim("rewrite", f"{evidence} ({summarize_run(run)})")
+    return held_claim("rewrite", f"the agent cannot take new input, so {evidence}")
+
+
+def try_denied_prompt(bench: Bench) -> Claim:
+    """A denied prompt never reaches the model."""
+    if not _has_capability(bench, "before_prompt", "prevent"):
+        return unreachable_claim("prompt", "the agent lets no hook refuse a prompt")
+    answer = {"decision": "deny", "reason": "the lab refuses the prompt"}
+    rules: list[Object] = [{"event": "before_prompt", "say": answer}]
+    run = bench.play("talk", rules=rules, hooks=bench.hooks_for_all_events)
+    if is_text_sent(run, "scenario=talk"):
+        return contradicted_claim("prompt", "the model was sent the prompt")
+    if not events_of_type(run, "before_prompt"):
+        return never_asked_claim("prompt", run)
+    has_ended = run.code is not None and run.code >= 0  # with which code, agents do not agree on
+    return judge_claim("prompt", f"the model was sent nothing; {describe_end(run)}", holds=has_ended)
+
+
+def try_denied_stop(bench: Bench) -> Claim:
+    """A hook keeps an agent from stopping, with the reason, up to the limit."""
+    if not _has_capability(bench, "agent_stop", "retry"):
+        return unreachable_claim("stop", "the agent lets no hook keep it from stopping")
+    rules: list[Object] = [{"event": "agent_stop", "say": {"decision": "deny", "reason": _STOP_REASON}}]
+    run = bench.play("talk", rules=rules, hooks=bench.hooks_for_all_events)
+    count, is_reason_sent = len(events_of_type(run, "agent_stop")), is_text_sent(run, _STOP_REASON)
+    reason_text = f"{'with' if is_reason_sent else 'without'} the reason"
+    evidence = f"asked {count} times, went on {reason_text}; {describe_end(run)}"
+    return judge_claim("stop", evidence, holds=count == MAX_REFUSALS + 1 and is_reason_sent and run.code == 0)
+
+
+def _has_capability(bench: Bench, event_type: str, capability: str) -> bool:
+    native = config_event_of(bench.agent, event_type)
+    return native is not None and capability in point_of(bench.agent, native).capabilities
