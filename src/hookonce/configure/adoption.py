@@ -17,7 +17,7 @@ from hookonce.configure.changes import FileChange
 from hookonce.configure.edit import jsonc
 from hookonce.configure.entries import build_entries
 from hookonce.configure.install import naming_file
-from hookonce.configure.locations import ConfigRoots, config_files, document_of
+from hookonce.configure.locations import ConfigRoots, config_files, hooks_in
 from hookonce.configure.merge import editor_of, merge_entries, remove_entries
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import MANIFEST_NAMES
@@ -51,13 +51,13 @@ def plan_adoption(agent: Agent, scope: str, roots: ConfigRoots, client: str, gap
 def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoption, gaps_of: GapFinder) -> None:
     old = read_file(path) or b""
     with naming_file(path):
-        hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, old))
+        hooks, gaps = hooks_in(agent, path, old)
         movable = _movable_hooks(agent, scope, hooks, client, plan.stay_reasons, gaps_of)
         commands = {hook.handler.command for hook in movable}
         new = remove_entries(
             editor_of(path), old, lambda command: (unwrap_command(command, client) or command) in commands
         )
-        remaining = Counter(map(_hook_key, config_of(agent).parse(agent, document_of(agent, path, new or b"{}"))[0]))
+        remaining = Counter(map(_hook_key, hooks_in(agent, path, new or b"{}")[0]))
     plan.stay_reasons.extend(gap.note or gap.where for gap in gaps)
     moved_hooks = [hook for hook in movable if not remaining[_hook_key(hook)]]
     plan.stay_reasons.extend(

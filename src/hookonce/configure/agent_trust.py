@@ -17,33 +17,29 @@ from hookonce.configure.edit.key_path import value_at_path
 from hookonce.configure.install import naming_file
 from hookonce.configure.locations import ConfigRoots, document_of, resolve_path
 from hookonce.configure.merge import editor_of
-from hookonce.model import Agent, Object
-
-
-def _review_marks(agent: Agent, path: Path, data: bytes, client: str) -> dict[str, Object]:
-    review = config_of(agent).review
-    if review is None:
-        return {}
-    return review[2](
-        str(path), document_of(agent, path, data), lambda command: is_own_entry(command, client, agent.name)
-    )
+from hookonce.model import Agent
 
 
 def plan_review(agent: Agent, path: Path, data: bytes | None, roots: ConfigRoots, client: str) -> FileChange | None:
     """Plan the change that lets the agent run our entries in a file; None if it needs none."""
-    return _plan_marks(agent, roots, _review_marks(agent, path, data or b"", client), present=True)
+    return _plan_marks(agent, path, data or b"", roots, client, present=True)
 
 
 def plan_review_removal(agent: Agent, change: FileChange, roots: ConfigRoots, client: str) -> FileChange | None:
     """Plan the change that removes those marks again."""
-    return _plan_marks(agent, roots, _review_marks(agent, change.path, change.old or b"", client), present=False)
+    return _plan_marks(agent, change.path, change.old or b"", roots, client, present=False)
 
 
-def _plan_marks(agent: Agent, roots: ConfigRoots, marks: dict[str, Object], *, present: bool) -> FileChange | None:
+def _plan_marks(
+    agent: Agent, path: Path, data: bytes, roots: ConfigRoots, client: str, *, present: bool
+) -> FileChange | None:
     review = config_of(agent).review
-    if review is None or not marks:
+    if review is None:
         return None
-    name, keys, _ = review
+    name, keys, build_marks = review
+    marks = build_marks(str(path), document_of(agent, path, data), lambda text: is_own_entry(text, client, agent.name))
+    if not marks:
+        return None
     file = resolve_path(roots, name)
     old = read_file(file)
     new, editor = old or b"", editor_of(file)

@@ -47,6 +47,12 @@ def _build_entry(agent: Agent, native: str, scope: str, client: str, address: Ht
     )
 
 
+def entry_event(target: str | None) -> str:
+    """The native event of an entry of hookonce; empty for any other target."""
+    call = invocation.parse_command(target or "")
+    return (call and call.event) or ""
+
+
 def is_stale_entry(target: str | None, client: str, agent: Agent) -> bool:
     """Whether an entry is an old one of ours that leads nowhere: no client, or too few words.
 

@@ -10,14 +10,20 @@ from pathlib import Path
 from typing import Literal
 
 from hookonce.agents import config_of
-from hookonce.base import invocation
 from hookonce.base.files import FileEditError, read_file
 from hookonce.base.invocation import is_own_entry, unwrap_command
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy, journal
 from hookonce.configure.changes import FileChange
-from hookonce.configure.entries import EventSet, build_entries, is_stale_entry
-from hookonce.configure.locations import ConfigRoots, config_files, document_of, is_bare_event_map, target_file
+from hookonce.configure.entries import EventSet, build_entries, entry_event, is_stale_entry
+from hookonce.configure.locations import (
+    ConfigRoots,
+    config_files,
+    document_of,
+    hooks_in,
+    is_bare_event_map,
+    target_file,
+)
 from hookonce.configure.merge import client_part, editor_of, elide, merge_entries, remove_entries, replace_commands
 from hookonce.errors import HookonceError
 from hookonce.model import Agent, Hook, Object
@@ -65,14 +71,9 @@ def plan_install(
 
 def _event_set(agent: Agent, scope: str, current_hooks: list[Hook], client: str, events: EventSet) -> EventSet:
     """Whoever once asked for all events keeps them."""
-    default_events = {_native_event(hook) for hook in build_entries(agent, scope, client)}
-    own_hooks = [hook for hook in current_hooks if is_own_entry(hook.handler.target, client, agent.name)]
-    return "all" if any(_native_event(hook) not in default_events for hook in own_hooks) else events
-
-
-def _native_event(hook: Hook) -> str | None:
-    call = invocation.parse_command(hook.handler.target or "")
-    return call and call.event
+    default_events = {entry_event(hook.handler.target) for hook in build_entries(agent, scope, client)}
+    targets = [hook.handler.target for hook in current_hooks if is_own_entry(hook.handler.target, client, agent.name)]
+    return "all" if any(entry_event(target) not in default_events for target in targets) else events
 
 
 def render_entries(agent: Agent, hooks: Sequence[Hook]) -> Object:
@@ -109,10 +110,9 @@ def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, clie
 
 def _own_entries(agent: Agent, document: Object, client: str) -> list[tuple[str, str, object, object]]:
     hooks, _ = config_of(agent).parse(agent, client_part(document))
-    handlers = [(hook.event, hook.handler) for hook in hooks if is_own_entry(hook.handler.target, client, agent.name)]
-    return sorted(
-        (kind, handler.target or "", handler.timeout, sorted(handler.headers.items())) for kind, handler in handlers
-    )
+    own_hooks = [hook for hook in hooks if is_own_entry(hook.handler.target, client, agent.name)]
+    handlers = [(hook.event, hook.handler) for hook in own_hooks]
+    return sorted((kind, run.target or "", run.timeout, sorted(run.headers.items())) for kind, run in handlers)
 
 
 @contextmanager
@@ -141,16 +141,15 @@ def _foreign_scripts(agent: Agent, folder: Path, client: str) -> list[Hook]:
     """Scripts of others in a folder where every event has its file: ours must find names beside them."""
     if not folder.is_dir():
         return []
-    files = {
-        path.name: path.read_bytes().decode(errors="replace") for path in sorted(folder.iterdir()) if path.is_file()
-    }
-    hooks, _ = config_of(agent).parse(agent, {"files": files})
+    scripts = [path for path in sorted(folder.iterdir()) if path.is_file()]
+    document = {"files": {path.name: path.read_bytes().decode(errors="replace") for path in scripts}}
+    hooks, _ = config_of(agent).parse(agent, document)
     return [hook for hook in hooks if not is_own_entry(hook.handler.target, client)]
 
 
 def _is_generated(agent: Agent, path: Path, data: bytes) -> bool:
     """Whether a script is one of ours: it can be parsed, and has entries."""
-    hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, data))
+    hooks, gaps = hooks_in(agent, path, data)
     return not gaps and bool(hooks)
 
 
@@ -158,13 +157,9 @@ def plan_removal(
     agent: Agent, scope: str, roots: ConfigRoots, client: str, *, unwrap: bool = False
 ) -> list[FileChange]:
     """Plan the changes that remove our entries; the very bytes of before where nobody else wrote meanwhile."""
-    changes = []
-    for file_scope, path in config_files(agent, roots):
-        if file_scope != scope:
-            continue
-        change = _plan_file_removal(agent, path, client, unwrap=unwrap)
-        changes += [] if change is None else [change]
-    return changes
+    files = [path for file_scope, path in config_files(agent, roots) if file_scope == scope]
+    changes = [_plan_file_removal(agent, path, client, unwrap=unwrap) for path in files]
+    return [change for change in changes if change is not None]
 
 
 def _plan_file_removal(agent: Agent, path: Path, client: str, *, unwrap: bool) -> FileChange | None:
@@ -190,28 +185,24 @@ def _has_entries(agent: Agent, path: Path, client: str) -> tuple[bool, bool]:
     if not any(marker in data for marker in _ENTRY_MARKERS):
         return False, False
     with naming_file(path):
-        hooks, _ = config_of(agent).parse(agent, document_of(agent, path, data))
-    commands = [hook.handler.target for hook in hooks if is_own_entry(hook.handler.target, client)]
-    own_commands = [command for command in commands if is_own_entry(command, client, agent.name)]
-    return bool(own_commands), len(own_commands) < len(commands)
+        targets = [hook.handler.target for hook in hooks_in(agent, path, data)[0]]
+    own_flags = [is_own_entry(target, client, agent.name) for target in targets if is_own_entry(target, client)]
+    return any(own_flags), not all(own_flags)
 
 
 def _remove_own_entries(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
-    if config_of(agent).language == "code":
-        return b"" if _has_only_own_entries(agent, path, data, client) else data
-    return remove_entries(editor_of(path), data, lambda command: is_own_entry(command, client, agent.name))
-
-
-def _has_only_own_entries(agent: Agent, path: Path, data: bytes, client: str) -> bool:
-    hooks, gaps = config_of(agent).parse(agent, document_of(agent, path, data))
-    return bool(hooks) and not gaps and all(is_own_entry(hook.handler.target, client, agent.name) for hook in hooks)
+    if config_of(agent).language != "code":
+        return remove_entries(editor_of(path), data, lambda command: is_own_entry(command, client, agent.name))
+    hooks, gaps = hooks_in(agent, path, data)
+    is_own = bool(hooks) and all(is_own_entry(hook.handler.target, client, agent.name) for hook in hooks)
+    return b"" if is_own and not gaps else data
 
 
 def _unwrap_scripts(agent: Agent, path: Path, data: bytes, client: str) -> bytes:
     config = config_of(agent)
     if config.language != "code":
         return replace_commands(editor_of(path), data, lambda command: unwrap_command(command, client))
-    hooks, gaps = config.parse(agent, document_of(agent, path, data))
+    hooks, gaps = hooks_in(agent, path, data)
     if gaps or not hooks:
         return data
     document, _ = config.render(agent, list(enumerate(hooks)), _plain_command)

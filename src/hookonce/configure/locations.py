@@ -10,7 +10,7 @@ from hookonce.agents import config_of
 from hookonce.base import paths
 from hookonce.configure.merge import editor_of
 from hookonce.errors import HookonceError
-from hookonce.model import Agent, Object
+from hookonce.model import Agent, Gap, Hook, Object
 
 
 class ConfigRoots(Struct, frozen=True):
@@ -90,3 +90,8 @@ def document_of(agent: Agent, path: Path, data: bytes) -> Object:
         return {"files": {path.name: data.decode(errors="replace")}}
     document = editor_of(path).value_at(data, ())
     return document if type(document) is dict else {}
+
+
+def hooks_in(agent: Agent, path: Path, data: bytes) -> tuple[list[Hook], list[Gap]]:
+    """The hooks in an agent's file, and gaps of what is none."""
+    return config_of(agent).parse(agent, document_of(agent, path, data))

@@ -58,8 +58,8 @@ def remove_entries(editor: ModuleType, text: bytes, is_own: Callable[[str], bool
     elided = elide(editor, text, {}, is_own)
     text = elided.text
     while (path := _find_first_entry(editor.value_at(text, ()), is_own, ())) is not None:
-        *keys, last = path
-        text = editor.remove_item(text, tuple(keys), last) if type(last) is int else editor.remove_key(text, path)
+        *_, last = path
+        text = editor.remove_item(text, path[:-1], last) if type(last) is int else editor.remove_key(text, path)
     return elided.restore(text)
 
 

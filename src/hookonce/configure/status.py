@@ -14,8 +14,8 @@ from hookonce.base.files import FileEditError
 from hookonce.base.invocation import is_own_entry
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy
-from hookonce.configure.entries import build_entries, is_stale_entry
-from hookonce.configure.locations import ConfigRoots, config_files, document_of, target_file
+from hookonce.configure.entries import build_entries, entry_event, is_stale_entry
+from hookonce.configure.locations import ConfigRoots, config_files, hooks_in, target_file
 from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Handler, Hook
 
@@ -102,21 +102,20 @@ def install_status(agent: Agent, roots: ConfigRoots, client: str) -> InstallStat
 
 def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> ScopeStatus:
     path = target_file(agent, scope, roots)
-    shown_path = str(path)
     agent_hooks = read_agent_hooks(agent, roots)
     parse_problem = next((text for _, file, text in agent_hooks.problems if file == path), None)
     if parse_problem is not None:
-        return ScopeStatus(scope=scope, path=shown_path, state="unreadable", problem=parse_problem)
+        return ScopeStatus(scope=scope, path=str(path), state="unreadable", problem=parse_problem)
     has_stale = any(
         file == path and is_stale_entry(hook.handler.target, client, agent) for _, file, hook in agent_hooks.hooks
     )
     own_hooks = [hook for _, _, hook in agent_hooks.hooks if _is_entry_of(hook, agent, scope)]
     if not own_hooks:
-        return ScopeStatus(scope=scope, path=shown_path, state="absent")
+        return ScopeStatus(scope=scope, path=str(path), state="absent")
     address = http_policy.current_address(own_hooks, roots.project)
     expected = {hook.handler.target: hook.handler for hook in build_entries(agent, scope, client, address=address)}
     current = {hook.handler.target: hook.handler for hook in own_hooks}
-    missing = sorted(_entry_event(command) for command in expected.keys() - current.keys())
+    missing = sorted(entry_event(command) for command in expected.keys() - current.keys())
     has_foreign = any(not is_own_entry(command, client) or _posts_elsewhere(command, address) for command in current)
     has_difference = any(_differs(current[command], expected[command]) for command in expected.keys() & current.keys())
     state: InstallState = (
@@ -125,7 +124,7 @@ def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> 
     http_obstacle = http_policy.listener_obstacle(roots.project) if http_policy.has_http_entry(own_hooks) else None
     return ScopeStatus(
         scope=scope,
-        path=shown_path,
+        path=str(path),
         state=state,
         events=len(current),
         missing=missing,
@@ -153,11 +152,6 @@ def _is_entry_of(hook: Hook, agent: Agent, scope: str) -> bool:
     return call is not None and call.via == f"{agent.name}/{scope}"
 
 
-def _entry_event(command: str | None) -> str:
-    call = invocation.parse_command(command or "")
-    return (call and call.event) or ""
-
-
 class AgentHooks(Struct, frozen=True):
     """The hooks that an agent finds, each with scope and file, and the files that could not be read, and why."""
 
@@ -170,15 +164,13 @@ def read_agent_hooks(agent: Agent, roots: ConfigRoots) -> AgentHooks:
     agent_hooks = AgentHooks([], [])
     for scope, path in config_files(agent, roots):
         try:
-            document = document_of(agent, path, path.read_bytes())
+            hooks, _ = hooks_in(agent, path, path.read_bytes())
         except FileEditError as problem:
             agent_hooks.problems.append((scope, path, f"{path}: {problem}"))
-            continue
         except OSError as problem:
             agent_hooks.problems.append((scope, path, f"{path} cannot be read: {problem.strerror}"))
-            continue
-        hooks, _ = config_of(agent).parse(agent, document)
-        agent_hooks.hooks.extend((scope, path, hook) for hook in hooks)
+        else:
+            agent_hooks.hooks.extend((scope, path, hook) for hook in hooks)
     return agent_hooks
 
 

@@ -18,7 +18,9 @@ from hookonce.configure.edit.brackets import (
     BLANK_BYTES,
     BLOCK_MASK,
     LINE_MASK,
+    STRING,
     Brackets,
+    JsonStyle,
     SourceText,
     Span,
     apply_edits,
@@ -26,9 +28,11 @@ from hookonce.configure.edit.brackets import (
     edits_to_remove,
     end_of_comments,
     item_spans,
+    newline_of,
+    render_json,
+    style_of,
     trim_span,
 )
-from hookonce.configure.edit.json_style import STRING, JsonStyle, newline_of, render_json, style_of
 from hookonce.configure.edit.key_path import (
     DocumentPath,
     format_path,

@@ -1,11 +1,10 @@
 """Key paths into a document: keys of objects and indices of arrays, from the outside in."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from hookonce.base.files import FileEditError
 
-DocumentPath = Sequence[str | int]
+DocumentPath = tuple[str | int, ...]
 
 
 def format_path(keys: DocumentPath) -> str:

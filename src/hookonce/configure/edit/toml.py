@@ -6,7 +6,7 @@ does not say what it should, as under a table that is written in braces.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from copy import deepcopy
 from datetime import date, time
 from tomllib import TOMLDecodeError, loads
@@ -16,6 +16,7 @@ from hookonce.base.files import BOM, FileEditError, FileSyntaxError, check_utf8,
 from hookonce.configure.edit.brackets import (
     LINE_MASK,
     Brackets,
+    JsonStyle,
     SourceText,
     Span,
     TextEdit,
@@ -23,13 +24,11 @@ from hookonce.configure.edit.brackets import (
     edits_to_append,
     edits_to_remove,
     item_spans,
+    newline_of,
     split_spans,
     trim_span,
 )
-from hookonce.configure.edit.json_style import JsonStyle, newline_of
 from hookonce.configure.edit.key_path import DocumentPath, format_path, require_name, value_at_path
-
-TomlPath = tuple[str | int, ...]
 
 _TOKEN = re.compile(
     rb'"""(?:[^\\]|\\.)*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:\'{0,2})|"(?:[^"\\]|\\.)*+"|\'[^\']*+\'|#[^\r\n]*',
@@ -48,7 +47,7 @@ class TomlLine(NamedTuple):
 
     start: int
     end: int
-    keys: TomlPath
+    keys: DocumentPath
     value: Span
 
 
@@ -57,7 +56,7 @@ class TomlSection(NamedTuple):
 
     start: int
     end: int
-    keys: TomlPath
+    keys: DocumentPath
     lines: list[TomlLine]
     array: bool = False
 
@@ -76,12 +75,12 @@ class TomlDocument(NamedTuple):
         """The text with masks and style, as the edits of arrays need it."""
         return SourceText(self.text, self.plain, JsonStyle(newline_of(self.text)))
 
-    def find_line(self, keys: TomlPath) -> tuple[TomlSection, TomlLine] | None:
+    def find_line(self, keys: DocumentPath) -> tuple[TomlSection, TomlLine] | None:
         """The section and line that give a path its value."""
         pairs = ((section, line) for section in self.sections for line in section.lines)
         return next(((owner, line) for owner, line in pairs if owner.keys + line.keys == keys), None)
 
-    def sections_within(self, keys: TomlPath) -> list[TomlSection]:
+    def sections_within(self, keys: DocumentPath) -> list[TomlSection]:
         """The sections of a table or entry, and of all tables inside it."""
         return [section for section in self.sections[1:] if section.keys[: len(keys)] == keys]
 
@@ -95,12 +94,10 @@ class TomlDocument(NamedTuple):
 
 def parse_toml(text: bytes) -> TomlDocument:
     """Parse a file; FileSyntaxError has line and column."""
-    bom = BOM if text.startswith(BOM) else b""
     body = text.removeprefix(BOM)
     check_utf8("TOML", body)
-    value = _load_toml(body)
-    plain = _TOKEN.sub(_mask_token, body)
-    return TomlDocument(bom, body, plain, value, _split_sections(body, plain))
+    value, plain = _load_toml(body), _TOKEN.sub(_mask_token, body)
+    return TomlDocument(text[: len(text) - len(body)], body, plain, value, _split_sections(body, plain))
 
 
 def _load_toml(body: bytes) -> dict[str, Any]:
@@ -121,29 +118,25 @@ def _mask_token(match: re.Match[bytes]) -> bytes:
 
 
 def _split_sections(text: bytes, plain: bytes) -> list[TomlSection]:
-    sections, counts = [TomlSection(0, 0, (), [])], dict[TomlPath, int]()
+    sections, counts = [TomlSection(0, 0, (), [])], dict[DocumentPath, int]()
     for start, stop in split_spans(plain, b"\n", 0, len(plain)):
         first, last = trim_span(plain, start, stop)
         end = min(stop + 1, len(plain))
         if first == last:
             continue
         if plain[first : first + 1] == b"[":
-            keys = _index_entries(
-                _parse_keys(text[first:last]), counts, array=(array := plain.startswith(b"[[", first))
-            )
+            array = plain.startswith(b"[[", first)
+            keys = _index_entries(_parse_keys(text[first:last]), counts, array=array)
             sections.append(TomlSection(start, end, keys, [], array))
         else:
-            sections[-1].lines.append(_parse_line(text, plain, start, end))
+            equals = plain.index(b"=", start)
+            keys, value = _parse_keys(text[start:equals] + b"= 0"), trim_span(plain, equals + 1, end)
+            sections[-1].lines.append(TomlLine(start, end, keys, value))
             sections[-1] = sections[-1]._replace(end=end)
     return sections
 
 
-def _parse_line(text: bytes, plain: bytes, start: int, end: int) -> TomlLine:
-    equals = plain.index(b"=", start)
-    return TomlLine(start, end, _parse_keys(text[start:equals] + b"= 0"), trim_span(plain, equals + 1, end))
-
-
-def _parse_keys(text: bytes) -> tuple[str, ...]:
+def _parse_keys(text: bytes) -> DocumentPath:
     node, keys = loads(text.strip().decode()), list[str]()
     while node and isinstance(node, dict):
         key, inner = next(iter(node.items()))
@@ -152,9 +145,9 @@ def _parse_keys(text: bytes) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def _index_entries(keys: tuple[str, ...], counts: dict[TomlPath, int], *, array: bool) -> TomlPath:
+def _index_entries(keys: DocumentPath, counts: dict[DocumentPath, int], *, array: bool) -> DocumentPath:
     """The keys of a header, with the index of every entry that it belongs to."""
-    path: TomlPath = ()
+    path: DocumentPath = ()
     for depth, key in enumerate(keys, 1):
         path += (key,)
         if array and depth == len(keys):
@@ -164,18 +157,19 @@ def _index_entries(keys: tuple[str, ...], counts: dict[TomlPath, int], *, array:
     return path
 
 
-def render_table(keys: Sequence[str], value: dict[str, Any], *, array: bool = False) -> str:
-    """Render a table under its header, and the tables inside it under theirs; lines end in LF but for the last."""
-    return "\n".join(_table_lines(tuple(keys), value, array=array))
-
-
-def _table_lines(keys: tuple[str, ...], value: dict[str, Any], *, array: bool) -> Iterator[str]:
-    yield f"[{render_header(keys)}]" if array else render_header(keys)
-    yield from (render_assignment(name, inner) for name, inner in value.items() if not _header_tables(inner))
+def _render_table(keys: DocumentPath, value: dict[str, Any], *, array: bool = False) -> str:
+    """A table under its header, and the tables inside it under theirs; lines end in LF but for the last."""
+    lines = [_render_header(keys, array=array)]
+    lines += [render_assignment(name, inner) for name, inner in value.items() if not _header_tables(inner)]
     for name, inner in value.items():
         for table in _header_tables(inner):
-            yield ""
-            yield from _table_lines((*keys, name), table, array=isinstance(inner, list))
+            lines += ["", _render_table((*keys, name), table, array=isinstance(inner, list))]
+    return "\n".join(lines)
+
+
+def _render_header(keys: DocumentPath, *, array: bool = False) -> str:
+    header = f"[{'.'.join(_render_key(key) for key in keys if isinstance(key, str))}]"
+    return f"[{header}]" if array else header
 
 
 def _header_tables(value: Any) -> list[dict[str, Any]]:
@@ -185,18 +179,12 @@ def _header_tables(value: Any) -> list[dict[str, Any]]:
     return [value] if isinstance(value, dict) else []
 
 
-def render_header(keys: Sequence[str]) -> str:
-    """Render `[a.b]`."""
-    return f"[{'.'.join(map(render_key, keys))}]"
-
-
 def render_assignment(name: str, value: Any) -> str:
     """Render `key = value`."""
-    return f"{render_key(name)} = {render_value(value)}"
+    return f"{_render_key(name)} = {render_value(value)}"
 
 
-def render_key(name: str) -> str:
-    """Render a key, in quotes where it needs them."""
+def _render_key(name: str) -> str:
     return name if _BARE_KEY.fullmatch(name) else _render_string(name)
 
 
@@ -234,22 +222,24 @@ def value_at(text: bytes, keys: DocumentPath, default: Any = None) -> Any:
 
 def insert_item(text: bytes, keys: DocumentPath, value: Any) -> bytes:
     """Append an entry to the array at a path: as `[[table]]`, or in brackets where the array has them."""
-    document, path = parse_toml(text), tuple(keys)
-    assignment = document.find_line(path)
+    document = parse_toml(text)
+    assignment = document.find_line(keys)
     brackets = document.brackets_at(assignment[1].value) if assignment else None
     if brackets:
         edits = edits_to_append(document.source, brackets, lambda _indent, _compact: render_value(value).encode())
     elif isinstance(value, dict):
-        edits = [_insert_tables(document, path, render_table(_key_names(path), value, array=True))]
+        edits = [_insert_tables(document, keys, _render_table(keys, value, array=True))]
     else:
         raise FileEditError(f"{format_path(keys)} is missing, and only a table can begin it")
-    return _apply_and_verify(document, edits, keys, lambda whole: _ensure_array(whole, keys).append(value))
+    return _apply_and_verify(
+        document, edits, keys, lambda whole: _ensure_table(whole, keys[:-1]).setdefault(keys[-1], []).append(value)
+    )
 
 
 def remove_item(text: bytes, keys: DocumentPath, index: int) -> bytes:
     """Remove an entry of the array at a path."""
     document, path = parse_toml(text), (*keys, index)
-    assignment = document.find_line(tuple(keys))
+    assignment = document.find_line(keys)
     brackets = document.brackets_at(assignment[1].value) if assignment else None
     if brackets and 0 <= index < len(brackets.items):
         return _apply_and_verify(
@@ -260,60 +250,49 @@ def remove_item(text: bytes, keys: DocumentPath, index: int) -> bytes:
 
 def set_value(text: bytes, keys: DocumentPath, value: Any) -> bytes:
     """Replace the value at a path, or make it there: a table under a header, other values in their table."""
-    document, path = parse_toml(text), tuple(keys)
-    outer, name, assignment = path[:-1], require_name(path[-1]), document.find_line(path)
+    document = parse_toml(text)
+    outer, name, assignment = keys[:-1], require_name(keys[-1]), document.find_line(keys)
     sections = [section for section in document.sections if section.keys == outer]
     if assignment:
         edit = (*assignment[1].value, render_value(value).encode())
     elif isinstance(value, dict):
-        edit = _insert_tables(document, path, render_table(_key_names(path), value))
+        edit = _insert_tables(document, keys, _render_table(keys, value))
     elif sections:
         edit = _insert_line(document, sections[0], render_assignment(name, value))
     else:
-        edit = _insert_tables(document, outer, f"{render_header(_key_names(outer))}\n{render_assignment(name, value)}")
+        edit = _insert_tables(document, outer, f"{_render_header(outer)}\n{render_assignment(name, value)}")
     return _apply_and_verify(document, [edit], keys, lambda whole: _ensure_table(whole, outer).update({name: value}))
 
 
 def remove_key(text: bytes, keys: DocumentPath) -> bytes:
     """Remove a key from its table, with the table that was made for it; or a whole table."""
-    document, path = parse_toml(text), tuple(keys)
-    assignment = document.find_line(path)
+    document = parse_toml(text)
+    assignment = document.find_line(keys)
     if not assignment:
-        return _remove_tables(document, path)
+        return _remove_tables(document, keys)
     section, line = assignment
-    is_own_table = (
-        len(section.lines) == 1
-        and section.keys
-        and not section.array
-        and not _has_other_content(document, section, line)
-    )
-    edit = _delete_span(document, section.start, section.end) if is_own_table else _delete_line(document, line)
-    return _apply_and_verify(document, [edit], keys, _remover(path))
+    is_alone = len(section.lines) == 1 and section.keys and not section.array
+    if is_alone and not _has_other_content(document, section, line):
+        edit = _delete_span(document, section.start, section.end)
+    else:
+        edit = _delete_line(document, line)
+    return _apply_and_verify(document, [edit], keys, _remover(keys))
 
 
-def _key_names(path: TomlPath) -> list[str]:
-    return [key for key in path if isinstance(key, str)]
-
-
-def _insert_tables(document: TomlDocument, path: TomlPath, table_text: str) -> TextEdit:
+def _insert_tables(document: TomlDocument, path: DocumentPath, table_text: str) -> TextEdit:
     """New tables: behind their siblings, behind what they belong to, or at the end; after an empty line."""
     entry = max((depth for depth, key in enumerate(path, 1) if isinstance(key, int)), default=0)
     siblings = document.sections_within(path) or (document.sections_within(path[:entry]) if entry else [])
-    offset = (
-        _after_comments(document.text, max(section.end for section in siblings)) if siblings else len(document.text)
-    )
-    newline = document.source.style.newline
+    offset, newline = len(document.text), document.source.style.newline
+    if siblings:
+        end = max(section.end for section in siblings)
+        offset = comments.end() if (comments := _TABLE_COMMENTS.match(document.text, end)) else end
     text = table_text.encode().replace(b"\n", newline)
     if not document.text:
         return offset, offset, text + newline
     if document.text[:offset].endswith(b"\n"):
         return offset, offset, newline + text + newline
     return offset, offset, newline * 2 + text
-
-
-def _after_comments(text: bytes, end: int) -> int:
-    comments = _TABLE_COMMENTS.match(text, end)
-    return comments.end() if comments else end
 
 
 def _insert_line(document: TomlDocument, section: TomlSection, assignment: str) -> TextEdit:
@@ -340,7 +319,7 @@ def _delete_line(document: TomlDocument, line: TomlLine) -> TextEdit:
     return break_before.start() if break_before else line.start, line.end, b""
 
 
-def _remove_tables(document: TomlDocument, path: TomlPath) -> bytes:
+def _remove_tables(document: TomlDocument, path: DocumentPath) -> bytes:
     spans = list[tuple[int, int]]()
     for section in document.sections_within(path):
         if spans and not document.text[spans[-1][1] : section.start].strip():
@@ -381,11 +360,7 @@ def _ensure_table(whole: Any, keys: DocumentPath) -> Any:
     return whole
 
 
-def _ensure_array(whole: Any, keys: DocumentPath) -> Any:
-    return _ensure_table(whole, keys[:-1]).setdefault(keys[-1], [])
-
-
-def _remover(path: TomlPath) -> Callable[[Any], Any]:
+def _remover(path: DocumentPath) -> Callable[[Any], Any]:
     return lambda whole: value_at_path(whole, path[:-1]).pop(path[-1])
 
 
