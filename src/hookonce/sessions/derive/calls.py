@@ -5,8 +5,9 @@ input, marked as a guess. A refused call is kept apart: its outcome is not expec
 length: if writing the derived records fails, the state before it is still there.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from hashlib import sha256
+from itertools import chain
 from posixpath import join
 from typing import TypeVar
 
@@ -21,6 +22,7 @@ from hookonce.vocabulary.tools import WRITE_TOOLS
 
 Item = TypeVar("Item")
 Key = TypeVar("Key")
+BoundedTable = dict[Key, tuple[Item, ...]]
 
 
 def call_signature(event: Event) -> str:
@@ -31,9 +33,7 @@ def call_signature(event: Event) -> str:
     return sha256(identity).hexdigest()[:32]
 
 
-def append_bounded(
-    table: Mapping[Key, tuple[Item, ...]], key: Key, item: Item, limit: int
-) -> dict[Key, tuple[Item, ...]]:
+def append_bounded(table: BoundedTable[Key, Item], key: Key, item: Item, limit: int) -> BoundedTable[Key, Item]:
     """The table with an item appended to its key's list; the oldest items and keys are evicted."""
     new_table = {**table, key: (*table.get(key, ()), item)[-limit:]}
     while len(new_table) > limit:
@@ -41,25 +41,17 @@ def append_bounded(
     return new_table
 
 
-def pop_oldest(table: Mapping[Key, tuple[Item, ...]], key: Key) -> tuple[Item | None, dict[Key, tuple[Item, ...]]]:
+def pop_oldest(table: BoundedTable[Key, Item], key: Key) -> tuple[Item | None, BoundedTable[Key, Item]]:
     """The oldest item of a key, and the table without it."""
-    items = table.get(key)
-    if not items:
-        return None, dict(table)
-    rest = dict(table)
-    if len(items) > 1:
-        rest[key] = items[1:]
-    else:
-        del rest[key]
-    return items[0], rest
+    items = table.get(key, ())
+    others = {name: rest for name, rest in table.items() if name != key or len(items) > 1}
+    return (items[0], others | {key: items[1:]} if len(items) > 1 else others) if items else (None, others)
 
 
-def filter_items(
-    table: Mapping[Key, tuple[Item, ...]], is_wanted: Callable[[Item], bool]
-) -> dict[Key, tuple[Item, ...]]:
+def filter_items(table: BoundedTable[Key, Item], is_wanted: Callable[[Item], bool]) -> BoundedTable[Key, Item]:
     """The table with only the wanted items."""
-    filtered_table = {key: tuple(item for item in items if is_wanted(item)) for key, items in table.items()}
-    return {key: items for key, items in filtered_table.items() if items}
+    filtered = ((key, tuple(filter(is_wanted, items))) for key, items in table.items())
+    return {key: items for key, items in filtered if items}
 
 
 ActiveSubagents = tuple[str, ...]  # the types of the sub-agents that are at work
@@ -96,7 +88,7 @@ def mark_guess(event: Event, field: str) -> Event:
 CALL_START = "before_tool_execute"
 SESSION_ENDS = frozenset({"session_end", "session_abort"})
 FILE_CHANGE_EVENTS = frozenset({"file_changed", *(kind for kind, _, _ in FILE_OPERATIONS)})
-_MAX_OPEN_CALLS = 64  # that are open, or refused, at a time
+_MAX_OPEN_CALLS = 64  # as many refused ones are kept
 
 
 class OpenCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -112,6 +104,9 @@ class OpenCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     paths: tuple[str, ...] = ()
     is_refused: bool = False
     is_ask: bool = False
+
+
+CallTable = dict[str, tuple[OpenCall, ...]]
 
 
 class EndedCall(Struct, frozen=True, kw_only=True):
@@ -200,44 +195,34 @@ def file_paths(event: Event) -> tuple[str, ...]:
     arguments = event.data if tool is None else tool.input
     files = arguments.get("files")
     listed_paths = [file.get("path") for file in files if type(file) is dict] if type(files) is list else []
-    return tuple(
-        dict.fromkeys(
-            join(event.cwd or "", path) for path in [arguments.get("path"), *listed_paths] if type(path) is str
-        )
-    )
+    paths = [path for path in (arguments.get("path"), *listed_paths) if type(path) is str]
+    return tuple(dict.fromkeys(join(event.cwd or "", path) for path in paths))
 
 
 def _start_call(calls: OpenCalls, call: OpenCall) -> tuple[OpenCalls, CallChange]:
     name = _call_key(call.call_id, call.key)
     if call.is_refused:
-        return replace(
-            calls, refused_calls=append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
-        ), CallChange(new_call=call)
-    # once the same was allowed, its outcome says nothing about the refusal before, nor do its files
-    refused_calls = filter_items(calls.refused_calls, lambda other: other.key != call.key or other.call_id is not None)
+        refused = append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
+        return replace(calls, refused_calls=refused), CallChange(new_call=call)
+    # An equal call is allowed now: neither its outcome nor its files violate the refusal before it.
+    refused = filter_items(calls.refused_calls, lambda other: other.key != call.key or other.call_id is not None)
     table = append_bounded(calls.open, name, call, _MAX_OPEN_CALLS)
-    return OpenCalls(open=table, refused_calls=_remove_paths(refused_calls, call.paths)), CallChange(
-        new_call=call, lost_calls=_find_evicted(calls.open, table)
-    )
+    change = CallChange(new_call=call, lost_calls=_find_evicted(calls.open, table))
+    return OpenCalls(open=table, refused_calls=_remove_paths(refused, call.paths)), change
 
 
-def _remove_paths(table: dict[str, tuple[OpenCall, ...]], files: tuple[str, ...]) -> dict[str, tuple[OpenCall, ...]]:
+def _remove_paths(table: CallTable, files: tuple[str, ...]) -> CallTable:
     """Refused calls without files that may change from now on, or have."""
     if not files or not table:
         return table
-    return {
-        name: tuple(replace(call, paths=_subtract_paths(call.paths, files)) for call in calls)
-        for name, calls in table.items()
-    }
+
+    def without_files(call: OpenCall) -> OpenCall:
+        return replace(call, paths=tuple(path for path in call.paths if path not in files))
+
+    return {name: tuple(map(without_files, calls)) for name, calls in table.items()}
 
 
-def _subtract_paths(some: tuple[str, ...], others: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(path for path in some if path not in others)
-
-
-def _find_evicted(
-    before: dict[str, tuple[OpenCall, ...]], after: dict[str, tuple[OpenCall, ...]]
-) -> tuple[OpenCall, ...]:
+def _find_evicted(before: CallTable, after: CallTable) -> tuple[OpenCall, ...]:
     """Calls that were evicted from a full table: their end will not be reported."""
     if len(before) < _MAX_OPEN_CALLS and all(len(items) < _MAX_OPEN_CALLS for items in before.values()):
         return ()
@@ -247,14 +232,11 @@ def _find_evicted(
 def _end_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
     call_id = event.tool.call_id if event.tool is not None else None
     name = _call_key(call_id, call_signature(event))
-    call, remaining = pop_oldest(calls.open, name)
-    if call is not None:
-        return replace(calls, open=remaining), CallChange(ended_call=EndedCall(call=call, is_guess=call_id is None))
-    call, remaining = pop_oldest(calls.refused_calls, name)
-    if call is not None:
-        return replace(calls, refused_calls=remaining), CallChange(
-            ended_call=EndedCall(call=call, is_guess=call_id is None)
-        )
+    for table_name in ("open", "refused_calls"):
+        call, remaining = pop_oldest(getattr(calls, table_name), name)
+        if call is not None:
+            change = CallChange(ended_call=EndedCall(call=call, is_guess=call_id is None))
+            return replace(calls, **{table_name: remaining}), change
     return calls, CallChange()
 
 
@@ -267,23 +249,20 @@ def _refuse_open_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallCh
     if call is None or name is None:
         return calls, CallChange()
     call = replace(call, is_refused=True)
-    return OpenCalls(
-        open=remaining, refused_calls=append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
-    ), CallChange(lost_calls=(call,))
+    refused = append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
+    return OpenCalls(open=remaining, refused_calls=refused), CallChange(lost_calls=(call,))
 
 
 def _drop_on_prompt(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
     """A new prompt ends all calls of its agent: after a person's no there often is no other event."""
     subagent = subagent_name(event)
     lost_calls = tuple(call for call in _all_calls(calls.open) if call.subagent == subagent)
-    return replace(calls, open=filter_items(calls.open, lambda call: call.subagent != subagent)), CallChange(
-        lost_calls=lost_calls
-    )
+    remaining = filter_items(calls.open, lambda call: call.subagent != subagent)
+    return replace(calls, open=remaining), CallChange(lost_calls=lost_calls)
 
 
-def _all_calls(table: dict[str, tuple[OpenCall, ...]]) -> tuple[OpenCall, ...]:
-    every: Iterable[OpenCall] = (call for items in table.values() for call in items)
-    return tuple(sorted(every, key=lambda call: (call.time, call.id)))
+def _all_calls(table: CallTable) -> tuple[OpenCall, ...]:
+    return tuple(sorted(chain.from_iterable(table.values()), key=lambda call: (call.time, call.id)))
 
 
 def _call_key(call_id: str | None, key: str) -> str:

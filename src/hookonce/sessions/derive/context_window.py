@@ -29,10 +29,8 @@ class ContextWindow(Struct, frozen=True, kw_only=True):
     compacted_at: str | None = None
 
 
-def update_context(
-    context: ContextWindow, record: Record, limit: int | None = None
-) -> tuple[ContextWindow, list[Record]]:
-    """The context after a record, and derived records; `limit` is the model's window if the agent reports none."""
+def update_context(context: ContextWindow, record: Record, window: int | None) -> tuple[ContextWindow, list[Record]]:
+    """The context after a record, and derived records; `window` is the model's where the agent reports none."""
     event = record.event
     if event.subagent is not None:
         return context, []
@@ -41,35 +39,29 @@ def update_context(
     if event.type == "after_compact":
         remaining_tokens = _token_count_of(event.data.get("tokens_after"))
         return ContextWindow(used_tokens=remaining_tokens, end_event=event.id, compacted_at=event.time), []
-    agent_limit = next(
-        (limit_value for name in _LIMIT_FIELDS if (limit_value := _token_count_of(event.data.get(name)))), None
-    )
-    used_tokens, limit = _context_tokens(event, agent_limit), agent_limit or limit
+    agent_limit = next(filter(None, (_token_count_of(event.data.get(name)) for name in _LIMIT_FIELDS)), None)
+    used_tokens, limit = _context_tokens(event, agent_limit), agent_limit or window
     if used_tokens is None or used_tokens == context.used_tokens:
         return context, []
-    derived_records = (
-        []
-        if not limit
-        else [derive_record(event, "context_until_compaction", _fill_data(used_tokens, limit), usage=None)]
-    )
+    data = _fill_data(used_tokens, limit) if limit else None
+    records = [] if data is None else [derive_record(event, "context_until_compaction", data, usage=None)]
     is_late = context.compacted_at is not None and (elapsed_ms(context.compacted_at, event.time) or 0) == 0
-    return replace(context, used_tokens=used_tokens) if is_late else ContextWindow(
-        used_tokens=used_tokens
-    ), derived_records
+    return replace(context if is_late else ContextWindow(), used_tokens=used_tokens), records
 
 
 def complete_compaction(context: ContextWindow, event: Event) -> Event:
     """A compaction event with the size before it where only the session knows that."""
     if event.type not in {"before_compact", "after_compact"} or event.subagent is not None:
         return event
-    counts = {
-        name: _token_count_of(event.data.get(name)) for name in ("tokens_before", "tokens_after", "tokens_removed")
-    }
-    tokens_before = counts["tokens_before"] or _token_count_of(event.data.get("context_tokens")) or context.used_tokens
-    more_data: Object = {} if tokens_before is None else {"tokens_before": tokens_before}
-    if tokens_before is not None and counts["tokens_after"] is not None and counts["tokens_removed"] is None:
-        more_data["tokens_removed"] = max(tokens_before - counts["tokens_after"], 0)
-    return replace(event, data=event.data | more_data) if more_data else event
+    names = ("tokens_before", "context_tokens", "tokens_after", "tokens_removed")
+    before, in_context, after, removed = (_token_count_of(event.data.get(name)) for name in names)
+    before = before or in_context or context.used_tokens
+    if before is None:
+        return event
+    more_data = {"tokens_before": before}
+    if after is not None and removed is None:
+        more_data["tokens_removed"] = max(before - after, 0)
+    return replace(event, data=event.data | more_data)
 
 
 def complete_transcript_compaction(context: ContextWindow, event: Event) -> Event:

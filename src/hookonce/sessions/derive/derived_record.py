@@ -8,35 +8,20 @@ from hookonce.vocabulary.events import SYSTEM_EVENTS, USER_EVENTS, is_derived, i
 
 __all__ = ["derive_record", "is_derived", "is_redundant"]
 
+_INHERITED_FIELDS = (
+    *("agent", "agent_version", "session", "turn", "subagent", "parent_session"),
+    *("time", "time_source", "received", "cwd", "model", "mode"),
+)
 _USER, _SYSTEM, _AI = Actor(type="user"), Actor(type="system"), Actor(type="ai_agent")
 
 
 def derive_record(
-    parent: Event,
-    event_type: str,
-    data: Object | None = None,
-    *,
-    index: int = 0,
-    decision: Decision | None = None,
-    **more: Any,
+    parent: Event, event_type: str, data: Object, *, index: int = 0, decision: Decision | None = None, **more: Any
 ) -> Record:
     """Build the record of that type which follows from an event; its id is a hash of the parent, so it repeats."""
-    fields: Object = {
-        "agent": parent.agent,
-        "agent_version": parent.agent_version,
-        "session": parent.session,
-        "turn": parent.turn,
-        "subagent": parent.subagent,
-        "parent_session": parent.parent_session,
-        "time": parent.time,
-        "time_source": parent.time_source,
-        "received": parent.received,
-        "cwd": parent.cwd,
-        "model": parent.model,
-        "mode": parent.mode,
-        "actor": _USER if event_type in USER_EVENTS else _SYSTEM if event_type in SYSTEM_EVENTS else _AI,
-    }
-    record_data = {name: value for name, value in (data or {}).items() if value is not None}
+    fields: Object = {name: getattr(parent, name) for name in _INHERITED_FIELDS}
+    fields["actor"] = _USER if event_type in USER_EVENTS else _SYSTEM if event_type in SYSTEM_EVENTS else _AI
+    record_data = {name: value for name, value in data.items() if value is not None}
     event = Event(
         id=ids.derive_id(parent.id, event_type, str(index)),
         schema=SCHEMA,

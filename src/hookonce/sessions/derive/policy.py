@@ -5,6 +5,7 @@ from hookonce.model import Decision, Event, Object, Record, Result
 from hookonce.sessions.derive.calls import (
     FILE_CHANGE_EVENTS,
     CallChange,
+    CallTable,
     EndedCall,
     OpenCall,
     OpenCalls,
@@ -15,21 +16,11 @@ from hookonce.sessions.derive.derived_record import derive_record
 
 # Points at which a denial keeps something from happening; elsewhere it hides a result or keeps an agent going.
 PREVENTABLE_EVENTS = frozenset(
-    {
-        "before_tool_execute",
-        "before_prompt",
-        "before_model",
-        "before_compact",
-        "before_task",
-        "permission_request",
-        "prompt_expansion",
-        "subagent_start",
-        "config_change",
-        "task_created",
-        "model_switch_before",
-    }
+    {"before_tool_execute", "before_prompt", "before_model", "before_compact", "before_task"}
 )
-_VIOLATION_WINDOW_MS = 60_000  # milliseconds after a denial in which its file must not change
+PREVENTABLE_EVENTS |= {"permission_request", "prompt_expansion", "subagent_start", "config_change", "task_created"}
+PREVENTABLE_EVENTS |= {"model_switch_before"}
+_VIOLATION_WINDOW_MS = 60_000  # after a denial in which its file must not change
 
 
 def derive_policy_events(calls: OpenCalls, record: Record, change: CallChange) -> list[Record]:
@@ -77,27 +68,20 @@ def is_rejection(result: Result | None) -> bool:
 def _find_file_violation(calls: OpenCalls, event: Event) -> list[Record]:
     """A file changes soon after a call was refused that would have written it."""
     changed_paths = set(file_paths(event))
-    matching_calls = [
-        candidate
-        for items in calls.refused_calls.values()
-        for candidate in items
-        if changed_paths & set(candidate.paths)
-    ]
-    recent_calls = (
-        candidate
-        for candidate in matching_calls
-        if (delay_ms := elapsed_ms(candidate.time, event.time)) is not None and delay_ms <= _VIOLATION_WINDOW_MS
-    )
-    call = next(recent_calls, None)
-    is_allowed = any(changed_paths & set(candidate.paths) for items in calls.open.values() for candidate in items)
+
+    def writers(table: CallTable) -> list[OpenCall]:
+        return [call for items in table.values() for call in items if changed_paths & set(call.paths)]
+
+    delays = ((call, elapsed_ms(call.time, event.time)) for call in writers(calls.refused_calls))
+    call = next((call for call, delay_ms in delays if delay_ms is not None and delay_ms <= _VIOLATION_WINDOW_MS), None)
+    is_allowed = bool(writers(calls.open))
     return [] if call is None or is_allowed else [_build_violation(event, call, is_suspected=True, tool=None)]
 
 
 def _build_violation(event: Event, call: OpenCall, *, is_suspected: bool, tool: object) -> Record:
     data: Object = {"status": "suspected" if is_suspected else "certain", "origin_event": event.type}
-    return derive_record(
-        event, "policy_violation", data | _guess_data(is_guess=is_suspected), caused_by=call.id, tool=tool
-    )
+    data |= _guess_data(is_guess=is_suspected)
+    return derive_record(event, "policy_violation", data, caused_by=call.id, tool=tool)
 
 
 def _guess_data(*, is_guess: bool) -> Object:

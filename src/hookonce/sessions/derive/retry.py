@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from hookonce.base.times import elapsed_ms
 from hookonce.model import Event, Object, Record
@@ -49,11 +49,8 @@ def find_loop(window: Sequence[CallFingerprint]) -> CallLoop | None:
     acts = [act for act in window if act.subagent == window[-1].subagent]
     for period in range(1, MAX_LOOP_CALLS + 1):
         rounds = _count_rounds(acts, period)
-        if rounds >= (
-            MIN_LOOP_ROUNDS
-            if all(act.result_fingerprint is not None for act in acts[-period:])
-            else MIN_ROUNDS_WITHOUT_RESULT
-        ):
+        has_results = all(act.result_fingerprint is not None for act in acts[-period:])
+        if rounds >= (MIN_LOOP_ROUNDS if has_results else MIN_ROUNDS_WITHOUT_RESULT):
             return _build_loop(acts, period, rounds)
     return None
 
@@ -61,20 +58,9 @@ def find_loop(window: Sequence[CallFingerprint]) -> CallLoop | None:
 def _count_rounds(acts: Sequence[CallFingerprint], period: int) -> int:
     if len(acts) < period:
         return 0
-    match_count = 0
-    while match_count + period < len(acts) and _is_same_outcome(
-        acts[-1 - match_count], acts[-1 - match_count - period]
-    ):
-        match_count += 1
-    return match_count // period + 1
-
-
-def _is_same_outcome(first: CallFingerprint, second: CallFingerprint) -> bool:
-    return (first.action, first.input_fingerprint, first.result_fingerprint) == (
-        second.action,
-        second.input_fingerprint,
-        second.result_fingerprint,
-    )
+    outcomes = [(act.action, act.input_fingerprint, act.result_fingerprint) for act in reversed(acts)]
+    pairs = zip(outcomes, outcomes[period:], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)) // period + 1
 
 
 def _build_loop(acts: Sequence[CallFingerprint], period: int, rounds: int) -> CallLoop:
@@ -82,14 +68,17 @@ def _build_loop(acts: Sequence[CallFingerprint], period: int, rounds: int) -> Ca
     return CallLoop(
         iteration_count=rounds,
         action_name=last.action,
-        tokens_consumed=None
-        if first.session_tokens is None or last.session_tokens is None
-        else max(last.session_tokens - first.session_tokens, 0),
+        tokens_consumed=_token_difference(first, last.session_tokens),
         elapsed_ms=elapsed_ms(first.time, last.time),
         period=period,
     )
 
 
+def _token_difference(first: CallFingerprint, tokens: int | None) -> int | None:
+    return None if tokens is None or first.session_tokens is None else max(tokens - first.session_tokens, 0)
+
+
+StateChange = tuple["RetryState", list[Record]]
 _DENIED_RESULT = -1  # the outcome of a call that was refused
 _REPORT_GROWTH = 2  # a loop is told of once more when it has doubled
 
@@ -116,98 +105,71 @@ class RetryState(Struct, frozen=True, kw_only=True):
 
 
 def update_retry(
-    retry: RetryState, record: Record, calls: OpenCalls, change: CallChange, session_tokens: int | None
-) -> tuple[RetryState, list[Record]]:
-    """The retry state after a record, and derived records; `calls` are those open before it."""
+    retry: RetryState, record: Record, calls: OpenCalls, change: CallChange, tokens: int | None
+) -> StateChange:
+    """The retry state after a record, and derived records; `calls` are those open before it, `tokens` all by then."""
     event = record.event
     if event.type in SESSION_ENDS or event.type == "interrupt":
         loops = enumerate(report.loop for _, report in sorted(retry.loops.items()))
         return RetryState(), [_build_aborted(event, loop, index) for index, loop in loops]
     if event.type == "before_prompt":
-        return _reset_on_prompt(retry, event), []
+        return _forget_subagent(retry, subagent_name(event)), []
     if change.new_call is not None:
-        return _apply_start(retry, event, calls, change.new_call, session_tokens)
-    if change.ended_call is not None and event.tool is not None and event.tool.result is not None:
-        return _apply_end(retry, event, change.ended_call.call, session_tokens)
-    return retry, []
+        return _apply_start(retry, event, calls, change.new_call, tokens)
+    result = event.tool.result if event.tool is not None else None
+    if change.ended_call is None or result is None:
+        return retry, []
+    has_failed = result.ok is False or (result.exit_code or 0) != 0
+    call = _build_finished(change.ended_call.call, event.time, tokens, fingerprint_call(event), ok=not has_failed)
+    return _add_finished(retry, event, call)
 
 
-def _reset_on_prompt(retry: RetryState, event: Event) -> RetryState:
-    subagent = subagent_name(event)
-    remaining_calls = tuple(past_call for past_call in retry.finished_calls if past_call.act.subagent != subagent)
-    return RetryState(finished_calls=remaining_calls, loops=_other_loops(retry, subagent))
+def _forget_subagent(retry: RetryState, subagent: str | None) -> RetryState:
+    remaining = tuple(call for call in retry.finished_calls if call.act.subagent != subagent)
+    return RetryState(finished_calls=remaining, loops=_other_loops(retry, subagent))
 
 
-def _apply_start(
-    retry: RetryState, event: Event, calls: OpenCalls, call: OpenCall, session_tokens: int | None
-) -> tuple[RetryState, list[Record]]:
-    derived_records = _derive_retry(retry, event, call, session_tokens)
-    open_calls = [open_call for items in calls.open.values() for open_call in items if _is_same_call(open_call, call)]
-    if open_calls:  # begun anew before anybody told what the last one came to
-        retry, more_records = _add_finished(
-            retry, event, _build_finished(open_calls[-1], open_calls[-1].time, session_tokens)
-        )
-        derived_records += more_records
+def _apply_start(retry: RetryState, event: Event, calls: OpenCalls, call: OpenCall, tokens: int | None) -> StateChange:
+    records = _derive_retry(retry, event, call, tokens)
+    same_calls = [other for items in calls.open.values() for other in items if _is_same_call(other, call)]
+    if same_calls:  # begun anew before anybody told what the last one came to
+        last = same_calls[-1]
+        retry, more_records = _add_finished(retry, event, _build_finished(last, last.time, tokens))
+        records += more_records
     if not call.is_refused:
-        return retry, derived_records
+        return retry, records
     report = retry.loops.get(call.subagent or "")
     if report is not None and _continues_loop(retry, report.loop, call):
-        remaining_calls = tuple(
-            past_call for past_call in retry.finished_calls if past_call.act.subagent != call.subagent
-        )
-        return RetryState(finished_calls=remaining_calls, loops=_other_loops(retry, call.subagent)), [
-            *derived_records,
-            _build_aborted(event, report.loop),
-        ]
-    denied_call = _build_finished(call, event.time, session_tokens, outcome=_DENIED_RESULT, ok=False)
+        return _forget_subagent(retry, call.subagent), [*records, _build_aborted(event, report.loop)]
+    denied_call = _build_finished(call, event.time, tokens, _DENIED_RESULT, ok=False)
     retry, more_records = _add_finished(retry, event, denied_call)
-    return retry, derived_records + more_records
+    return retry, records + more_records
 
 
-def _apply_end(
-    retry: RetryState, event: Event, call: OpenCall, session_tokens: int | None
-) -> tuple[RetryState, list[Record]]:
-    result = event.tool.result if event.tool is not None else None
-    has_failed = result is not None and (result.ok is False or (result.exit_code or 0) != 0)
-    past_call = _build_finished(call, event.time, session_tokens, outcome=fingerprint_call(event), ok=not has_failed)
-    return _add_finished(retry, event, past_call)
-
-
-def _add_finished(retry: RetryState, event: Event, past_call: FinishedCall) -> tuple[RetryState, list[Record]]:
+def _add_finished(retry: RetryState, event: Event, call: FinishedCall) -> StateChange:
     """A loop is reported when it is found, and whenever it has doubled."""
-    finished_calls = (*(item for item in retry.finished_calls if item.id != past_call.id), past_call)[
-        -LOOP_WINDOW_CALLS:
-    ]
-    subagent, other_loops = past_call.act.subagent or "", _other_loops(retry, past_call.act.subagent)
-    old_report, loop = retry.loops.get(subagent), find_loop([item.act for item in finished_calls])
-    if loop is None:
-        return RetryState(finished_calls=finished_calls, loops=other_loops), []
-    if old_report is not None and loop.iteration_count < _REPORT_GROWTH * old_report.count:
-        return RetryState(
-            finished_calls=finished_calls, loops=other_loops | {subagent: replace(old_report, loop=loop)}
-        ), []
-    report = LoopReport(loop=loop, count=loop.iteration_count)
-    return RetryState(finished_calls=finished_calls, loops=other_loops | {subagent: report}), [
-        derive_record(event, "retry_loop_detected", _loop_data(loop))
-    ]
+    window = (*(other for other in retry.finished_calls if other.id != call.id), call)[-LOOP_WINDOW_CALLS:]
+    subagent, loops = call.act.subagent or "", _other_loops(retry, call.act.subagent)
+    report, loop, records = retry.loops.get(subagent), find_loop([item.act for item in window]), list[Record]()
+    if loop is not None and report is not None and loop.iteration_count < _REPORT_GROWTH * report.count:
+        loops |= {subagent: replace(report, loop=loop)}
+    elif loop is not None:
+        loops |= {subagent: LoopReport(loop=loop, count=loop.iteration_count)}
+        records = [derive_record(event, "retry_loop_detected", _loop_data(loop))]
+    return RetryState(finished_calls=window, loops=loops), records
 
 
-def _derive_retry(retry: RetryState, event: Event, call: OpenCall, session_tokens: int | None) -> list[Record]:
+def _derive_retry(retry: RetryState, event: Event, call: OpenCall, tokens: int | None) -> list[Record]:
     """The call that failed last, made once more."""
-    own_calls = [past_call for past_call in reversed(retry.finished_calls) if past_call.act.subagent == call.subagent]
-    tries = [*takewhile(lambda past_call: _is_same_failure(past_call.act, call), own_calls)]
+    own_calls = [other for other in reversed(retry.finished_calls) if other.act.subagent == call.subagent]
+    tries = [*takewhile(lambda other: _is_same_failure(other.act, call), own_calls)]
     if not tries:
         return []
     first = tries[-1].act
-    used_tokens = (
-        None
-        if session_tokens is None or first.session_tokens is None
-        else max(session_tokens - first.session_tokens, 0)
-    )
     data = {
         "iteration_count": len(tries) + 1,
         "action_name": action_name(call.tool),
-        "tokens_consumed": used_tokens,
+        "tokens_consumed": _token_difference(first, tokens),
         "elapsed_ms": elapsed_ms(first.time, event.time),
     }
     return [derive_record(event, "retry_triggered", data, caused_by=tries[0].id)]
@@ -219,7 +181,7 @@ def action_name(tool: str) -> str:
 
 
 def _build_finished(
-    call: OpenCall, time: str, session_tokens: int | None, *, outcome: int | None = None, ok: bool | None = None
+    call: OpenCall, time: str, tokens: int | None, outcome: int | None = None, *, ok: bool | None = None
 ) -> FinishedCall:
     act = CallFingerprint(
         subagent=call.subagent,
@@ -228,21 +190,16 @@ def _build_finished(
         result_fingerprint=outcome,
         ok=ok,
         time=time,
-        session_tokens=session_tokens,
+        session_tokens=tokens,
     )
     return FinishedCall(id=call.id, act=act)
 
 
 def _continues_loop(retry: RetryState, loop: CallLoop, call: OpenCall) -> bool:
     """Whether a call would be the next of its loop, unless that is one of refusals anyway."""
-    own_calls = [past_call.act for past_call in retry.finished_calls if past_call.act.subagent == call.subagent][
-        -loop.period :
-    ]
-    return any(
-        (act.action, act.input_fingerprint) == (call.tool, call.input_fingerprint)
-        and act.result_fingerprint != _DENIED_RESULT
-        for act in own_calls
-    )
+    acts = [item.act for item in retry.finished_calls if item.act.subagent == call.subagent][-loop.period :]
+    inputs = {(act.action, act.input_fingerprint) for act in acts if act.result_fingerprint != _DENIED_RESULT}
+    return (call.tool, call.input_fingerprint) in inputs
 
 
 def _is_same_failure(act: CallFingerprint, call: OpenCall) -> bool:
@@ -254,11 +211,8 @@ def _other_loops(retry: RetryState, subagent: str | None) -> dict[str, LoopRepor
 
 
 def _is_same_call(first: OpenCall, second: OpenCall) -> bool:
-    return (first.subagent, first.tool, first.input_fingerprint) == (
-        second.subagent,
-        second.tool,
-        second.input_fingerprint,
-    )
+    is_same_tool = (first.subagent, first.tool) == (second.subagent, second.tool)
+    return is_same_tool and first.input_fingerprint == second.input_fingerprint
 
 
 def _build_aborted(event: Event, loop: CallLoop, index: int = 0) -> Record:
@@ -266,9 +220,6 @@ def _build_aborted(event: Event, loop: CallLoop, index: int = 0) -> Record:
 
 
 def _loop_data(loop: CallLoop) -> Object:
-    return {
-        "iteration_count": loop.iteration_count,
-        "action_name": action_name(loop.action_name),
-        "tokens_consumed": loop.tokens_consumed,
-        "elapsed_ms": loop.elapsed_ms,
-    }
+    fields = asdict(loop)
+    del fields["period"]
+    return fields | {"action_name": action_name(loop.action_name)}

@@ -33,16 +33,13 @@ def derive_plan_events(record: Record) -> list[Record]:
     event, tool = record.event, record.event.tool
     if tool is None or event.type != "after_tool_execute" or (tool.result is not None and tool.result.ok is False):
         return []
+    action: Object = {"action_name": tool.native}
     if tool.native in PLAN_START_TOOLS:
-        return [_build_plan_record(event, "plan_start", {"plan_type": "plan"})]
+        return [derive_record(event, "plan_start", {"plan_type": "plan"} | action)]
     if tool.native in PLAN_END_TOOLS:
-        return [_build_plan_record(event, "plan_end", {})]
-    return [_build_plan_record(event, "agent_decision", _step_count(tool.input))] if tool.native in TODO_TOOLS else []
-
-
-def _build_plan_record(event: Event, event_type: str, data: Object) -> Record:
-    return derive_record(
-        event, event_type, data | {"action_name": event.tool.native if event.tool is not None else None}
+        return [derive_record(event, "plan_end", action)]
+    return (
+        [derive_record(event, "agent_decision", _step_count(tool.input) | action)] if tool.native in TODO_TOOLS else []
     )
 
 
@@ -70,16 +67,14 @@ def derive_events(
     `limit` is the context window of its model, `reports_start` as in `turns.update_turns`.
     """
     event = record.event
-    if is_redundant(event) and not turns.is_derived_end(event):
+    is_end = turns.is_derived_end(event)
+    if is_redundant(event) and not is_end:
         return state, []
-    new_spending = (
-        token_usage.update_spending(state.spending, event) if not turns.is_derived_end(event) else state.spending
-    )
+    new_spending = state.spending if is_end else token_usage.update_spending(state.spending, event)
     open_calls, change = calls.update_calls(state.calls, record)
     new_turns, turn_records = turns.update_turns(state.turns, record, reports_start)
-    new_retry, retry_records = retry.update_retry(
-        state.retry, record, state.calls, change, token_count(total_usage(new_spending))
-    )
+    tokens = token_count(total_usage(new_spending))
+    new_retry, retry_records = retry.update_retry(state.retry, record, state.calls, change, tokens)
     new_context, context_records = context_window.update_context(state.context, record, limit)
     new_state = SessionState(
         calls=open_calls,
@@ -89,14 +84,8 @@ def derive_events(
         spending=new_spending,
         active_subagents=_update_subagents(state, record),
     )
-    plan_records = derive_plan_events(record)
-    return new_state, [
-        *turn_records,
-        *policy.derive_policy_events(state.calls, record, change),
-        *retry_records,
-        *context_records,
-        *plan_records,
-    ]
+    policy_records = policy.derive_policy_events(state.calls, record, change)
+    return new_state, turn_records + policy_records + retry_records + context_records + derive_plan_events(record)
 
 
 def _update_subagents(state: SessionState, record: Record) -> ActiveSubagents:
@@ -138,11 +127,8 @@ def _complete_end(state: SessionState, event: Event) -> Event:
 
 
 def _complete_compaction(state: SessionState, event: Event) -> Event:
-    complete = (
-        context_window.complete_transcript_compaction
-        if is_from_transcript(event)
-        else context_window.complete_compaction
-    )
+    is_read = is_from_transcript(event)
+    complete = context_window.complete_transcript_compaction if is_read else context_window.complete_compaction
     return complete(state.context, event)
 
 

@@ -44,9 +44,8 @@ def update_files(files: dict[str, FileStats], event: Event) -> dict[str, FileSta
     for change in changes:
         path = change.data.get("path")
         if type(path) is str and (path in files or len(files) < MAX_FILES):
-            files = files | {
-                path: _count_write(files.get(path, FileStats()), event, change, is_only_file=len(changes) == 1)
-            }
+            old = files.get(path, FileStats())
+            files = files | {path: _count_write(old, event, change, is_only_file=len(changes) == 1)}
     return files
 
 
@@ -160,9 +159,10 @@ class SessionHistory(Struct, frozen=True, kw_only=True):
     calls: list[SessionCall]
 
 
-def update_session(
-    session: SessionAggregate, record: Record
-) -> tuple[SessionAggregate, list[SessionTurn | SessionCall]]:
+FinishedItems = list[SessionTurn | SessionCall]  # turns and calls that a record ends
+
+
+def update_session(session: SessionAggregate, record: Record) -> tuple[SessionAggregate, FinishedItems]:
     """The session after a record, and the turns and calls that it ends; a refused call that ran comes twice."""
     event = record.event
     if event.type in _ALARM_EVENTS:
@@ -178,18 +178,16 @@ def update_session(
 
 def summarize_session(records: Iterable[Record]) -> SessionHistory:
     """Summarize all records of a session; open turns and calls are included."""
-    session, finished_items = SessionAggregate(), list[SessionTurn | SessionCall]()
+    session, items = SessionAggregate(), FinishedItems()
     for record in records:
         session, new_items = update_session(session, record)
-        finished_items += new_items
-    unfinished_calls = [_unfinished_call(call) for items in session.open_calls.open.values() for call in items]
-    turns = [item for item in finished_items if isinstance(item, SessionTurn)] + (
-        [session.turn] if session.turn else []
-    )
-    calls_by_id = {item.id: item for item in [*finished_items, *unfinished_calls] if isinstance(item, SessionCall)}
-    return SessionHistory(
-        session=session, turns=turns, calls=sorted(calls_by_id.values(), key=lambda call: (call.started, call.id))
-    )
+        items += new_items
+    items += [_unfinished_call(call) for calls in session.open_calls.open.values() for call in calls]
+    items += [session.turn] if session.turn else []
+    calls_by_id = {item.id: item for item in items if isinstance(item, SessionCall)}
+    calls = sorted(calls_by_id.values(), key=lambda call: (call.started, call.id))
+    turns = [item for item in items if isinstance(item, SessionTurn)]
+    return SessionHistory(session=session, turns=turns, calls=calls)
 
 
 def _apply_record(session: SessionAggregate, record: Record) -> SessionAggregate:
@@ -218,10 +216,8 @@ def _find_end(session: SessionAggregate, event: Event) -> SessionEnd | None:
         return None if event.type in BEGIN_EVENTS or event.type == "session_start" else session.end
     if session.end is not None and (is_derived(event) or not session.end.is_derived):
         return session.end
-    reason = event.data.get("reason")
-    return SessionEnd(
-        time=event.time, type=event.type, reason=reason if type(reason) is str else None, is_derived=is_derived(event)
-    )
+    reason = event.data.get("reason") if type(event.data.get("reason")) is str else None
+    return SessionEnd(time=event.time, type=event.type, reason=reason, is_derived=is_derived(event))
 
 
 def _update_children(session: SessionAggregate, event: Event) -> dict[str, SubagentActivity]:
@@ -242,9 +238,9 @@ def _update_children(session: SessionAggregate, event: Event) -> dict[str, Subag
 
 
 def _count_call(
-    session: SessionAggregate, event: Event, change: CallChange, finished_calls: list[SessionCall]
+    session: SessionAggregate, event: Event, change: CallChange, finished: list[SessionCall]
 ) -> SessionAggregate:
-    failed_calls = session.failed_calls + sum(call.ok is False and not call.refused for call in finished_calls)
+    failed_calls = session.failed_calls + sum(call.ok is False and not call.refused for call in finished)
     if change.new_call is None and not _is_orphan_outcome(event, change):
         return replace(session, failed_calls=failed_calls)
     turn = session.turn or SessionTurn(started_at=event.time)
@@ -270,36 +266,28 @@ def _is_orphan_outcome(event: Event, change: CallChange) -> bool:
 
 
 def _unfinished_call(call: OpenCall) -> SessionCall:
-    return SessionCall(
-        id=call.id, tool=call.tool, subagent=call.subagent, started=call.time, refused=call.is_refused, guessed=False
-    )
+    return SessionCall(id=call.id, tool=call.tool, subagent=call.subagent, started=call.time, refused=call.is_refused)
 
 
 def _finished_call(ended_call: EndedCall, event: Event) -> SessionCall:
     call, result = ended_call.call, event.tool.result if event.tool is not None else None
     duration_ms = None if result is None else result.duration_ms
-    return SessionCall(
-        id=call.id,
+    return replace(
+        _unfinished_call(call),
         end=event.id,
-        tool=call.tool,
-        subagent=call.subagent,
-        started=call.time,
         duration_ms=elapsed_ms(call.time, event.time) if duration_ms is None else duration_ms,
         ok=None if result is None else result.ok,
-        refused=call.is_refused,
         guessed=ended_call.is_guess,
     )
 
 
-def _update_turn(session: SessionAggregate, record: Record) -> tuple[SessionAggregate, list[SessionTurn | SessionCall]]:
+def _update_turn(session: SessionAggregate, record: Record) -> tuple[SessionAggregate, FinishedItems]:
     event, turn = record.event, session.turn
     if event.subagent is not None:
         return session, []
     if event.type == "before_prompt":
-        next_session = replace(
-            session, turn=SessionTurn(prompt=event.id, started_at=event.time), turns=session.turns + 1
-        )
-        return next_session, [] if turn is None else [turn]
+        new_turn = SessionTurn(prompt=event.id, started_at=event.time)
+        return replace(session, turn=new_turn, turns=session.turns + 1), [] if turn is None else [turn]
     if turn is None:
         return session, []
     if event.type in SESSION_ENDS or event.type == "interrupt":
@@ -313,11 +301,8 @@ def _apply_response(turn: SessionTurn, event: Event) -> SessionTurn:
     """Last words are the answer of a turn that nobody ends, unless more work follows them."""
     if event.type in RESPONSE_EVENTS and event.data.get("response") is not None:
         return _close_turn(turn, event, event.id)
-    return (
-        replace(turn, response=None, ended_at=None, duration_ms=None)
-        if event.type in WORK_EVENTS - RESPONSE_EVENTS
-        else turn
-    )
+    is_work = event.type in WORK_EVENTS - RESPONSE_EVENTS
+    return replace(turn, response=None, ended_at=None, duration_ms=None) if is_work else turn
 
 
 def _close_turn(turn: SessionTurn, event: Event, response: str | None) -> SessionTurn:

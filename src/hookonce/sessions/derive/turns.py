@@ -16,25 +16,14 @@ from hookonce.model import Event, Object, Record
 from hookonce.sessions.derive.calls import SESSION_ENDS
 from hookonce.sessions.derive.derived_record import derive_record, is_derived
 from hookonce.sessions.derive.token_usage import Spending, total_usage
+from hookonce.vocabulary.events import TOOL_END_EVENTS
 from hookonce.vocabulary.usage_sources import is_from_transcript
 
-WORK_EVENTS = frozenset(
-    {
-        "before_prompt",
-        "before_tool_execute",
-        "after_tool_execute",
-        "tool_use_failure",
-        "before_model",
-        "after_model",
-        "agent_response",
-        "agent_stop",
-        "subagent_start",
-    }
-)
 BEGIN_EVENTS = frozenset({"before_prompt", "before_tool_execute", "before_model"})  # other work may come in late
 RESPONSE_EVENTS = frozenset({"after_model", "agent_response"})
+WORK_EVENTS = BEGIN_EVENTS | RESPONSE_EVENTS | TOOL_END_EVENTS | {"agent_stop", "subagent_start"}
 AgentPredicate = Callable[[str], bool]  # of the agent of that name
-_START_GRACE_MS = 10_000  # milliseconds in which a beginning may come in after what it began
+_START_GRACE_MS = 10_000  # in which a beginning may come in after what it began
 
 
 class TurnState(Struct, frozen=True, kw_only=True):
@@ -97,9 +86,8 @@ def _apply_event(turns: TurnState, record: Record) -> TurnState:
 def _derive_start(turns: TurnState, event: Event, reports_start: AgentPredicate) -> tuple[TurnState, list[Record]]:
     if turns.pending_start is not None:
         return _await_start(turns, turns.pending_start, event)
-    if event.type not in (BEGIN_EVENTS if turns.has_ended else WORK_EVENTS) or (
-        turns.has_begun and not turns.has_ended
-    ):
+    is_open = turns.has_begun and not turns.has_ended
+    if is_open or event.type not in (BEGIN_EVENTS if turns.has_ended else WORK_EVENTS):
         return turns, []
     if not turns.has_ended and reports_start(event.agent):
         return replace(turns, pending_start=_strip_event(event)), []
@@ -113,9 +101,8 @@ def _await_start(turns: TurnState, first: Event, event: Event) -> tuple[TurnStat
         return replace(turns, pending_start=None), []
     if event.type not in SESSION_ENDS and (elapsed_ms(first.time, event.time) or 0) < _START_GRACE_MS:
         return turns, []
-    return replace(turns, pending_start=None, is_start_derived=True), [
-        derive_record(first, "session_start", {}, subagent=None)
-    ]
+    turns = replace(turns, pending_start=None, is_start_derived=True)
+    return turns, [derive_record(first, "session_start", {}, subagent=None)]
 
 
 def _derive_stop(turns: TurnState, event: Event) -> list[Record]:
@@ -137,7 +124,7 @@ def is_derived_end(event: Event) -> bool:
     return is_derived(event) and event.type in SESSION_ENDS
 
 
-IDLE_TIMEOUT_MS = 30 * 60 * 1000  # milliseconds
+IDLE_TIMEOUT_MS = 30 * 60 * 1000
 END_GRACE_MS = 90 * 1000  # in which an agent that tells its ends may still do so
 
 
@@ -166,13 +153,8 @@ def derive_end(
         event_type, reason = "session_end", "idle_timeout"
     else:
         return None
-    return derive_record(
-        last,
-        event_type,
-        {"reason": reason} | session_totals(turns, last.time),
-        usage=total_usage(spending),
-        subagent=None,
-    )
+    data = {"reason": reason} | session_totals(turns, last.time)
+    return derive_record(last, event_type, data, usage=total_usage(spending), subagent=None)
 
 
 def session_totals(turns: TurnState, end: str) -> Object:
