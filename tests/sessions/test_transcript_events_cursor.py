@@ -74,7 +74,7 @@ def test_rows_that_cannot_be_kept_leave_the_cursor_where_it_was(monkeypatch):
     """
     file = golden("claude-code", "pair")
 
-    def broken(*_):
+    def broken(*_, **__):
         raise OSError("the disk is full")
 
     with Writer() as writer:

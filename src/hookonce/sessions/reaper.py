@@ -55,7 +55,9 @@ def find_ancestry(first: ProcessIdentity) -> ProcessAncestry:
             break
         if not _is_shell(process.pid):
             ancestry.append(process)
-        process = _identify(int(stat[1]))
+        parent_pid = int(stat[1])
+        parent_stat = read_proc_stat(parent_pid)
+        process = None if parent_stat is None else ProcessIdentity(parent_pid, parent_stat[_START_TIME_FIELD])
     return tuple(ancestry)
 
 
@@ -68,11 +70,6 @@ def is_running(process: ProcessIdentity) -> bool:
 def _stat_of(process: ProcessIdentity) -> list[str] | None:
     stat = read_proc_stat(process.pid)
     return stat if stat is not None and stat[_START_TIME_FIELD] == process.start_time else None
-
-
-def _identify(pid: int) -> ProcessIdentity | None:
-    stat = read_proc_stat(pid)
-    return None if stat is None else ProcessIdentity(pid, stat[_START_TIME_FIELD])
 
 
 def _is_shell(pid: int) -> bool:
@@ -92,7 +89,6 @@ class MonitoredSession:
     __slots__ = ("ancestry", "call_count", "event", "gone_at", "last_call_at", "last_event_s")
 
     def __init__(self, last_event_s: float = 0.0) -> None:
-        """Its process is not known yet."""
         self.ancestry: ProcessAncestry = ()
         self.call_count, self.last_event_s = 0, last_event_s
         self.event: Event | None = None
@@ -189,18 +185,14 @@ class SessionReaper:
     def check_sessions(self) -> None:
         """Every few seconds: end sessions whose process is gone or that are idle."""
         self._lookups_left = _MAX_ANCESTRY_LOOKUPS
-        self._ancestries = {
-            parent: ancestry for parent, ancestry in self._ancestries.items() if ancestry and is_running(ancestry[0])
-        }
+        live = ((parent, above) for parent, above in self._ancestries.items() if above and is_running(above[0]))
+        self._ancestries = dict(live)
         if not settings.load().record or not self._store.run_with_recorder(self._sync_sessions):
             return
-        running = {
-            process: is_running(process)
-            for session in self._sessions.values()
-            if (process := session.process) is not None
-        }
+        processes = {session.process for session in self._sessions.values()} - {None}
+        running = {process: is_running(process) for process in processes if process is not None}
         for key, session in self._sessions.items():
-            is_gone = self._is_process_gone(key[0], session, running)
+            is_gone = self._is_gone(key[0], session, running)
             if is_gone or self._is_idle(session):
                 self._loop.call_idle(partial(self._end_session, key, is_gone=is_gone))
 
@@ -223,9 +215,7 @@ class SessionReaper:
             elif monitored_session is None or monitored_session.event is not last_event:
                 self._touch(key, last_event)
 
-    def _is_process_gone(
-        self, agent: str, session: MonitoredSession, running: dict[ProcessIdentity, bool]
-    ) -> bool | None:
+    def _is_gone(self, agent: str, session: MonitoredSession, running: dict[ProcessIdentity, bool]) -> bool | None:
         """Whether its process is gone for long enough; None where its process is not known."""
         if session.process is None:
             return None
@@ -233,9 +223,8 @@ class SessionReaper:
             session.gone_at = None
             return False
         session.gone_at = self._monotonic() if session.gone_at is None else session.gone_at
-        return self._monotonic() - session.gone_at >= (
-            END_GRACE_MS / _MS_PER_S if self._reports_end(agent) else _GONE_GRACE_S
-        )
+        grace_s = END_GRACE_MS / _MS_PER_S if self._reports_end(agent) else _GONE_GRACE_S
+        return self._monotonic() - session.gone_at >= grace_s
 
     def _end_session(self, key: SessionKey, *, is_gone: bool | None) -> None:
         now = times.from_seconds(self._clock()) or times.now()

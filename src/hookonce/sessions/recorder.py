@@ -21,6 +21,7 @@ from hookonce.sessions.derive.token_usage import Spending
 from hookonce.sessions.derive.turns import AgentPredicate, derive_end
 from hookonce.sessions.stored_records import append_session_logs
 from hookonce.store.entry import StoreEntry, build_entry
+from hookonce.store.privacy.redact import Level
 from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.spool.ingest import IngestResult, ingest_spool
 from hookonce.store.usage.prices import window_of
@@ -37,13 +38,10 @@ def restore_long_session(connection: Connection, agent: str, session: str, state
     if row is None:  # the summaries are being made anew
         return state
     totals = {"first": row[0], "actions": row[1], "prompts": state.turns.prompts or 1}
-    turns = replace(
-        state.turns, **totals, has_begun=True, pending_start=None
-    )  # what was read first is not its beginning
-    sums = {
-        source: _usage_of_source(source, numbers)
-        for source, numbers in usage_by_source(connection, agent, session).items()
-    }
+    # What was read first is not its beginning.
+    turns = replace(state.turns, **totals, has_begun=True, pending_start=None)
+    counts = usage_by_source(connection, agent, session)
+    sums = {source: _usage_of_source(source, numbers) for source, numbers in counts.items()}
     return replace(state, turns=turns, spending=Spending(sums=sums))
 
 
@@ -57,6 +55,7 @@ def _usage_of_source(source: str, numbers: TokenCounts) -> Usage:
 _MAX_SESSIONS = 256  # that are remembered; an older one is read again when it goes on
 _MAX_REPLAY_RECORDS = 300  # records of such a session; what it came to before is summed up
 SessionKey = tuple[str, str | None]
+ExtraWrite = Callable[[Connection], object]
 STORE_ERRORS = (sqlite3.Error, OSError, HookonceError)  # of the store: what was to be kept is tried again
 
 
@@ -84,12 +83,9 @@ class Recorder:
     """Appends entries to the store, with the records that follow from each in its session."""
 
     def __init__(
-        self,
-        writer: Writer,
-        listener: RecordListener | None = None,
-        reports_start: AgentPredicate = lambda _: False,
+        self, writer: Writer, listener: RecordListener | None = None, reports_start: AgentPredicate = lambda _: False
     ) -> None:
-        """A recorder without cached sessions; `reports_start`: whether the agent of that name reports starts."""
+        """`reports_start`: whether the agent of that name reports session starts."""
         self.writer, self._listener, self._reports_start = writer, listener, reports_start
         self._states: OrderedDict[SessionKey, SessionState] = OrderedDict()
 
@@ -110,26 +106,24 @@ class Recorder:
         except Exception as problem:  # noqa: BLE001  as above
             log.write(f"record: {log.format_trace(problem)}")
 
-    def append(self, entries: Sequence[StoreEntry], write_with: Callable[[Connection], object] | None = None) -> int:
-        """The same without notification; `write_with` writes in the same transaction."""
+    def append(self, entries: Sequence[StoreEntry], extra: ExtraWrite | None = None) -> int:
+        """The same without notification; `extra` writes in the same transaction."""
         try:
-            return self.writer.append(entries, self, write_with, append_session_logs)
+            return self.writer.append(entries, self, extra, append_session_logs)
         except STORE_ERRORS:
             self._states.clear()  # of rows that are not there
             raise
         except Exception as problem:  # noqa: BLE001  one record that we do not understand must not keep out the others
             self._states.clear()
-            return self._append_in_halves(entries, write_with, problem)
+            return self._append_in_halves(entries, extra, problem)
 
-    def _append_in_halves(
-        self, entries: Sequence[StoreEntry], write_with: Callable[[Connection], object] | None, problem: Exception
-    ) -> int:
+    def _append_in_halves(self, entries: Sequence[StoreEntry], extra: ExtraWrite | None, problem: Exception) -> int:
         """Append in halves, until the entry is alone whose derivation fails; that one is stored without."""
-        if write_with is None and len(entries) > 1:
+        if extra is None and len(entries) > 1:
             half = len(entries) // 2
             return self.append(entries[:half]) + self.append(entries[half:])
         log.write(f"record: what follows from {len(entries)} records is not known: {log.format_trace(problem)}")
-        return self.writer.append(entries, None, write_with, append_session_logs)
+        return self.writer.append(entries, None, extra, append_session_logs)
 
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> tuple[bool, int]:
         """Store the implicit end of a session that is overdue: whether it is over, and how many records are new.
@@ -143,30 +137,23 @@ class Recorder:
         end_record = self._overdue_end(key, now=now, is_gone=is_gone, tells_end=tells_end)
         if end_record is None:
             return False, 0
-        end_entries = [build_entry(_store_derived(end_record))]
-        self._notify(
-            lambda listener: listener.before_append(self, end_entries)
-        )  # files may tell more of what it came to
+        level = settings.load().privacy
+        end_entries = [_derived_entry(end_record, level)]
+        # Files may tell more of what it came to.
+        self._notify(lambda listener: listener.before_append(self, end_entries))
         end_record = self._overdue_end(key, now=now, is_gone=is_gone, tells_end=tells_end) or end_record
-        new_state, derived_records = derive_events(
-            self._session_state(key), end_record, reports_start=self._reports_start
-        )
-        new_entries = [build_entry(_store_derived(record)) for record in (end_record, *derived_records)]
-        new_count = self.writer.append(new_entries, on_new_records=append_session_logs)
+        new_state, records = derive_events(self._session_state(key), end_record, None, self._reports_start)
+        entries = [_derived_entry(record, level) for record in (end_record, *records)]
+        new_count = self.writer.append(entries, on_new_records=append_session_logs)
         self._states[key] = new_state
         self._notify(lambda listener: listener.after_append(end_entries))
         return True, new_count
 
     def _overdue_end(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> Record | None:
         state = self._session_state(key)
-        has_open_calls = bool(state.calls.open)
+        busy = bool(state.calls.open)
         return derive_end(
-            state.turns,
-            state.spending,
-            now=now,
-            is_process_gone=is_gone,
-            reports_end=tells_end,
-            has_open_call=has_open_calls,
+            state.turns, state.spending, now=now, is_process_gone=is_gone, reports_end=tells_end, has_open_call=busy
         )
 
     @property
@@ -180,25 +167,22 @@ class Recorder:
 
     def complete_entry(self, entry: StoreEntry) -> StoreEntry:
         """The entry completed by its session; one without a session stays as it is."""
-        if entry.record.event.session is None:
+        event = entry.record.event
+        if event.session is None:
             return entry
-        event = complete_event(self._state_of_entry(entry), entry.record.event)
-        return entry if event is entry.record.event else build_entry(replace(entry.record, event=event))
+        complete = complete_event(self._session_state((event.agent, event.session)), event)
+        return entry if complete is event else build_entry(replace(entry.record, event=complete))
 
     def derive_entries(self, entry: StoreEntry) -> list[StoreEntry]:
         """Entries derived from a new entry."""
-        key = _session_key(entry)
-        state, derived_records = derive_events(
-            self._state_of_entry(entry), entry.record, _context_window(entry.record), self._reports_start
-        )
+        record, key = entry.record, (entry.record.event.agent, entry.record.event.session)
+        window = _context_window(record)
+        state, records = derive_events(self._session_state(key), record, window, self._reports_start)
         if key[1] is not None:  # what is of no session has nothing in common
             self._states[key] = state
         while len(self._states) > _MAX_SESSIONS:
             self._states.popitem(last=False)
-        return [build_entry(_store_derived_like(record, entry.record)) for record in derived_records]
-
-    def _state_of_entry(self, item: StoreEntry) -> SessionState:
-        return self._session_state(_session_key(item))
+        return [_derived_entry(derived, record.level) for derived in records]
 
     def _session_state(self, key: SessionKey) -> SessionState:
         if key[1] is None:
@@ -212,19 +196,12 @@ class Recorder:
     def _replay_session(self, key: SessionKey) -> SessionState:
         agent, session = key
         connection = self.writer.connection
-        session_records = list(
-            find_records(connection, RecordFilter(agent=agent, session=session, last=_MAX_REPLAY_RECORDS))
-        )
-        state = rebuild_state(session_records, self._reports_start)
-        return (
-            state
-            if len(session_records) < _MAX_REPLAY_RECORDS or session is None
-            else restore_long_session(connection, agent, session, state)
-        )
-
-
-def _session_key(item: StoreEntry) -> SessionKey:
-    return item.record.event.agent, item.record.event.session
+        query = RecordFilter(agent=agent, session=session, last=_MAX_REPLAY_RECORDS)
+        records = list(find_records(connection, query))
+        state = rebuild_state(records, self._reports_start)
+        if session is None or len(records) < _MAX_REPLAY_RECORDS:
+            return state
+        return restore_long_session(connection, agent, session, state)
 
 
 def _context_window(record: Stored) -> int | None:
@@ -237,10 +214,6 @@ def _context_window(record: Stored) -> int | None:
         return None
 
 
-def _store_derived(record: Record) -> Stored:
+def _derived_entry(record: Record, level: Level) -> StoreEntry:
     """A derived record needs no redaction: it has nothing that was left out of its sources."""
-    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=settings.load().privacy)
-
-
-def _store_derived_like(record: Record, source: Stored) -> Stored:
-    return Stored(event=record.event, decision=record.decision, risk=record.risk, level=source.level)
+    return build_entry(Stored(event=record.event, decision=record.decision, risk=record.risk, level=level))

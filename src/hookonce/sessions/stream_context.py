@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from hookonce.model import Event, Subagent
 from hookonce.sessions.derive.calls import (
     ActiveSubagents,
+    Item,
+    Key,
     append_bounded,
     assign_subagent,
     call_signature,
@@ -38,13 +40,11 @@ class StreamContext:
         """The event with what the stream before it tells."""
         if event.type == "session_start":
             return self._mark_repeat(event)
-        if (
-            event.agent in _SEPARATE_SESSION_AGENTS
-            and event.type in {"subagent_start", "agent_stop"}
-            and event.session is not None
-        ):
+        if event.session is None:
+            return event
+        if event.agent in _SEPARATE_SESSION_AGENTS and event.type in {"subagent_start", "agent_stop"}:
             return self._resolve_child_session(event, (event.agent, event.session))
-        if event.tool is None or event.tool.call_id is not None or event.session is None:
+        if event.tool is None or event.tool.call_id is not None:
             return event
         if event.type == "before_tool_execute":
             return self._remember_call(self._locate_subagent(event))
@@ -57,18 +57,14 @@ class StreamContext:
             return event
         if key in self._started_sessions:
             return replace(event, data=event.data | {"repeat": True})
-        self._started_sessions[key] = None
-        if len(self._started_sessions) > _MAX_ENTRIES:
-            self._started_sessions.popitem(last=False)
+        _remember(self._started_sessions, key, None)
         return event
 
     def _resolve_child_session(self, event: Event, key: tuple[str, str]) -> Event:
         """What ends in a session that began as a sub-agent's is that sub-agent, not its parent's turn."""
         if event.type == "subagent_start":
             if event.parent_session is not None:
-                self._parent_sessions[key] = event.parent_session
-                if len(self._parent_sessions) > _MAX_ENTRIES:
-                    self._parent_sessions.popitem(last=False)
+                _remember(self._parent_sessions, key, event.parent_session)
             return event
         parent = self._parent_sessions.get(key)
         if parent is None or event.parent_session is not None:
@@ -88,9 +84,13 @@ class StreamContext:
         session = event.session or ""
         event, working = assign_subagent(self._working_subagents.get(session, ()), event)
         if working:
-            self._working_subagents[session] = working
+            _remember(self._working_subagents, session, working)
         else:
             self._working_subagents.pop(session, None)
-        if len(self._working_subagents) > _MAX_ENTRIES:
-            self._working_subagents.popitem(last=False)
         return event
+
+
+def _remember(table: OrderedDict[Key, Item], key: Key, value: Item) -> None:
+    table[key] = value
+    if len(table) > _MAX_ENTRIES:
+        table.popitem(last=False)

@@ -53,10 +53,9 @@ class TranscriptTailer:
     def before_append(self, recorder: Recorder, entries: Sequence[StoreEntry], /) -> None:
         """Before a session's end is stored, which sums the session up, read its files as far as they go."""
         for entry in entries:
-            if (
-                entry.record.event.type in SESSION_ENDS
-                and (session := self._find_session(entry.record.event)) is not None
-            ):
+            event = entry.record.event
+            session = self._find_session(event) if event.type in SESSION_ENDS else None
+            if session is not None:
                 self._reader.read_all(recorder, session, _MAX_END_READ_BYTES)
 
     def after_append(self, entries: Sequence[StoreEntry], /) -> None:
@@ -102,9 +101,8 @@ class TranscriptTailer:
                 session.update_context(record.event)
                 self._schedule_read(session, _READ_DELAY_S)
         for cursor in transcript_cursors.list_transcripts(connection, since, _MAX_RESUME_ROWS):
-            session_of_cursor = self._sessions.get((cursor.agent, cursor.session or ""))
-            if session_of_cursor is not None:
-                session_of_cursor.add_path(str(cursor.path))
+            if (session := self._sessions.get((cursor.agent, cursor.session or ""))) is not None:
+                session.add_path(str(cursor.path))
 
     def _schedule_read(self, session: SessionTranscripts, seconds: float) -> None:
         moment = monotonic() + seconds

@@ -7,6 +7,7 @@ cursor are stored in one transaction.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ from hookonce.agents.transcripts.follower import MAX_CHUNK_BYTES, follow_file
 from hookonce.agents.transcripts.types import Compaction, ModelCall, SubagentSpawn, TranscriptBatch, TranscriptCursor
 from hookonce.base import ids, times
 from hookonce.base.times import elapsed_ms
-from hookonce.model import SCHEMA, Actor, Event, Object, Origin, Record, Subagent, Usage
+from hookonce.model import SCHEMA, Actor, Event, Object, Origin, Record, Subagent
 from hookonce.sessions import transcript_cursors
 from hookonce.sessions.recorder import Recorder
 from hookonce.sessions.stored_records import redact_record
@@ -46,10 +47,9 @@ def transcript_entries(reading: TranscriptBatch, owner: TranscriptOwner) -> list
 
 def transcript_events(reading: TranscriptBatch, owner: TranscriptOwner) -> Iterator[Event]:
     """Events of a reading: model calls, their failures, and compactions, by time."""
-    event_list = [_model_call_event(item, owner) for item in reading.calls] + [
-        _compaction_event(item, owner) for item in reading.compactions
-    ]
-    yield from sorted(event_list, key=lambda event: times.to_seconds(event.time) or 0)
+    events = [_model_call_event(item, owner) for item in reading.calls]
+    events += [_compaction_event(item, owner) for item in reading.compactions]
+    yield from sorted(events, key=lambda event: times.to_seconds(event.time) or 0)
 
 
 def _model_call_event(call: ModelCall, owner: TranscriptOwner) -> Event:
@@ -63,8 +63,8 @@ def _model_call_event(call: ModelCall, owner: TranscriptOwner) -> Event:
         "parent_call_id": call.parent_call or (spawn.call if spawn is not None else None),
         "child_session": call.session if call.session != owner.session and call.subagent is not None else None,
     }
-    event_type = "model_failed" if call.failed else "after_model"
-    return _build_event(event_type, call, data, owner, model=call.model, usage=call.usage)
+    event = _build_event("model_failed" if call.failed else "after_model", call, data, owner)
+    return replace(event, model=call.model, usage=call.usage)
 
 
 def _compaction_event(compaction: Compaction, owner: TranscriptOwner) -> Event:
@@ -72,15 +72,7 @@ def _compaction_event(compaction: Compaction, owner: TranscriptOwner) -> Event:
     return _build_event("after_compact", compaction, {"trigger": compaction.trigger, **counts}, owner)
 
 
-def _build_event(
-    event_type: str,
-    source: ModelCall | Compaction,
-    data: Object,
-    owner: TranscriptOwner,
-    *,
-    model: str | None = None,
-    usage: Usage | None = None,
-) -> Event:
+def _build_event(event_type: str, source: ModelCall | Compaction, data: Object, owner: TranscriptOwner) -> Event:
     now = times.now()
     return Event(
         id=ids.derive_id(TRANSCRIPT, owner.agent, event_type, source.id, source.time or ""),
@@ -95,8 +87,6 @@ def _build_event(
         time_source="agent" if source.time else "received",
         received=now,
         cwd=owner.cwd,
-        model=model,
-        usage=usage,
         actor=_SYSTEM_ACTOR if event_type in SYSTEM_EVENTS else _AI_ACTOR,
         data={name: value for name, value in data.items() if value is not None},
         origin=Origin(via=[TRANSCRIPT]),
@@ -108,11 +98,12 @@ def _resolve_subagent(source: ModelCall | Compaction, owner: TranscriptOwner) ->
     subagent = source.subagent
     if subagent is None:
         return None
-    spawn = owner.spawns.get(subagent.id or "")
-    subagent_type = subagent.type or (spawn.type if spawn is not None else None)
-    spawn_parent = spawn.subagent.id if spawn is not None and spawn.subagent is not None else None
     parent = subagent.parent if subagent.parent not in {owner.session, source.session} else None
-    return replace(subagent, type=subagent_type, parent=parent or spawn_parent)
+    spawn = owner.spawns.get(subagent.id or "")
+    if spawn is None:
+        return replace(subagent, parent=parent)
+    spawn_parent = spawn.subagent.id if spawn.subagent is not None else None
+    return replace(subagent, type=subagent.type or spawn.type, parent=parent or spawn_parent)
 
 
 CHUNK_BYTES = 1 << 18  # bytes at once: who calls meanwhile waits for as long as it takes to read them
@@ -156,8 +147,6 @@ def store_chunk(recorder: Recorder, chunk: TranscriptChunk, owner: TranscriptOwn
     """Store a chunk's events and its cursor, both or neither; how many events are new."""
     if chunk.cursor == chunk.previous:
         return 0
-    cursor_place = TranscriptFile(chunk.path, owner.agent, owner.session)
-    return recorder.append(
-        transcript_entries(chunk.reading, owner),
-        lambda connection: transcript_cursors.save_cursor(connection, cursor_place, chunk.cursor, times.now()),
-    )
+    file = TranscriptFile(chunk.path, owner.agent, owner.session)
+    save = partial(transcript_cursors.save_cursor, transcript=file, cursor=chunk.cursor, read_at=times.now())
+    return recorder.append(transcript_entries(chunk.reading, owner), save)

@@ -28,15 +28,12 @@ class SessionTranscripts:
     """Transcript files of one session: their paths, when they are read next, and how often after the session's end."""
 
     def __init__(self, agent: str, session: str, reader: TranscriptReader) -> None:
-        """No file is known yet."""
         self.agent, self.session, self.reader = agent, session, reader
         self.version: str | None = None
         self.cwd: str | None = None
         self.due_at: float | None = None
         self.last_event_at = monotonic()
-        self.remaining_reads: list[float] | None = (
-            None  # seconds until each of the last looks, once the session is over
-        )
+        self.remaining_reads: list[float] | None = None  # delays of the reads that follow the session's end, in seconds
         self._paths: dict[str, bool] = {}  # as they were told, and whether they are read
         self._spawns: dict[str, SubagentSpawn] = {}
 
@@ -93,7 +90,6 @@ class TranscriptPaths:
     """Transcript paths that events name; raw payloads are remembered, because redaction may hide a part of a path."""
 
     def __init__(self) -> None:
-        """No payload is remembered yet."""
         self._payloads: deque[tuple[bytes, bytes]] = deque(maxlen=_MAX_PAYLOADS)
 
     def remember(self, call_id: bytes, payload: bytes) -> None:
@@ -128,7 +124,6 @@ class TranscriptChunkReader:
     """Reads transcripts chunk by chunk into the store; unreadable files are counted and end nothing."""
 
     def __init__(self) -> None:
-        """All counters are zero."""
         self.event_count = self.unreadable_lines = self.refused_files = self.broken_files = 0
         self.problem: str | None = None
 
