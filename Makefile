@@ -48,6 +48,7 @@ lint: $(DEV)  ## layers of imports, style, types
 
 bench: $(DEV)  ## measure speed on this machine
 	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/call_path.py
 	@$(BIN)/python benchmarks/latency.py $(ARGS)
 	@$(BIN)/python benchmarks/store.py
 	@$(BIN)/python benchmarks/modules.py
