@@ -27,7 +27,7 @@ def refusing(warm):
 @pytest.fixture(scope="module")
 def hasty(shelf, tmp_path_factory):
     """What has less patience with callers."""
-    return hurried(shelf, tmp_path_factory, "daemon/stream.py", "PATIENCE = 10.0", "PATIENCE = 2.0")
+    return hurried(shelf, tmp_path_factory, "daemon/stream.py", "IO_TIMEOUT_S = 10.0", "IO_TIMEOUT_S = 2.0")
 
 
 @pytest.fixture

@@ -150,7 +150,7 @@ def test_what_cannot_be_written_is_known_here(monkeypatch):
     first, doors = event(), DedupCache()
     known(first, doors)
     with monkeypatch.context() as patch:
-        patch.setattr("hookonce.daemon.dedup_cache.change", _full)
+        patch.setattr("hookonce.daemon.dedup_cache.update_locked", _full)
         doors.flush()
         publish_decision(first, DENY, doors)
         doors.flush()

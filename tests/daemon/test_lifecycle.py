@@ -136,7 +136,7 @@ def test_a_daemon_that_cannot_start_costs_nobody_an_answer(own, fault):
     It is tried once, and calls are answered without it.
     """
     home, package = own
-    (package / "warm.py").write_text(fault + "\n")
+    (package / "daemon" / "__main__.py").write_text(fault + "\n")
 
     assert [True] * 3 == [is_right(home) for _ in range(3)]
     assert [] == home.daemons()
@@ -148,7 +148,7 @@ def test_a_daemon_that_dies_while_it_starts_is_not_missed(own):
     An exception in the midst of everything, which its log tells.
     """
     home, package = own
-    (package / "service" / "daemon.py").write_text("raise RuntimeError('on its way')\n")
+    (package / "daemon" / "server.py").write_text("raise RuntimeError('on its way')\n")
 
     assert is_right(home)
     assert eventually(lambda: not home.daemons(), 30)
@@ -160,7 +160,7 @@ def test_a_daemon_that_hangs_before_it_listens_is_waited_for_only_a_moment(own):
     It holds the lock; everybody is answered without it.
     """
     home, package = own
-    (package / "warm.py").write_text("import time\ntime.sleep(600)\n")
+    (package / "daemon" / "__main__.py").write_text("import time\ntime.sleep(600)\n")
 
     assert [True] * 2 == [is_right(home) for _ in range(2)]
     assert len(home.daemons()) <= 1

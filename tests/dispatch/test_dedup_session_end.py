@@ -80,7 +80,7 @@ def test_whoever_comes_second_finishes_what_the_first_could_not(home, monkeypatc
     """
     gone = fork()
     if gone == 0:
-        monkeypatch.setattr("hookonce.dispatch.pipeline._decide", lambda *_: os._exit(0))
+        monkeypatch.setattr("hookonce.dispatch.pipeline._decide_call", lambda *_: os._exit(0))
         ends("factory-droid", DROID)
         os._exit(1)
     assert 0 == os.waitpid(gone, 0)[1]

@@ -160,7 +160,7 @@ def test_a_first_door_that_fails_leaves_the_call_to_the_second(home, monkeypatch
     """
     manifest(home, "echo no >&2; exit 2")
     with monkeypatch.context() as patch:
-        patch.setattr("hookonce.dispatch.pipeline.asking", lambda *_: 1 / 0)
+        patch.setattr("hookonce.dispatch.pipeline.hooks_task", lambda *_: 1 / 0)
         assert told(CLAUDE, "claude-code", "PreToolUse", "--via", "claude-code/user").outcome is None
 
     assert "deny" == told(CLAUDE, "claude-code", "PreToolUse", "--via", "claude-code/project").outcome

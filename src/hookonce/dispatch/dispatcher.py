@@ -40,6 +40,7 @@ from hookonce.sessions.stored_records import note_session_log, redact_record
 from hookonce.store.spool import files
 
 _ERROR_EVENT = "error_occurred"
+_CONTENT_FIELDS = ("tool", "prompt", "model", "usage", "origin", "native")
 
 
 def hook_error_records(record: Record) -> list[Record]:
@@ -50,26 +51,10 @@ def hook_error_records(record: Record) -> list[Record]:
 
 def _error_event(event: Event, run: HookRun, index: int) -> Event:
     """The same moment of the same session, without the call's contents."""
-    return replace(
-        event,
-        id=ids.derive_id(event.id, _ERROR_EVENT, str(index)),
-        type=_ERROR_EVENT,
-        derived_from=event.id,
-        actor=Actor(type="system"),
-        tool=None,
-        prompt=None,
-        model=None,
-        usage=None,
-        origin=None,
-        native=None,
-        data={
-            "error_type": "HookError",
-            "error": run.failure,
-            "origin_event": event.type,
-            "hook": run.hook,
-            "index": index,
-        },
-    )
+    data = {"error_type": "HookError", "error": run.failure, "origin_event": event.type}
+    error_id, contents = ids.derive_id(event.id, _ERROR_EVENT, str(index)), dict.fromkeys(_CONTENT_FIELDS)
+    identity = {"id": error_id, "type": _ERROR_EVENT, "derived_from": event.id, "actor": Actor(type="system")}
+    return replace(event, **identity, **contents, data=data | {"hook": run.hook, "index": index})
 
 
 TRIAL_PAYLOAD = b'{"hookonce":"trial"}'  # nobody's payload: whoever sends it only wants to know that we are there
@@ -165,20 +150,10 @@ def call_timeout_s(argv: list[str], request: CallRequest | None = None) -> float
 
 
 def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | None = None) -> CallArguments:
-    invocation_args = invocation.parse_words([invocation.CLIENT_NAME, *argv])
-    if invocation_args is None:
+    parsed = invocation.parse_words([invocation.CLIENT_NAME, *argv])
+    if parsed is None:
         raise HookonceError(f"these are no words of ours: {argv}")
-    return CallArguments(
-        agent=invocation_args.agent,
-        event=invocation_args.event,
-        via=invocation_args.via,
-        dialect=invocation_args.dialect,
-        run=invocation_args.run,
-        scope=invocation_args.scope,
-        timeout=invocation_args.timeout,
-        id=call_id,
-        started_at=started_at,
-    )
+    return CallArguments(*parsed[1:], id=call_id, started_at=started_at)
 
 
 def refresh_client_files() -> None:
@@ -251,16 +226,16 @@ def _failure_response(request: CallRequest, problem: BaseException, call_context
     return CallResponse(reply=_fail_mode_reply(request, call_context), record=Record(event=request.event, gaps=[gap]))
 
 
-def _fail_mode_reply(request: CallRequest, call_context: CallContext) -> Reply:
+def _fail_mode_reply(request: CallRequest, call_context: CallContext, *, counts_stops: bool = True) -> Reply:
     """Closed if a hook has to be asked; but an agent that is kept from stopping has to be let go in the end."""
-    is_closed = fail_mode.is_closed(request.event.type, _find_project(call_context.cwd, request.event.cwd))
-    if is_closed and "retry" in point_of(request.agent, request.native).capabilities:
-        is_closed = stop_limit.refuse_stop(request.event, fail_mode.FAIL_CLOSED_REASON)
-    return _choose_reply(request, is_closed=is_closed)
-
-
-def _choose_reply(request: CallRequest, *, is_closed: bool) -> Reply:
-    return fail_mode.closed_reply(request.agent, request.native) if is_closed else fail_mode.open_reply(request.agent)
+    agent, native, event = request.agent, request.native, request.event
+    is_stop = "retry" in point_of(agent, native).capabilities
+    if is_stop and not counts_stops:
+        return fail_mode.open_reply(agent)
+    is_closed = fail_mode.is_closed(event.type, _find_project(call_context.cwd, event.cwd))
+    if is_closed and is_stop:
+        is_closed = stop_limit.refuse_stop(event, fail_mode.FAIL_CLOSED_REASON)
+    return fail_mode.build_reply(agent, native, is_closed=is_closed)
 
 
 def _find_project(base_dir: str, event_cwd: str | None = None) -> Path | None:
@@ -276,33 +251,28 @@ def late_reply(call: IncomingCall) -> Reply:
     if call.silent_agent is not None:
         return fail_mode.open_reply(call.silent_agent)
     with suppress(Exception):
-        if request is None:
-            request = _identify_request(_positional_arguments(call.argv), call.raw, call.context.environment)
-        if "retry" in point_of(request.agent, request.native).capabilities:
-            return fail_mode.open_reply(request.agent)
-        if request.in_force is None:
-            return _fail_mode_reply(request, call.context)
-        is_closed = fail_mode.is_closed(request.event.type, None, request.in_force.candidates)
-        return _choose_reply(request, is_closed=is_closed)
-    with suppress(HookonceError):
-        return _reply_by_name(call.context.cwd, *_positional_arguments(call.argv) or [""])
-    return Reply()
+        if request is not None and request.in_force is not None:
+            is_stop = "retry" in point_of(request.agent, request.native).capabilities
+            is_closed = not is_stop and fail_mode.is_closed(request.event.type, None, request.in_force.candidates)
+            return fail_mode.build_reply(request.agent, request.native, is_closed=is_closed)
+    return _reply_by_evidence(call.argv, call.raw, call.context, counts_stops=False)
 
 
 def failure_reply(argv: list[str], raw: bytes, call_context: CallContext, problem: BaseException) -> Reply:
     """The fail mode of a call that raised, for its agent as far as that is known."""
     _log_problem(" ".join(argv[:2]), problem)
-    names = _positional_arguments(argv)
+    return _reply_by_evidence(argv, raw, call_context)
+
+
+def _reply_by_evidence(argv: list[str], raw: bytes, call_context: CallContext, *, counts_stops: bool = True) -> Reply:
+    """Fail mode by arguments and payload, else by the arguments alone; to somebody unknown there is nothing to say."""
+    names = [argument for argument in argv[:2] if not argument.startswith("--")]
     with suppress(Exception):
-        return _fail_mode_reply(_identify_request(names, raw, call_context.environment), call_context)
-    try:
+        request = _identify_request(names, raw, call_context.environment)
+        return _fail_mode_reply(request, call_context, counts_stops=counts_stops)
+    with suppress(HookonceError):
         return _reply_by_name(call_context.cwd, *names or [""])
-    except HookonceError:  # to somebody unknown there is nothing to say
-        return Reply()
-
-
-def _positional_arguments(argv: list[str]) -> list[str]:
-    return [argument for argument in argv[:2] if not argument.startswith("--")]
+    return Reply()
 
 
 def _identify_request(names: list[str], raw: bytes, environment: Mapping[str, str]) -> CallRequest:
@@ -313,8 +283,7 @@ def _identify_request(names: list[str], raw: bytes, environment: Mapping[str, st
     except HookonceError:
         identification = identify(load(raw.decode()), environment)
         agent, event = identification.name, identification.event or event
-    call = CallArguments(agent=agent or "", event=event)
-    return parse_request(call, raw, environment)
+    return parse_request(CallArguments(agent or "", event), raw, environment)
 
 
 def _reply_by_name(base_dir: str, name: str, native: str = "") -> Reply:
@@ -322,7 +291,7 @@ def _reply_by_name(base_dir: str, name: str, native: str = "") -> Reply:
     agent = agents.load(name)
     can_refuse = native in config_events(agent) and "retry" not in point_of(agent, native).capabilities
     is_closed = can_refuse and fail_mode.is_closed(canonical_event_of(agent, native), _find_project(base_dir))
-    return fail_mode.closed_reply(agent, native) if is_closed else fail_mode.open_reply(agent)
+    return fail_mode.build_reply(agent, native, is_closed=is_closed)
 
 
 def _log_problem(subject: str, problem: BaseException) -> None:

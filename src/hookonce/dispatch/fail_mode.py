@@ -41,6 +41,11 @@ def open_reply(agent: Agent) -> Reply:
     return Reply(stdout=config_of(agent).silence)
 
 
+def build_reply(agent: Agent, native: str, *, is_closed: bool) -> Reply:
+    """The fail mode of an event."""
+    return closed_reply(agent, native) if is_closed else open_reply(agent)
+
+
 def closed_reply(agent: Agent, native: str) -> Reply:
     """The agent's own refusal, as far as the event has one."""
     decision, _ = weaken(Decision(outcome="deny", reason=FAIL_CLOSED_REASON), point_of(agent, native))
@@ -160,9 +165,7 @@ def _iter_lines(event_types: set[str]) -> Iterator[str]:
     for agent in map(agents.load, agents.AGENTS):
         names = [agent.name, *(alias for alias, name in AGENT_ALIASES.items() if name == agent.name)]
         for native in config_events(agent):
-            reply = (
-                closed_reply(agent, native) if canonical_event_of(agent, native) in event_types else open_reply(agent)
-            )
+            reply = build_reply(agent, native, is_closed=canonical_event_of(agent, native) in event_types)
             if reply == open_reply(agent) or "retry" in point_of(agent, native).capabilities:
                 continue  # an agent that is kept from stopping goes on, and without us nobody counts how often
             answer = f"{reply.code}|{_escape_printf(encode_reply(reply))}|{_escape_printf(reply.stderr.encode())}"

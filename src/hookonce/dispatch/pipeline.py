@@ -31,7 +31,7 @@ _RECORD_WAIT_S = 0.2  # seconds
 _SWEEP_EVENTS = frozenset({"session_start", "session_end"})  # moments at which nobody waits for a tool
 
 
-class CallArguments(Struct, frozen=True, kw_only=True):
+class CallArguments(Struct, frozen=True):
     """Arguments of a call as the agent's configuration gives them, with its id and start time."""
 
     agent: str
