@@ -39,7 +39,7 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture(params=["hookonce-on", "hookonce-on.sh"], ids=["native", "twin"])
 def client(home, monkeypatch, request):
     """The installed command, in that home: the one made for this machine, and its twin."""
-    kept = ROOT / "src" / "hookonce" / "client" / request.param
+    kept = ROOT / "src" / "hookonce" / "client" / "native" / request.param
     if not kept.is_file():
         pytest.skip("no client was made for this machine")
     monkeypatch.setattr(installation, "_packaged_client", kept.read_bytes)

@@ -24,7 +24,7 @@ SAYS = {
     "fails": "echo text; exit 1",
 }
 ALL = "HOOKONCE_EXHAUSTIVE" in os.environ  # minutes instead of one
-TWIN = ROOT / "src" / "hookonce" / "client" / "hookonce-on.sh"
+TWIN = ROOT / "src" / "hookonce" / "client" / "native" / "hookonce-on.sh"
 
 
 def hooks(says):

@@ -25,7 +25,7 @@ def test_a_hook_that_runs_keeps_no_other_call_from_running(home, client):
     Both clients let go of the slot before the first hook begins.
     """
     if client == "twin":
-        shutil.copy(ROOT / "src" / "hookonce" / "client" / "hookonce-on.sh", home.client)
+        shutil.copy(ROOT / "src" / "hookonce" / "client" / "native" / "hookonce-on.sh", home.client)
     script = home.home / "look.py"
     script.write_text(LOOK)
     home.hooks(command(f"{sys.executable} {script} {home.house}/slots {home.home}/seen"))
