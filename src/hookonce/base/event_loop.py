@@ -66,6 +66,10 @@ class EventLoop:
         heappush(self._timers, (when, next(self._sequence), timer))
         return timer
 
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
+        """Schedule a callback for so many seconds from now."""
+        return self.call_later(seconds, callback)
+
     def call_soon(self, callback: Callable[[], object]) -> None:
         """Queue a callback that may take long, to run after the I/O that is ready now.
 

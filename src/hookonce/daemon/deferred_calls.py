@@ -65,7 +65,7 @@ class DeferredCalls:
     def _schedule(self) -> None:
         if not self._is_scheduled:
             self._is_scheduled = True
-            self._loop.call_at(monotonic() + _QUIET_PERIOD_S, self._check_queue)
+            self._loop.call_later(_QUIET_PERIOD_S, self._check_queue)
 
     def _check_queue(self) -> None:
         self._is_scheduled = False

@@ -96,8 +96,8 @@ class DeniedFileWatcher:
             current_stamp = denied_file.stamp
         if current_stamp != denied_file.stamp:
             changed_at = times.from_seconds(_change_time(denied_file.path)) or times.now()
-            self._loop.call_at(
-                monotonic() + _SETTLE_S, lambda: self._judge_change(key, changed_at, exists=current_stamp is not None)
+            self._loop.call_later(
+                _SETTLE_S, lambda: self._judge_change(key, changed_at, exists=current_stamp is not None)
             )
         elif number + 1 < len(_CHECK_DELAYS_S):
             self._loop.call_at(
@@ -117,7 +117,7 @@ class DeniedFileWatcher:
         if self._store_writer.run_with_recorder(work) or monotonic() - denied_file.denied_at > _STORE_TIMEOUT_S:
             del self._files[key]
         else:  # somebody else holds the store
-            self._loop.call_at(monotonic() + _SETTLE_S, lambda: self._judge_change(key, changed_at, exists=exists))
+            self._loop.call_later(_SETTLE_S, lambda: self._judge_change(key, changed_at, exists=exists))
 
     def _append_event(self, denied_file: DeniedFile, event_type: str, changed_at: str) -> None:
         event = denied_file.event

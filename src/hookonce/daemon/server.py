@@ -6,11 +6,12 @@ Also runs the periodic maintenance of everything that the daemon holds, and buil
 import gc
 import os
 import socket
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from operator import le
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
 
 from hookonce.agents import reports_session_end, transcripts
 from hookonce.base import build_id, paths, runtime_dir, wire
@@ -25,7 +26,7 @@ from hookonce.daemon.denied_files import DeniedFileWatcher
 from hookonce.daemon.http.listener import HttpListener
 from hookonce.daemon.lifecycle import release_lock
 from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
-from hookonce.daemon.store_writer import BackgroundStoreWriter, flush_then
+from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.stream import Acceptor
 from hookonce.dispatch import dispatcher, pause
 from hookonce.dispatch.manifest_stamps import Stamps, manifest_stamps
@@ -37,33 +38,6 @@ from hookonce.model import Object
 from hookonce.secrets import log
 from hookonce.sessions.reaper import SessionReaper
 from hookonce.sessions.tailer import TranscriptTailer
-
-
-class StatusSource(Protocol):
-    """The fields of the daemon that its status report shows."""
-
-    build: str
-    started_at: float
-    answered_count: int
-    active_calls: int
-    http: HttpListener
-    store_writer: BackgroundStoreWriter
-    tailer: TranscriptTailer
-
-
-def build_status(daemon: StatusSource) -> Object:
-    """Build the status report: process, build, counters, memory, store, transcripts, HTTP."""
-    return {
-        "pid": os.getpid(),
-        "build": daemon.build,
-        "seconds": round(monotonic() - daemon.started_at, 1),
-        "answered": daemon.answered_count,
-        "under_way": daemon.active_calls,
-        "memory_kb": _resident_memory_kb(),
-        "store": daemon.store_writer.status(),
-        "transcripts": daemon.tailer.status(),
-        "http": daemon.http.status(),
-    }
 
 
 def _resident_memory_kb() -> int | None:
@@ -79,6 +53,7 @@ _IDLE_TIMEOUT_S = 900.0  # seconds without a call after which we are not
 _SWEEP_INTERVAL_S = 60.0  # seconds between two looks for files that nobody will ask for any more
 _BUSY_WINDOW_S = 0.005  # seconds from one call to the next in which nobody has time for anything else
 _FULL_GC_EVERY_CALLS = 16
+_FLUSH_TIMEOUT_S = 0.25  # seconds; who looks does not wait for much longer
 
 
 class Daemon:
@@ -89,16 +64,13 @@ class Daemon:
         self.loop, self.dedup_cache = EventLoop(_log_error), DedupCache()
         self.store_writer = BackgroundStoreWriter(self.loop, lambda: monotonic() - self.last_call_at < _BUSY_WINDOW_S)
         self.journal = self.store_writer.journal
-        self.socket_path, self.build, self._build_dirs = (
+        self.socket_path, self._build, self._build_dirs = (
             socket_path,
             build_id.running_build_id(),
             build_id.package_folders(),
         )
         self._build_mtimes = build_id.folder_mtimes(self._build_dirs)
-        self._build_id, self.deferred_calls = (
-            self.build.encode(),
-            DeferredCalls(self.loop, self.journal, self.dedup_cache),
-        )
+        self._deferred_calls = DeferredCalls(self.loop, self.journal, self.dedup_cache)
         self.worker_pool, self.module_pool = WorkerPool(self.loop), ModulePool(self.loop)
         self.tailer = TranscriptTailer(self.loop, self.store_writer, transcripts.load, lambda: self.active_calls > 0)
         self.reaper = SessionReaper(self.loop, self.store_writer, reports_session_end)
@@ -106,14 +78,14 @@ class Daemon:
         self.denied_files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
         self._stamps: Stamps = []  # of the manifests, when the last call came
         self._isolation = (connection.namespaces_of(), connection.confinement_of())
-        self.started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
+        self._started_at, self.last_call_at, self._last_sweep_at = monotonic(), monotonic(), 0.0
         self.answered_count, self.active_calls, self._last_gc_count, self._is_stopping = 0, 0, 0, False
         listener = _open_listener(socket_path)
         self._inode = socket_path.stat().st_ino
         self._acceptor = Acceptor(self.loop, listener, self._accept, "daemon")
         self.http = HttpListener(self)
         self.http.refresh()
-        self.loop.call_at(monotonic() + _TICK_INTERVAL_S, self._run_maintenance)
+        self.loop.call_later(_TICK_INTERVAL_S, self._run_maintenance)
 
     def run(self) -> None:
         """Run the event loop until the daemon has stopped and no call is active."""
@@ -131,7 +103,7 @@ class Daemon:
             return
         self._is_stopping = True
         self.tailer.stop()
-        self.deferred_calls.flush()
+        self._deferred_calls.flush()
         self.http.close()
         if self._owns_socket():
             self.socket_path.unlink(missing_ok=True)
@@ -145,7 +117,7 @@ class Daemon:
             return False
 
     def _run_maintenance(self) -> None:
-        self.loop.call_at(monotonic() + _TICK_INTERVAL_S, self._run_maintenance)
+        self.loop.call_later(_TICK_INTERVAL_S, self._run_maintenance)
         self.dedup_cache.flush()
         self.store_writer.maintain()
         self.tailer.maintain()
@@ -155,9 +127,7 @@ class Daemon:
         if not self._is_stopping:
             self.http.refresh()
         is_idle = self.active_calls == 0 and not self.http.is_open and monotonic() - self.last_call_at > _IDLE_TIMEOUT_S
-        is_idle = is_idle and not (
-            self.reaper.has_open_sessions or self.denied_files.is_waiting
-        )  # nobody else would notice
+        is_idle = is_idle and not (self.reaper.has_open_sessions or self.denied_files.is_waiting)
         if is_idle or not (self._owns_socket() and paths.client_path().exists() and self._is_current_build()):
             self.stop()
         self._collect_garbage()
@@ -182,7 +152,7 @@ class Daemon:
         if not force and build_id.folder_mtimes(self._build_dirs) == self._build_mtimes:
             return True
         try:
-            return build_id.installed_build_id() == self.build
+            return build_id.installed_build_id() == self._build
         except OSError:
             return False
 
@@ -197,7 +167,7 @@ class Daemon:
             if user != os.getuid():
                 client.close()
             elif fields[0] == STATUS and fields[1] == FLUSH:
-                flush_then(self, lambda: self._send_status(client))
+                self._flush_then(lambda: self._send_status(client), monotonic() + _FLUSH_TIMEOUT_S)
             elif fields[0] == STATUS:
                 self._send_status(client)
             elif fields[0] != wire.VERSION or fields[8] != self._isolation[0] or not self._accepts_build(fields[1]):
@@ -209,12 +179,37 @@ class Daemon:
                 _log_error(problem)
             client.close()
 
+    def _flush_then(self, on_flush: Callable[[], object], deadline: float) -> None:
+        """Flush deferred calls and pending entries, then call a function; agents that call meanwhile come first."""
+        if monotonic() > deadline or (self._deferred_calls.is_flushed and self.store_writer.is_flushed):
+            on_flush()
+            return
+        if self._deferred_calls.is_flushed:
+            self.store_writer.flush_batch()
+        else:
+            self._deferred_calls.flush()
+        self.loop.call_idle(partial(self._flush_then, on_flush, deadline))
+
+    def _status(self) -> Object:
+        """The status report: process, build, counters, memory, store, transcripts, HTTP."""
+        return {
+            "pid": os.getpid(),
+            "build": self._build,
+            "seconds": round(monotonic() - self._started_at, 1),
+            "answered": self.answered_count,
+            "under_way": self.active_calls,
+            "memory_kb": _resident_memory_kb(),
+            "store": self.store_writer.status(),
+            "transcripts": self.tailer.status(),
+            "http": self.http.status(),
+        }
+
     def _send_status(self, client: ClientConnection) -> None:
-        client.send(wire.encode_reply(wire.ANSWER, 0, 0, dump(build_status(self))), last=True)
+        client.send(wire.encode_reply(wire.ANSWER, 0, 0, dump(self._status())), last=True)
 
     def _accepts_build(self, build_id: bytes) -> bool:
         """Whether a client was installed by this build; stops the daemon if it is the one that is outdated."""
-        if build_id == self._build_id:
+        if build_id == self._build.encode():
             return True
         if not self._is_current_build(force=True):  # else it is the client that is of yesterday
             self.stop()
@@ -239,7 +234,7 @@ class Daemon:
             self._stamps = stamps
             self.loop.call_idle(dispatcher.refresh_client_files)
         is_large = len(fields[7]) > LARGE_PAYLOAD_BYTES
-        silence = None if is_large or is_paused else self.deferred_calls.answer_silently(fields, stamps)
+        silence = None if is_large or is_paused else self._deferred_calls.answer_silently(fields, stamps)
         if silence is not None:
             self.answered_count += 1
             client.send(wire.encode_reply(wire.ANSWER, 0, 0, silence), last=True)

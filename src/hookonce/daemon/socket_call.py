@@ -52,7 +52,7 @@ class ForkedCall:
         try:
             pidfd = os.pidfd_open(self._pid)
         except (OSError, AttributeError):
-            self._loop.call_at(monotonic() + _WAITPID_POLL_S, self._poll_exit)
+            self._loop.call_later(_WAITPID_POLL_S, self._poll_exit)
         else:
             self._loop.watch_fd(pidfd, READ, lambda _: self._handle_exit(pidfd))
 
@@ -68,7 +68,7 @@ class ForkedCall:
         if pid:
             self._finish(exit_status)
         else:
-            self._loop.call_at(monotonic() + _WAITPID_POLL_S, self._poll_exit)
+            self._loop.call_later(_WAITPID_POLL_S, self._poll_exit)
 
     def _handle_exit(self, pidfd: int) -> None:
         self._loop.remove_fd(pidfd)
@@ -90,10 +90,7 @@ def _run_child(request: ClientRequest, call_context: CallContext, client_fd: int
 
 
 _HANGUP_POLL_S = 0.1  # seconds between two looks at a client that has hung up
-_FORGET_POLL_S, _MAX_FORGET_POLLS = (
-    0.5,
-    20,
-)  # seconds until somebody who is still there is looked for again, and how often
+_FORGET_POLL_S, _MAX_FORGET_POLLS = 0.5, 20  # seconds until a client that is still there is looked for again; how often
 _NS_PER_S = 1_000_000_000
 
 
@@ -154,8 +151,12 @@ class SocketCall:
         self._task = call_task = CallTask(services.loop, dispatcher.answer_incoming(call), self._finish)
         call_task.resume()
         if not call_task.is_over:
-            self._is_waiting, self._client.on_close = True, self._handle_hangup
+            self._wait_for_hooks()
             services.dedup_cache.flush()
+
+    def _wait_for_hooks(self) -> None:
+        self._is_waiting = True
+        self._client.notify_close(self._handle_hangup)
 
     def _run_forked(self, call_context: CallContext) -> None:
         """Fork for a large payload; the child works with files, as a one-shot process does."""
@@ -164,7 +165,7 @@ class SocketCall:
         self._task = forked_call = ForkedCall(
             self._services.loop, lambda has_answered: self._finish_forked(has_answered=has_answered)
         )
-        self._is_waiting, client.on_close = True, self._handle_hangup
+        self._wait_for_hooks()
         oneshot_context = context.oneshot_context(request.environment)
         call_context = structs.replace(
             call_context, spool=oneshot_context.spool, dedup_store=oneshot_context.dedup_store
@@ -179,7 +180,7 @@ class SocketCall:
 
     def _finish_forked(self, *, has_answered: bool) -> None:
         self._count_answer()
-        self._client.on_close = self._schedule_forget if has_answered else None
+        self._client.notify_close(self._schedule_forget if has_answered else None)
         if has_answered:
             self._client.wait_for_hangup()
         else:
@@ -194,7 +195,7 @@ class SocketCall:
             client.send(_encode_reply(wire.ANSWER, 0, reply), last=True)
         else:
             self._services.dedup_cache.flush()
-            client.on_close = self._schedule_forget
+            client.notify_close(self._schedule_forget)
             client.send(_encode_reply(wire.ANSWER, 0, reply))
             client.wait_for_hangup()
 
@@ -203,14 +204,14 @@ class SocketCall:
         self._services.answered_count += 1
 
     def _schedule_forget(self) -> None:
-        self._services.loop.call_at(monotonic() + _HANGUP_POLL_S, self._forget_call)
+        self._services.loop.call_later(_HANGUP_POLL_S, self._forget_call)
 
     def _forget_call(self, polls: int = _MAX_FORGET_POLLS) -> None:
         """Forget the call once its client has exited; one that stays reads the answer from its file."""
         if not connection.is_process_alive(self._pid):
             dedup.remove_claim(self._request.id)
         elif polls:
-            self._services.loop.call_at(monotonic() + _FORGET_POLL_S, lambda: self._forget_call(polls - 1))
+            self._services.loop.call_later(_FORGET_POLL_S, lambda: self._forget_call(polls - 1))
 
     def _handle_hangup(self) -> None:
         """Handle a client that hung up. If it was killed, so are its hooks.
@@ -221,7 +222,7 @@ class SocketCall:
         if self._task is None or self._task.is_over:
             return
         if connection.is_process_alive(self._pid):
-            self._services.loop.call_at(monotonic() + _HANGUP_POLL_S, self._handle_hangup)
+            self._services.loop.call_later(_HANGUP_POLL_S, self._handle_hangup)
             return
         self._services.active_calls -= 1
         self._task.cancel()

@@ -9,12 +9,10 @@ from contextlib import closing
 from functools import partial
 from threading import Thread
 from time import monotonic
-from typing import Protocol
 
 from hookonce.agents import reports_session_start
 from hookonce.base import settings
 from hookonce.base.event_loop import EventLoop
-from hookonce.daemon.deferred_calls import DeferredCalls
 from hookonce.errors import HookonceError
 from hookonce.model import Object
 from hookonce.secrets import log
@@ -62,7 +60,7 @@ class RetentionRunner:
             log.write(f"daemon: what is too old could not be found: {log.safe_message(problem)}")
 
     def _schedule_step(self, seconds: float) -> None:
-        self._loop.call_at(monotonic() + seconds, partial(self._loop.call_idle, self._run_step))
+        self._loop.call_later(seconds, partial(self._loop.call_idle, self._run_step))
 
     def _run_step(self) -> None:
         if self._thread is not None and self._thread.is_alive():
@@ -87,9 +85,7 @@ def _is_retention_enabled() -> bool:
         return False
 
 
-_QUIET_PERIOD_S = (
-    0.25  # seconds without a record after which they are kept: who comes through a second door adds to the first
-)
+_QUIET_PERIOD_S = 0.25  # seconds without a record after which they are stored: a second entry adds to the first
 _MAX_PENDING_AGE_S = 1.0  # seconds after which they are kept all the same
 _MAX_BUSY_DELAY_S = 5.0  # and though calls come one after the other
 _BATCH_ROWS = 16  # records in one turn of the loop
@@ -151,7 +147,7 @@ class BackgroundStoreWriter:
     def _schedule(self, seconds: float) -> None:
         if not self._is_scheduled:
             self._is_scheduled = True
-            self._loop.call_at(monotonic() + seconds, self._check_pending)
+            self._loop.call_later(seconds, self._check_pending)
 
     def _check_pending(self) -> None:
         self._is_scheduled = False
@@ -172,7 +168,7 @@ class BackgroundStoreWriter:
 
     def _commit_batch(self) -> None:
         batch = list(self._pending.values())[:_BATCH_ROWS]
-        if not batch or not self._run_safely(lambda recorder: self._store_batch(recorder, batch)):
+        if not batch or not self.run_with_recorder(partial(self._store_batch, batch)):
             return
         if self._pending:
             self._loop.call_idle(self._commit_if_idle)
@@ -189,7 +185,7 @@ class BackgroundStoreWriter:
         if not self.is_flushed:
             self._commit_batch()
 
-    def _store_batch(self, recorder: Recorder, batch: list[StoreEntry]) -> None:
+    def _store_batch(self, batch: list[StoreEntry], recorder: Recorder) -> None:
         """Store a batch, after what others have spooled: a session's start may be there."""
         new_rows = recorder.ingest_spool(_MAX_SPOOL_FILES).new_records + recorder.record(batch)
         self._unsigned_rows += new_rows
@@ -204,7 +200,7 @@ class BackgroundStoreWriter:
         """Periodic maintenance: ingest the spool, sign, apply retention."""
         self.journal.refresh()
         if settings.load().record or database.database_file().exists():  # who wants no record has none made
-            self._run_safely(self._maintain_store)
+            self.run_with_recorder(self._maintain_store)
 
     def _maintain_store(self, recorder: Recorder) -> None:
         ingestion = recorder.ingest_spool(_MAX_SPOOL_FILES)
@@ -224,10 +220,6 @@ class BackgroundStoreWriter:
             sign_checkpoint(recorder.writer.connection)
             self._unsigned_rows, self._has_session_end, self._last_sign_at = 0, False, monotonic()
 
-    def run_with_recorder(self, work: Callable[[Recorder], object]) -> bool:
-        """Run a function with the recorder; whether the store could be used. The newest entries may still be pending."""
-        return self._run_safely(work)
-
     def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells: bool) -> bool:
         """Store the end of a session if it has one by now and none of its entries is pending; whether it is over."""
         results: list[tuple[bool, int]] = []
@@ -238,36 +230,32 @@ class BackgroundStoreWriter:
             lambda recorder: results.append(recorder.end_session(key, now=now, is_gone=is_gone, tells_end=tells))
         )
         is_over, new_rows = results[0] if results else (False, 0)
-        self._unsigned_rows, self._has_session_end = (
-            self._unsigned_rows + new_rows,
-            self._has_session_end or new_rows > 0,
-        )
+        self._unsigned_rows += new_rows
+        self._has_session_end |= new_rows > 0
         return is_over
 
     def close(self) -> None:
         """Store and sign everything that is pending, and close the store."""
-        while self._pending and self._run_safely(self._store_shutdown_batch):
-            pass
+        while self._pending:
+            batch = list(self._pending.values())[:_SHUTDOWN_BATCH_ROWS]
+            if not self.run_with_recorder(partial(self._store_batch, batch)):
+                break
         if not self._pending:
             self.journal.truncate()
-            self._run_safely(self._on_close)
+            self.run_with_recorder(self._on_close)
         if self._unsigned_rows:
-            self._run_safely(lambda recorder: sign_checkpoint(recorder.writer.connection))
+            self.run_with_recorder(lambda recorder: sign_checkpoint(recorder.writer.connection))
         self._tidier.close()
-        if self._recorder is not None:
-            self._recorder.writer.close()
+        self._close_recorder()
 
-    def _store_shutdown_batch(self, recorder: Recorder) -> None:
-        self._store_batch(recorder, list(self._pending.values())[:_SHUTDOWN_BATCH_ROWS])
+    def run_with_recorder(self, work: Callable[[Recorder], object]) -> bool:
+        """Run a function with the recorder; whether the store could be used. The newest entries may still be pending.
 
-    def _run_safely(self, work: Callable[[Recorder], object]) -> bool:
-        """Run a function with the recorder; on errors nothing is lost (the journal has it), and it is tried again."""
+        On errors nothing is lost (the journal has it), and it is tried again.
+        """
         try:
-            if (
-                self._recorder is not None and self._open_inode != _database_inode()
-            ):  # somebody has put another in its place
-                self._recorder.writer.close()
-                self._recorder = None
+            if self._open_inode != _database_inode():  # somebody has put another in its place
+                self._close_recorder()
             if self._recorder is None:
                 writer = Writer(durability=settings.load().durability, lock_timeout_s=_LOCK_TIMEOUT_S)
                 self._recorder = Recorder(writer, self._listener, reports_session_start)
@@ -277,17 +265,17 @@ class BackgroundStoreWriter:
             if self.problem is None:
                 log.write(f"daemon: the store cannot be written, records stay in the spool: {problem}")
             self.problem = str(problem)
-            self._schedule_reopen()
+            self._close_recorder()
+            self._last_pending_at = monotonic()
+            self._schedule(_STORE_RETRY_S)
             return False
         self.problem = None
         return True
 
-    def _schedule_reopen(self) -> None:
+    def _close_recorder(self) -> None:
         if self._recorder is not None:
             self._recorder.writer.close()
             self._recorder = None
-        self._last_pending_at = monotonic()
-        self._schedule(_STORE_RETRY_S)
 
     def status(self) -> Object:
         """The store's part of the status report."""
@@ -299,31 +287,3 @@ def _database_inode() -> int:
         return database.database_file().stat().st_ino
     except OSError:
         return 0
-
-
-_FLUSH_TIMEOUT_S = 0.25  # seconds; who looks does not wait for much longer
-
-
-class FlushServices(Protocol):
-    """The services that a flush needs."""
-
-    loop: EventLoop
-    deferred_calls: DeferredCalls
-    store_writer: BackgroundStoreWriter
-
-
-def flush_then(services: FlushServices, on_flush: Callable[[], object]) -> None:
-    """Flush deferred calls and pending entries, then call a function; agents that call meanwhile come first."""
-    deadline = monotonic() + _FLUSH_TIMEOUT_S
-
-    def flush_step() -> None:
-        if monotonic() > deadline or (services.deferred_calls.is_flushed and services.store_writer.is_flushed):
-            on_flush()
-            return
-        if services.deferred_calls.is_flushed:
-            services.store_writer.flush_batch()
-        else:
-            services.deferred_calls.flush()
-        services.loop.call_idle(flush_step)
-
-    flush_step()

@@ -37,7 +37,7 @@ class Acceptor:
             except OSError as problem:  # no descriptors are left: whoever waits has to wait a little more
                 log.write(f"{self._name}: nobody can be let in: {problem}")
                 self._loop.remove_fd(self._listener.fileno())
-                self._loop.call_at(monotonic() + _ACCEPT_RETRY_S, self._resume)
+                self._loop.call_later(_ACCEPT_RETRY_S, self._resume)
                 return
             sock.settimeout(0)
             self._on_accept(sock)
@@ -48,12 +48,12 @@ class Acceptor:
 
 
 class BufferedStream:
-    """A non-blocking socket on the event loop; `on_close` is called once at its close. Subclasses take the input."""
+    """A non-blocking socket on the event loop. Subclasses take the input."""
 
     def __init__(self, loop: EventLoop, sock: socket.socket) -> None:
         """Nothing is read before `handle_ready` or `wait_for`."""
         self.socket, self.loop = sock, loop
-        self.on_close: Callable[[], object] | None = None
+        self._on_close: Callable[[], object] | None = None
         self._write_buffer, self._mask, self._closes_after_write = b"", 0, False
         self._timer: Timer | None = None
         self._timer_at = self._deadline = 0.0  # when the timer rings, and when we have waited long enough; 0: never
@@ -149,18 +149,22 @@ class BufferedStream:
             self.loop.remove_fd(self.socket.fileno())
         self._mask = 0
 
+    def notify_close(self, callback: Callable[[], object] | None) -> None:
+        """Call this one at the close, and nobody else."""
+        self._on_close = callback
+
     def clear_deadline(self) -> None:
         """Clear the deadline."""
         self._deadline = 0.0
 
     def close(self) -> None:
-        """Close the socket and call `on_close` once."""
+        """Close the socket, and call once whom `notify_close` has named last."""
         if not self.is_open:
             return
         self.pause()
         self.socket.close()
         if self._timer is not None:
             self._timer.cancel()
-        on_close, self.on_close = self.on_close, None
+        on_close, self._on_close = self._on_close, None
         if on_close is not None:
             on_close()

@@ -35,7 +35,7 @@ class CallTask:
     def _wait_for(self, wait: TaskWait) -> None:
         """Operations start only after every new caller has its acknowledgement (`call_soon`)."""
         if isinstance(wait, (int, float)):
-            self._pending = self._loop.call_at(monotonic() + wait, self.resume)
+            self._pending = self._loop.call_later(wait, self.resume)
         else:
             deadline = monotonic() + wait.timeout
             self._loop.call_soon(lambda: self._start_operation(wait, deadline))

@@ -84,7 +84,7 @@ class CommandProcess:
         if self._has_ended:
             self._finish()
         else:
-            self._timer = self._loop.call_at(monotonic() + _EXIT_GRACE_S, self._finish)
+            self._timer = self._loop.call_later(_EXIT_GRACE_S, self._finish)
 
     def _handle_ready(self, stream: int, _: int) -> None:
         pipe = self._open_fds[stream]
@@ -102,7 +102,7 @@ class CommandProcess:
         if stream == _STATUS_STREAM:  # everything that wrote was killed: what is left lies in the pipes
             self._has_ended = True
             self._timer.cancel()
-            self._timer = self._loop.call_at(monotonic() + _EXIT_GRACE_S, self.cancel)
+            self._timer = self._loop.call_later(_EXIT_GRACE_S, self.cancel)
         if not any(self._open_fds):  # what it reads, number 0, may stay open
             self.cancel()
 

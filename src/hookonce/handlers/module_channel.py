@@ -167,7 +167,7 @@ class ModuleChannel:
         for pipe in (self._stdin_fd, self._stdout_fd):
             self._loop.remove_fd(pipe)
         reason = "unreachable: it closed its pipes"
-        self._loop.call_at(monotonic() + grace, lambda: self.end(f"{reason}{self._log.last_words()}"))
+        self._loop.call_later(grace, lambda: self.end(f"{reason}{self._log.last_words()}"))
 
     def _handle_exit(self, fd: int) -> None:
         status = None if self._watchdog is None else self._read(self._watchdog.status_fd)
@@ -198,7 +198,7 @@ class ModuleChannel:
         close_fds(self._stdin_fd, self._stdout_fd, self._stderr_fd)
         if self._watchdog is not None:
             self._watchdog.kill()
-            self._loop.call_at(monotonic() + _EXIT_GRACE_S, lambda: self._close(has_ended=False))
+            self._loop.call_later(_EXIT_GRACE_S, lambda: self._close(has_ended=False))
         queries = [*self._open_queries.list_waiters(), *self._queue]
         self._queue.clear()
         for query in queries:

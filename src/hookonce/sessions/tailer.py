@@ -128,7 +128,7 @@ class TranscriptTailer:
         if self._is_scheduled or self._is_stopping:
             return
         self._is_scheduled = True
-        self._loop.call_at(monotonic() + seconds, partial(self._loop.call_idle, self._run_step))
+        self._loop.call_later(seconds, partial(self._loop.call_idle, self._run_step))
 
     def _run_step(self) -> None:
         """Read one chunk of one file, if no caller waits."""

@@ -5,6 +5,7 @@ An agent goes on as if there were no hook when nobody answers, so nothing is ser
 
 import os
 import socket
+from functools import partial
 from hmac import compare_digest
 from pathlib import Path
 from time import monotonic
@@ -108,7 +109,7 @@ class HttpListener:
     def _accept(self, sock: socket.socket) -> None:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = HttpConnection(self._services.loop, sock, self)
-        connection.on_close = lambda: self._connections.pop(connection, None)
+        connection.notify_close(partial(self._connections.pop, connection, None))
         self._connections[connection] = None
         if len(self._connections) > _MAX_CONNECTIONS:
             self._evict_connection()
@@ -155,15 +156,15 @@ class HttpListener:
             self._run_task(connection, call, dispatcher.answer_incoming(incoming), call_id)
 
     def _run_task(self, connection: HttpConnection, call: Invocation, task: Task[Reply], call_id: str) -> None:
-        services, on_close = self._services, connection.on_close
+        services, has_waited = self._services, False
         services.last_call_at = monotonic()
         services.active_calls += 1
 
         def finish(reply: Reply | None) -> None:
             services.active_calls -= 1
             services.answered_count += 1
-            if connection.on_close is not on_close:  # hooks were asked
-                connection.on_close = on_close
+            if has_waited:  # hooks were asked
+                connection.notify_close(partial(self._connections.pop, connection, None))
                 dedup.remove_claim(call_id)
             _send_reply(connection, call, reply)
 
@@ -176,7 +177,8 @@ class HttpListener:
         call_task = CallTask(services.loop, task, finish)
         call_task.resume()
         if not call_task.is_over:
-            connection.on_close = abandon
+            has_waited = True
+            connection.notify_close(abandon)
             services.dedup_cache.flush()
 
     def _reject_call(self, connection: HttpConnection, call: Invocation, fallback_reply: Reply) -> None:

@@ -7,7 +7,6 @@ import os
 import signal
 from collections.abc import Callable
 from threading import Thread
-from time import monotonic
 
 from hookonce.base.event_loop import READ, EventLoop
 from hookonce.base.spawn import fork_child, write_all
@@ -33,7 +32,7 @@ class ForkedChild:
         )
         os.set_blocking(self._child.status_fd, False)
         loop.watch_fd(self._child.status_fd, READ, self._receive)
-        self._timer = loop.call_at(monotonic() + timeout, self.cancel)
+        self._timer = loop.call_later(timeout, self.cancel)
 
     def cancel(self) -> None:
         """Cancel it."""

@@ -175,7 +175,7 @@ class WorkerClient:
             os.close(fd)
         if self._watchdog is not None:
             self._watchdog.kill()
-            self._loop.call_at(monotonic() + _EXIT_GRACE_S, lambda: self._close(has_ended=False))
+            self._loop.call_later(_EXIT_GRACE_S, lambda: self._close(has_ended=False))
         for call in (*self._waiting, *self._running_calls.values()):
             call.fail(OperationResult(failure=why, stderr=stderr))
 
