@@ -95,7 +95,7 @@ def test_an_untrusted_file_is_not_even_parsed(home, tmp_path, monkeypatch):
     project = Project(tmp_path / "p")
     names = ", ".join(["*m"] * 20_000)
     put(project.folder / ".hookonce/hooks.yaml", f"m: &m {{event: x, matcher: [{'a, ' * 20_000}]}}\nspec: hooks/1.0\nhooks: [{names}]\n")
-    monkeypatch.setattr("hookonce.dispatch.select.load_manifest", lambda _: pytest.fail("it was parsed"))
+    monkeypatch.setattr("hookonce.manifest.discover.load_manifest", lambda _: pytest.fail("it was parsed"))
 
     project.ask()
 

@@ -140,4 +140,4 @@ def find_blocked_scopes(agent: Agent, status: InstallStatus, roots: ConfigRoots,
 def scope_states(status: InstallStatus, blocked_scopes: list[BlockedScope]) -> dict[str, str]:
     """The state of each scope of an agent, in a word."""
     states: dict[str, str] = {scope.scope: scope.state for scope in status.scopes}
-    return states | {blocked.scope: blocked.state for blocked in blocked_scopes}
+    return states | {scope.scope: scope.state for scope in blocked_scopes}

@@ -20,9 +20,9 @@ from hookonce.modules.protocol.descriptor import find_problems as descriptor_pro
 from hookonce.store.integrity import signature
 
 _LIFECYCLE = frozenset({"session.start", "prompt.submit", "tool.start", "tool.end", "session.end"})
-
-
-DocumentTrait = tuple[str, bool]
+_MAX_PROBLEMS = 1000
+DocumentTrait = tuple[str, bool]  # what of a document counts for a level: its type, and whether it names the transcript
+DocumentResult = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
 
 
 def trait_of(document: Object) -> DocumentTrait:
@@ -61,10 +61,6 @@ CONFORMANCE_LEVELS: dict[str, Callable[[set[DocumentTrait], bool], str | None]] 
     "agent-trace": _validity_level("Agent Trace 0.1.0"),
     "canonical": _validity_level("hookonce record"),
 }
-
-
-_MAX_PROBLEMS = 1000
-DocumentResult = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
 
 
 class DocumentProblem(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -120,14 +116,11 @@ def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, sou
 
 def _add_problems(listing: list[DocumentProblem], new_problems: list[Problem], line: int) -> None:
     """List what a reader can still read; a file may be endless."""
-    free_slots = _MAX_PROBLEMS - len(listing)
-    listing += [
-        DocumentProblem(path=path, message=message, line=line) for path, message in new_problems[: max(free_slots, 0)]
-    ]
+    free_slots = max(_MAX_PROBLEMS - len(listing), 0)
+    pairs = new_problems[:free_slots]
     if 0 < free_slots <= len(new_problems):
-        listing.append(
-            DocumentProblem(path="$", message=f"further ones are not listed after {_MAX_PROBLEMS}", line=line)
-        )
+        pairs = [*pairs, ("$", f"further ones are not listed after {_MAX_PROBLEMS}")]
+    listing += [DocumentProblem(path=path, message=message, line=line) for path, message in pairs]
 
 
 def _single_kind(kinds: dict[str, None], problems: list[DocumentProblem]) -> str | None:
@@ -153,9 +146,8 @@ def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool) -> Do
     document = parse_json(raw)
     duplicates = [(f"$..{key}", f"duplicate key {key!r}") for key in duplicate_keys(raw)]
     kind = source or document_kind(name, document)
-    problems, warnings = (
-        DOCUMENT_CHECKS[kind](document, strict) if kind in DOCUMENT_CHECKS else _check_payload(kind, document)
-    )
+    check = DOCUMENT_CHECKS.get(kind)
+    problems, warnings = check(document, strict) if check is not None else _check_payload(kind, document)
     if kind == "manifest" and not problems and Path(name).is_file():
         warnings = [*warnings, *missing_scripts(Path(name), document), *manifest_obstacles(Path(name), document)]
     if type(document) is dict:
@@ -234,27 +226,17 @@ def _format_check(name: str) -> FormatCheck:
     return run
 
 
-def _check_discovery(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
-    return validate_document("openhook-discovery", None, document, strict=strict)
-
-
 def _check_manifest(document: Any, _: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
     problems, warnings = find_problems(document)
-    event_warnings = event_problems(document)
-    event_paths = {path for path, _ in event_warnings}  # says more than that the name is not canonical
-    return problems, [
-        *(warning for warning in warnings if warning[0] not in event_paths),
-        *event_warnings,
-        *unknown_words(document),
-    ]
-
-
-def _check_descriptor(document: Any, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001
-    return descriptor_problems(document, strict=strict)
+    event_warnings = dict(event_problems(document))  # they say more than that the name is not canonical
+    others = [warning for warning in warnings if warning[0] not in event_warnings]
+    return problems, [*others, *event_warnings.items(), *unknown_words(document)]
 
 
 DOCUMENT_CHECKS: dict[str, FormatCheck] = {name: _format_check(name) for name in formats.FORMATS} | {
-    "openhook-discovery": _check_discovery,
+    "openhook-discovery": lambda document, strict: validate_document(
+        "openhook-discovery", None, document, strict=strict
+    ),
     "manifest": _check_manifest,
-    "module-descriptor": _check_descriptor,
+    "module-descriptor": lambda document, strict: descriptor_problems(document, strict=strict),
 }

@@ -16,19 +16,17 @@ from hookonce.trust.consent import is_trusted
 
 _EVENTS_NAME = "events"
 _STREAM_SUFFIXES = (".json", ".jsonl", ".ndjson")
-_MAX_POLICY_BYTES = 1 << 20  # bytes of a policy
+_MAX_POLICY_BYTES = 1 << 20
 
 
 def check_folder(folder: Path, *, strict: bool) -> CheckReport:
     """Check a project: every problem is reported with the file that has it."""
     project_sources = [source for source in find_sources(folder) if source.scope == "project"]
     reports = {_relative_name(folder, source): _check_hooks(source, strict=strict) for source in project_sources}
-    reports |= {
-        f"{PROJECT_FOLDER}/{POLICY_FILE}": policy for policy in _check_policy(folder / PROJECT_FOLDER / POLICY_FILE)
-    }
-    events = _check_events(folder, strict=strict)
-    if events is not None:
-        reports[_EVENTS_NAME] = events
+    policy_name = f"{PROJECT_FOLDER}/{POLICY_FILE}"
+    policy, events = _check_policy(folder / policy_name), _check_events(folder, strict=strict)
+    reports |= {} if policy is None else {policy_name: policy}
+    reports |= {} if events is None else {_EVENTS_NAME: events}
     problems = [_with_file(name, problem) for name, report in reports.items() for problem in report.problems]
     warnings = [_with_file(name, problem) for name, report in reports.items() for problem in report.warnings]
     if not reports:
@@ -72,13 +70,13 @@ def _hooks_line(source: ManifestSource) -> StreamLine:
         return StreamLine(1, b"", str(problem))
 
 
-def _check_policy(file: Path) -> Iterator[CheckReport]:
+def _check_policy(file: Path) -> CheckReport | None:
     """A project's policy is worth a word in any case: it is not the project's to say what others may do."""
     try:
         document = load(read_regular_file(file, _MAX_POLICY_BYTES).decode())
         policy_problems = find_policy_problems(document)
     except (FileNotFoundError, NotADirectoryError):
-        return
+        return None
     except (OSError, ValueError, RecursionError) as problem:
         document, policy_problems = None, [("$", str(problem))]
     policy_warnings = [*find_policy_warnings(document), ("$", "it can forbid hooks of this project only")]
@@ -86,7 +84,7 @@ def _check_policy(file: Path) -> Iterator[CheckReport]:
         [DocumentProblem(path=path, message=text) for path, text in pairs]
         for pairs in (policy_problems, policy_warnings)
     )
-    yield CheckReport(
+    return CheckReport(
         file=file.name,
         ok=not policy_problems,
         kind="policy",
@@ -98,10 +96,9 @@ def _check_policy(file: Path) -> Iterator[CheckReport]:
 
 
 def _check_events(folder: Path, *, strict: bool) -> CheckReport | None:
-    files = sorted(
-        path for path in folder.iterdir() if path.suffix in _STREAM_SUFFIXES and not path.name.startswith(".")
-    )
-    lines = [line for path in files if path.is_file() for line in _openhook_lines(path)]
+    visible = (path for path in folder.iterdir() if not path.name.startswith("."))
+    files = sorted(path for path in visible if path.suffix in _STREAM_SUFFIXES and path.is_file())
+    lines = [line for path in files for line in _openhook_lines(path)]
     return check_documents(_EVENTS_NAME, lines, strict=strict, source="openhook") if lines else None
 
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from json import dumps
 from pathlib import Path
 
 from hookonce import agents
@@ -14,7 +15,6 @@ from hookonce.configure.locations import ConfigRoots, current_roots
 from hookonce.configure.status import CALLING_STATES, install_status
 from hookonce.diagnose.checks.handlers import code_obstacles, command_faults, remote_obstacles, resolve_command
 from hookonce.diagnose.checks.manifest import event_problem
-from hookonce.diagnose.checks.settings import find_setting_problems
 from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.dispatch.pause import pause_end
 from hookonce.dispatch.run import call_budget_s
@@ -24,8 +24,10 @@ from hookonce.manifest.load import describe_handler
 from hookonce.model import Agent, Hook
 from hookonce.store.usage import prices
 from hookonce.trust.pin_store import find_trusted_hook
+from hookonce.vocabulary.names import suggest_name
 
 _DETACHED_EVENT = "session_end"  # nobody waits for these hooks
+_MAX_VALUE_CHARS = 60  # of a wrong value that are repeated
 
 
 def check_installation() -> Iterator[Diagnosis]:
@@ -69,12 +71,35 @@ def check_settings() -> Iterator[Diagnosis]:
     if not settings.load().record:
         message = "nothing of calls is kept: the setting record is false"
         yield Diagnosis(kind="record", message=message, path=str(paths.config_dir() / "config.toml"))
-    for file, message in find_setting_problems():
+    for file, message in _setting_problems():
         yield Diagnosis(kind="settings", message=message, path=str(file))
     try:
         prices.load_prices()
     except HookonceError as problem:
         yield Diagnosis(kind="settings", message=f"{problem}, so hookonce cost shows nothing")
+
+
+def _setting_problems() -> Iterator[tuple[Path, str]]:
+    """Each such key or value, with its file; a file that cannot be read is reported elsewhere."""
+    for file in settings.settings_files():
+        try:
+            values = settings.read_file(file)
+        except HookonceError:
+            continue
+        for key, value in values.items():
+            if (problem := _setting_problem(key, value)) is not None:
+                yield file, f"{file}: {problem}"
+
+
+def _setting_problem(key: str, value: object) -> str | None:
+    if key not in settings.setting_types():
+        return f"there is no setting {key}, it does nothing{suggest_name(key, settings.setting_types().keys())}"
+    if settings.fits(key, value):
+        return None
+    strict_value = settings.STRICT_VALUES.get(key)
+    effect = "it does nothing" if strict_value is None else f"it is read as {dumps(strict_value)}"
+    value_text = repr(value) if len(repr(value)) <= _MAX_VALUE_CHARS else f"{repr(value)[:_MAX_VALUE_CHARS]}…"
+    return f"{key} is {value_text}, and has to be {settings.describe_values(key)}; {effect}"
 
 
 def calling_agents(roots: ConfigRoots, client: str) -> list[Agent]:

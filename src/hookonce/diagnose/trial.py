@@ -31,19 +31,14 @@ from hookonce.manifest.discover import ManifestSource, find_project, load_source
 from hookonce.model import SCHEMA, Agent, Event, Gap, Handler, Hook, Object, Reply, Result, Subagent, Tool
 
 _PYTHON_SUFFIX = ".py"
-_TRIAL_TIMEOUT_S = 60  # seconds
+_TRIAL_TIMEOUT_S = 60
 _TOOL_END_EVENTS = frozenset({"after_tool_execute", "tool_use_failure"})
 _SUBAGENT_EVENTS = frozenset({"subagent_start", "subagent_stop"})
 _TOOL_EVENTS = {"before_tool_execute", "permission_request", "permission_denied", *_TOOL_END_EVENTS}
-
-
-# What of an answer counts; the rest is nobody's word.
-_ANSWER_KEYS = frozenset({"decision", "reason", "context", "updated_input", "updated_output"}) | {
-    *("continue", "system_message", "suppress_output")
-}
-
-
-_ACK_KEYS = frozenset({"accepted"})  # what modules say to an event
+# Keys of an answer that mean something, and what modules say to an event.
+_ANSWER_KEYS = {"decision", "reason", "context", "updated_input", "updated_output", "continue", "system_message"}
+_ANSWER_KEYS |= {"suppress_output"}
+_ACK_KEYS = {"accepted"}
 
 
 class Trial(Struct, frozen=True, kw_only=True):
@@ -94,27 +89,18 @@ def hook_names() -> list[str]:
 
 def unknown_hook_message(name: str) -> str:
     """Why no hook of that name can be tried, where it is no program either."""
-    reasons = {
-        candidate.obstacle: candidate.reason
-        for candidate in find_candidates(find_project(Path.cwd()))
-        if candidate.obstacle is not None
-    }
+    reasons = {candidate.obstacle: candidate.reason for candidate in find_candidates(find_project(Path.cwd()))}
     if "trust" in reasons:
-        advice = "this project's hooks are not trusted yet: hookonce trust"
-        return f"no hook is called {name} that may run here; {advice}"
+        return f"no hook is called {name} that may run here; this project's hooks are not trusted yet: hookonce trust"
     ending = f"; {reasons['manifest']}" if "manifest" in reasons else ""
     return f"no hook is called {name}, and no program either{ending}"
 
 
 def is_awaiting_trust(name: str) -> bool:
     """Whether a file of this project has a hook of that name, and nobody has agreed to the file."""
-    project = find_project(Path.cwd())
-    untrusted_sources = [
-        candidate.source
-        for candidate in find_candidates(project)
-        if candidate.hook is None and candidate.obstacle == "trust"
-    ]
-    return any(hook.name == name for source in untrusted_sources for hook in _manifest_hooks(source))
+    candidates = [one for one in find_candidates(find_project(Path.cwd())) if one.hook is None]
+    sources = [candidate.source for candidate in candidates if candidate.obstacle == "trust"]
+    return any(hook.name == name for source in sources for hook in _manifest_hooks(source))
 
 
 def _manifest_hooks(source: ManifestSource) -> list[Hook]:
@@ -136,9 +122,8 @@ def find_hook(name: str, kind: str, dialect: str | None = None) -> SelectedHook:
             allows = hook.may_allow and scope != "project"
             dialect_hook = replace(hook, dialect=dialect or hook.dialect)
             return SelectedHook(hook=dialect_hook, scope=scope, folder=str(folder), may_allow=allows)
-    handler = Handler(
-        type="command", command=name if which(name) and not name.endswith(_PYTHON_SUFFIX) else command_line_of(name)
-    )
+    command = name if which(name) and not name.endswith(_PYTHON_SUFFIX) else command_line_of(name)
+    handler = Handler(type="command", command=command)
     trial_hook = Hook(event=kind, name=name, handler=handler, blocking=True, may_allow=True, dialect=dialect)
     return SelectedHook(hook=trial_hook, scope="user", folder=str(Path.cwd()), may_allow=True)
 
@@ -170,16 +155,12 @@ def try_hook(agent: Agent, event: Event, selected_hook: SelectedHook, environmen
     (hook_result,) = run_hooks([selected_hook], event, caller, monotonic() + _TRIAL_TIMEOUT_S, run_and_record)
     call_decision = CallDecision(decision=hook_result.decision, runs=[hook_result.run], gaps=hook_result.gaps)
     response = build_response(CallRequest(agent=agent, native=native, event=event), call_decision)
+    outputs = [_hook_output(result, selected_hook.hook.handler) for result in results] if speaks else []
     return Trial(
         stdin=payloads[-1].decode(errors="replace"),
         told=hook_result,
         stderr=b"".join(result.stderr for result in results).decode(errors="replace"),
-        unknown=[
-            key
-            for result in results
-            if speaks
-            for key in _unknown_keys(_hook_output(result, selected_hook.hook.handler))
-        ],
+        unknown=[key for output in outputs for key in _unknown_keys(output)],
         skipped=_skip_reason(selected_hook.hook, event),
         reply=response.reply,
         gaps=response.record.gaps,
@@ -200,12 +181,7 @@ def _unknown_keys(answer: bytes) -> list[str]:
 
 
 def _skip_reason(hook: Hook, event: Event) -> str | None:
-    candidates = [
-        candidate
-        for candidate in find_candidates(find_project(Path.cwd()))
-        if candidate.hook is not None and candidate.hook.name == hook.name
-    ]
-    if not candidates or any(
+    if hook.name not in hook_names() or any(
         candidate.hook.name == hook.name for candidate in select_hooks(event, find_project(Path.cwd())).hooks
     ):
         return None

@@ -51,24 +51,6 @@ class PointRow(Struct, frozen=True, kw_only=True):
     contradicted_on: str | None
 
 
-_UNKNOWN_ROW = PointRow(
-    event="",
-    canonical="",
-    powers=[],
-    ask=None,
-    rewrite=None,
-    install=None,
-    why=None,
-    cap=None,
-    crash=None,
-    late=None,
-    proof="documented",
-    proven_on=None,
-    contradicted=[],
-    contradicted_on=None,
-)
-
-
 class HookTimeouts(Struct, frozen=True, kw_only=True):
     """How long a hook may take, in seconds; no unit means that an entry cannot say.
 
@@ -167,15 +149,19 @@ def build_sheet(
     agent: Agent, event: str | None = None, proofs: Mapping[str, CertificateSummary] = CERTIFICATES
 ) -> AgentSheet:
     """Build the sheet of an agent; with an event, of its points only those of that canonical name."""
-    certificate = proofs.get(agent.name)
-    rows = [row if certificate is None else _mark_proof(row, certificate) for row in build_rows(agent)]
+    proof = proofs.get(agent.name)
+    rows = [row if proof is None else _mark_proof(row, proof) for row in build_rows(agent)]
+    certificate = None
+    if proof is not None:
+        claims = list(proof.failed_claims)
+        certificate = AgentCertificate(version=proof.version, date=proof.date, contradicted=claims)
     return AgentSheet(
         name=agent.name,
         title=agent.title,
         source=agent.source,
         checked=agent.checked,
         proof=agent.proof,
-        certificate=None if certificate is None else _agent_certificate(certificate),
+        certificate=certificate,
         vendor=agent.vendor,
         events=dict(agent.events),
         tools=dict(agent.tools),
@@ -188,12 +174,6 @@ def build_sheet(
     )
 
 
-def _agent_certificate(certificate: CertificateSummary) -> AgentCertificate:
-    return AgentCertificate(
-        version=certificate.version, date=certificate.date, contradicted=list(certificate.failed_claims)
-    )
-
-
 def build_rows(agent: Agent) -> list[PointRow]:
     """Build a row for each point that can be configured, or that the table describes, with the table's mark."""
     points = () if agent.config is None else agent.config.points
@@ -202,17 +182,15 @@ def build_rows(agent: Agent) -> list[PointRow]:
 
 def _build_row(agent: Agent, native: str) -> PointRow:
     kind, config, point = canonical_event_of(agent, native), agent.config, point_of(agent, native)
-    if config is None:
-        return replace(_UNKNOWN_ROW, event=native, canonical=kind, proof=agent.proof)
-    crash, late = _failure_outcomes(config, kind, point)
+    crash, late = (None, None) if config is None else _failure_outcomes(config, kind, point)
     return PointRow(
         event=native,
         canonical=kind,
-        powers=_point_powers(point),
-        ask=point.ask,
-        rewrite=point.rewrite or "no",
-        install=point.install,
-        why=point.why,
+        powers=_point_powers(point) if config else [],
+        ask=point.ask if config else None,
+        rewrite=(point.rewrite or "no") if config else None,
+        install=point.install if config else None,
+        why=point.why if config else None,
         cap=point.hard_timeout_s,
         crash=crash,
         late=late,
@@ -265,19 +243,14 @@ def _build_setup(config: Config, rows: list[PointRow]) -> AgentSetup:
 
 def _build_timeouts(config: Config) -> HookTimeouts:
     has_timeout = any("timeout" in keys for keys in config.handlers.values())
-    unit = _TIMEOUT_UNITS.get(config.units, f"1/{config.units} second")
-    min_value = config.min_unit if has_timeout and config.min_unit else None
-    return HookTimeouts(
-        unit=unit if has_timeout else None, default=config.timeout, longest=config.longest, least=min_value
-    )
+    unit: str | None = _TIMEOUT_UNITS.get(config.units, f"1/{config.units} second")
+    unit, least = (unit, config.min_unit or None) if has_timeout else (None, None)
+    return HookTimeouts(unit=unit, default=config.timeout, longest=config.longest, least=least)
 
 
 def _build_failure_policy(config: Config, rows: list[PointRow]) -> FailurePolicy:
-    switch = (
-        None
-        if config.fail_closed_key is None
-        else FailClosedSwitch(key=config.fail_closed_key[0], value=config.fail_closed_key[1])
-    )
+    key = config.fail_closed_key
+    switch = None if key is None else FailClosedSwitch(key=key[0], value=key[1])
     open_events = [row.event for row in rows if "open" in (row.crash, row.late)]
     return FailurePolicy(crash=config.crash, late=config.on_timeout, switch=switch, open_at=open_events)
 

@@ -9,12 +9,14 @@ from hookonce.base import times
 from hookonce.inspect.summary import record_subject
 from hookonce.model import Record, Usage
 from hookonce.sessions.derive.calls import is_refused, subagent_name
-from hookonce.sessions.derive.summary import FileStats, SessionCall, SessionHistory, SubagentActivity, summarize_session
+from hookonce.sessions.derive.summary import FileStats, SessionCall, SubagentActivity, summarize_session
 from hookonce.store.query import RecordFilter, time_bound
 from hookonce.store.usage.tokens import load_session_tokens
 from hookonce.vocabulary.events import EVENTS
 
-_COLUMNS = "agent, session, project, first_time, last_time, events, calls, refusals"
+# Columns of the table, and the fields of a row that they are.
+_COLUMNS = {name: name for name in ("agent", "session", "project")} | {"first_time": "first", "last_time": "last"}
+_COLUMNS |= {name: name for name in ("events", "calls", "refusals")}
 
 
 class SessionRow(Struct, frozen=True, kw_only=True):
@@ -36,24 +38,13 @@ class SessionRow(Struct, frozen=True, kw_only=True):
 def list_sessions(connection: Connection, query: RecordFilter) -> Iterator[SessionRow]:
     """The sessions that fit; of `last` many only the newest. One counts if it lived between the two times."""
     where, values = _where_clause(query)
-    text = f"SELECT {_COLUMNS} FROM sessions WHERE {where} ORDER BY last_time DESC, session LIMIT ?"  # noqa: S608
+    text = f"SELECT {', '.join(_COLUMNS)} FROM sessions WHERE {where} ORDER BY last_time DESC, session LIMIT ?"  # noqa: S608
     values.append(-1 if query.last is None else query.last)
     for row in reversed(connection.execute(text, values).fetchall()):
-        agent, session, project, first, last, events, calls, refusals = row
-        tokens = load_session_tokens(connection, agent, session) or {}
-        yield SessionRow(
-            agent=agent,
-            session=session,
-            project=project,
-            first=first,
-            last=last,
-            seconds=elapsed_seconds(first, last),
-            events=events,
-            calls=calls,
-            refusals=refusals,
-            input_tokens=tokens.get("input_tokens"),
-            output_tokens=tokens.get("output_tokens"),
-        )
+        fields = dict(zip(_COLUMNS.values(), row, strict=True))
+        tokens = load_session_tokens(connection, fields["agent"], fields["session"]) or {}
+        fields |= {name: tokens.get(name) for name in ("input_tokens", "output_tokens")}
+        yield SessionRow(**fields, seconds=elapsed_seconds(fields["first"], fields["last"]))
 
 
 def _where_clause(query: RecordFilter) -> tuple[str, list[str | int]]:
@@ -115,8 +106,11 @@ class Timeline(Struct, frozen=True, kw_only=True):
 def build_timeline(records: Iterable[Record]) -> Timeline:
     """Build the timeline of a session from its records, which come in their order."""
     all_records = list(records)
-    session_summary = summarize_session(all_records)
-    session = session_summary.session
+    history = summarize_session(all_records)
+    session = history.session
+    calls = {call.id: call for call in history.calls}  # of a refused call that ran all the same, how it ended counts
+    ends = {call.end for call in calls.values()}  # what ends a call stands where the call began, and nowhere else
+    first_records = (record for record in all_records if record.event.id not in ends)
     return Timeline(
         agent=session.agent,
         session=session.session,
@@ -127,27 +121,13 @@ def build_timeline(records: Iterable[Record]) -> Timeline:
         turns=session.turns,
         calls=session.calls,
         failed=session.failed_calls,
-        refused=sum(call.refused for call in _calls_by_event(session_summary).values()),
+        refused=sum(call.refused for call in calls.values()),
         usage=session.usage,
         models=list(session.models),
         files=session.files,
         subagents=session.children,
-        steps=list(_timeline_steps(all_records, session_summary)),
+        steps=[_timeline_step(record, calls.get(record.event.id), session.children) for record in first_records],
     )
-
-
-def _timeline_steps(records: list[Record], session_summary: SessionHistory) -> Iterator[TimelineStep]:
-    """What ends a call stands where the call began, and nowhere else."""
-    calls = _calls_by_event(session_summary)
-    ends = {call.end for call in calls.values()}
-    for record in records:
-        if record.event.id not in ends:
-            yield _timeline_step(record, calls.get(record.event.id), session_summary.session.children)
-
-
-def _calls_by_event(session_summary: SessionHistory) -> dict[str, SessionCall]:
-    """Calls by the event that began them; of a refused one that ran all the same, how it ended counts."""
-    return {call.id: call for call in session_summary.calls}
 
 
 def _timeline_step(record: Record, call: SessionCall | None, children: dict[str, SubagentActivity]) -> TimelineStep:

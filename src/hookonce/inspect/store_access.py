@@ -21,12 +21,12 @@ from hookonce.store.writer import Writer
 
 Notify = Callable[[str], None]
 NotifyWait = Callable[[float], None]  # is told how many seconds somebody has waited
-_LOCK_TIMEOUT_S = 0.5  # seconds for somebody else's transaction
-_FLUSH_TIMEOUT_S = 0.3  # seconds for the daemon to keep what it has just heard, and for a call to be read in full
-_POLL_INTERVAL_S = 0.25  # seconds from one look to the next
-_INGEST_INTERVAL_S = 1.0  # seconds after which the spool is looked at again
-_PROGRESS_STEPS = 100_000  # of SQLite's machine, from one look at the clock to the next
-_WAIT_NOTICE_S = 1.0  # seconds after which somebody who waits is told so
+_LOCK_TIMEOUT_S = 0.5  # for somebody else's transaction
+_FLUSH_TIMEOUT_S = 0.3  # for the daemon to flush, and for a call to be parsed in full
+_POLL_INTERVAL_S = 0.25
+_INGEST_INTERVAL_S = 1.0
+_PROGRESS_STEPS = 100_000  # of SQLite's virtual machine, between two looks at the clock
+_WAIT_NOTICE_S = 1.0
 
 
 @contextmanager
@@ -67,9 +67,8 @@ def ingest_spool(notify: Notify) -> None:
         notify(f"the newest events are in no sum and in no session, because the record cannot be written: {problem}")
         return
     if result.damaged_files:
-        notify(
-            f"{result.damaged_files} spool files hold lines that were changed; they are kept aside in {files.spool_dir()}"
-        )
+        state = "hold lines that were changed; they are kept aside in"
+        notify(f"{result.damaged_files} spool files {state} {files.spool_dir()}")
 
 
 def _has_spool() -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from hookonce.model import Digest, Event, Json, Object, Record, Tool, Usage
 from hookonce.vocabulary.tools import ARGUMENTS
 
-_SUBJECT_CLASSES = frozenset({"command", "path"})  # the classes of arguments that say what was done, and to what
-_MAX_SUBJECT_CHARS = 2000  # characters
+_SUBJECT_CLASSES = frozenset({"command", "path"})  # argument classes that say what was done, and to what
+_MAX_SUBJECT_CHARS = 2000
 
 
 def event_subject(event: Event) -> str:

@@ -13,10 +13,10 @@ from hookonce.base.runtime_dir import runtime_file, write_atomic
 from hookonce.model import Event
 from hookonce.secrets.detect import mask_secrets, truncate_text
 
-_LIFETIME_S = 600  # seconds
+_LIFETIME_S = 600
 _CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # nothing that looks like something else
 _CODE_LENGTH = 6
-_MAX_TEXT_CHARS = 4000  # characters of an action that a person is shown
+_MAX_TEXT_CHARS = 4000  # of an action that a person is shown
 
 
 class ApprovalQuestion(Struct, frozen=True):
@@ -39,25 +39,19 @@ def action_digest(event: Event) -> str:
 def leave_question(event: Event) -> None:
     """Write a question under a random code; the code is shown to people only."""
     code = "".join(choice(_CODE_ALPHABET) for _ in range(_CODE_LENGTH))
-    write_atomic(
-        runtime_file("questions", code),
-        encode(ApprovalQuestion(action_digest(event), event.id, time(), _question_text(event))),
-    )
+    question = ApprovalQuestion(action_digest(event), event.id, time(), _question_text(event))
+    write_atomic(runtime_file("questions", code), encode(question))
 
 
 def _question_text(event: Event) -> str:
     """The action without secrets, as a person reads it before approving."""
     tool = event.tool
-    input_text = dumps(event.prompt if tool is None else tool.input, ensure_ascii=False, default=str)
-    description = f"{tool.name if tool is not None else 'the prompt'} {input_text}".encode(
-        errors="backslashreplace"
-    ).decode()
-    omission = (
-        f" … and {len(description) - _MAX_TEXT_CHARS} characters more" if len(description) > _MAX_TEXT_CHARS else ""
-    )
-    return mask_secrets(
-        f"{event.agent}, in {event.cwd or 'an unknown directory'}: {truncate_text(description, _MAX_TEXT_CHARS)}{omission}"
-    )[0]
+    name, value = ("the prompt", event.prompt) if tool is None else (tool.name, tool.input)
+    action = f"{name} {dumps(value, ensure_ascii=False, default=str)}".encode(errors="backslashreplace").decode()
+    excess_chars = len(action) - _MAX_TEXT_CHARS
+    omission = f" … and {excess_chars} characters more" if excess_chars > 0 else ""
+    place = f"{event.agent}, in {event.cwd or 'an unknown directory'}"
+    return mask_secrets(f"{place}: {truncate_text(action, _MAX_TEXT_CHARS)}{omission}")[0]
 
 
 def find_code(call: str) -> str | None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from os.path import isfile
 from pathlib import Path
-from shlex import split
 from subprocess import TimeoutExpired
 
 from msgspec import DecodeError, Struct
@@ -23,15 +22,17 @@ from hookonce.errors import HookonceError
 from hookonce.manifest.degrade import capabilities_of
 from hookonce.manifest.discover import PROJECT_FOLDER, ManifestSource, find_sources, load_source
 from hookonce.manifest.load import OPENHOOK_VERSIONS, describe_handler
-from hookonce.manifest.policy import POLICY_FILE as POLICY
+from hookonce.manifest.policy import POLICY_FILE
 from hookonce.model import Agent, Handler, Hook, Manifest
 from hookonce.trust.pin_store import Pin, PinMismatch, add_pins, load_pins, verify_by_pins
 from hookonce.trust.pins import ProjectPaths, build_pin, looks_like_file, platform_command
 
 _WORD_SEPARATORS = re.compile(r"[^\w./@+-]+")
-_MAX_SCRIPT_BYTES = 1 << 20  # bytes of a script that are looked at for the names of others
-_SCANNER_TIMEOUT_S = 120  # seconds for a scanner
-_MAX_OUTPUT_CHARS = 2000  # characters of what it says
+_VOUCH_FILE = "vouched.json"
+_ENV_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_MAX_SCRIPT_BYTES = 1 << 20  # of a script that is searched for the names of others
+_SCANNER_TIMEOUT_S = 120
+_MAX_OUTPUT_CHARS = 2000  # of a scanner
 
 
 class TrustProposal(Struct, frozen=True, kw_only=True):
@@ -51,9 +52,8 @@ Obstacles = Callable[[Handler, Path], Iterable[str]]  # what keeps a handler of 
 
 def list_proposals(project: Path, obstacles: Obstacles = lambda _handler, _project: ()) -> list[TrustProposal]:
     """List a proposal for every file of hooks of a project, with warnings of what could not be called."""
-    return [
-        _build_proposal(project, source, obstacles) for source in find_sources(project) if source.scope == "project"
-    ]
+    sources = [source for source in find_sources(project) if source.scope == "project"]
+    return [_build_proposal(project, source, obstacles) for source in sources]
 
 
 def _build_proposal(project: Path, source: ManifestSource, obstacles: Obstacles) -> TrustProposal:
@@ -68,10 +68,8 @@ def _build_proposal(project: Path, source: ManifestSource, obstacles: Obstacles)
     lines += [f"file {name} ({value[:12]})" for name, value in pin.files.items()]
     lines += [f"not pinned: {word} ({reason})" for word, reason in pin.loose.items()]
     lines += [line for name in pin.files for line in _unpinned_scripts(project, name, pin)]
-    value = is_trusted(project, source, manifest)
-    return TrustProposal(
-        path=source.path, pin=pin, text="\n  ".join(escape_unprintable(line) for line in lines), is_current=value
-    )
+    text, is_current = "\n  ".join(map(escape_unprintable, lines)), is_trusted(project, source, manifest)
+    return TrustProposal(path=source.path, pin=pin, text=text, is_current=is_current)
 
 
 def _unpinned_scripts(project: Path, name: str, pin: Pin) -> Iterator[str]:
@@ -81,10 +79,9 @@ def _unpinned_scripts(project: Path, name: str, pin: Pin) -> Iterator[str]:
     except OSError:
         return
     bases = (ProjectPaths(project), ProjectPaths(project, str(Path(name).parent)))
-    file_names = {
-        base.relative_path(word) for base in bases for word in _WORD_SEPARATORS.split(text) if looks_like_file(word)
-    }
-    for inner in sorted(other for other in file_names if other is not None and other not in pin.files):
+    words = [word for word in _WORD_SEPARATORS.split(text) if looks_like_file(word)]
+    names = {base.relative_path(word) for base in bases for word in words}
+    for inner in sorted(other for other in names if other is not None and other not in pin.files):
         if isfile(project / inner):  # noqa: PTH113  answers no where that of pathlib raises
             yield f"warning: {name} names {inner}, which is not pinned; list it under files"
 
@@ -99,11 +96,12 @@ def is_trusted(project: Path, source: ManifestSource, manifest: Manifest) -> boo
 
 
 def _project_warnings(project: Path, manifest: Manifest) -> Iterator[str]:
-    spec = manifest.spec
-    if spec.startswith("openhook/") and spec.removeprefix("openhook/") not in OPENHOOK_VERSIONS:
-        yield f"warning: version {spec.removeprefix('openhook/')} of OpenHook is not known; read as {OPENHOOK_VERSIONS[0]}"
-    if (project / PROJECT_FOLDER / POLICY).exists():
-        yield f"warning: {PROJECT_FOLDER}/{POLICY} may keep some of these hooks from running; no other hook is its concern"
+    prefix, _, version = manifest.spec.partition("/")
+    if prefix == "openhook" and version not in OPENHOOK_VERSIONS:
+        yield f"warning: version {version} of OpenHook is not known; read as {OPENHOOK_VERSIONS[0]}"
+    policy = f"{PROJECT_FOLDER}/{POLICY_FILE}"
+    if (project / policy).exists():
+        yield f"warning: {policy} may keep some of these hooks from running; no other hook is its concern"
 
 
 def _describe_hook(hook: Hook) -> Iterator[str]:
@@ -117,7 +115,8 @@ def _describe_hook(hook: Hook) -> Iterator[str]:
         yield f"  runs in {handler.cwd}"
     if handler.url is not None:
         yield f"  calls {handler.url}"
-    for name in sorted({*handler.allowed_env, *_env_variables(handler.headers)}):
+    variables = {match[1] or match[2] for text in handler.headers.values() for match in _ENV_VARIABLE.finditer(text)}
+    for name in sorted({*handler.allowed_env, *variables}):
         yield f"  warning: sends your environment variable {name} to {handler.url}"
     if handler.type in {"prompt", "agent"}:
         yield "  warning: asks a language model, which costs money and is told the event"
@@ -125,24 +124,14 @@ def _describe_hook(hook: Hook) -> Iterator[str]:
         yield "  warning: it may refuse, and is no script that can be read and hashed by itself"
 
 
-_ENV_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-
-
-def _env_variables(headers: dict[str, str]) -> set[str]:
-    return {match[1] or match[2] for text in headers.values() for match in _ENV_VARIABLE.finditer(text)}
-
-
-def run_scanners(project: Path, proposal_list: list[TrustProposal]) -> list[str]:
+def run_scanners(project: Path, proposals: list[TrustProposal]) -> list[str]:
     """What the configured scanners say of the files that are to be trusted; silence is consent."""
-    names = dict.fromkeys(
-        str(path)
-        for proposal in proposal_list
-        if proposal.pin
-        for path in (proposal.path, *(project / name for name in proposal.pin.files))
-    )
-    return [
-        line for command in settings.load().require().scanners for line in _run_scanner(command, list(names), project)
-    ]
+    names: dict[str, None] = {}
+    for proposal in proposals:
+        files = [proposal.path, *(project / name for name in proposal.pin.files)] if proposal.pin else []
+        names |= dict.fromkeys(map(str, files))
+    commands = settings.load().require().scanners
+    return [line for command in commands for line in _run_scanner(command, list(names), project)]
 
 
 def _run_scanner(command: str, names: list[str], project: Path) -> list[str]:
@@ -156,17 +145,16 @@ def _run_scanner(command: str, names: list[str], project: Path) -> list[str]:
     return [f"warning: the scanner {escape_unprintable(command)} says: {escape_unprintable(line)}" for line in lines]
 
 
-def unpinned_words(proposal_list: list[TrustProposal]) -> list[str]:
+def unpinned_words(proposals: list[TrustProposal]) -> list[str]:
     """The words that cannot be pinned, and need a consent of their own."""
-    return sorted(
-        {escape_unprintable(word) for proposal in proposal_list if proposal.pin for word in proposal.pin.loose}
-    )
+    pins = [proposal.pin for proposal in proposals if proposal.pin]
+    return sorted({escape_unprintable(word) for pin in pins for word in pin.loose})
 
 
-def trust_proposals(project: Path, proposal_list: list[TrustProposal]) -> None:
+def trust_proposals(project: Path, proposals: list[TrustProposal]) -> None:
     """Pin what a person has agreed to: all of it, or nothing."""
     try:
-        add_pins(project, [proposal.pin for proposal in proposal_list if proposal.pin])
+        add_pins(project, [proposal.pin for proposal in proposals if proposal.pin])
     except OSError as problem:
         raise HookonceError(f"nothing was trusted: {problem.strerror or problem}") from None
 
@@ -174,20 +162,17 @@ def trust_proposals(project: Path, proposal_list: list[TrustProposal]) -> None:
 def hook_digest(agent: Agent, hook: Hook) -> str:
     """A digest of what a hook runs: its entry, and the content of every file that the command names."""
     hasher = sha256(dump([agent.name, hook.event, hook.handler]))
-    for word in _split_words(hook.handler.command or ""):
+    try:
+        words = shlex.split(hook.handler.command or "")
+    except ValueError:
+        words = []
+    for word in words:
         file = Path(word).expanduser()
         try:
             hasher.update(file.read_bytes() if file.is_absolute() and file.is_file() else b"")
         except OSError:
             hasher.update(b"not ours to read")
     return hasher.hexdigest()[:16]
-
-
-def _split_words(command: str) -> list[str]:
-    try:
-        return split(command)
-    except ValueError:
-        return []
 
 
 def is_vouched(agent: Agent, hook: Hook, client: str) -> bool:
@@ -197,15 +182,11 @@ def is_vouched(agent: Agent, hook: Hook, client: str) -> bool:
 
 def vouch(digests: list[str]) -> None:
     """Record that a person vouches for these digests."""
-    replace_file(_vouch_file(), encode(sorted({*_load_digests(), *digests})), mode=0o600)
-
-
-def _vouch_file() -> Path:
-    return paths.data_dir() / "vouched.json"
+    replace_file(paths.data_dir() / _VOUCH_FILE, encode(sorted({*_load_digests(), *digests})), mode=0o600)
 
 
 def _load_digests() -> list[str]:
     try:
-        return decode(read_file(_vouch_file()) or b"[]", type=list[str])
+        return decode(read_file(paths.data_dir() / _VOUCH_FILE) or b"[]", type=list[str])
     except DecodeError:
         return []

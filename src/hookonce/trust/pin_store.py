@@ -64,9 +64,8 @@ def _repository_of_worktree(link: Path) -> str | None:
     repository = worktree_dir.parent.parent
     back_link = (worktree_dir / "gitdir").read_text(encoding="utf-8").strip()
     is_listed = worktree_dir.parent.name == "worktrees" and (repository / "HEAD").is_file()
-    return (
-        str(repository) if is_listed and os.path.realpath(worktree_dir / back_link) == os.path.realpath(link) else None
-    )
+    leads_back = os.path.realpath(worktree_dir / back_link) == os.path.realpath(link)
+    return str(repository) if is_listed and leads_back else None
 
 
 def load_pins(project: Path, data: bytes | None = None) -> list[Pin]:

@@ -22,9 +22,11 @@ from hookonce.base import paths
 from hookonce.base.regular_files import read_regular_file
 from hookonce.model import Handler, Hook, Manifest
 from hookonce.trust.pin_store import Pin, PinMismatch, content_digest
-from hookonce.trust.shell_words import ShellWord, UnclearCommand, is_builtin, split_words
+from hookonce.trust.shell_words import Role, ShellWord, UnclearCommand, is_builtin, split_words
 
 HOOK_DIR_VARIABLE = "HOOKONCE_HOOK_DIR"  # the one variable whose value is certain: the project
+_MAX_PINNED_BYTES = 1 << 24  # of a file, which is hashed at every call
+_READ_ONLY_MODE = 0o555
 _PLATFORM_KEYS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
 _UNKNOWN_PREFIX = re.compile(r"(?:\$\w+|\$\{[^}]*\}|(?<=[)`]))/+")  # what comes before may be the project itself
 _SEPARATORS = re.compile(r"[\s'\"`=:,;|&<>(){}$@]+")
@@ -39,8 +41,7 @@ class FileReference(Struct, frozen=True, kw_only=True):
     start: int
     end: int
     choices: list[tuple[str, str]]
-    is_assignment: bool = False
-    is_program: bool = False
+    role: Role
 
 
 class ProgramReference(Struct, frozen=True, kw_only=True):
@@ -84,10 +85,8 @@ def find_references(project: Path, hook: Hook) -> HookReferences:
     changes_directory = any(word.role == "program" and word.text == "cd" for word in command_words)
     for index, word in enumerate(command_words):
         # The script that a command begins with is looked for where the hook lies, all else where it runs.
-        script = index == 0 and word.role == "program"
-        _add_word(
-            references, ProjectPaths(project) if script else project_paths, word, changes_directory=changes_directory
-        )
+        base = ProjectPaths(project) if index == 0 and word.role == "program" else project_paths
+        _add_word(references, base, word, changes_directory=changes_directory)
     for name, value in handler.env.items():
         _add_mentions(references, project_paths, value, f"named by the variable {name}")
     return references
@@ -111,43 +110,34 @@ class ProjectPaths:
         return None
 
 
-def _add_word(
-    references: HookReferences, project_paths: ProjectPaths, word: ShellWord, *, changes_directory: bool
-) -> None:
+def _add_word(references: HookReferences, base: ProjectPaths, word: ShellWord, *, changes_directory: bool) -> None:
     if (word.role == "output" and word.plain) or (word.role == "program" and is_builtin(word.text)):
         return
     if word.role == "code" or (word.role == "assignment" and _EVALUATION.search(word.text)):
         references.loose[word.text] = "code"
-        _add_mentions(references, project_paths, word.text, "named in code")
+        _add_mentions(references, base, word.text, "named in code")
     elif not word.plain:
         if word.text not in {"{}", ""}:
             references.loose[word.text] = "known only when it runs"
-            _add_mentions(references, project_paths, word.text, "named in it")
+            _add_mentions(references, base, word.text, "named in it")
     elif word.role == "program" and "/" not in word.text:
         references.programs.append(ProgramReference(start=word.start, end=word.end, name=word.text))
     elif changes_directory and not word.text.startswith("/"):
-        _add_mentions(references, project_paths, word.text, "the command goes to another directory")
+        _add_mentions(references, base, word.text, "the command goes to another directory")
     else:
-        _add_file_reference(references, project_paths, word)
+        _add_file_reference(references, base, word)
 
 
-def _add_file_reference(references: HookReferences, project_paths: ProjectPaths, word: ShellWord) -> None:
+def _add_file_reference(references: HookReferences, base: ProjectPaths, word: ShellWord) -> None:
     """A word that means what it says: a copy may stand for all of it, or for what follows an option's name."""
     option = _OPTION.fullmatch(word.text)
     parts = [] if word.role == "assignment" else [("", word.text)]
     parts += [(option[1], option[2])] if option else []
-    choices = [(prefix, name) for prefix, text in parts if (name := project_paths.relative_path(text)) is not None]
-    reference = FileReference(
-        start=word.start,
-        end=word.end,
-        choices=choices,
-        is_assignment=word.role == "assignment",
-        is_program=word.role == "program",
-    )
-    references.files.append(reference)
-    _add_mentions(references, project_paths, word.text, "named within a word", {name for _, name in choices})
+    choices = [(prefix, name) for prefix, text in parts if (name := base.relative_path(text)) is not None]
+    references.files.append(FileReference(start=word.start, end=word.end, choices=choices, role=word.role))
+    _add_mentions(references, base, word.text, "named within a word", {name for _, name in choices})
     for _, text in parts:
-        if project_paths.relative_path(text) is None and (reference.is_program or _is_outside_file(text)):
+        if base.relative_path(text) is None and (word.role == "program" or _is_outside_file(text)):
             references.loose[text] = "outside of the project"
 
 
@@ -157,15 +147,11 @@ def _is_outside_file(text: str) -> bool:
 
 
 def _add_mentions(
-    references: HookReferences,
-    project_paths: ProjectPaths,
-    text: str,
-    where: str,
-    skip_names: Container[str] = frozenset(),
+    references: HookReferences, base: ProjectPaths, text: str, where: str, skip_names: Container[str] = ()
 ) -> None:
     """The text itself, and the parts of it that may be paths."""
     for piece in dict.fromkeys((text, *_SEPARATORS.split(_UNKNOWN_PREFIX.sub(" ", text)))):
-        name = project_paths.relative_path(piece)
+        name = base.relative_path(piece)
         if name is not None and name not in skip_names:
             references.mentions.setdefault(name, where)
 
@@ -173,10 +159,6 @@ def _add_mentions(
 def looks_like_file(name: str) -> bool:
     """Whether a word that names nothing yet looks as if it were to name a file."""
     return _FILE_LIKE_NAME.fullmatch(name) is not None
-
-
-_MAX_PINNED_BYTES = 1 << 24  # bytes of a file that is hashed at every call
-_READ_ONLY_MODE = 0o555
 
 
 def build_pin(project: Path, data: bytes, manifest: Manifest) -> Pin:
@@ -194,7 +176,10 @@ def build_pin(project: Path, data: bytes, manifest: Manifest) -> Pin:
             pin.loose[program.name] = path or "not found"
             pin.programs.update({program.name: os.path.abspath(path)} if path else {})  # noqa: PTH100  links stay
         for text, inner in _listed_files(project, hook):
-            _pin_listed_file(project, text, inner, pin)
+            if inner is not None and (file_digest := _digest_of(project, inner)) is not None:
+                pin.files[inner] = file_digest
+            else:
+                pin.loose[inner or text] = "named, but no file of the project"
     return pin
 
 
@@ -205,7 +190,7 @@ def _pin_file_reference(project: Path, reference: FileReference, pin: Pin) -> No
             pin.files[name] = file_digest
             return
     for _, name in reference.choices:
-        if (why := _explain_unpinned(project, name, is_expected=reference.is_program)) is not None:
+        if (why := _explain_unpinned(project, name, is_expected=reference.role == "program")) is not None:
             pin.loose[name] = why
 
 
@@ -224,14 +209,6 @@ def _listed_files(project: Path, hook: Hook) -> list[tuple[str, str | None]]:
     project_paths = ProjectPaths(project)
     own = [hook.handler.file] if hook.handler.file is not None else []
     return [(text, project_paths.relative_path(text)) for text in (*own, *hook.files)]
-
-
-def _pin_listed_file(project: Path, text: str, name: str | None, pin: Pin) -> None:
-    file_digest = _digest_of(project, name) if name is not None else None
-    if name is None or file_digest is None:
-        pin.loose[name or text] = "named, but no file of the project"
-    else:
-        pin.files[name] = file_digest
 
 
 def _explain_unpinned(project: Path, name: str, *, is_expected: bool = False) -> str | None:
@@ -332,12 +309,11 @@ def _command_edits(references: HookReferences, copies: Path, pin: Pin) -> Iterat
         for prefix, name in reference.choices:
             if name in pin.files:
                 copy = str(copies / name)
-                text = prefix + shlex.quote(copy) if reference.is_assignment else shlex.quote(prefix + copy)
+                text = prefix + shlex.quote(copy) if reference.role == "assignment" else shlex.quote(prefix + copy)
                 yield reference.start, reference.end, text
                 break
     for program in references.programs:
-        program_path = pin.programs.get(program.name)
-        if program_path is not None and not os.access(program_path, os.X_OK):
-            raise PinMismatch(f"{program.name} is not any more where it was: {program_path}")
-        if program_path is not None:
-            yield program.start, program.end, shlex.quote(program_path)
+        if (path := pin.programs.get(program.name)) is not None:
+            if not os.access(path, os.X_OK):
+                raise PinMismatch(f"{program.name} is not any more where it was: {path}")
+            yield program.start, program.end, shlex.quote(path)

@@ -23,8 +23,7 @@ _DIALECTS = frozenset(AGENTS) | frozenset(AGENT_ALIASES) | frozenset(FORMATS) | 
 def unknown_words(document: Any) -> Iterator[Problem]:
     """Every word of a manifest that does nothing, with its path."""
     yield from _unknown_keys(document, _MANIFEST_KEYS, "$", "a manifest")
-    hooks = document.get("hooks") if type(document) is dict else None
-    for index, hook in enumerate(hooks if type(hooks) is list else []):
+    for index, hook in enumerate(_hooks_of(document)):
         path = f"$.hooks[{index}]"
         yield from _unknown_keys(hook, _HOOK_KEYS, path, "a hook")
         if type(hook) is dict:
@@ -56,28 +55,23 @@ def _event_hint(event: str, canonical_names: dict[str, str]) -> str:
     """A canonical event that we only derive is no slip."""
     if event in EVENTS:
         return ""
-    return (
-        f"did you mean {canonical_names[event]}?"
-        if event in canonical_names
-        else suggest_name(event, canonical_names.values())
-    )
+    canonical = canonical_names.get(event)
+    return suggest_name(event, canonical_names.values()) if canonical is None else f"did you mean {canonical}?"
 
 
 def event_problems(document: Any) -> list[Problem]:
     """The events of a manifest that no agent calls, with their paths."""
+    events = [hook.get("event") if type(hook) is dict else None for hook in _hooks_of(document)]
+    reasons = [event_problem(event) if type(event) is str else None for event in events]
+    return [(f"$.hooks[{index}].event", reason) for index, reason in enumerate(reasons) if reason is not None]
+
+
+def _hooks_of(document: Any) -> list[Any]:
     hooks = document.get("hooks") if type(document) is dict else None
-    event_names = [hook.get("event") if type(hook) is dict else None for hook in (hooks if type(hooks) is list else [])]
-    problems = [
-        (f"$.hooks[{index}].event", event_problem(event))
-        for index, event in enumerate(event_names)
-        if type(event) is str
-    ]
-    return [(path, reason) for path, reason in problems if reason is not None]
+    return hooks if type(hooks) is list else []
 
 
 @cache
 def _canonical_by_native() -> dict[str, str]:
-    all_agents = [agents.load(name) for name in agents.AGENTS]
-    return {
-        native: canonical_event_of(agent, native) for agent in reversed(all_agents) for native in config_events(agent)
-    }
+    agents_backwards = [agents.load(name) for name in reversed(AGENTS)]  # of one native name the first agent counts
+    return {native: canonical_event_of(agent, native) for agent in agents_backwards for native in config_events(agent)}
