@@ -22,7 +22,7 @@ from hookonce.base.event_loop import EventLoop
 from hookonce.daemon import connection
 from hookonce.daemon.server import Daemon
 from hookonce.handlers import command
-from hookonce.handlers.operation import NullOperationHandle, OperationResult
+from hookonce.handlers.operation import OperationResult
 
 WARM_UP_CALLS, TIMED_CALLS, COUNTED_CALLS = 20, 200, 20
 FLOOR_REPEATS = 100
@@ -35,6 +35,13 @@ _HOOK = {
     "blocking": True,
     "handler": {"type": "command", "command": "true"},
 }
+
+
+class _NothingRunning:
+    """Handle of a hook that was never started."""
+
+    def cancel(self) -> None:
+        """There is nothing to cancel."""
 
 
 class CallBench:
@@ -59,12 +66,12 @@ class CallBench:
 
     def _begin(
         self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]
-    ) -> NullOperationHandle:
+    ) -> _NothingRunning:
         sys.setprofile(None)
         self._cpu_ns = time.process_time_ns()
         del timeout
         loop.call_at(0, lambda: on_result(OperationResult(code=0)))
-        return NullOperationHandle()
+        return _NothingRunning()
 
     def payload(self, number: int) -> bytes:
         """A call of a shell."""

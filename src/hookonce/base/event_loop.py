@@ -68,7 +68,7 @@ class EventLoop:
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Timer:
         """Schedule a callback for so many seconds from now."""
-        return self.call_later(seconds, callback)
+        return self.call_at(monotonic() + seconds, callback)
 
     def call_soon(self, callback: Callable[[], object]) -> None:
         """Queue a callback that may take long, to run after the I/O that is ready now.
