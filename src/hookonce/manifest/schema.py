@@ -66,8 +66,8 @@ HANDLER_FIELDS = {
 REGISTRY_EDITION = "2026.04"  # the edition of the format's lists of events, tools and capabilities
 
 
-def _object_schema(required: list[str], properties: Object) -> Object:
-    return {"type": "object", "required": required, "properties": properties}
+def _object_schema(required_keys: list[str], properties: Object) -> Object:
+    return {"type": "object", "required": required_keys, "properties": properties}
 
 
 _STRING_SCHEMA = {"type": "string"}

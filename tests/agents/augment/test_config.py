@@ -3,7 +3,7 @@
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hookonce import agents
@@ -330,6 +330,7 @@ def test_any_object_can_be_read(events):
 
 
 @given(anything, st.sampled_from([None, "shell", ["shell", {"pattern": "^mcp:"}]]))
+@example({"event": "beforeShellExecution"}, "shell")
 def test_any_data_for_auggie_can_be_given(data, matcher):
     """
     Wrong data of a manifest is passed over, and changes neither event, matcher nor command.

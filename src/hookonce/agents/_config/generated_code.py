@@ -131,7 +131,7 @@ def restore_code_file(
     name, text = own.get("file"), own.get("text")
     if type(name) is not str or type(text) is not str or _FILE_NAME.fullmatch(name) is None:
         why = "what is kept of its code is no file"
-    elif (hook.event, hook.handler) not in [(found.event, found.handler) for found in parse_file(agent, name, text)]:
+    elif (hook.event, hook.handler) not in [(other.event, other.handler) for other in parse_file(agent, name, text)]:
         why = f"{name} is no code for that event"
     elif files.setdefault(name, text) != text:
         why = f"there is another file called {name}"

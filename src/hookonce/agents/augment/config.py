@@ -188,8 +188,10 @@ def _sanitize_provider_data(agent: Agent, hook: Hook) -> Hook:
         valid_placement["group"] = _METADATA_REQUEST
     elif type(group) is dict:
         valid_placement["group"] = without_keys(group, *_STRUCTURAL_KEYS)
-    same_event = event if type(event) is str and config_events(agent).get(event) == hook.event else None
-    if same_event is not None and FLAT_EVENTS.get(same_event, hook.matcher) == hook.matcher:
+    is_event = type(event) is str and config_events(agent).get(event) == hook.event
+    # At an event with a flat list nothing can be refused: a hook that blocks goes to the general one.
+    is_flat_hook = FLAT_EVENTS.get(str(event), hook.matcher) == hook.matcher and not hook.blocking
+    if is_event and (is_flat_hook or event not in FLAT_EVENTS):
         valid_placement["event"] = event
     if type(text) is str and canonical_matcher(agent, hook.event, text) == hook.matcher:
         valid_placement["matcher"] = text
@@ -225,16 +227,16 @@ def _merge_groups(native: str, items: Json) -> Json:
     """The groups of an event with two halves of one matcher together, and flat entries in groups of their own."""
     if native in FLAT_EVENTS:
         return [{"hooks": [entry]} for entry in parts_of(items)]
-    merged: list[Json] = []
+    whole_groups: list[Json] = []
     for group in parts_of(items):
         text = group.get("matcher") if type(group) is dict else None
-        first = merged[-1].get("matcher") if merged and type(merged[-1]) is dict else None
+        first = whole_groups[-1].get("matcher") if whole_groups and type(whole_groups[-1]) is dict else None
         is_plain = type(first) is str and not first.startswith(MCP_PREFIX) and HALF_SEPARATOR not in first
-        if is_plain and is_mcp_half(text) and merged[-1] == group | {"matcher": first}:
-            merged[-1] = group | {"matcher": f"{first}{HALF_SEPARATOR}{text}"}
+        if is_plain and is_mcp_half(text) and whole_groups[-1] == group | {"matcher": first}:
+            whole_groups[-1] = group | {"matcher": f"{first}{HALF_SEPARATOR}{text}"}
         else:
-            merged.append(group)
-    return merged
+            whole_groups.append(group)
+    return whole_groups
 
 
 def _interpret_hook(agent: Agent, hook: Hook) -> Hook:

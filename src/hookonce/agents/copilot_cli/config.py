@@ -215,11 +215,11 @@ def _render_matcher(
         return {"matcher": text}, reachability_gaps(agent, index, hook, [] if why is None else [why])
     if hook.event not in TOOL_EVENTS:
         return {}, [no_tool_gap(agent, index, hook)]
-    ignored = (
+    why = (
         f"{agent.title} ignores matchers on {native}: the hook runs for every tool, "
         "and its script, or a wrapper around it, must look at the tool itself"
     )
-    return {}, [warning_gap(agent, index, hook, "matcher", ignored)]
+    return {}, [warning_gap(agent, index, hook, "matcher", why)]
 
 
 def _doubt_gaps(entry_keys: EntryKeys, agent: Agent, index: int, hook: Hook, entry: Object) -> list[Gap]:

@@ -39,8 +39,8 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
 
 def _events(agent: Agent, document: Object) -> Object:
     """The events of a bare file: known ones, and others that hold groups; a settings file may hold other lists."""
-    known = {*agent.events, _DISABLED_KEY, _SHOW_OUTPUT_KEY}
-    return {key: value for key, value in document.items() if key in known or _has_group(value)}
+    names = {*agent.events, _DISABLED_KEY, _SHOW_OUTPUT_KEY}
+    return {key: value for key, value in document.items() if key in names or _has_group(value)}
 
 
 def _has_group(items: Any) -> bool:
