@@ -1,23 +1,13 @@
 """Answers that a hook may return (deny, ask, allow, context, rewrite), and their encoding."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from hookonce.base.jsontext import dump
 from hookonce.model import Decision, Object
 from hookonce.vocabulary.decisions import merge_decisions
 
-Answer = Decision | Iterable[Decision] | None
-_KEYS = {
-    "outcome": "decision",
-    "reason": "reason",
-    "context": "context",
-    "updated_input": "updated_input",
-    "updated_output": "updated_output",
-    "proceed": "continue",
-    "system_message": "system_message",
-    "suppress_output": "suppress_output",
-}
+_FIELDS = [name for name in Decision.__struct_fields__ if name != "by"]
+_KEYS = {"outcome": "decision", "proceed": "continue"}  # where the format's word is another one
 
 
 def deny(reason: str) -> Decision:
@@ -59,6 +49,5 @@ def parse_answer(value: Any, hook_name: str) -> Decision:
 
 def encode_decision(decision: Decision) -> bytes:
     """Encode a decision in the Hook Interchange Format; no opinion is empty."""
-    fields = {key: getattr(decision, name) for name, key in _KEYS.items()}
-    document = {key: value for key, value in fields.items() if value is not None}
+    document = {_KEYS.get(name, name): value for name in _FIELDS if (value := getattr(decision, name)) is not None}
     return dump(document) if document else b""

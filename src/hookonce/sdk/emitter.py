@@ -11,7 +11,7 @@ from pathlib import Path
 from re import fullmatch
 from time import monotonic
 from types import TracebackType
-from typing import Any, Protocol, Self, TextIO
+from typing import Any, Self, TextIO
 
 from msgspec.structs import replace
 
@@ -34,14 +34,12 @@ from hookonce.model import (
     Decision,
     Event,
     Gap,
-    Hook,
     Object,
     Point,
     Record,
     Result,
     Tool,
     Usage,
-    Wording,
 )
 from hookonce.secrets import log as logs
 from hookonce.store.privacy.redact import LEVELS, Level, redact
@@ -49,17 +47,10 @@ from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.names import suggest_name
 
 
-class StepEmitter(Protocol):
-    """The part of an emitter that a step needs."""
-
-    def emit(self, type: str, *, data: Object | None = None, **fields: Any) -> Decision:  # noqa: A002  the event's word
-        """Emit an event; the decision of the hooks."""
-
-
 class Step:
     """One tool call: `input` is what to do, which hooks may have changed; nothing is to be done if it was `denied`."""
 
-    def __init__(self, emitter: StepEmitter, tool: Tool) -> None:
+    def __init__(self, emitter: "Emitter", tool: Tool) -> None:
         """Ask about it."""
         self._emitter, self._tool, self._started_at = emitter, tool, monotonic()
         self.decision = emitter.emit("before_tool_execute", tool=tool)
@@ -107,28 +98,11 @@ _CAPABILITIES = {
 
 def build_agent(name: str) -> Agent:
     """Build the table of an agent that speaks canonical names and honours every capability."""
-    points: dict[str, Point] = {kind: _CAPABILITIES.get(kind, Point()) for kind in EVENTS}
-    config = Config(files={}, render=_render_config, parse=_parse_config, points=points)
-    kinds = {kind: kind for kind in EVENTS}
-    return Agent(
-        name=name,
-        title=name,
-        source="its maker",
-        checked="",
-        proof="documented",
-        vendor=name,
-        events=kinds,
-        tools={},
-        config=config,
-    )
-
-
-def _render_config(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tuple[Object, list[Gap]]:
-    return {}, []
-
-
-def _parse_config(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
-    return [], []
+    points = {kind: _CAPABILITIES.get(kind, Point()) for kind in EVENTS}
+    config = Config(files={}, render=lambda *_: ({}, []), parse=lambda *_: ([], []), points=points)
+    events = {kind: kind for kind in EVENTS}
+    agent = Agent(name=name, title=name, vendor=name, source="its maker", checked="", proof="documented", events=events)
+    return replace(agent, config=config)
 
 
 _SOURCE_PATTERN = r"[a-z][a-z0-9-]*"
@@ -198,17 +172,14 @@ class Emitter:
 
     def tool(self, name: str, given: Object | None = None) -> Step:
         """A tool is about to be used: ask before it is, and tell afterwards what it came to."""
-        return Step(
-            self, Tool(name=name, native=name, input=given or {}, native_input=given or {}, call_id=ids.new_id())
-        )
+        arguments = given or {}
+        return Step(self, Tool(name=name, native=name, input=arguments, native_input=arguments, call_id=ids.new_id()))
 
     def emit(self, type: str, *, data: Object | None = None, **fields: Any) -> Decision:  # noqa: A002  the event's word
         """Any other event, by its canonical name; `fields` are those of `Event`."""
         if type not in EVENTS and not type.startswith("vendor."):
             raise UsageError(f"no event is called {type!r}{suggest_name(type, EVENTS)}; what only you have is vendor.…")
-        event_data = data or {}
-        if self.transcript is not None:
-            event_data = {"transcript_path": self.transcript} | event_data
+        transcript = {} if self.transcript is None else {"transcript_path": self.transcript}
         now = times.now()
         event = Event(
             id=ids.new_id(),
@@ -221,7 +192,7 @@ class Emitter:
             received=now,
             cwd=self.cwd,
             model=self.model,
-            data=event_data,
+            data=transcript | (data or {}),
             **{"actor": Actor(type="ai_agent")} | fields,
         )
         return self._dispatch(event)

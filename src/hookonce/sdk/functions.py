@@ -118,17 +118,14 @@ def _matches_event(hook_filter: HookFilter, event: Event) -> bool:
 
 def run_functions(functions: Iterable[HookFunction], event: Event) -> Decision:
     """Call all functions in order and merge their answers; those that do not match the tool are skipped."""
-    return merge_decisions(
-        [_call_function(function, event) for function in functions if _matches_tool(filter_of(function), event)]
-    )
+    matching = [function for function in functions if _matches_tool(filter_of(function), event)]
+    return merge_decisions([_call_function(function, event) for function in matching])
 
 
 def _matches_tool(hook_filter: HookFilter, event: Event) -> bool:
-    if hook_filter.tool is None or not _matches_event(hook_filter, event):
-        return _matches_event(hook_filter, event)
-    if event.tool is None:
-        return False
     tool = event.tool
+    if not _matches_event(hook_filter, event) or hook_filter.tool is None or tool is None:
+        return _matches_event(hook_filter, event) and hook_filter.tool is None
     mcp_tool = tool.name.partition("/")[2] if tool.name.startswith("mcp:") else None
     return matches(hook_filter.tool, MatchSubject(tool.name, tool.native, tool.mcp_server, mcp_tool))
 

@@ -96,19 +96,18 @@ def _reply_to_agent(
         candidates = f" (perhaps {', '.join(identification.candidates)})" if identification.candidates else ""
         hint = "name the agent and its event behind the program: python guard.py claude-code PreToolUse"
         raise UsageError(f"nothing says whose payload this is{candidates}; {hint}")
-    _require_event(str(name or identification.name), event or identification.event, payload)
-    request = parse_request(
-        CallArguments(agent=str(name or identification.name), event=event or identification.event), raw, environment
-    )
+    call = CallArguments(agent=str(name or identification.name), event=event or identification.event)
+    _require_event(call.agent, call.event, payload)
+    request = parse_request(call, raw, environment)
     return build_response(request, CallDecision(decision=_decide(module, request.event))).reply
 
 
 def _require_event(agent: str, event: str | None, payload: Object) -> None:
     from hookonce import agents
-    from hookonce.dispatch.identification import payload_event as told_by
+    from hookonce.dispatch.identification import payload_event
 
     agent_table = agents.load(agent)
-    if event is None and told_by(agent_table, payload) is None:
+    if event is None and payload_event(agent_table, payload) is None:
         example_event = agents.config_event_of(agent_table, "before_tool_execute") or next(iter(agent_table.events))
         hint = f"name it behind the agent: python guard.py {agent} {example_event}"
         raise UsageError(f"the payload names no event of {agent_table.title}; {hint}")

@@ -11,9 +11,7 @@ import os
 import signal
 import socket
 from contextlib import suppress
-from ctypes import CDLL
 from select import select
-from sys import platform
 from traceback import format_exception
 from types import ModuleType
 from typing import Any, NoReturn
@@ -21,12 +19,11 @@ from typing import Any, NoReturn
 from msgspec import msgpack
 
 from hookonce.base.spawn import close_inherited_fds, fork, write_all
-from hookonce.handlers.supervise.watchdog import child_pids
+from hookonce.handlers.supervise.watchdog import adopt_orphans, child_pids
 from hookonce.handlers.workers.client import CONTROL_SOCKET_TYPE
 from hookonce.handlers.workers.protocol import MAX_STDERR_BYTES, encode_frame, receive_request
 from hookonce.sdk.function_runner import answer_event, limit_memory, load_checked, run_and_exit
 
-_PR_SET_CHILD_SUBREAPER = 36  # prctl: orphans below a process come to it
 _MAX_PACKET_BYTES = 1 << 16
 _MAX_ERROR_CHARS = 500  # characters of why a file cannot be loaded
 
@@ -40,11 +37,10 @@ class WorkerServer:
         self._control = socket.socket(socket.AF_UNIX, CONTROL_SOCKET_TYPE, fileno=os.dup(0))
         self._workers: dict[int, tuple[int, int]] = {}
         self._last_number = 0
-        self._libc = CDLL(None) if platform == "linux" else None
 
     def serve(self) -> int:
         """Load the file, and fork workers until the client is gone."""
-        self._adopt_orphans()
+        adopt_orphans()
         try:
             module = load_checked(self._file, self._digest)
         except BaseException as problem:  # noqa: BLE001  whatever is wrong with the file
@@ -73,9 +69,7 @@ class WorkerServer:
         if message == "more":
             self._fork_worker(module)
         elif message == "kill":
-            for pid in [pid for pid, (number, _) in self._workers.items() if number == arguments[0]]:
-                with suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
+            _kill_processes({pid for pid, (number, _) in self._workers.items() if number == arguments[0]})
         return True
 
     def _fork_worker(self, module: ModuleType) -> None:
@@ -101,7 +95,7 @@ class WorkerServer:
             os.dup2(stderr_fd, 1)
             os.dup2(stderr_fd, 2)
             close_inherited_fds({1, 2, fd})
-            self._adopt_orphans()
+            adopt_orphans()
             limit_memory()
             request = receive_request(fd)
             request.apply()
@@ -117,17 +111,17 @@ class WorkerServer:
                 if pid in self._workers:
                     number, stderr_fd = self._workers.pop(pid)
                     self._send("ended", number, os.waitstatus_to_exitcode(status), _read_stderr_file(stderr_fd))
-        for pid in {*child_pids()} - self._workers.keys() - self._file_children:
-            with suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        _kill_processes({*child_pids()} - self._workers.keys() - self._file_children)
 
     def _send(self, *message: Any) -> None:
         with suppress(OSError):  # a daemon that has gone takes us with it
             self._control.send(msgpack.encode(message))
 
-    def _adopt_orphans(self) -> None:
-        if self._libc is not None:
-            self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+def _kill_processes(pids: set[int]) -> None:
+    for pid in pids:
+        with suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _open_stderr_file() -> int:
