@@ -13,6 +13,7 @@ from certificates_table import TABLE_PATH, render_table, summarize_certificates
 from client_constants import pages as client_pages
 from contracts import pages as contract_pages
 from layers import pages as layer_pages
+from module_schema import descriptor_schema
 from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.json import schema as schema_of
@@ -34,7 +35,6 @@ from hookonce.lab.latency import BenchReport
 from hookonce.lab.prove.certificate import Certificate
 from hookonce.manifest.schema import build_schema as manifest_schema
 from hookonce.model import Record
-from hookonce.modules.protocol.descriptor import descriptor_schema
 from hookonce.store.integrity.audit import Audit
 from hookonce.vocabulary.events import CANONICAL_EVENTS
 from hookonce.vocabulary.tools import AGENT_HOOKS_ACTIONS, ARGUMENTS

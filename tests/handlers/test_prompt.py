@@ -21,6 +21,7 @@ from tests.manifest.projects import house, put
 EVENT = {"type": "before_tool_execute", "tool": {"name": "shell", "input": {"command": "rm -rf /"}, "native_input": {"command": "rm -rf /"}}, "native": {"raw": 1}, "user": {"id": "me"}}
 WORLD = ProcessContext(cwd="/", env={"KEY": "k-123"})
 HANDLER = Handler(type="prompt", prompt="Is this safe? $ARGUMENTS Think.", model=None)
+AGENT_HANDLER = Handler(type="agent", prompt=HANDLER.prompt, model=None)
 
 
 @pytest.fixture
@@ -173,12 +174,12 @@ def test_an_agent_is_a_command_with_tools_or_says_that_it_is_none(configured):
     Its own command, else the one for models; at a server it runs as a prompt.
     """
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "m"\nagent = "look"\n')
-    assert "look" == prompt.prepare_agent(HANDLER, b"{}", WORLD).operation.command
-    assert b"use the tools that you have" in prompt.prepare_agent(HANDLER, b"{}", WORLD).operation.payload
+    assert "look" == prompt.prepare_agent(AGENT_HANDLER, b"{}", WORLD).operation.command
+    assert b"use the tools that you have" in prompt.prepare_agent(AGENT_HANDLER, b"{}", WORLD).operation.payload
     configured('[models]\ncommand = "ask"\n')
-    assert "ask" == prompt.prepare_agent(HANDLER, b"{}", WORLD).operation.command
+    assert "ask" == prompt.prepare_agent(AGENT_HANDLER, b"{}", WORLD).operation.command
     configured('[models]\nendpoint = "https://models.example/v1"\nmodel = "m"\n')
-    (gap,) = prompt.prepare_agent(HANDLER, b"{}", WORLD).gaps
+    (gap,) = prompt.prepare_agent(AGENT_HANDLER, b"{}", WORLD).gaps
     assert "this agent runs as a prompt" in gap.note
 
 

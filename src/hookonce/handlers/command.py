@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop
 from hookonce.base.spawn import close_fds, open_pipes, spawn
-from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, run_to_completion
+from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback, run_to_completion
 from hookonce.handlers.supervise import limits, watchdog
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
 
@@ -38,7 +38,7 @@ class CommandOperation(Struct, frozen=True):
     process_context: ProcessContext
     timeout: float
 
-    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+    def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Start it."""
         started_at = monotonic()
         try:
@@ -55,9 +55,7 @@ def run_command(command: str, payload: bytes, process_context: ProcessContext, t
 class CommandProcess:
     """Running process of a command."""
 
-    def __init__(
-        self, loop: EventLoop, operation: CommandOperation, on_result: Callable[[OperationResult], object]
-    ) -> None:
+    def __init__(self, loop: EventLoop, operation: CommandOperation, on_result: ResultCallback) -> None:
         """Start it; an OSError or a ValueError where that is not possible."""
         self._loop, self._on_result, self._started_at = loop, on_result, monotonic()
         self._unsent = memoryview(operation.payload)

@@ -8,7 +8,6 @@ have workers ready that have loaded the file (`workers/pool.py`).
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -21,7 +20,7 @@ from hookonce.base.event_loop import EventLoop
 from hookonce.base.regular_files import read_regular_file
 from hookonce.errors import HookonceError
 from hookonce.handlers.command import CommandOperation, ProcessContext
-from hookonce.handlers.operation import OperationHandle, OperationResult
+from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback
 from hookonce.handlers.workers import pool as workers_pool
 from hookonce.handlers.workers.protocol import WorkerRequest
 from hookonce.model import Handler
@@ -54,7 +53,7 @@ class FunctionOperation(CommandOperation, frozen=True):
 
     function: FunctionRef
 
-    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+    def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Use a ready worker where there is one; workers have our own privileges, and no fewer."""
         pool, process_context = workers_pool.pool_of(loop), self.process_context
         if pool is not None and not process_context.drops_privileges:

@@ -1,6 +1,6 @@
 """HTTP handler: posts an event; the body of the response counts as a command's stdout."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from time import monotonic
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hookonce import __version__
 from hookonce.base.event_loop import EventLoop
 from hookonce.errors import HookonceError
-from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult
+from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
 from hookonce.handlers.supervise.forked_child import ForkedChild
 from hookonce.manifest.http_script import explain_handler_fault, split_header_value
 from hookonce.model import Handler
@@ -52,7 +52,7 @@ class HttpOperation(Struct, frozen=True, kw_only=True):
         """The request body."""
         return self.request.body
 
-    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+    def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Send it from a forked child."""
         from hookonce.handlers.http_client import call_server  # before the fork, so that no child loads it again
 

@@ -34,7 +34,7 @@ _FAULTS = {
     "Receive buffer too long": "the server's headers have no end",
     "Only Transfer-Encoding": "the answer has an encoding that is not known",
     "bad Content-Length": "the answer tells no length that could be understood",
-    "conflicting Content-Length": "the answer tells no length that could be understood",
+    "conflicting": "the answer tells no length that could be understood",
     "illegal chunk header": "the answer is cut in pieces that tell no size",
     "malformed chunk footer": "the answer is cut in pieces that are longer than they tell",
 }
@@ -83,11 +83,9 @@ def _follow_redirect(request: HttpRequest, ip_addresses: list[str], deadline: fl
 def _redirect_target(request: HttpRequest, location: str) -> str:
     scheme, host, port = request.address
     parts = urlsplit(urljoin(f"{scheme}://{_url_host(host)}:{port}{request.target}", location))
-    default_port = 443 if parts.scheme == "https" else 80
-    if not location or (parts.scheme, parts.hostname, parts.port or default_port) != (scheme, host, port):
-        raise InvalidResponse(
-            f"the server redirects to another host, {parts.scheme}://{parts.hostname}, which is not called"
-        )
+    if not location or (parts.scheme, parts.hostname, parts.port or DEFAULT_PORTS.get(parts.scheme)) != request.address:
+        url = f"{parts.scheme}://{parts.hostname}"
+        raise InvalidResponse(f"the server redirects to another host, {url}, which is not called")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not all("!" <= letter <= "~" for letter in target):
         raise InvalidResponse("the server redirects to what is no address")

@@ -3,18 +3,16 @@
 Long-lived processes keep modules running in a pool; a one-shot process starts one for each event.
 """
 
-from collections.abc import Callable
 from time import monotonic
 
 from msgspec import Struct
-from msgspec.json import encode
 
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.jsontext import dump
 from hookonce.handlers.module_channel import ModuleChannel
-from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult
+from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
 from hookonce.model import Object
-from hookonce.modules.protocol.descriptor import Descriptor, descriptor_document
+from hookonce.modules.protocol.descriptor import Descriptor, descriptor_key
 
 ON_EVENT = "on_event"
 _IDLE_TIMEOUT_S = 600.0  # seconds without an event
@@ -33,7 +31,7 @@ class ModulePool:
 
     def find_channel(self, descriptor: Descriptor) -> ModuleChannel:
         """Find the channel of a descriptor's module; starts the module if it does not run."""
-        key = encode([descriptor_document(descriptor), descriptor.folder])
+        key = descriptor_key(descriptor)
         channel = self._channels.get(key)
         if channel is None or channel.is_over:
             channel = self._channels[key] = ModuleChannel(self._loop, descriptor)
@@ -67,7 +65,7 @@ class ModuleOperation(Struct, frozen=True, kw_only=True):
         """The request as JSON."""
         return dump(self.request)
 
-    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+    def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Query it; a module that was started for this alone is ended afterwards."""
         pool, started_at = _pools.get(loop), monotonic()
         try:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from hookonce.base.event_loop import READ, WRITE, EventLoop, Timer
 from hookonce.base.jsontext import dump
 from hookonce.base.spawn import close_fds, open_pipes, spawn
-from hookonce.handlers.operation import OperationResult
+from hookonce.handlers.operation import OperationResult, ResultCallback
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
 from hookonce.model import Object
 from hookonce.modules.protocol.descriptor import Descriptor
@@ -27,9 +27,7 @@ _MAX_MISSES = 3  # answers in a row that did not come in time: then it is starte
 class ModuleQuery:
     """One query that waits for an answer."""
 
-    def __init__(
-        self, channel: "ModuleChannel", request: Object, on_result: Callable[[OperationResult], object]
-    ) -> None:
+    def __init__(self, channel: "ModuleChannel", request: Object, on_result: ResultCallback) -> None:
         self.request, self.number = request, 0
         self._channel, self._on_result, self._started_at = channel, on_result, monotonic()
         self.timer: Timer | None = None
@@ -74,7 +72,7 @@ class ModuleChannel:
         os.set_blocking(self._stdin_fd, False)
         loop.watch_fd(self._watchdog.status_fd, READ, self._handle_exit)
 
-    def query(self, request: Object, timeout: float, on_result: Callable[[OperationResult], object]) -> ModuleQuery:
+    def query(self, request: Object, timeout: float, on_result: ResultCallback) -> ModuleQuery:
         """Queue a query; `on_result` is called once."""
         self.last_query_at = monotonic()
         query = ModuleQuery(self, request, on_result)

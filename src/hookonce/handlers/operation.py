@@ -24,6 +24,9 @@ class OperationResult(Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
+ResultCallback = Callable[[OperationResult], object]
+
+
 class OperationHandle(Protocol):
     """Handle of a running operation."""
 
@@ -38,16 +41,14 @@ class Operation(Protocol):
     def timeout(self) -> float:
         """Seconds until it has failed."""
 
-    def begin(self, loop: EventLoop, timeout: float, on_result: Callable[[OperationResult], object]) -> OperationHandle:
+    def begin(self, loop: EventLoop, timeout: float, on_result: ResultCallback) -> OperationHandle:
         """Start it on an event loop; `on_result` is called once."""
 
 
 class FailedStart:
     """Handle of an operation that could not be started; `on_result` is called soon."""
 
-    def __init__(
-        self, loop: EventLoop, problem: Exception, started_at: float, on_result: Callable[[OperationResult], object]
-    ) -> None:
+    def __init__(self, loop: EventLoop, problem: Exception, started_at: float, on_result: ResultCallback) -> None:
         failure = OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
         loop.call_at(0, lambda: on_result(failure))
 

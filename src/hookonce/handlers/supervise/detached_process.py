@@ -96,10 +96,9 @@ def _run_child(
         operation = replace(operation, process_context=replace(process_context, env=env))
     result = run_to_completion(replace(operation, timeout=deadline - monotonic()))
     process_info.unregister_handlers(mark)
-    ending = (
-        f"async hook ended ({result.failure or f'exit code {result.code}'}) after {result.duration:.1f} s: {command}"
-    )
-    return ending, log.truncate_output(result.stdout + result.stderr, _MAX_LOG_BYTES)
+    ending = result.failure or f"exit code {result.code}"
+    line = f"async hook ended ({ending}) after {result.duration:.1f} s: {command}"
+    return line, log.truncate_output(result.stdout + result.stderr, _MAX_LOG_BYTES)
 
 
 def _wait_for_slot(project_digest: str, queue_fd: int, deadline: float) -> bool:

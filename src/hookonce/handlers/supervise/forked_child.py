@@ -25,11 +25,11 @@ class ForkedChild:
     ) -> None:
         """Fork; an OSError where that is not possible."""
         self._loop, self._on_output, self._output = loop, on_output, bytearray()
-        self._child: Watchdog | None = Watchdog(
-            lambda hangup_fd, output_fd: fork_child(
-                lambda: _run_child(work, hangup_fd, output_fd, timeout), {hangup_fd, output_fd}
-            )
-        )
+
+        def start(hangup_fd: int, output_fd: int) -> int:
+            return fork_child(lambda: _run_child(work, hangup_fd, output_fd, timeout), {hangup_fd, output_fd})
+
+        self._child: Watchdog | None = Watchdog(start)
         os.set_blocking(self._child.status_fd, False)
         loop.watch_fd(self._child.status_fd, READ, self._receive)
         self._timer = loop.call_later(timeout, self.cancel)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from hookonce.base.event_loop import READ, WRITE, EventLoop
 from hookonce.base.spawn import spawn
 from hookonce.handlers.command import MAX_OUTPUT_BYTES
-from hookonce.handlers.operation import OperationResult
+from hookonce.handlers.operation import OperationResult, ResultCallback
 from hookonce.handlers.supervise import watchdog
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
 from hookonce.handlers.workers.protocol import (
@@ -32,9 +32,7 @@ _CHUNK_BYTES = 1 << 16
 class WorkerCall:
     """One call of a function by a prefork worker: waits for a worker, then for its answer, up to its timeout."""
 
-    def __init__(
-        self, loop: EventLoop, frame: bytes, timeout: float, on_result: Callable[[OperationResult], object]
-    ) -> None:
+    def __init__(self, loop: EventLoop, frame: bytes, timeout: float, on_result: ResultCallback) -> None:
         """It is waiting; `on_cancel` is called when that was in vain."""
         self._loop, self._on_result = loop, on_result
         self._unsent, self._received_bytes = memoryview(frame), bytearray()
@@ -148,9 +146,7 @@ class WorkerClient:
         """Whether no call is pending or running."""
         return not self._waiting and not self._running_calls
 
-    def call(
-        self, request: WorkerRequest, timeout: float, on_result: Callable[[OperationResult], object]
-    ) -> WorkerCall:
+    def call(self, request: WorkerRequest, timeout: float, on_result: ResultCallback) -> WorkerCall:
         """Call the function in a worker; `on_result` is called once."""
         self.last_call_at = monotonic()
         call = WorkerCall(self._loop, encode_request(request), timeout, on_result)

@@ -227,23 +227,15 @@ def _unwrap(document: Object) -> Object:
 
 
 Case = Callable[[ConformanceSubject], None]
-MINIMAL: dict[str, Case] = {
-    "health": check_health,
-    "describe": check_describe,
-    "invoke": check_invoke,
-    "unsupported-op": check_unsupported_op,
-    "missing-op": check_missing_op,
-    "timeout": check_timeout,
-}
-CASES: dict[str, Case] = MINIMAL | {
-    "megabyte": check_megabyte,
-    "garbage": check_garbage,
-    "parallel": check_parallel,
-    "crash": check_crash,
-    "stderr": check_stderr,
-}
+_MINIMAL_CASES = (check_health, check_describe, check_invoke, check_unsupported_op, check_missing_op, check_timeout)
+_FURTHER_CASES = (check_megabyte, check_garbage, check_parallel, check_crash, check_stderr)
 
 
+def _cases_by_name(cases: Iterable[Case]) -> dict[str, Case]:
+    return {case.__name__.removeprefix("check_").replace("_", "-"): case for case in cases}
+
+
+MINIMAL, CASES = _cases_by_name(_MINIMAL_CASES), _cases_by_name(_MINIMAL_CASES + _FURTHER_CASES)
 _FIRST_CASE = "health"
 _MAX_NAME_CHARS = 120  # of the command line of a process that was left
 _UNHEALTHY_REASON = "not tried, because the module was not well"

@@ -106,6 +106,5 @@ def description_problems(document: Json) -> list[Problem]:
 
 
 def _internal_error(message: str, details: Object) -> messages.ModuleResponse:
-    return messages.ModuleResponse(
-        ok=False, error=messages.ErrorInfo("internal", f"the module answered, but {message}", details)
-    )
+    error = messages.ErrorInfo("internal", f"the module answered, but {message}", details)
+    return messages.ModuleResponse(ok=False, error=error)

@@ -5,7 +5,6 @@ from contextlib import suppress
 from threading import Lock
 from time import monotonic
 
-from msgspec.json import encode
 from msgspec.structs import replace
 
 from hookonce.model import Json, Object
@@ -14,7 +13,7 @@ from hookonce.modules.kernel.events import EventEmitter, EventIds
 from hookonce.modules.kernel.mounts import MountTable
 from hookonce.modules.kernel.sessions import SessionTable
 from hookonce.modules.protocol.capabilities import CapabilityPolicy, capability_requests, decide_capability
-from hookonce.modules.protocol.descriptor import Descriptor, descriptor_document
+from hookonce.modules.protocol.descriptor import Descriptor, descriptor_key
 from hookonce.modules.protocol.messages import Fault, ModuleResponse
 from hookonce.modules.protocol.validation import JSON_ENCODE_ERRORS, require_text, require_timeout, resolve_descriptor
 
@@ -30,7 +29,7 @@ class LinkPool:
 
     def get(self, descriptor: Descriptor) -> Link:
         """The link to a module; the same one for every caller."""
-        key = _link_key(descriptor)
+        key = descriptor_key(descriptor)
         with self._lock:
             if self._is_closed:
                 raise Fault("unreachable", "the kernel is closed")
@@ -43,15 +42,11 @@ class LinkPool:
         """Close the link to a module, or all of them for good."""
         with self._lock:
             self._is_closed |= descriptor is None
-            keys = list(self._links) if descriptor is None else [_link_key(descriptor)]
+            keys = list(self._links) if descriptor is None else [descriptor_key(descriptor)]
             links = [self._links.pop(key) for key in keys if key in self._links]
         for link in links:
             with suppress(OSError):  # it is gone either way
                 link.close()
-
-
-def _link_key(descriptor: Descriptor) -> bytes:
-    return encode([descriptor_document(descriptor), descriptor.folder])
 
 
 POLICY_EVENT, DELIVERY_KEY = "policy:decision", "delivers"

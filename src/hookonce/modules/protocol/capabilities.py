@@ -10,17 +10,17 @@ from hookonce.modules.protocol.descriptor import Descriptor
 CapabilityVerdict = Literal["grant", "deny"]
 
 # The registered capabilities; modules may want others, which somebody has to grant by their names.
-CAPABILITIES = {
-    "fs.read": "read files",
-    "fs.write": "write files",
-    "fs.temp": "make temporary files",
-    "net.fetch": "send requests over the network",
-    "net.bind": "listen on a port",
-    "kv.get": "look up values by key",
-    "kv.set": "keep values by key",
-    "secrets.read": "read named secrets",
-    "exec.spawn": "start programs",
-}
+CAPABILITIES = (
+    "fs.read",
+    "fs.write",
+    "fs.temp",
+    "net.fetch",
+    "net.bind",
+    "kv.get",
+    "kv.set",
+    "secrets.read",
+    "exec.spawn",
+)
 
 
 class CapabilityRequest(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Module Descriptor v1: its structs, parser, validation rules and JSON Schema.
+"""Module Descriptor v1: its structs, parser and validation rules.
 
 A descriptor names a module, its kind, its transport and the capabilities that it asks for. A document may be
 valid and its module still not mountable: what only mounting needs (a command, a URL) is checked by
@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import Struct
+from msgspec.json import encode
 
 from hookonce.base.jsontext import load
 from hookonce.base.regular_files import read_regular_file
@@ -102,36 +103,6 @@ def _warnings(document: Object) -> Iterator[Problem]:
         yield "$.version", f"is missing, and taken to be {DEFAULT_VERSION}"
 
 
-def descriptor_schema() -> Object:
-    """The published JSON Schema, built from the tables above."""
-    string: Object = {"type": "string"}
-    strings: Object = {"type": "array", "items": string}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://hookonce.dev/schemas/module-descriptor.json",
-        "title": "Module Descriptor v1",
-        "description": f"Version 1 to the letter has the kinds {', '.join(V1_MODULE_KINDS)}; the others came later.",
-        "type": "object",
-        "required": ["name", "kind", "transport", "capabilities"],
-        "properties": {
-            "name": string | {"minLength": 1},
-            "kind": string | {"enum": list(MODULE_KINDS)},
-            "transport": {
-                "type": "object",
-                "required": ["type"],
-                "properties": {
-                    "type": string | {"enum": list(TRANSPORTS)},
-                    "command": strings | {"description": "what to run, for stdio"},
-                    "url": string | {"description": "https, or http on this machine; for http"},
-                    "token_env": string | {"description": "the environment variable that holds the bearer token"},
-                },
-            },
-            "capabilities": strings,
-            "version": string | {"default": DEFAULT_VERSION},
-        },
-    }
-
-
 _MAX_DESCRIPTOR_BYTES = 1 << 20  # bytes of a file that is taken for a descriptor
 
 
@@ -208,3 +179,8 @@ def mount_problems(descriptor: Descriptor) -> list[Problem]:
     """Problems that keep the module of a valid descriptor from being reached."""
     transport = descriptor.transport
     return [*transport_problems(transport.type, transport.command, transport.url)]
+
+
+def descriptor_key(descriptor: Descriptor) -> bytes:
+    """The key of a module in a pool: what its descriptor says, and from which folder."""
+    return encode([descriptor_document(descriptor), descriptor.folder])

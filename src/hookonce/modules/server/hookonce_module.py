@@ -182,10 +182,6 @@ def _log_notice(text: str) -> None:
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
-    "respond": _respond,
-    "translate": _translate,
-    "check": _check,
-    "query": _query,
-    "sessions": _sessions,
-    "show": _show,
+    function.__name__.removeprefix("_"): function
+    for function in (_respond, _translate, _check, _query, _sessions, _show)
 }
