@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 CLIENT_NAME = "hookonce-on"
 CANONICAL_DIALECT = "canonical"  # the dialect of a hook that names none
 _OPTIONS = {"--via": "via", "--dialect": "dialect", "--run": "run", "--scope": "scope", "--timeout": "timeout"}
-_ADDRESS_REGEX = re.compile(
-    r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)"
-)
+_ADDRESS = re.compile(r"(http://127\.0\.0\.1:[0-9]{1,5})/on/([a-z0-9-]+)/([A-Za-z]{1,64})\?via=([a-z0-9-]+/[a-z]+)")
 
 
 class Invocation(NamedTuple):
@@ -49,7 +47,7 @@ def is_address(client: str) -> bool:
 def parse_command(command: str) -> Invocation | None:
     """The command or address taken apart, or None if it is not exactly one of ours."""
     if is_address(command):
-        match = _ADDRESS_REGEX.fullmatch(command)
+        match = _ADDRESS.fullmatch(command)
         return match and Invocation(match[1], match[2], match[3], via=match[4])
     words = split_client_words(command)
     return parse_words(words) if words and words[0].endswith(f"/{CLIENT_NAME}") else None

@@ -113,11 +113,8 @@ def _join_or_split(first: StreamLine, lines: Iterator[StreamLine], limit: int) -
                 return batch
             checked_bytes = size
     else:
-        return (
-            batch
-            if checked_bytes and _json_state(_join_lines(batch)) != "whole"
-            else [StreamLine(first.number, _join_lines(batch))]
-        )
+        raw = _join_lines(batch)
+        return batch if checked_bytes and _json_state(raw) != "whole" else [StreamLine(first.number, raw)]
     if batch[-1].fault is None and _json_state(_join_lines(batch)) == "cut":
         for _ in lines:  # the rest of a document that is too long
             pass

@@ -4,9 +4,7 @@ from datetime import UTC, datetime, timedelta
 from re import compile as pattern
 
 EPOCH_TEXT = "1970-01-01T00:00:00Z"
-_RFC3339 = pattern(
-    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?",
-)
+_RFC3339 = pattern(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

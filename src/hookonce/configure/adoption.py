@@ -54,21 +54,14 @@ def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoptio
         hooks, gaps = hooks_in(agent, path, old)
         movable = _movable_hooks(agent, scope, hooks, client, plan.stay_reasons, gaps_of)
         commands = {hook.handler.command for hook in movable}
-        new = remove_entries(
-            editor_of(path), old, lambda command: (unwrap_command(command, client) or command) in commands
-        )
+        new = remove_entries(editor_of(path), old, lambda text: (unwrap_command(text, client) or text) in commands)
         remaining = Counter(map(_hook_key, hooks_in(agent, path, new or b"{}")[0]))
     plan.stay_reasons.extend(gap.note or gap.where for gap in gaps)
-    moved_hooks = [hook for hook in movable if not remaining[_hook_key(hook)]]
-    plan.stay_reasons.extend(
-        f"{hook.handler.command} on {hook.event}: {path} says more of it"
-        for hook in movable
-        if remaining[_hook_key(hook)]
-    )
-    if moved_hooks and len(moved_hooks) == len(movable):
-        plan.moved_hooks.extend(
-            replace(hook, dialect=hook.dialect or agent.name, provider_data={}) for hook in moved_hooks
-        )
+    left = [hook for hook in movable if remaining[_hook_key(hook)]]
+    plan.stay_reasons.extend(f"{hook.handler.command} on {hook.event}: {path} says more of it" for hook in left)
+    if movable and not left:
+        moved = [replace(hook, dialect=hook.dialect or agent.name, provider_data={}) for hook in movable]
+        plan.moved_hooks.extend(moved)
         plan.files.append(FileChange(path=path, old=old, new=new or None, agent=agent.name, scope=scope))
 
 
@@ -99,19 +92,15 @@ def _movable_hooks(
 
 def _extend_manifest(path: Path, hooks: list[Hook]) -> FileChange:
     """The change that appends hooks to the manifest; a new one if there is none."""
-    other = next(
-        (path.with_name(name) for name in MANIFEST_NAMES if name != path.name and path.with_name(name).exists()), None
-    )
-    if other is not None:
+    siblings = [path.with_name(name) for name in MANIFEST_NAMES if name != path.name]
+    if (other := next(filter(Path.exists, siblings), None)) is not None:
         raise HookonceError(f"{other} is there, and hooks are adopted into JSON only; make it {path.name} first")
-    old = read_file(path)
+    old, document = read_file(path), dump_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks))
     if old is None:
-        document = dump_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks))
         return FileChange(path=path, old=None, new=pretty(encode(document), indent=2) + b"\n")
     with naming_file(path):
         load_manifest(old)
-        new_hooks = dump_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks))["hooks"]
-        return FileChange(path=path, old=old, new=merge_entries(jsonc, old, {"hooks": new_hooks}))
+        return FileChange(path=path, old=old, new=merge_entries(jsonc, old, {"hooks": document["hooks"]}))
 
 
 def manifest_path(scope: str, roots: ConfigRoots) -> Path:

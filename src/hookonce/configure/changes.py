@@ -30,11 +30,8 @@ def render_diff(changes: list[FileChange]) -> str:
 
 def _diff_lines(change: FileChange) -> list[str]:
     old, new = ((data or b"").decode(errors="replace").splitlines(keepends=True) for data in (change.old, change.new))
-    names = (
-        str(change.path) if change.old is not None else "/dev/null",
-        str(change.path) if change.new is not None else "/dev/null",
-    )
-    return [line if line.endswith("\n") else f"{line}\n" for line in unified_diff(old, new, *names)]
+    before, after = ("/dev/null" if data is None else str(change.path) for data in (change.old, change.new))
+    return [line if line.endswith("\n") else f"{line}\n" for line in unified_diff(old, new, before, after)]
 
 
 def confirmation_code(text: str) -> str:

@@ -11,9 +11,7 @@ from hookonce.model import Agent, Handler, Hook
 
 EventSet = Literal["default", "all"]
 _MIN_ENTRY_WORDS = 2  # words of a door: our client, and whose it is
-_COMMAND_EVENTS = frozenset(
-    {"session_start", "before_prompt"}
-)  # our client runs there in any case, and starts the daemon
+_COMMAND_EVENTS = {"session_start", "before_prompt"}  # our client runs there in any case, and starts the daemon
 
 
 def build_entries(
@@ -30,12 +28,11 @@ def build_entries(
 
 def _build_entry(agent: Agent, native: str, scope: str, client: str, address: HttpAddress | None) -> Hook:
     kind = canonical_event_of(agent, native)
-    is_http = (
-        address is not None and kind not in _COMMAND_EVENTS and native not in http_reply.COMMAND_EVENTS[agent.name]
-    )
-    call = Invocation(address.base if address and is_http else client, agent.name, native, via=f"{agent.name}/{scope}")
+    if address and (kind in _COMMAND_EVENTS or native in http_reply.COMMAND_EVENTS[agent.name]):
+        address = None
+    call = Invocation(address.base if address else client, agent.name, native, via=f"{agent.name}/{scope}")
     target, timeout_s = invocation.format_command(call), entry_timeout(agent, native)
-    if address and is_http:
+    if address:
         handler = Handler(type="http", url=target, headers=address.headers, timeout=timeout_s)
     else:
         handler = Handler(type="command", command=target, timeout=timeout_s)

@@ -31,10 +31,10 @@ def plan_restore(agent: Agent, scope: str, roots: ConfigRoots, back: int = 1) ->
 
 def list_copies(agent: Agent, scope: str, roots: ConfigRoots) -> list[tuple[int, Path, Path]]:
     """Every backup of an agent's files, newest first: how far back it lies, the file, and the copy."""
-    backups_by_path = [
-        (path, list_backups(path, paths.backups_dir())) for path in _restorable_files(agent, scope, roots)
+    files, folder = _restorable_files(agent, scope, roots), paths.backups_dir()
+    return [
+        (number, path, copy) for path in files for number, copy in enumerate(reversed(list_backups(path, folder)), 1)
     ]
-    return [(number, path, copy) for path, copies in backups_by_path for number, copy in enumerate(reversed(copies), 1)]
 
 
 def _restorable_files(agent: Agent, scope: str, roots: ConfigRoots) -> list[Path]:

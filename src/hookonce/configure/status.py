@@ -32,7 +32,7 @@ class ForeignHook(Struct, frozen=True, kw_only=True):
     scope: str
 
 
-class ScopeStatus(Struct, frozen=True, kw_only=True):
+class ScopeStatus(Struct, frozen=True):
     """Our state in one scope of an agent: the file, and which events lack their entry."""
 
     scope: str
@@ -105,31 +105,25 @@ def _scope_status(agent: Agent, scope: str, roots: ConfigRoots, client: str) -> 
     agent_hooks = read_agent_hooks(agent, roots)
     parse_problem = next((text for _, file, text in agent_hooks.problems if file == path), None)
     if parse_problem is not None:
-        return ScopeStatus(scope=scope, path=str(path), state="unreadable", problem=parse_problem)
-    has_stale = any(
-        file == path and is_stale_entry(hook.handler.target, client, agent) for _, file, hook in agent_hooks.hooks
-    )
+        return ScopeStatus(scope, str(path), "unreadable", problem=parse_problem)
+    targets = [hook.handler.target for _, file, hook in agent_hooks.hooks if file == path]
     own_hooks = [hook for _, _, hook in agent_hooks.hooks if _is_entry_of(hook, agent, scope)]
     if not own_hooks:
-        return ScopeStatus(scope=scope, path=str(path), state="absent")
+        return ScopeStatus(scope, str(path), "absent")
     address = http_policy.current_address(own_hooks, roots.project)
     expected = {hook.handler.target: hook.handler for hook in build_entries(agent, scope, client, address=address)}
     current = {hook.handler.target: hook.handler for hook in own_hooks}
     missing = sorted(entry_event(command) for command in expected.keys() - current.keys())
-    has_foreign = any(not is_own_entry(command, client) or _posts_elsewhere(command, address) for command in current)
-    has_difference = any(_differs(current[command], expected[command]) for command in expected.keys() & current.keys())
-    state: InstallState = (
-        "outdated" if has_foreign or has_difference or has_stale else "partly" if missing else "installed"
-    )
-    http_obstacle = http_policy.listener_obstacle(roots.project) if http_policy.has_http_entry(own_hooks) else None
-    return ScopeStatus(
-        scope=scope,
-        path=str(path),
-        state=state,
-        events=len(current),
-        missing=missing,
-        problem=_http_problem(http_obstacle),
-    )
+    state: InstallState = "partly" if missing else "installed"
+    if (
+        any(not is_own_entry(command, client) or _posts_elsewhere(command, address) for command in current)
+        or any(_differs(current[command], expected[command]) for command in expected.keys() & current.keys())
+        or any(is_stale_entry(target, client, agent) for target in targets)
+    ):
+        state = "outdated"
+    obstacle = http_policy.listener_obstacle(roots.project) if http_policy.has_http_entry(own_hooks) else None
+    problem = None if obstacle is None else f"no hook is asked about what is posted: {obstacle}"
+    return ScopeStatus(scope, str(path), state, events=len(current), missing=missing, problem=problem)
 
 
 def _posts_elsewhere(command: str | None, address: HttpAddress | None) -> bool:
@@ -140,10 +134,6 @@ def _posts_elsewhere(command: str | None, address: HttpAddress | None) -> bool:
 
 def _differs(current: Handler, expected: Handler) -> bool:
     return current.timeout not in (None, expected.timeout) or current.headers != expected.headers
-
-
-def _http_problem(obstacle: str | None) -> str | None:
-    return None if obstacle is None else f"no hook is asked about what is posted: {obstacle}"
 
 
 def _is_entry_of(hook: Hook, agent: Agent, scope: str) -> bool:

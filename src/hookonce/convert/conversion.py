@@ -36,50 +36,39 @@ class RoundTripError(HookonceError):
     """The output would not have said what the input says; nothing was written."""
 
 
-HookShape = tuple[str, str, str]
-
-
 def verify_round_trip(target: Agent, document: Object, hooks: list[tuple[int, Hook]], gaps: list[Gap]) -> list[Hook]:
     """Compare the hooks with what the target will parse, and return that; what a gap names may differ."""
     lost_paths = {gap.where for gap in gaps if gap.effect == "lost"}
     matcher_gap_paths = {gap.where.removesuffix(".matcher") for gap in gaps if gap.capability == "matcher"}
     expected = [(f"$.hooks[{index}]", hook) for index, hook in hooks if f"$.hooks[{index}]" not in lost_paths]
     parsed_hooks, parse_gaps = config_of(target).parse(target, document)
-    has_losses = any(gap.effect == "lost" for gap in parse_gaps)
-    if has_losses or Counter(_hook_shape(hook) for _, hook in expected) != Counter(map(_hook_shape, parsed_hooks)):
-        raise _round_trip_error(target)
-    meanings = {(*_hook_shape(hook), _matcher_meaning(target, hook.matcher)) for hook in parsed_hooks}
-    for where, hook in expected:
-        if (
-            where not in matcher_gap_paths
-            and (*_hook_shape(hook), _matcher_meaning(target, hook.matcher)) not in meanings
-        ):
-            raise _round_trip_error(target)
+    meanings = {_hook_meaning(target, hook) for hook in parsed_hooks}
+    if (
+        any(gap.effect == "lost" for gap in parse_gaps)
+        or Counter(_hook_shape(hook) for _, hook in expected) != Counter(map(_hook_shape, parsed_hooks))
+        or any(_hook_meaning(target, hook) not in meanings for path, hook in expected if path not in matcher_gap_paths)
+    ):
+        message = f"the configuration for {target.title} does not read back as what was meant; this is our fault"
+        raise RoundTripError(message)
     return parsed_hooks
 
 
-def _round_trip_error(target: Agent) -> RoundTripError:
-    return RoundTripError(
-        f"the configuration for {target.title} does not read back as what was meant; this is our fault"
-    )
+def _hook_shape(hook: Hook) -> tuple[str, str, str]:
+    return hook.event, hook.handler.type, hook.handler.target or hook.handler.prompt or ""
 
 
-def _hook_shape(hook: Hook) -> HookShape:
-    handler = hook.handler
-    return hook.event, handler.type, handler.command or handler.url or handler.prompt or ""
+def _hook_meaning(target: Agent, hook: Hook) -> tuple[str, str, str, frozenset[str]]:
+    return *_hook_shape(hook), _matcher_meaning(target, hook.matcher)
 
 
 def _matcher_meaning(target: Agent, matcher: Json) -> frozenset[str]:
     """The tools of the target that a matcher is about, in canonical words, and the MCP tools that it names."""
     parts = matcher if type(matcher) is list else [matcher]
-    mcp_tools = {
-        f"mcp:{part['mcp'].get('server')}/{part['mcp'].get('tool', 'any')}"
-        for part in parts
-        if type(part) is dict and type(part.get("mcp")) is dict
-    }
+    servers = [part["mcp"] for part in parts if type(part) is dict and type(part.get("mcp")) is dict]
+    names = {f"mcp:{server.get('server')}/{server.get('tool', 'any')}" for server in servers}
     # An MCP tool that some pattern is about anyway adds nothing, and None is about all of them.
-    mcp_tools = {name for name in mcp_tools if not _matches_tool(parts, name, name)}
-    return frozenset(mcp_tools) | {name for native, name in target.tools.items() if _matches_tool(parts, name, native)}
+    mcp_tools = frozenset(name for name in names if not _matches_tool(parts, name, name))
+    return mcp_tools | {name for native, name in target.tools.items() if _matches_tool(parts, name, native)}
 
 
 def _matches_tool(parts: list[Json], name: str, native: str) -> bool:
@@ -122,24 +111,23 @@ def read_manifest(
     if type(document) is not dict:
         raise PayloadError("expected a JSON object")
     if source is None:
-        problems, _ = find_problems(document)
-        if problems:
+        if problems := find_problems(document)[0]:
             raise HookonceError("; ".join(f"{path}: {message}" for path, message in problems))
         return build_manifest(document), []
     parsed_hooks, source_gaps = config_of(source).parse(source, document)
     gaps = [replace(gap, where=gap.where.replace("$", "$source", 1)) for gap in source_gaps]  # no place in the manifest
-    hooks = [
-        replace(hook, handler=to_http_handler(hook.handler)) for hook in parsed_hooks if not is_hookonce_entry(hook)
-    ]
+    foreign_hooks = [hook for hook in parsed_hooks if not is_hookonce_entry(hook)]
+    hooks = [replace(hook, handler=to_http_handler(hook.handler)) for hook in foreign_hooks]
     if len(hooks) < len(parsed_hooks):
-        note = f"{len(parsed_hooks) - len(hooks)} of hookonce's own entries are left out; hookonce install writes the target's"
+        count = len(parsed_hooks) - len(hooks)
+        note = f"{count} of hookonce's own entries are left out; hookonce install writes the target's"
         gaps.append(Gap(where="$source.hooks", capability="install", strategy="exclude", effect="lost", note=note))
     if off_gaps := switched_off_gaps(source, document, hooks):
         return Manifest(spec=MANIFEST_SPEC, hooks=[]), [gap for gap in gaps if gap.capability != "switch"] + off_gaps
     manifest = restore_manifest(Manifest(spec=MANIFEST_SPEC, hooks=hooks), beside)
     if adapt:
-        dialect_hooks = [replace(hook, dialect=hook.dialect or source.name) for hook in manifest.hooks]
-        manifest = replace(manifest, hooks=dialect_hooks)
+        hooks = [replace(hook, dialect=hook.dialect or source.name) for hook in manifest.hooks]
+        manifest = replace(manifest, hooks=hooks)
     return manifest, gaps
 
 
@@ -168,22 +156,18 @@ def convert(
     if source is None:
         manifest = replace(manifest, hooks=[_native_hook(target, hook) for hook in manifest.hooks])
     config = config_of(target)
-    is_same_agent = source is target
-    degradation = (
-        without_degradation(manifest, config.handlers) if is_same_agent else degrade(manifest, config.capabilities)
-    )
+    is_same = source is target
+    degradation = without_degradation(manifest, config.handlers) if is_same else degrade(manifest, config.capabilities)
     if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
         raise GuardRejection(f"{guards[0].note}, and no guard is wanted in its place")
-    candidates = [
-        (index, hook, None if is_same_agent else unusable_gap(index, hook)) for index, hook in degradation.hooks
-    ]
-    hooks = [(index, hook) for index, hook, obstacle in candidates if obstacle is None]
+    obstacles = {} if is_same else {index: unusable_gap(index, hook) for index, hook in degradation.hooks}
+    hooks = [(index, hook) for index, hook in degradation.hooks if obstacles.get(index) is None]
     rendered_document, render_gaps = config.render(target, hooks, build_wording(target, adapt))
-    gaps += [*degradation.gaps, *(obstacle for _, _, obstacle in candidates if obstacle is not None), *render_gaps]
+    gaps += [*degradation.gaps, *filter(None, obstacles.values()), *render_gaps]
     parsed_back = verify_round_trip(target, rendered_document, hooks, gaps)
     wrapped_indices = {index for index, hook in hooks if adapt is not None and _needs_wrapper(target, hook)}
     gaps += fail_open_gaps(target, hooks, gaps, wrapped_indices)
-    gaps += [] if is_same_agent else unread_field_gaps(target, hooks, parsed_back, gaps, wrapped_indices)
+    gaps += [] if is_same else unread_field_gaps(target, hooks, parsed_back, gaps, wrapped_indices)
     return Conversion(
         document=rendered_document,
         gaps=unify_effects(gaps),
@@ -199,9 +183,8 @@ def _canonical_hook(source: Agent, hook: Hook, target: Agent | None) -> Hook:
     matcher = canonicalize_matcher(source, hook.matcher)
     if target is not None or matcher == hook.matcher or is_unreadable(hook.matcher):
         return replace(hook, matcher=matcher)
-    return _with_place(
-        source, replace(hook, matcher=matcher), placement_of(source, hook) | {_NATIVE_MATCHER_KEY: hook.matcher}
-    )
+    position = placement_of(source, hook) | {_NATIVE_MATCHER_KEY: hook.matcher}
+    return _with_place(source, replace(hook, matcher=matcher), position)
 
 
 def _native_hook(target: Agent, hook: Hook) -> Hook:
@@ -242,11 +225,8 @@ def _to_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
     """The manifest itself, without hooks that only one agent can run, or find."""
     candidates = [(hook, manifest_gap(index, hook)) for index, hook in enumerate(manifest.hooks)]
     gaps += [obstacle for _, obstacle in candidates if obstacle is not None]
-    hooks = [
-        replace(hook, dialect=None) if hook.dialect == CANONICAL_DIALECT else hook
-        for hook, obstacle in candidates
-        if obstacle is None
-    ]
+    kept = [hook for hook, obstacle in candidates if obstacle is None]
+    hooks = [replace(hook, dialect=None) if hook.dialect == CANONICAL_DIALECT else hook for hook in kept]
     document = dump_manifest(replace(manifest, hooks=hooks))
     is_valid = not find_problems(document)[0]
     return Conversion(document=document, gaps=unify_effects(gaps), is_verified=is_valid, hooks=len(hooks))

@@ -12,9 +12,7 @@ from hookonce.manifest.schema import REQUIRED_FIELDS
 from hookonce.manifest.sidecar import build_sidecar
 from hookonce.model import Agent, Gap, HandlerType, Hook, Json, Manifest, Object
 
-FAILURE_CAPABILITIES = frozenset(
-    {"on_failure", "timeout_action"}
-)  # these gaps say what becomes of a hook that has failed
+FAILURE_CAPABILITIES = frozenset({"on_failure", "timeout_action"})  # of gaps about a hook that has failed
 _POWER_CAPABILITIES = frozenset({"blocking", "event"})
 _EFFECTS_BY_POWER = ("observes", "later", "prevents")
 _HOOK_INDEX = re.compile(r"\$\.hooks\[(\d+)\]")
@@ -41,9 +39,8 @@ def _hook_effect(index: int | None, gaps: list[Gap]) -> str | None:
     if index is None or is_lost(index, gaps):
         return None if index is None else "lost"
     hook_gaps = [gap for gap in gaps if _hook_index(gap) == index and gap.capability not in FAILURE_CAPABILITIES]
-    effects = [gap.effect for gap in hook_gaps if gap.capability in _POWER_CAPABILITIES] or [
-        gap.effect for gap in hook_gaps
-    ]
+    power_gaps = [gap for gap in hook_gaps if gap.capability in _POWER_CAPABILITIES]
+    effects = [gap.effect for gap in power_gaps or hook_gaps]
     return next((effect for effect in _EFFECTS_BY_POWER if effect in effects), "observes")
 
 
@@ -103,10 +100,14 @@ def is_unreadable(matcher: Json) -> bool:
 
 def source_only_gaps(source: Agent, index: int, hook: Hook) -> list[Gap]:
     """What only the source understood: a matcher on something else than tools, and keys of its own."""
-    gaps: list[Gap] = []
-    position = placement_of(source, hook)
+    gaps, effect = list[Gap](), "prevents" if hook.blocking else "observes"
+    position, data = placement_of(source, hook), hook.provider_data.get(source.name, {})
+
+    def add(field: str, capability: str, effect: str, reason: str) -> None:
+        where, note = f"$.hooks[{index}].{field}", f"{hook_label(index, hook)}: {reason}"
+        gaps.append(Gap(where=where, capability=capability, strategy="warn", effect=effect, note=note))
+
     text = position.get("matcher")
-    effect = "prevents" if hook.blocking else "observes"
     # A text that tells more than the tools, as one about a command does, bears a mark.
     narrows_more = hook.matcher is None or position.get("narrows") is True
     if type(text) is str and text not in _MATCH_ALL and narrows_more:
@@ -114,21 +115,16 @@ def source_only_gaps(source: Agent, index: int, hook: Hook) -> list[Gap]:
     else:
         reason = explain_narrowing(source, hook.matcher)
     if reason is not None:
-        note, where = f"{hook_label(index, hook)}: {reason}", f"$.hooks[{index}].matcher"
-        gaps.append(Gap(where=where, capability="matcher", strategy="warn", effect=effect, note=note))
-    data = hook.provider_data.get(source.name, {})
+        add("matcher", "matcher", effect, reason)
     system = "powershell" if data.get("shell") == "powershell" else position.get("system")
     if type(system) is str:
-        note = f"{hook_label(index, hook)}: its command is for {system} alone, and fails in any other shell"
-        where = f"$.hooks[{index}].handler"
-        gaps.append(Gap(where=where, capability="platform_commands", strategy="warn", effect="observes", note=note))
+        reason = f"its command is for {system} alone, and fails in any other shell"
+        add("handler", "platform_commands", "observes", reason)
     group = position.get("group")
-    own_keys = {key for key in hook.provider_data.get(source.name, {}) if key != "hookonce"}
-    own_keys |= set(group) if type(group) is dict else set()
+    own_keys = data.keys() - {"hookonce"} | (set(group) if type(group) is dict else set())
     if own_keys and has_manifest_handler(hook):
-        note = f"{hook_label(index, hook)}: {', '.join(sorted(own_keys))} means something to {source.title} alone"
-        where = f"$.hooks[{index}].provider_data"
-        gaps.append(Gap(where=where, capability="provider_data", strategy="warn", effect=effect, note=note))
+        reason = f"{', '.join(sorted(own_keys))} means something to {source.title} alone"
+        add("provider_data", "provider_data", effect, reason)
     return gaps
 
 
@@ -152,19 +148,11 @@ def fail_open_gaps(
 ) -> list[Gap]:
     """Fail-closed hooks inside a wrapper that fails open, or on an agent that goes on when a hook fails."""
     config = config_of(target)
-    fails_closed = (
-        config.fail_closed_key is not None
-        or config.language == "code"
-        or (config.crash, config.on_timeout) == ("closed", "closed")
-    )
-    gap_paths = {gap.where for gap in gaps}
+    has_switch = config.fail_closed_key is not None or config.language == "code"
+    fails_closed = has_switch or (config.crash, config.on_timeout) == ("closed", "closed")
+    reason, gap_paths = f"{target.title} {_AGENT_FAILS_OPEN}", {gap.where for gap in gaps}
     return [
-        _warning_gap(
-            index,
-            hook,
-            "on_failure",
-            _WRAPPER_FAILS_OPEN if index in wrapped_indices else f"{target.title} {_AGENT_FAILS_OPEN}",
-        )
+        _warning_gap(index, hook, "on_failure", _WRAPPER_FAILS_OPEN if index in wrapped_indices else reason)
         for index, hook in hooks
         if hook.on_failure == "closed"
         and (index in wrapped_indices or not fails_closed)

@@ -53,9 +53,7 @@ def end_of_comments(mask: bytes, start: int, end: int) -> int:
 STRING = rb'"(?:[^"\\]|\\.)*+"?'
 
 _COLON = re.compile(STRING + rb"(?:([ \t]*:[ \t]*)(?=[^ \t\r\n\xfe\xff]))?", re.DOTALL)
-_FIRST_INDENT = re.compile(
-    rb"^([ \t]*)[^\r\n]*[\[{][ \t\r\n\xfe\xff]*[\r\n]([ \t]*)[^ \t\r\n\xfe\xff\]}]", re.MULTILINE
-)
+_FIRST_INDENT = re.compile(rb"(?m)^([ \t]*)[^\r\n]*[\[{][ \t\r\n\xfe\xff]*[\r\n]([ \t]*)[^ \t\r\n\xfe\xff\]}]")
 _MAX_COLON_BYTES = 3
 
 
@@ -157,9 +155,8 @@ def apply_edits(text: bytes, edits: Iterable[TextEdit]) -> bytes:
 
 def edits_to_append(source: SourceText, brackets: Brackets, render: ItemRenderer) -> list[TextEdit]:
     """The edits that put an item behind the last one; `render` gets the indentation, and whether one line is wanted."""
-    return (
-        _append_after_last(source, brackets, render) if brackets.items else _append_to_empty(source, brackets, render)
-    )
+    append = _append_after_last if brackets.items else _append_to_empty
+    return append(source, brackets, render)
 
 
 def _append_after_last(source: SourceText, brackets: Brackets, render: ItemRenderer) -> list[TextEdit]:

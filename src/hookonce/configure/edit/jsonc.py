@@ -48,14 +48,7 @@ _COMMENT_HINT, _TRAILING_COMMA_HINT = re.compile(rb"//|/\*"), re.compile(rb",[ \
 _INVALID_NUMBER = re.compile(STRING + rb"|(-?Infinity|NaN|\d{4300,})", re.DOTALL)
 _STRING = re.compile(STRING, re.DOTALL)
 _COMMENTS_TO_SPACES = bytes.maketrans(BLOCK_MASK + LINE_MASK, b"  ")
-_KIND_BY_FIRST_BYTE = {
-    b"{": "an object",
-    b"[": "an array",
-    b'"': "a string",
-    b"t": "a boolean",
-    b"f": "a boolean",
-    b"n": "null",
-}
+_KINDS = {"{": "an object", "[": "an array", '"': "a string", "t": "a boolean", "f": "a boolean", "n": "null"}
 
 
 @dataclass(frozen=True)
@@ -110,7 +103,7 @@ class JsoncDocument:
 
     def kind(self, span: Span) -> str:
         """What stands there, in words."""
-        return _KIND_BY_FIRST_BYTE.get(self.text[span[0] : span[0] + 1], "a number")
+        return _KINDS.get(chr(self.text[span[0]]), "a number")
 
     def require_kind(self, kind: str, span: Span, keys: DocumentPath) -> None:
         """Raise FileEditError where a value of another kind stands."""
@@ -126,14 +119,11 @@ class JsoncDocument:
         inner = self.brackets_at(span).items
         if isinstance(key, int):
             return inner[key] if 0 <= key < len(inner) else None
-        pairs = ((self.mask.index(b":", start), start, end) for start, end in reversed(inner))
-        matches = (
-            trim_span(self.mask, colon + 1, end) for colon, start, end in pairs if self._key_text(start, colon) == key
-        )
-        return next(matches, None)
+        return next((self.member_value(member) for member in reversed(inner) if self._member_key(member) == key), None)
 
-    def _key_text(self, start: int, colon: int) -> Any:
-        return loads(self.text[slice(*trim_span(self.mask, start, colon))])
+    def _member_key(self, member: Span) -> Any:
+        colon = self.mask.index(b":", member[0])
+        return loads(self.text[slice(*trim_span(self.mask, member[0], colon))])
 
 
 def parse_jsonc(text: bytes) -> JsoncDocument:
@@ -235,14 +225,11 @@ def _append_value(document: JsoncDocument, span: Span, name: bytes, value: Any) 
 
 
 def _replace_value(document: JsoncDocument, span: Span, value: Any) -> bytes:
-    start, end = span
-    before = document.plain[:start].replace(b"\r", b"\n").rpartition(b"\n")[2]
+    before = document.plain[: span[0]].replace(b"\r", b"\n").rpartition(b"\n")[2]
     indent = before[: len(before) - len(before.lstrip(b" \t"))]
-    old = document.text[start:end]
-    compact = document.source.style.flat or (b"\n" not in old and old[:1] in {b"{", b"["} and len(old) > len(b"{}"))
-    return apply_edits(
-        document.text, [(start, end, render_json(value, document.source.style, indent, compact=compact))]
-    )
+    old, style = document.text[slice(*span)], document.source.style
+    compact = style.flat or (b"\n" not in old and old[:1] in {b"{", b"["} and len(old) > len(b"{}"))
+    return apply_edits(document.text, [(*span, render_json(value, style, indent, compact=compact))])
 
 
 def _remove_path(text: bytes, keys: DocumentPath) -> bytes:
@@ -250,22 +237,14 @@ def _remove_path(text: bytes, keys: DocumentPath) -> bytes:
     spans = document.find_spans(keys)
     if not keys or len(spans) <= len(keys):
         raise FileEditError(f"there is nothing at {format_path(keys)} to remove")
-    steps = zip(reversed(spans[:-1]), reversed(spans[1:]), strict=True)
-    removals = (
-        (
-            holder,
-            edits_to_remove(document.source, brackets := document.brackets_at(holder), _item_index(brackets, inner)),
-        )
-        for holder, inner in steps
-    )
-    holder, edits = next((holder, edits) for holder, edits in removals if edits is not None)
-    if holder == document.root and _is_own_document(document):
+    for depth in reversed(range(len(keys))):  # from the inside out, as brackets that were made for an item go with it
+        brackets, (offset, _) = document.brackets_at(spans[depth]), spans[depth + 1]
+        index = next(index for index, (start, end) in enumerate(brackets.items) if start <= offset < end)
+        if (edits := edits_to_remove(document.source, brackets, index)) is not None:
+            break
+    if depth == 0 and _is_own_document(document):
         return _remove_root(document)
-    return apply_edits(text, edits)
-
-
-def _item_index(brackets: Brackets, inner: Span) -> int:
-    return next(index for index, (start, end) in enumerate(brackets.items) if start <= inner[0] < end)
+    return apply_edits(text, edits or [])
 
 
 def _is_own_document(document: JsoncDocument) -> bool:

@@ -31,8 +31,7 @@ from hookonce.configure.edit.brackets import (
 from hookonce.configure.edit.key_path import DocumentPath, format_path, require_name, value_at_path
 
 _TOKEN = re.compile(
-    rb'"""(?:[^\\]|\\.)*?"""(?:"{0,2})|\'\'\'.*?\'\'\'(?:\'{0,2})|"(?:[^"\\]|\\.)*+"|\'[^\']*+\'|#[^\r\n]*',
-    re.DOTALL,
+    rb"""(?s)\"{3}(?:[^\\]|\\.)*?\"{3}(?:"{0,2})|'{3}.*?'{3}(?:'{0,2})|"(?:[^"\\]|\\.)*+"|'[^']*+'|#[^\r\n]*"""
 )
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES = str.maketrans(
@@ -231,9 +230,8 @@ def insert_item(text: bytes, keys: DocumentPath, value: Any) -> bytes:
         edits = [_insert_tables(document, keys, _render_table(keys, value, array=True))]
     else:
         raise FileEditError(f"{format_path(keys)} is missing, and only a table can begin it")
-    return _apply_and_verify(
-        document, edits, keys, lambda whole: _ensure_table(whole, keys[:-1]).setdefault(keys[-1], []).append(value)
-    )
+    outer, name = keys[:-1], keys[-1]
+    return _apply(document, edits, keys, lambda whole: _ensure_table(whole, outer).setdefault(name, []).append(value))
 
 
 def remove_item(text: bytes, keys: DocumentPath, index: int) -> bytes:
@@ -242,9 +240,7 @@ def remove_item(text: bytes, keys: DocumentPath, index: int) -> bytes:
     assignment = document.find_line(keys)
     brackets = document.brackets_at(assignment[1].value) if assignment else None
     if brackets and 0 <= index < len(brackets.items):
-        return _apply_and_verify(
-            document, edits_to_remove(document.source, brackets, index) or [], path, _remover(path)
-        )
+        return _apply(document, edits_to_remove(document.source, brackets, index) or [], path, _remover(path))
     return _remove_tables(document, path)
 
 
@@ -261,7 +257,7 @@ def set_value(text: bytes, keys: DocumentPath, value: Any) -> bytes:
         edit = _insert_line(document, sections[0], render_assignment(name, value))
     else:
         edit = _insert_tables(document, outer, f"{_render_header(outer)}\n{render_assignment(name, value)}")
-    return _apply_and_verify(document, [edit], keys, lambda whole: _ensure_table(whole, outer).update({name: value}))
+    return _apply(document, [edit], keys, lambda whole: _ensure_table(whole, outer).update({name: value}))
 
 
 def remove_key(text: bytes, keys: DocumentPath) -> bytes:
@@ -276,7 +272,7 @@ def remove_key(text: bytes, keys: DocumentPath) -> bytes:
         edit = _delete_span(document, section.start, section.end)
     else:
         edit = _delete_line(document, line)
-    return _apply_and_verify(document, [edit], keys, _remover(keys))
+    return _apply(document, [edit], keys, _remover(keys))
 
 
 def _insert_tables(document: TomlDocument, path: DocumentPath, table_text: str) -> TextEdit:
@@ -328,7 +324,7 @@ def _remove_tables(document: TomlDocument, path: DocumentPath) -> bytes:
             spans.append((section.start, section.end))
     if not spans:
         raise FileEditError(f"there is nothing at {format_path(path)} to remove")
-    return _apply_and_verify(document, [_delete_span(document, *span) for span in spans], path, _remover(path))
+    return _apply(document, [_delete_span(document, *span) for span in spans], path, _remover(path))
 
 
 def _delete_span(document: TomlDocument, start: int, end: int) -> TextEdit:
@@ -338,14 +334,12 @@ def _delete_span(document: TomlDocument, start: int, end: int) -> TextEdit:
     return before.start() if before else start, end, b""
 
 
-def _apply_and_verify(
-    document: TomlDocument, edits: list[TextEdit], keys: DocumentPath, apply_change: Callable[[Any], Any]
-) -> bytes:
+def _apply(document: TomlDocument, edits: list[TextEdit], keys: DocumentPath, change: Callable[[Any], Any]) -> bytes:
     """The new bytes, once they are known to parse as what was meant."""
     new = apply_edits(document.text, edits)
     whole = deepcopy(document.value)
     try:
-        apply_change(whole)
+        change(whole)
         fits = _without_empty(parse_toml(new).value) == _without_empty(whole)
     except (FileEditError, KeyError, IndexError, TypeError, AttributeError):
         fits = False
