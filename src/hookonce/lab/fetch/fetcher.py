@@ -44,12 +44,9 @@ def plan_downloads(names: Sequence[str], versions: Sequence[str] = ()) -> list[A
         raise UsageError(f"{bad_versions[0]!r} is no exact version such as {pins.NODE[1]}")
     agent_names = [_resolve_name(name) for name in names] or pins.pinned_agents()
     rows = [(name, version) for name in agent_names for version in versions or pins.pinned_versions(name)[:1]]
-    node_versions = [
-        drivers.load_driver(name).min_node_version for name in agent_names if name in drivers.DRIVER_MODULES
-    ]
-    if (
-        min_version := max((node_version for node_version in node_versions if node_version is not None), default=None)
-    ) and programs.find_own_node(min_version) is None:
+    agent_drivers = [drivers.load_driver(name) for name in agent_names if name in drivers.DRIVER_MODULES]
+    min_node_version = max((driver.min_node_version or 0 for driver in agent_drivers), default=0)
+    if min_node_version and programs.find_own_node(min_node_version) is None:
         rows.append(pins.NODE)
     return [_download_state(name, version) for name, version in dict.fromkeys(rows)]
 
@@ -58,24 +55,17 @@ def _resolve_name(name: str) -> str:
     names = [*pins.pinned_agents(), pins.NODE[0]]
     agent_name = AGENT_ALIASES.get(name, name)
     if agent_name not in names:
-        raise UnknownName(
-            f"no agent called {name!r} can be fetched" + (suggest_name(name, names) or f": {', '.join(names)}")
-        )
+        hint = suggest_name(name, names) or f": {', '.join(names)}"
+        raise UnknownName(f"no agent called {name!r} can be fetched{hint}")
     return agent_name
 
 
 def _download_state(name: str, version: str) -> AgentDownload:
-    version_folder = programs.version_folder(name, version)
-    state: Literal["fetched", "unchecked", "missing"] = (
-        "unchecked" if (version_folder / programs.MODULES).is_dir() else "missing"
-    )
-    return AgentDownload(
-        agent=name,
-        version=version,
-        megabytes=pins.find_download(name, version).megabytes,
-        state="fetched" if programs.is_complete(name, version) else state,
-        folder=str(version_folder),
-    )
+    folder, megabytes = programs.version_folder(name, version), pins.find_download(name, version).megabytes
+    state: Literal["fetched", "unchecked", "missing"] = "fetched"
+    if not programs.is_complete(name, version):
+        state = "unchecked" if (folder / programs.MODULES).is_dir() else "missing"
+    return AgentDownload(agent=name, version=version, megabytes=megabytes, state=state, folder=str(folder))
 
 
 def fetch_agents(names: Sequence[str], versions: Sequence[str] = (), progress: Progress = lambda _: None) -> None:
@@ -102,9 +92,8 @@ def _fetch_lock(progress: Progress) -> Iterator[None]:
         cache.mkdir(parents=True, exist_ok=True)
         lock = (cache / ".lock").open("w")
     except OSError as problem:
-        raise Unavailable(
-            f"agents cannot be kept in {cache} ({problem.strerror}); HOOKONCE_AGENTS names another"
-        ) from None
+        message = f"agents cannot be kept in {cache} ({problem.strerror}); HOOKONCE_AGENTS names another"
+        raise Unavailable(message) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -118,9 +107,7 @@ def _fetch_lock(progress: Progress) -> Iterator[None]:
 
 def _fetch_download(download: AgentDownload, progress: Progress) -> None:
     version_folder, start_time = Path(download.folder), monotonic()
-    pinned_packages = pins.resolve_packages(
-        pins.find_download(download.agent, download.version).packages, programs.npm_platform()
-    )
+    pinned_packages = programs.pinned_packages(download.agent, download.version)
     is_missing = bool(npm.find_faults(version_folder, pinned_packages))
     (version_folder / programs.MARKER).unlink(missing_ok=True)
     if is_missing:
@@ -128,9 +115,8 @@ def _fetch_download(download: AgentDownload, progress: Progress) -> None:
         _check_disk_space(download)
         progress(f"{download.agent} {download.version}: fetching about {download.megabytes} MB from npm")
         _replace_modules(version_folder / programs.MODULES, pinned_packages)
-    (version_folder / programs.MARKER).write_text(
-        programs.marker_text(download.agent, download.version), encoding="utf-8"
-    )
+    marker = programs.marker_text(download.agent, download.version)
+    (version_folder / programs.MARKER).write_text(marker, encoding="utf-8")
     duration_text = f"fetched in {monotonic() - start_time:.0f} s" if is_missing else "was there already"
     progress(f"{download.agent} {download.version}: {duration_text}; {_checksum_note(pinned_packages)}")
 
@@ -144,10 +130,9 @@ def _checksum_note(pinned_packages: list[NpmPackage]) -> str:
 def _check_disk_space(download: AgentDownload) -> None:
     free_mb = disk_usage(programs.cache_folder()).free // _BYTES_PER_MB
     if free_mb < download.megabytes * _DISK_FACTOR:
-        message = f"{download.agent} {download.version} needs about {download.megabytes * _DISK_FACTOR:.0f} MB of disk, and {free_mb} MB are free"
-        raise Unavailable(
-            f"{message} in {programs.cache_folder()}; make room, or name another folder with HOOKONCE_AGENTS"
-        )
+        need = f"{download.agent} {download.version} needs about {download.megabytes * _DISK_FACTOR:.0f} MB of disk"
+        free = f"{free_mb} MB are free in {programs.cache_folder()}"
+        raise Unavailable(f"{need}, and {free}; make room, or name another folder with HOOKONCE_AGENTS")
 
 
 def _replace_modules(target: Path, pinned_packages: list[NpmPackage]) -> None:

@@ -37,9 +37,8 @@ class Unreachable(Unavailable):
 def find_npm() -> str:
     """Where npm is."""
     if (npm_path := which("npm")) is None:
-        raise Unreachable(
-            "npm is not on the path, so no agent can be fetched; install Node.js, which brings npm, and try again"
-        )
+        hint = "install Node.js, which brings npm, and try again"
+        raise Unreachable(f"npm is not on the path, so no agent can be fetched; {hint}")
     return npm_path
 
 
@@ -51,11 +50,8 @@ def install_packages(folder: Path, packages: Sequence[NpmPackage]) -> None:
     }
     (folder / "package.json").write_bytes(dump({"private": True, "dependencies": dependencies}))
     (folder / "package-lock.json").write_bytes(dump(_build_lock(dependencies, packages)))
-    _run_npm(
-        [find_npm(), *_CI_OPTIONS, *_QUIET_OPTIONS, *_RETRY_OPTIONS],
-        folder,
-        f"{packages[0].real} {packages[0].version}",
-    )
+    command = [find_npm(), *_CI_OPTIONS, *_QUIET_OPTIONS, *_RETRY_OPTIONS]
+    _run_npm(command, folder, f"{packages[0].real} {packages[0].version}")
     if problems := find_faults(folder, packages):
         raise Unavailable(f"what npm has fetched is not what is pinned: {'; '.join(problems)}; nothing of it was kept")
 
@@ -66,12 +62,9 @@ def _build_lock(dependencies: dict[str, str], packages: Sequence[NpmPackage]) ->
 
 
 def _lock_row(package: NpmPackage) -> Object:
-    fields = {
-        "name": package.real if package.real != package.name else None,
-        "version": package.version,
-        "integrity": package.integrity,
-    }
-    return {key: value for key, value in fields.items() if value is not None}
+    row = {"name": package.real} if package.real != package.name else {}
+    row["version"] = package.version
+    return row | ({} if package.integrity is None else {"integrity": package.integrity})
 
 
 def _run_npm(command: list[str], folder: Path, label: str) -> None:
@@ -87,23 +80,18 @@ def _run_npm(command: list[str], folder: Path, label: str) -> None:
 
 def _parse_error(err: str, label: str) -> Unavailable:
     lines = [_PREFIX.sub("", line).strip() for line in err.splitlines() if _PREFIX.match(line)]
-    message = (
-        "; ".join([line for line in lines if line][:_MAX_ERROR_LINES]) or err.strip()[-200:] or "it does not say why"
-    )
+    message = "; ".join([*filter(None, lines)][:_MAX_ERROR_LINES]) or err.strip()[-200:] or "it does not say why"
     if match := _UNREACHABLE.search(err):
-        return Unreachable(
-            f"npm cannot reach its registry ({match[0]}), so {label} could not be fetched; try again with a network"
-        )
+        reason = f"npm cannot reach its registry ({match[0]})"
+        return Unreachable(f"{reason}, so {label} could not be fetched; try again with a network")
     return Unavailable(f"npm could not fetch {label}: {message}; `npm config get registry` says where it looks")
 
 
 def find_faults(folder: Path, packages: Sequence[NpmPackage]) -> list[str]:
     """How the packages in a folder differ from what is pinned; npm writes its list of them when all are there."""
     lock_rows = _read_object(folder / "node_modules/.package-lock.json").get("packages", {})
-    package_faults = [
-        _package_fault(folder / "node_modules" / package.name, package, lock_rows) for package in packages
-    ]
-    return [fault for fault in package_faults if fault is not None]
+    modules = folder / "node_modules"
+    return [fault for package in packages if (fault := _package_fault(modules / package.name, package, lock_rows))]
 
 
 def _package_fault(folder: Path, package: NpmPackage, lock_rows: Object) -> str | None:

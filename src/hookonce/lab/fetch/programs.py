@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hookonce import agents
 from hookonce.base import paths
-from hookonce.configure.status import find_program as on_path
+from hookonce.configure import status
 from hookonce.configure.version_probe import probe_version
 from hookonce.lab import drivers
 from hookonce.lab.drivers import Driver
@@ -50,30 +50,23 @@ def find_in_cache(driver: Driver, version: str | None = None) -> AgentProgram | 
     program = next(modules.glob(driver.program.format(platform=npm_platform())), None)
     if program is None:
         return None
-    return AgentProgram(
-        agent=driver.agent,
-        version=version,
-        program=program,
-        node=None if driver.min_node_version is None else find_node(driver.min_node_version, driver.agent),
-        origin="cache",
-    )
+    node = _node_of(driver)
+    return AgentProgram(agent=driver.agent, version=version, program=program, node=node, origin="cache")
 
 
 def find_on_machine(driver: Driver) -> AgentProgram | None:
     """The agent that the user has, None if there is none or it does not say which version it is."""
-    program_name = on_path(agents.load(driver.agent))
+    program_name = status.find_program(agents.load(driver.agent))
     version = probe_version(program_name) if program_name else None
     if program_name is None or version is None:
         return None
     program = Path(program_name).absolute()
-    min_node_version = driver.min_node_version if _is_javascript(program) else None
-    return AgentProgram(
-        agent=driver.agent,
-        version=version,
-        program=program,
-        node=None if min_node_version is None else find_node(min_node_version, driver.agent),
-        origin="machine",
-    )
+    node = _node_of(driver) if _is_javascript(program) else None
+    return AgentProgram(agent=driver.agent, version=version, program=program, node=node, origin="machine")
+
+
+def _node_of(driver: Driver) -> Path | None:
+    return None if driver.min_node_version is None else find_node(driver.min_node_version, driver.agent)
 
 
 def cache_folder() -> Path:
@@ -108,9 +101,13 @@ def is_complete(name: str, version: str) -> bool:
 
 def marker_text(name: str, version: str) -> str:
     """What the marker of a whole version says: its packages and their checksums."""
-    pinned_download = pins.find_download(name, version)
-    pinned_packages = pins.resolve_packages(pinned_download.packages, npm_platform())
-    return "".join(f"{package.name}@{package.version} {package.integrity or '-'}\n" for package in pinned_packages)
+    packages = pinned_packages(name, version)
+    return "".join(f"{package.name}@{package.version} {package.integrity or '-'}\n" for package in packages)
+
+
+def pinned_packages(name: str, version: str) -> list[pins.NpmPackage]:
+    """The packages of a version, as they are for this machine."""
+    return pins.resolve_packages(pins.find_download(name, version).packages, npm_platform())
 
 
 def find_node(min_version: int, agent: str) -> Path:
@@ -118,8 +115,7 @@ def find_node(min_version: int, agent: str) -> Path:
     if (own_program := find_own_node(min_version)) is not None:
         return own_program
     name, version = pins.NODE
-    package = pins.resolve_packages(pins.PINS[pins.NODE].packages, npm_platform())[0]
-    program = version_folder(name, version) / MODULES / package.name / "bin" / "node"
+    program = version_folder(name, version) / MODULES / pinned_packages(name, version)[0].name / "bin" / "node"
     if int(version.split(".")[0]) < min_version or not is_complete(name, version) or not program.exists():
         raise Unavailable(f"{agent} needs Node.js {min_version} or newer: hookonce lab fetch {agent}")
     return program

@@ -64,15 +64,10 @@ class Bench:
 
     def installed_types(self) -> list[str]:
         """The canonical names of all events that install asks for; of all, also those that payloads turn out to be."""
-        native_names = config_events(self.agent)
-        if self.events == "all":
-            return list(dict.fromkeys([*EVENTS, *(canonical_event_of(self.agent, native) for native in native_names)]))
-        types = [
-            canonical_event_of(self.agent, native)
-            for native in native_names
-            if point_of(self.agent, native).install == "default"
-        ]
-        return list(dict.fromkeys(types))
+        wants_all, natives = self.events == "all", config_events(self.agent)
+        names = [name for name in natives if wants_all or point_of(self.agent, name).install == "default"]
+        types = [canonical_event_of(self.agent, name) for name in names]
+        return list(dict.fromkeys([*EVENTS, *types] if wants_all else types))
 
     def hooks_for_all_events(self, folder: Path) -> list[Object]:
         """Build a hook for every event."""
@@ -102,9 +97,8 @@ class Bench:
             try:
                 if home is not None and change_home is not None:
                     change_home(home, ConfigRoots(home=env.home, project=env.project))
-                run = self._run_agent(
-                    env, scenario, (extra_run and extra_run.command) or self.driver.command, bare=bare
-                )
+                build_command = (extra_run and extra_run.command) or self.driver.command
+                run = self._run_agent(env, scenario, build_command(env), bare=bare)
             finally:
                 if home is not None:
                     home.stop_daemon()
@@ -140,15 +134,13 @@ class Bench:
         install_options = (self.agent.name, *self.driver.install, "--events", self.events)
         return SandboxHome(env.home, hooks or None, install_options)
 
-    def _run_agent(
-        self, env: RunEnv, scenario: str, build_command: Callable[[RunEnv], list[str]], *, bare: bool
-    ) -> AgentRun:
+    def _run_agent(self, env: RunEnv, scenario: str, command: list[str], *, bare: bool) -> AgentRun:
         run_id = uuid4().hex
         out, err = env.home.with_name("stdout"), env.home.with_name("stderr")
         start_time = monotonic()
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = subprocess.Popen(  # noqa: S603  the agent that was asked for
-                build_command(env),
+                command,
                 cwd=env.project,
                 env=self._environment(env) | {process_cleanup.RUN_VARIABLE: run_id},
                 stdin=subprocess.DEVNULL,
@@ -157,7 +149,9 @@ class Bench:
                 start_new_session=True,
             )
             try:
-                code = _wait_for_exit(process, self.driver.timeout_s)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(self.driver.timeout_s)
+                code = process.returncode  # None if it does not end
                 seconds = monotonic() - start_time
                 sleep(_LATE_HOOK_WAIT_S)
             finally:  # whoever has had enough of waiting leaves nothing behind either
@@ -199,13 +193,6 @@ def _run_folder() -> Iterator[Path]:
         yield path
     finally:
         rmtree(path, ignore_errors=True)
-
-
-def _wait_for_exit(process: "subprocess.Popen[bytes]", timeout_s: float) -> int | None:
-    try:
-        return process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
-        return None
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:

@@ -32,13 +32,10 @@ def copy_user_config(agent: Agent, user_locations: ConfigRoots, lab_locations: C
         return
     _copy_entries(agent, source, target, user_locations, lab_locations)
     _copy_switches(agent, user_locations, lab_locations)
-    is_untrusted = any(
-        finding.kind == "untrusted" and finding.path for finding in check_agent(agent, user_locations, client)
-    )
-    if (
-        not is_untrusted
-        and (change := plan_review(agent, target, target.read_bytes(), lab_locations, client)) is not None
-    ):
+    findings = check_agent(agent, user_locations, client)
+    if any(finding.kind == "untrusted" and finding.path for finding in findings):
+        return
+    if (change := plan_review(agent, target, target.read_bytes(), lab_locations, client)) is not None:
         change.path.write_bytes(change.new or b"")
 
 
@@ -54,9 +51,8 @@ def _copy_entries(
     hooks = _own_entries(document if is_bare_event_map(agent, source, user_locations) else document.get("hooks")) or {}
     editor = editor_of(target)
     new_entries: Object = hooks if is_bare_event_map(agent, target, lab_locations) else {"hooks": hooks}
-    target.write_bytes(
-        merge_entries(editor, remove_entries(editor, _read_bytes(target) or b"{}", _is_own_entry), new_entries)
-    )
+    foreign_text = remove_entries(editor, _read_bytes(target) or b"{}", _is_own_entry)
+    target.write_bytes(merge_entries(editor, foreign_text, new_entries))
 
 
 def _own_entries(value: Json) -> Json:
@@ -70,11 +66,8 @@ def _own_entries(value: Json) -> Json:
         return value if all(map(_is_own_entry, commands)) and _EXTRA_KEYS.isdisjoint(value) else None
     inner_entries = {key: _own_entries(item) for key, item in value.items() if type(item) in (list, dict)}
     entry = {key: item for key, item in inner_entries.items() if item is not None}
-    return (
-        {key: entry.get(key, item) for key, item in value.items() if key not in inner_entries or key in entry}
-        if entry
-        else None
-    )
+    kept_keys = [key for key in value if key not in inner_entries or key in entry]
+    return {key: entry.get(key, value[key]) for key in kept_keys} if entry else None
 
 
 def _copy_switches(agent: Agent, user_locations: ConfigRoots, lab_locations: ConfigRoots) -> None:

@@ -27,24 +27,22 @@ from hookonce.lab.prove.certificate import (
 from hookonce.lab.prove.run import remove_paths
 
 Progress = Callable[[str], None]
+_NO_RESULT = "the experiment said nothing about it"
+_ALL: frozenset[str] = frozenset()  # no selection
 
 
-def claim_names_of(program: AgentProgram, only: frozenset[str] = frozenset()) -> list[str]:
+def claim_names_of(program: AgentProgram, only: frozenset[str] = _ALL) -> list[str]:
     """Names of the claims that would be tried."""
     bench = Bench(drivers.load_driver(program.agent), program, Path())
     return [name for experiment in EXPERIMENTS for name in _select_names(bench, experiment, only)]
 
 
-def prove_agent(
-    program: AgentProgram, tries: int, progress: Progress, only: frozenset[str] = frozenset()
-) -> Certificate:
+def prove_agent(program: AgentProgram, tries: int, progress: Progress, only: frozenset[str] = _ALL) -> Certificate:
     """Try every claim about an agent `tries` times; `only` selects experiments or claims."""
     start_time = monotonic()
     with TemporaryDirectory(prefix="hookonce-lab-cache-") as cache:
         bench = Bench(drivers.load_driver(program.agent), program, Path(cache))
-        claims = [
-            claim for experiment in EXPERIMENTS for claim in _prove_claims(bench, experiment, tries, progress, only)
-        ]
+        claims = [claim for one in EXPERIMENTS for claim in _prove_claims(bench, one, tries, progress, only)]
     return Certificate(
         agent=program.agent,
         version=program.version,
@@ -72,37 +70,30 @@ def _prove_claims(
         if name in unreachable_reasons and not any(claim.state == "held" for claim in results):
             yield unreachable_claim(name, unreachable_reasons[name])
         else:
-            yield combine_tries(results) if results else untried_claim(name, "the experiment said nothing about it")
+            yield combine_tries(results) if results else untried_claim(name, _NO_RESULT)
 
 
 def _select_names(bench: Bench, experiment: Experiment, only: frozenset[str]) -> list[str]:
     return [name for name in experiment.claim_names(bench) if not only or name in only or experiment.name in only]
 
 
-def _stuck_claims(bench: Bench, experiment: Experiment) -> list[Claim]:
-    evidence = "the agent does not end by itself, even without hookonce"
+def _contradict_all(bench: Bench, experiment: Experiment, evidence: str) -> list[Claim]:
     return [contradicted_claim(name, evidence) for name in experiment.claim_names(bench)]
 
 
 def _run_tries(bench: Bench, experiment: Experiment, tries: int, progress: Progress) -> dict[str, list[Claim]]:
     tries_by_name: dict[str, list[Claim]] = {}
     for number in range(tries):
-        progress(
-            f"{bench.agent.title} {bench.program.version}: {experiment.name}"
-            + (f", {number + 1} of {tries}" if tries > 1 else "")
-        )
-        try:
-            results = _stuck_claims(bench, experiment) if bench.is_stuck else experiment.run_experiment(bench)
-        except (HookonceError, OSError) as problem:
-            results = [
-                contradicted_claim(name, f"the experiment failed: {problem}") for name in experiment.claim_names(bench)
-            ]
-        reported_names = {claim.claim for claim in results}
-        missing_claims = [
-            untried_claim(name, "the experiment said nothing about it")
-            for name in experiment.claim_names(bench)
-            if name not in reported_names
-        ]
-        for claim in [*results, *missing_claims]:
+        count = f", {number + 1} of {tries}" if tries > 1 else ""
+        progress(f"{bench.agent.title} {bench.program.version}: {experiment.name}{count}")
+        if bench.is_stuck:
+            results = _contradict_all(bench, experiment, "the agent does not end by itself, even without hookonce")
+        else:
+            try:
+                results = experiment.run_experiment(bench)
+            except (HookonceError, OSError) as problem:
+                results = _contradict_all(bench, experiment, f"the experiment failed: {problem}")
+        missing_names = [name for name in experiment.claim_names(bench) if name not in {one.claim for one in results}]
+        for claim in [*results, *(untried_claim(name, _NO_RESULT) for name in missing_names)]:
             tries_by_name.setdefault(claim.claim, []).append(replace(claim, evidence=remove_paths(claim.evidence)))
     return tries_by_name
