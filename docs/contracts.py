@@ -62,7 +62,7 @@ CONTRACTS = (
             "src/hookonce/formats/{name}.py": "`FORMAT`, with functions that write and read a record",
             "src/hookonce/formats/__init__.py": "one line in `FORMATS`",
             "schemas/{name}.json": "the published schema of its documents",
-            "src/hookonce/diagnose/document_check.py": "one line in `CONFORMANCE_LEVELS`, what a valid file reaches",
+            "src/hookonce/diagnose/document_check.py": "one line in `CONFORMANCE_TITLES`, what a valid file is called",
         },
         "cloudevents",
     ),

@@ -1,6 +1,6 @@
 """Validation of documents (`hookonce check`): every problem with its JSON path, and the conformance level."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,47 +20,43 @@ from hookonce.modules.protocol.descriptor import find_problems as descriptor_pro
 from hookonce.store.integrity import signature
 
 _LIFECYCLE = frozenset({"session.start", "prompt.submit", "tool.start", "tool.end", "session.end"})
+# What a file without a problem is called, by format; OpenHook has levels.
+CONFORMANCE_TITLES = {
+    "agent-hooks": "Agent Hooks 0.1.0",
+    "amplifier": "Amplifier Event v1",
+    "cloudevents": "CloudEvents 1.0",
+    "otel": "OTLP/JSON",
+    "ocsf": "OCSF",
+    "agent-trace": "Agent Trace 0.1.0",
+    "canonical": "hookonce record",
+}
 _MAX_PROBLEMS = 1000
 DocumentTrait = tuple[str, bool]  # what of a document counts for a level: its type, and whether it names the transcript
 DocumentResult = tuple[str, list[Problem], list[Problem], Object | None]  # kind, problems, warnings, document
 
 
-def trait_of(document: Object) -> DocumentTrait:
-    """What of a document counts for a level: its type, and whether it tells where the transcript is."""
+def _trait_of(document: Object) -> DocumentTrait:
     kind, data = document.get("type"), document.get("data")
     return kind if type(kind) is str else "", type(data) is dict and bool(data.get("transcript_path"))
 
 
 def conformance_level(kind: str | None, traits: set[DocumentTrait], *, whole: bool) -> str | None:
     """The conformance that documents with these traits reach, or None; `whole` when none of them had a problem."""
-    judge = CONFORMANCE_LEVELS.get(kind or "")
-    return None if judge is None or not traits else judge(traits, whole)
+    if not traits or not whole:
+        return None
+    if kind == "openhook":
+        return _openhook_level(traits)
+    return f"{CONFORMANCE_TITLES[kind]}, valid" if kind in CONFORMANCE_TITLES else None
 
 
-def _openhook_level(traits: set[DocumentTrait], whole: bool) -> str | None:  # noqa: FBT001  one table, one signature
+def _openhook_level(traits: set[DocumentTrait]) -> str | None:
     """Level 1 needs a session's end, level 2 the whole lifecycle and the transcript; file writes are told apart."""
     kinds = {kind for kind, _ in traits}
-    if "session.end" not in kinds or not whole:
+    if "session.end" not in kinds:
         return None
     has_transcript = ("session.end", False) not in traits
     level = "OpenHook level 2" if kinds >= _LIFECYCLE and has_transcript else "OpenHook level 1"
     return f"{level} with artifact events" if "file.write" in kinds else level
-
-
-def _validity_level(title: str) -> Callable[[set[DocumentTrait], bool], str | None]:
-    return lambda _, whole: f"{title}, valid" if whole else None
-
-
-CONFORMANCE_LEVELS: dict[str, Callable[[set[DocumentTrait], bool], str | None]] = {
-    "openhook": _openhook_level,
-    "agent-hooks": _validity_level("Agent Hooks 0.1.0"),
-    "amplifier": _validity_level("Amplifier Event v1"),
-    "cloudevents": _validity_level("CloudEvents 1.0"),
-    "otel": _validity_level("OTLP/JSON"),
-    "ocsf": _validity_level("OCSF"),
-    "agent-trace": _validity_level("Agent Trace 0.1.0"),
-    "canonical": _validity_level("hookonce record"),
-}
 
 
 class DocumentProblem(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -98,7 +94,7 @@ def check_documents(name: str, lines: Iterable[StreamLine], *, strict: bool, sou
         _add_problems(problems, line_problems, line.number)
         _add_problems(warnings, line_warnings, line.number)
         if not line_problems and document is not None:
-            traits.add(trait_of(document))
+            traits.add(_trait_of(document))
     if not count:
         problems.append(DocumentProblem(path="$", message="the file holds no document"))
     single_kind = _single_kind(kinds, problems)
@@ -132,14 +128,13 @@ def _single_kind(kinds: dict[str, None], problems: list[DocumentProblem]) -> str
 
 
 def _check_line(name: str, line: StreamLine, source: str | None, *, strict: bool) -> DocumentResult:
-    if line.fault is not None:
-        return "unknown", [("$", line.fault)], [], None
+    fault = line.fault
     try:
-        return _check_raw(name, line.raw, source, strict=strict)
-    except HookonceError as problem:
-        return "unknown", [("$", str(problem))], [], None
-    except RecursionError:
-        return "unknown", [("$", TOO_DEEP)], [], None
+        if fault is None:
+            return _check_raw(name, line.raw, source, strict=strict)
+    except (HookonceError, RecursionError) as problem:
+        fault = TOO_DEEP if isinstance(problem, RecursionError) else str(problem)
+    return "unknown", [("$", fault)], [], None
 
 
 def _check_raw(name: str, raw: bytes, source: str | None, *, strict: bool) -> DocumentResult:

@@ -44,14 +44,6 @@ class FileReference(Struct, frozen=True, kw_only=True):
     role: Role
 
 
-class ProgramReference(Struct, frozen=True, kw_only=True):
-    """A program that is looked for on the path: its place, and its name."""
-
-    start: int
-    end: int
-    name: str
-
-
 class HookReferences(Struct, frozen=True, kw_only=True):
     """Everything that a hook references, by its words: whether there are such files is another question.
 
@@ -61,7 +53,7 @@ class HookReferences(Struct, frozen=True, kw_only=True):
 
     command: str
     files: list[FileReference]
-    programs: list[ProgramReference]
+    programs: list[ShellWord]  # programs that are looked for on the path
     mentions: dict[str, str]
     loose: dict[str, str]
 
@@ -121,7 +113,7 @@ def _add_word(references: HookReferences, base: ProjectPaths, word: ShellWord, *
             references.loose[word.text] = "known only when it runs"
             _add_mentions(references, base, word.text, "named in it")
     elif word.role == "program" and "/" not in word.text:
-        references.programs.append(ProgramReference(start=word.start, end=word.end, name=word.text))
+        references.programs.append(word)
     elif changes_directory and not word.text.startswith("/"):
         _add_mentions(references, base, word.text, "the command goes to another directory")
     else:
@@ -172,9 +164,9 @@ def build_pin(project: Path, data: bytes, manifest: Manifest) -> Pin:
         for name, where in references.mentions.items():
             _pin_mention(project, name, where, pin)
         for program in references.programs:
-            path = shutil.which(program.name)
-            pin.loose[program.name] = path or "not found"
-            pin.programs.update({program.name: os.path.abspath(path)} if path else {})  # noqa: PTH100  links stay
+            path = shutil.which(program.text)
+            pin.loose[program.text] = path or "not found"
+            pin.programs.update({program.text: os.path.abspath(path)} if path else {})  # noqa: PTH100  links stay
         for text, inner in _listed_files(project, hook):
             if inner is not None and (file_digest := _digest_of(project, inner)) is not None:
                 pin.files[inner] = file_digest
@@ -313,7 +305,7 @@ def _command_edits(references: HookReferences, copies: Path, pin: Pin) -> Iterat
                 yield reference.start, reference.end, text
                 break
     for program in references.programs:
-        if (path := pin.programs.get(program.name)) is not None:
+        if (path := pin.programs.get(program.text)) is not None:
             if not os.access(path, os.X_OK):
-                raise PinMismatch(f"{program.name} is not any more where it was: {path}")
+                raise PinMismatch(f"{program.text} is not any more where it was: {path}")
             yield program.start, program.end, shlex.quote(path)

@@ -168,7 +168,7 @@ class ShellWord(NamedTuple):
 
 
 def split_words(line: str, variables: dict[str, str] | None = None) -> list[ShellWord]:
-    """The words of a line; `known` are the variables whose values are certain."""
+    """The words of a line; `variables` are those whose values are certain."""
     lexer = ShellLexer(line, variables or {})
     tracker = _RoleTracker()
     shell_words = []
@@ -189,13 +189,11 @@ class _RoleTracker:
         self.begin()
 
     def begin(self) -> None:
-        """A command begins."""
         self.next_role: Role = "program"
         self.after_launcher = self.expects_code = False
         self.code_option: Pattern[str] | None = None
 
     def operator(self, sign: str) -> None:
-        """Note what an operator announces."""
         if "<<" in sign:
             raise UnclearCommand("a text that stands in the line itself")
         if "<" in sign or ">" in sign:
@@ -206,7 +204,6 @@ class _RoleTracker:
             self.begin()
 
     def role(self, raw: str, text: str) -> Role:
-        """The part that a word plays."""
         if self.redirection is not None:
             role, self.redirection = self.redirection, None
             return role
