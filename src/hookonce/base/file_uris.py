@@ -36,6 +36,11 @@ def decode_uri_part(part: str) -> str:
         return unquote(part)
 
 
+def has_drive(path: str) -> bool:
+    """Whether a path begins with a Windows drive."""
+    return _WINDOWS_DRIVE.match(path) is not None
+
+
 def is_absolute(path: str) -> bool:
     """Whether a path is absolute: from a root, a home, a drive or a URI."""
     return path[:1] in {"/", "~", "\\"} or _WINDOWS_DRIVE.match(path) is not None or _URI_SCHEME.match(path) is not None

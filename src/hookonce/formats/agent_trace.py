@@ -12,11 +12,11 @@ from hookonce.base.jsontext import drop_none
 from hookonce.formats._shared.fields import hash_and_length, qualify_model
 from hookonce.formats._shared.rest import EXTENSION_KEY, is_repeat
 from hookonce.model import Event, Format, Gap, Object, Problem, Record
-from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT
 from hookonce.vocabulary.file_writes import build_file_events
 
 VERSION = "0.1.0"
-_FILE_EVENT_TYPES = frozenset({"file_changed", *(kind for kind, _, _ in FILE_OPERATIONS)})
+_FILE_EVENT_TYPES = frozenset({"file_changed", *OPERATIONS_BY_FILE_EVENT})
 _MAX_MODEL_CHARS = 250
 _FIELDS = {
     "record": frozenset({"version", "id", "timestamp", "vcs", "tool", "files", "metadata"}),

@@ -14,13 +14,7 @@ _KNOWN_FIELDS = (
 
 def write(record: Record) -> list[Object]:
     """The whole record as one document."""
-    document: Object = {
-        "event": record.event,
-        "decision": record.decision,
-        "risk": record.risk,
-        "runs": record.runs,
-        "gaps": record.gaps,
-    }
+    document: Object = {name: getattr(record, name) for name in Record.__struct_fields__}
     return [document | {"level": record.level} if isinstance(record, Stored) else document]
 
 

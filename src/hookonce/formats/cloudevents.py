@@ -9,6 +9,7 @@ from msgspec import Struct, ValidationError, convert
 from msgspec.structs import replace
 
 from hookonce.base.file_uris import decode_uri_part
+from hookonce.base.jsontext import drop_none
 from hookonce.base.times import EPOCH_TEXT, has_zone
 from hookonce.formats._shared.fields import read_field, require_field, require_time
 from hookonce.formats._shared.rest import complete_from_rest, is_repeat, plain_event, remaining_fields, rest_of
@@ -128,7 +129,7 @@ def _canonical_type(kind: str) -> str | None:
 def _foreign_data(doc: Object) -> Object:
     """The envelope's fields beside id, type and time; extension attributes have a place of their own."""
     attributes = {key: doc.get(key) for key in ("source", "subject", "datacontenttype", "dataschema", *_BODY_FIELDS)}
-    data = {key: value for key, value in attributes.items() if value is not None}
+    data = drop_none(attributes)
     extensions = {key: value for key, value in doc.items() if key not in _ATTRIBUTES and key not in _BODY_FIELDS}
     return data | {"attributes": extensions} if extensions else data
 
@@ -160,11 +161,8 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
         doubts.append(("$.time", "the time is no RFC 3339 instant with a zone"))
     if type(kind) is str and kind.startswith(TYPE_PREFIX) and _canonical_type(kind) is None:
         doubts.append(("$.type", f"{kind} is no type of hookonce"))
-    notes = [
-        (f"$.{key}", "an attribute's name should have at most 20 characters")
-        for key in doc
-        if len(key) > _MAX_ATTRIBUTE_CHARS
-    ]
+    long_names = [key for key in doc if len(key) > _MAX_ATTRIBUTE_CHARS]
+    notes = [(f"$.{key}", "an attribute's name should have at most 20 characters") for key in long_names]
     if type(kind) is str and "." not in kind:
         notes.append(("$.type", "a type should begin with a domain name in reverse"))
     return (doubts, notes) if strict else ([], doubts + notes)

@@ -9,23 +9,15 @@ from urllib.parse import urlsplit
 
 from hookonce import __version__
 from hookonce.base import ids, times
-from hookonce.base.jsontext import drop_none
-from hookonce.formats._shared.fields import provider_of
+from hookonce.base.jsontext import as_dict, drop_none
+from hookonce.formats._shared.fields import describe_event, provider_of
 from hookonce.formats._shared.rest import EXTENSION_KEY, is_repeat, remaining_fields, rest_of
 from hookonce.model import Decision, Event, Format, Gap, Object, Problem, Record, Risk, Tool
-from hookonce.vocabulary.events import EVENTS, FILE_OPERATIONS
+from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT
 from hookonce.vocabulary.file_writes import list_written_files
 
-BASE_CLASS, FILE_CLASS, PROCESS_CLASS, HTTP_CLASS, WEB_CLASS, LIFECYCLE_CLASS, API_CLASS, ERROR_CLASS = (
-    0,
-    1001,
-    1007,
-    4002,
-    6001,
-    6002,
-    6003,
-    6008,
-)
+BASE_CLASS, FILE_CLASS, PROCESS_CLASS, HTTP_CLASS = 0, 1001, 1007, 4002
+WEB_CLASS, LIFECYCLE_CLASS, API_CLASS, ERROR_CLASS = 6001, 6002, 6003, 6008
 OTHER_ACTIVITY = 99
 HOSTNAME = "localhost"  # a hook is not told the name of its machine
 _CREATE, _READ, _UPDATE, _DELETE = 1, 2, 3, 4
@@ -35,14 +27,10 @@ _GET, _SEARCH, _GENERAL_ERROR = 3, 5, 1
 _REGULAR_FILE, _UNKNOWN = 1, 0
 
 _ACTIVITY_BY_OPERATION = {"create": _CREATE, "update": _UPDATE, "delete": _DELETE}
-_ACTIVITY_BY_FILE_EVENT = {kind: _ACTIVITY_BY_OPERATION[operation] for kind, operation, _ in FILE_OPERATIONS}
 _ACTIVITY_BY_TOOL = {"file_read": _READ, "file_write": _UPDATE, "file_edit": _UPDATE}
 _SEARCH_TOOLS = frozenset({"search", "find"})
-_ACTIVITY_BY_EVENT = {
-    **_ACTIVITY_BY_FILE_EVENT,
-    "file_changed": _UNKNOWN,
-    "instructions_loaded": _READ,
-    "config_change": _UPDATE,
+_ACTIVITY_BY_EVENT = {"file_changed": _UNKNOWN, "instructions_loaded": _READ, "config_change": _UPDATE} | {
+    kind: _ACTIVITY_BY_OPERATION[operation] for kind, operation in OPERATIONS_BY_FILE_EVENT.items()
 }
 _LIFECYCLE_ACTIVITIES = {
     **dict.fromkeys(("session_start", "subagent_start"), _START),
@@ -71,9 +59,8 @@ def classify_event(event: Event) -> list[OcsfSubject]:
     if kind in _ACTIVITY_BY_EVENT and type(path) is str and path:
         return [OcsfSubject(FILE_CLASS, _ACTIVITY_BY_EVENT[kind], None, {"file": _file_object(path, event.cwd)})]
     if kind in _LIFECYCLE_ACTIVITIES:
-        return [
-            OcsfSubject(LIFECYCLE_CLASS, _LIFECYCLE_ACTIVITIES[kind], None, {"application": _application_object(event)})
-        ]
+        objects = {"application": _application_object(event)}
+        return [OcsfSubject(LIFECYCLE_CLASS, _LIFECYCLE_ACTIVITIES[kind], None, objects)]
     if kind in _ERROR_TYPES:
         return [OcsfSubject(ERROR_CLASS, _GENERAL_ERROR, None, {})]
     if kind in _MODEL_TYPES:
@@ -93,9 +80,8 @@ def _classify_tool(event: Event, tool: Tool) -> list[OcsfSubject]:
         return [OcsfSubject(HTTP_CLASS, _GET, None, page)]
     if tool.name == "web_search" and type(query := tool.input.get("query")) is str:
         resource = {"name": query, "type": "search query"}
-        return [
-            OcsfSubject(WEB_CLASS, _SEARCH, None, {"web_resources": [resource], "src_endpoint": {"hostname": HOSTNAME}})
-        ]
+        objects = {"web_resources": [resource], "src_endpoint": {"hostname": HOSTNAME}}
+        return [OcsfSubject(WEB_CLASS, _SEARCH, None, objects)]
     operation = tool.name.partition("/")[2] or tool.native
     return [_api_subject(event, operation, tool.mcp_server, tool.call_id or event.id, tool.input)]
 
@@ -103,10 +89,7 @@ def _classify_tool(event: Event, tool: Tool) -> list[OcsfSubject]:
 def _process_subject(event: Event, tool: Tool) -> OcsfSubject:
     """A command that is to run is a launch; one that has run is a termination."""
     command = tool.input.get("command")
-    process: Object = {
-        "cmd_line": command if type(command) is str else "",
-        "uid": tool.call_id or event.id,
-    }
+    process: Object = {"cmd_line": command if type(command) is str else "", "uid": tool.call_id or event.id}
     if event.cwd is not None:
         process["working_directory"] = event.cwd
     objects: Object = {"process": process}
@@ -166,10 +149,10 @@ def _application_object(event: Event) -> Object:
 RISK_LEVEL_IDS = {"low": 1, "medium": 2, "high": 3, "critical": 4}
 # Outcome: what the control did, and what came of it.
 _ACTIONS = {
-    "allow": ((1, "Allowed"), (1, "Allowed")),
-    "deny": ((2, "Denied"), (2, "Blocked")),
-    "ask": ((0, "Unknown"), (23, "Challenge")),
-    "rewrite": ((4, "Modified"), (11, "Corrected")),
+    "allow": (1, "Allowed", 1, "Allowed"),
+    "deny": (2, "Denied", 2, "Blocked"),
+    "ask": (0, "Unknown", 23, "Challenge"),
+    "rewrite": (4, "Modified", 11, "Corrected"),
 }
 _DENIAL_TYPES = frozenset({"policy_blocked", "permission_denied"})
 
@@ -187,13 +170,7 @@ def control_profile(record: Record) -> Object:
 
 
 def _outcome_fields(outcome: str, decision: Decision | None) -> Object:
-    (action_id, action), (disposition_id, disposition) = _ACTIONS[outcome]
-    fields: Object = {
-        "action_id": action_id,
-        "action": action,
-        "disposition_id": disposition_id,
-        "disposition": disposition,
-    }
+    fields: Object = dict(zip(("action_id", "action", "disposition_id", "disposition"), _ACTIONS[outcome], strict=True))
     if decision is not None and decision.by:
         fields["policy"] = drop_none({"name": decision.by, "desc": decision.reason})
     return fields
@@ -241,9 +218,9 @@ def write(record: Record) -> list[Object]:
 
 def _document(record: Record, subject: OcsfSubject, index: int) -> Object:
     event, risk = record.event, record.risk
-    severity = (
-        _SEVERITY_BY_TYPE.get(event.type, 1) if risk is None or risk.level is None else RISK_LEVEL_IDS[risk.level] + 1
-    )
+    severity = _SEVERITY_BY_TYPE.get(event.type, 1)
+    if risk is not None and risk.level is not None:
+        severity = RISK_LEVEL_IDS[risk.level] + 1
     profiles = ["host"] if subject.class_uid == BASE_CLASS else ["host", "ai_operation"]
     document: Object = {
         **_class_fields(subject.class_uid, subject.activity_id, subject.label),
@@ -267,23 +244,19 @@ def _document(record: Record, subject: OcsfSubject, index: int) -> Object:
 
 
 @lru_cache(maxsize=512)
-def _class_pairs(class_uid: int, activity_id: int, label: str | None) -> tuple[tuple[str, int | str], ...]:
+def _class_fields(class_uid: int, activity_id: int, label: str | None) -> Object:
     category, name, activities = _CLASSES[class_uid]
     activity = label or activities[activity_id]
-    return (
-        ("class_uid", class_uid),
-        ("class_name", name),
-        ("category_uid", class_uid // 1000),
-        ("category_name", category),
-        ("activity_id", activity_id),
-        ("activity_name", activity),
-        ("type_uid", class_uid * 100 + activity_id),
-        ("type_name", f"{name}: {activity}"),
-    )
-
-
-def _class_fields(class_uid: int, activity_id: int, label: str | None) -> Object:
-    return dict(_class_pairs(class_uid, activity_id, label))
+    return {
+        "class_uid": class_uid,
+        "class_name": name,
+        "category_uid": class_uid // 1000,
+        "category_name": category,
+        "activity_id": activity_id,
+        "activity_name": activity,
+        "type_uid": class_uid * 100 + activity_id,
+        "type_name": f"{name}: {activity}",
+    }
 
 
 def _milliseconds(text: str) -> int:
@@ -291,11 +264,8 @@ def _milliseconds(text: str) -> int:
 
 
 def _message(event: Event) -> str:
-    row, error = EVENTS.get(event.type), event.data.get("error")
-    meaning = event.type if row is None else row.meaning
-    if event.tool is not None:
-        return f"{event.agent}: {meaning}: {event.tool.native}"
-    return f"{event.agent}: {meaning}: {error}" if type(error) is str else f"{event.agent}: {meaning}"
+    text, error = f"{event.agent}: {describe_event(event)}", event.data.get("error")
+    return f"{text}: {error}" if event.tool is None and type(error) is str else text
 
 
 def _status_fields(event: Event) -> Object:
@@ -377,19 +347,15 @@ def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # 
     problems: list[Problem] = []
     kind, activity = doc.get("class_uid"), doc.get("activity_id")
     if type(kind) is int and type(activity) is int and doc.get("type_uid") != kind * 100 + activity:
-        problems.append(
-            ("$.type_uid", f"expected {kind * 100 + activity}, which is class_uid times 100 plus activity_id")
-        )
+        message = f"expected {kind * 100 + activity}, which is class_uid times 100 plus activity_id"
+        problems.append(("$.type_uid", message))
     if type(kind) is int and doc.get("category_uid") != kind // 1000 % 100:
         problems.append(("$.category_uid", f"class {kind} is of category {kind // 1000 % 100}"))
     if activity == OTHER_ACTIVITY and not doc.get("activity_name"):
         problems.append(("$.activity_name", "an activity of 99 must be named"))
-    metadata = doc.get("metadata")
-    version = metadata.get("version") if type(metadata) is dict else None
-    if type(version) is str and version != VERSION:
-        note = ("$.metadata.version", f"version {version} is checked as {VERSION}")
-        return (problems, [note])
-    return problems, []
+    version = as_dict(doc.get("metadata")).get("version")
+    is_other = type(version) is str and version != VERSION
+    return problems, [("$.metadata.version", f"version {version} is checked as {VERSION}")] if is_other else []
 
 
 # What no class of OCSF has a place for: it travels in `unmapped` alone.

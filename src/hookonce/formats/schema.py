@@ -12,7 +12,8 @@ from hookonce.base.ids import is_uuid
 from hookonce.base.times import has_zone
 from hookonce.model import Json, Object, Problem
 
-FormatCheck = Callable[[Object, bool], tuple[list[Problem], list[Problem]]]
+Problems = tuple[list[Problem], list[Problem]]  # problems and doubts
+FormatCheck = Callable[[Object, bool], Problems]
 _MAX_MESSAGE_CHARS = 200  # a message of the validator that is longer quotes the document
 _FORMAT_MESSAGES = {"uuid": "expected a UUID", "date-time": "expected an RFC 3339 time with a zone"}
 
@@ -25,13 +26,10 @@ def load_schema(name: str) -> Object:
     return document
 
 
-def validate_document(
-    name: str, extra_check: FormatCheck | None, document: Json, *, strict: bool
-) -> tuple[list[Problem], list[Problem]]:
+def validate_document(name: str, extra_check: FormatCheck | None, document: Json, *, strict: bool) -> Problems:
     """Problems and doubts of a document: those of its schema, then those of `extra_check` at other paths."""
-    problems = sorted(
-        {problem for error in _validator(name).iter_errors(document) for problem in _schema_problems(error)}
-    )
+    errors = _validator(name).iter_errors(document)
+    problems = sorted({problem for error in errors for problem in _schema_problems(error)})
     if extra_check is None or type(document) is not dict:
         return problems, []
     extra_problems, doubts = extra_check(document, strict)

@@ -129,6 +129,10 @@ FILE_OPERATIONS: tuple[tuple[str, str, str], ...] = (
     ("file_saved", "update", "change"),
     ("file_deleted", "delete", "unlink"),
 )
+OPERATIONS_BY_FILE_EVENT = {kind: operation for kind, operation, _ in FILE_OPERATIONS}
+FILE_EVENTS_BY_OPERATION = {operation: kind for kind, operation, _ in FILE_OPERATIONS}
+CHANGES_BY_FILE_EVENT = {kind: change for kind, _, change in FILE_OPERATIONS}
+FILE_EVENTS_BY_CHANGE = {change: kind for kind, _, change in FILE_OPERATIONS}
 
 # Who acts: everything not named here is the agent's own doing.
 USER_EVENTS = frozenset({"before_prompt", "prompt_expansion", "interrupt", "policy_override", "elicitation_result"})

@@ -6,10 +6,8 @@ from msgspec.structs import replace
 
 from hookonce.base import ids
 from hookonce.model import Event, Object, Tool
-from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.events import FILE_EVENTS_BY_OPERATION
 from hookonce.vocabulary.tools import WRITE_TOOLS
-
-_EVENT_TYPES = {operation: kind for kind, operation, _ in FILE_OPERATIONS}
 
 
 def build_file_events(event: Event) -> list[Event]:
@@ -45,7 +43,7 @@ def _parse_files(files: list[Any]) -> list[Object]:
 def _parse_file(file: Object) -> Object:
     operation, start_line, end_line = file.get("operation"), file.get("start_line"), file.get("end_line")
     entry: Object = {"path": file["path"]}
-    if type(operation) is str and operation in _EVENT_TYPES:
+    if type(operation) is str and operation in FILE_EVENTS_BY_OPERATION:
         entry["operation"] = operation
     if type(start_line) is int and type(end_line) is int and 1 <= start_line <= end_line:
         entry |= {"start_line": start_line, "end_line": end_line}
@@ -66,7 +64,7 @@ def _build_file_event(event: Event, index: int, file: Object) -> Event:
     return replace(
         event,
         id=ids.derive_id(event.id, "file.write", str(index)),
-        type=_EVENT_TYPES.get(file.get("operation", ""), "file_changed"),
+        type=FILE_EVENTS_BY_OPERATION.get(file.get("operation", ""), "file_changed"),
         tool=None,
         data=data,
         origin=None,

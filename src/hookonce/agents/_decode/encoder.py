@@ -5,10 +5,10 @@ from hookonce.agents._decode.tool_calls import encode_batch, native_tool
 from hookonce.base import times
 from hookonce.errors import UnknownName
 from hookonce.model import Agent, Event, Facts, Object, Tool
-from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT
 
 # An agent with one event for several says inside the payload which one it is.
-_BROADER_EVENTS = {kind: "file_changed" for kind, _, _ in FILE_OPERATIONS} | {"tool_use_failure": "after_tool_execute"}
+_BROADER_EVENTS = dict.fromkeys(OPERATIONS_BY_FILE_EVENT, "file_changed") | {"tool_use_failure": "after_tool_execute"}
 
 
 def encode(agent: Agent, event: Event) -> Object:

@@ -11,7 +11,7 @@ from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.claude_code.config import parse, render
 from hookonce.agents.claude_code.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
-from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.events import CHANGES_BY_FILE_EVENT, FILE_EVENTS_BY_CHANGE
 
 _HUMAN_SOURCES = ("user", "sdk")  # other sources of a prompt are the agent's own: timers, polls, the system
 _PROMPT_HANDLER_KEYS = {
@@ -25,8 +25,6 @@ _EXIT_CODE_PATTERN = pattern(r"\AExit code (\d+)\b")
 _MACOS_SETTINGS = "/Library/Application Support/ClaudeCode/managed-settings"
 _TEXT_CAPABILITIES = "context message suppress"
 _WORKTREE_REASON = "the hook itself, and no longer Claude Code,"
-_EVENT_BY_CHANGE = {change: kind for kind, _, change in FILE_OPERATIONS}
-_CHANGE_BY_EVENT = {kind: change for kind, _, change in FILE_OPERATIONS}
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
@@ -50,7 +48,7 @@ def _result(facts: Facts, name: str) -> Result:
 def _refine(facts: Facts, data: Object, payload: Object) -> None:
     kind = facts["kind"]
     if kind == "file_changed":
-        facts["kind"] = _EVENT_BY_CHANGE.get(str(payload.get("event")), kind)
+        facts["kind"] = FILE_EVENTS_BY_CHANGE.get(str(payload.get("event")), kind)
     elif kind == "tool_batch":
         data["tool_calls"] = decode_batch(AGENT, payload.get("tool_calls"))
     elif kind == "before_prompt" and payload.get("source", "user") not in _HUMAN_SOURCES:
@@ -76,8 +74,8 @@ def _file_change(response: Any) -> Object | None:
 
 def _wrap(flat: Object, event: Event) -> Object:
     """A hook for this agent expects a command's output as an object, and a file's fate as `event`."""
-    if event.type in _CHANGE_BY_EVENT:
-        flat["event"] = _CHANGE_BY_EVENT[event.type]
+    if event.type in CHANGES_BY_FILE_EVENT:
+        flat["event"] = CHANGES_BY_FILE_EVENT[event.type]
     tool = event.tool
     if tool is None or tool.result is None or event.type != "after_tool_execute":
         return flat

@@ -17,7 +17,7 @@ from hookonce.agents.opencode.encode import wrap
 from hookonce.agents.opencode.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage
-from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.events import FILE_EVENTS_BY_CHANGE
 
 _NON_TOOL_PERMISSIONS = frozenset({"external_directory", "doom_loop"})
 _FUNCTION_KEYS = ("tool", "sessionID", "callID", "args", "agent", "messageID", "toolID", "cwd", "directory")
@@ -217,7 +217,6 @@ _PLUGIN_FOLDERS = ("plugin", "plugins")
 _NON_EVENT_FUNCTIONS = frozenset(
     {"auth", "config", "provider", "tool"}
 )  # of a plugin: they become the agent's own, and are no events
-_EVENT_BY_CHANGE = {change: kind for kind, _, change in FILE_OPERATIONS}
 _SUBAGENT_EVENTS = {"session_start": "subagent_start", "agent_stop": "subagent_stop"}  # of a session that has a parent
 _BUILTIN_SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
 _BUILTIN_UNDERSCORE_TOOLS = frozenset({"plan_enter", "plan_exit"})
@@ -231,7 +230,7 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
     if kind == "before_model" and name != "chat.params":
         data["repeat"] = True
     elif kind == "file_changed":
-        facts["kind"] = _EVENT_BY_CHANGE.get(str(data.get("change")), kind)
+        facts["kind"] = FILE_EVENTS_BY_CHANGE.get(str(data.get("change")), kind)
     if "usage" in facts:
         facts["usage"] = _usage(as_dict(facts["usage"]))
     if "call_id" in facts and "tool" not in facts:

@@ -7,10 +7,8 @@ from hookonce.agents._decode.encoder import to_epoch_ms
 from hookonce.agents._decode.tool_calls import result_text, text_parts
 from hookonce.base.jsontext import drop_none, select_keys
 from hookonce.model import Event, Object, Result, Tool, Usage
-from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.events import CHANGES_BY_FILE_EVENT
 from hookonce.vocabulary.tools import WRITE_TOOLS
-
-_CHANGE_BY_EVENT = {kind: change for kind, _, change in FILE_OPERATIONS}
 
 
 def wrap(flat: Object, event: Event) -> Object:
@@ -182,6 +180,6 @@ _BUS_BUILDERS: dict[str, Callable[[Object, Event], Object]] = {
     "message.part.updated": _part_properties,
     "permission.asked": _permission_properties,
     "file.watcher.updated": lambda flat, event: (
-        {"event": _CHANGE_BY_EVENT.get(event.type)} | select_keys(flat, "file", "event")
+        {"event": CHANGES_BY_FILE_EVENT.get(event.type)} | select_keys(flat, "file", "event")
     ),
 }

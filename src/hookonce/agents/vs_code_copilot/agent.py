@@ -98,7 +98,8 @@ AGENT = Agent(
         shell="run_in_terminal",
         file_read="read_file",
         file_write="create_file",
-        file_edit="replace_string_in_file multi_replace_string_in_file insert_edit_into_file edit_notebook_file apply_patch",
+        file_edit="replace_string_in_file multi_replace_string_in_file insert_edit_into_file "
+        "edit_notebook_file apply_patch",
         search="grep_search semantic_search",
         find="file_search list_dir",
         web_fetch="fetch_webpage",

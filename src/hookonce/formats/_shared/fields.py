@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from hookonce.base import times
 from hookonce.base.jsontext import dump
 from hookonce.errors import DocumentError
-from hookonce.model import Digest, Gap, Object
+from hookonce.model import Digest, Event, Gap, Object, Usage
+from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.names import MODEL_PROVIDERS
 
 T = TypeVar("T")
@@ -44,6 +45,19 @@ def read_field(doc: Object, key: str, kind: type[T], where: str = "$") -> T | No
     if kind is float and type(value) is int:
         return value  # type: ignore[return-value]  # a whole number is a number
     raise DocumentError(f"expected {_TYPE_NAMES[kind]}, got {_TYPE_NAMES.get(type(value), 'null')}", f"{where}.{key}")
+
+
+def read_usage(data: Object) -> Usage | None:
+    """The token counts of an event's `data`, if it has any."""
+    counts = {key: read_field(data, key, int, "$.data") for key in ("input_tokens", "output_tokens")}
+    return Usage(**counts) if any(count is not None for count in counts.values()) else None
+
+
+def describe_event(event: Event) -> str:
+    """What an event means, in a phrase, and which tool it is about."""
+    row = EVENTS.get(event.type)
+    meaning = event.type if row is None else row.meaning
+    return meaning if event.tool is None else f"{meaning}: {event.tool.native}"
 
 
 def require_time(doc: Object, key: str, gaps: list[Gap]) -> str:

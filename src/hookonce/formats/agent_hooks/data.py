@@ -13,9 +13,10 @@ from hookonce.formats._shared.fields import (
     is_digest,
     qualify_model,
     read_field,
+    read_usage,
     text_fields,
 )
-from hookonce.model import Digest, Event, Json, Object, Result, Tool, Usage
+from hookonce.model import Digest, Event, Json, Object, Result, Tool
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.names import (
     AGENT_HOOKS_END_REASONS,
@@ -234,12 +235,7 @@ _DATA_WRITERS = {
 }
 
 # Agent Hooks name → name in Event.data, where they differ.
-_EVENT_FIELD_NAMES = {
-    "start_reason": "source",
-    "end_reason": "reason",
-    "response_text": "response",
-    "error_message": "error",
-}
+_DATA_NAMES = {"start_reason": "source", "end_reason": "reason", "response_text": "response", "error_message": "error"}
 # What in the data of a category has a field of its own in the event.
 _CONSUMED_FIELDS = {
     "Action": ("action",),
@@ -254,14 +250,12 @@ def event_fields(kind: str, data: Object) -> Object:
         return {"data": dict(data)}
     category = kind.partition(".")[0]
     consumed_fields = _CONSUMED_FIELDS.get(category, ())
-    event_data = {
-        _EVENT_FIELD_NAMES.get(name, name): value for name, value in data.items() if name not in consumed_fields
-    }
+    event_data = {_DATA_NAMES.get(name, name): value for name, value in data.items() if name not in consumed_fields}
     fields: Object = {"data": event_data}
     if category == "Action":
         _read_action(kind, data, fields)
     elif category == "Model":
-        fields |= {"model": read_field(data, "model_id", str, "$.data"), "usage": _read_usage(data)}
+        fields |= {"model": read_field(data, "model_id", str, "$.data"), "usage": read_usage(data)}
     elif category == "Prompt":
         fields["prompt"] = _read_text(data, "prompt")
     elif kind == "Agent.Response":
@@ -294,15 +288,6 @@ def _read_response(data: Object, fields: Object) -> None:
         fields["type"] = "agent_response"
 
 
-def _read_usage(data: Object) -> Usage | None:
-    input_tokens, output_tokens = (read_field(data, key, int, "$.data") for key in ("input_tokens", "output_tokens"))
-    return (
-        None
-        if input_tokens is None and output_tokens is None
-        else Usage(input_tokens=input_tokens, output_tokens=output_tokens)
-    )
-
-
 def _read_text(data: Object, name: str) -> str | Digest | None:
     """A text, or its digest."""
     text = read_field(data, f"{name}_text", str, "$.data")
@@ -330,9 +315,5 @@ def _read_result(result: Object) -> Result:
     def read(key: str, kind: type[Any]) -> Json:
         return read_field(result, key, kind, "$.data.action.result")
 
-    return Result(
-        ok=read("success", bool),
-        exit_code=read("exit_code", int),
-        error=read("error_message", str),
-        output=read("output", str),
-    )
+    ok, exit_code = read("success", bool), read("exit_code", int)
+    return Result(ok=ok, exit_code=exit_code, error=read("error_message", str), output=read("output", str))

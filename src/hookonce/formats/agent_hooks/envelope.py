@@ -4,41 +4,24 @@ from functools import lru_cache
 from re import compile as pattern
 
 from hookonce.base import ids
+from hookonce.base.jsontext import as_dict
 from hookonce.errors import DocumentError
+from hookonce.formats._shared import rest as rest_fields
 from hookonce.formats._shared.fields import read_field, require_field, require_time
-from hookonce.formats._shared.rest import (
-    EXTENSION_KEY,
-    complete_from_rest,
-    is_repeat,
-    plain_event,
-    remaining_fields,
-    rest_of,
-)
+from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.formats.agent_hooks import data as detail
-from hookonce.model import (
-    Actor,
-    Decision,
-    Event,
-    Format,
-    Gap,
-    Mode,
-    Object,
-    Problem,
-    Record,
-    Risk,
-    User,
-)
+from hookonce.model import Actor, Decision, Event, Format, Gap, Mode, Object, Problem, Record, Risk, User
 from hookonce.vocabulary.events import EVENTS, FROM_AGENT_HOOKS
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 VERSION = "0.1.0"
-_SIGNATURE_KEYS = frozenset({"spec_version", "event_id", "event_type"})  # one of them may have been forgotten
+_SIGNATURE_KEYS = frozenset({"spec_version", "event_id", "event_type"})  # two of them are enough: an event may lack one
 _SEMVER = pattern(r"(\d+)\.(\d+)\.\d+")
 _ACTOR_TYPES = {"user": "user", "ai_agent": "ai_agent", "agent": "ai_agent", "system": "system"}
 _MODES: frozenset[str] = frozenset({"agent", "plan", "execute", "chat", "edit"})
 _RISK_LEVELS = frozenset({"low", "medium", "high", "critical"})
 _MAX_RISK_SCORE = 100
-_REST_FIELDS = remaining_fields("id", "time", "agent_version", "parent_session", "actor", "mode")
+_REST_FIELDS = rest_fields.remaining_fields("id", "time", "agent_version", "parent_session", "actor", "mode")
 _MAIL = pattern(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DECISION_TYPES = frozenset({"Action.Before", "Action.After", "Prompt.Submitted"})
 # Where the specification's own table of agents says something else than the agents do.
@@ -58,7 +41,7 @@ def write_strict_table(record: Record) -> list[Object]:
 
 def _documents(record: Record, kind: str) -> list[Object]:
     event = record.event
-    if is_repeat(event):
+    if rest_fields.is_repeat(event):
         return []
     documents = [_document(event, kind, record)]
     if event.origin is not None and event.origin.format == FORMAT.name:
@@ -103,7 +86,7 @@ def _document(event: Event, kind: str, record: Record) -> Object:
 
 
 def _metadata(event: Event) -> Object:
-    rest = rest_of(event, _REST_FIELDS)
+    rest = rest_fields.rest_of(event, _REST_FIELDS)
     if _agent_slug(event.agent) != event.agent:
         rest["agent"] = event.agent
     metadata: Object = {EXTENSION_KEY: rest}
@@ -146,7 +129,7 @@ def read(doc: Object) -> Record:
     trace = metadata.get("trace_record_id", doc.get("trace_record_id"))
     if type(trace) is str:
         fields["data"]["trace_record_id"] = trace
-    event = plain_event(
+    event = rest_fields.plain_event(
         "agent-hooks",
         doc,
         require_field(doc, "event_id", str),
@@ -163,7 +146,7 @@ def read(doc: Object) -> Record:
         **fields,
     )
     plain = Record(event=event, decision=decision, risk=_read_risk(doc), gaps=gaps)
-    return complete_from_rest(FORMAT, plain, doc, metadata.get(EXTENSION_KEY))
+    return rest_fields.complete_from_rest(FORMAT, plain, doc, metadata.get(EXTENSION_KEY))
 
 
 def _check_version(doc: Object, gaps: list[Gap]) -> None:
@@ -191,8 +174,7 @@ def _canonical_type(kind: str, metadata: Object) -> str:
 
 
 def _parent_id(metadata: Object) -> str | None:
-    extension = metadata.get(EXTENSION_KEY)
-    parent = extension.get("derived_from") if type(extension) is dict else None
+    parent = as_dict(metadata.get(EXTENSION_KEY)).get("derived_from")
     return parent if type(parent) is str else None
 
 

@@ -5,15 +5,15 @@ them.
 """
 
 from posixpath import join
-from re import compile as pattern
 from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from hookonce.base.file_uris import to_uri
-from hookonce.base.jsontext import drop_none
+from hookonce.base.file_uris import has_drive, to_uri
+from hookonce.base.jsontext import as_dict, drop_none
 from hookonce.base.times import from_seconds, to_seconds
 from hookonce.errors import DocumentError
+from hookonce.formats._shared import rest as rest_fields
 from hookonce.formats._shared.fields import (
     as_count,
     hash_and_length,
@@ -22,17 +22,10 @@ from hookonce.formats._shared.fields import (
     require_field,
     require_time,
 )
-from hookonce.formats._shared.rest import (
-    EXTENSION_KEY,
-    complete_from_rest,
-    is_repeat,
-    plain_event,
-    remaining_fields,
-    rest_of,
-)
+from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.formats.amplifier.registry import ALL_NAMES, SEED_NAMES, canonical_type_of, event_name_of, missing_fields
 from hookonce.model import Event, Format, Gap, Json, Object, Problem, Record, Result, Tool
-from hookonce.vocabulary.events import FILE_OPERATIONS
+from hookonce.vocabulary.events import OPERATIONS_BY_FILE_EVENT
 from hookonce.vocabulary.file_writes import build_file_events
 
 CAPABILITY_BY_TOOL = {
@@ -46,8 +39,6 @@ CAPABILITY_BY_TOOL = {
     "web_search": "net.fetch",
 }
 
-_WINDOWS_DRIVE = pattern(r"[A-Za-z]:[\\/]")
-_OPERATION_BY_TYPE = {kind: operation for kind, operation, _ in FILE_OPERATIONS}
 _ENVELOPE_FIELDS = frozenset({"component", "status", "request_id", "span_id", "duration_ms", "error", "error_type"})
 _RECORD_ONLY_KEYS = frozenset({EXTENSION_KEY, "likeness", "component"})
 
@@ -87,13 +78,9 @@ def _fill_call(event: Event, tool: Tool, document: Object, data: Object) -> None
 def _error_object(event: Event, text: Json, exit_code: int | None = None) -> Object:
     """Error v1. Agents have no codes of their own: what nobody named is `internal`."""
     error_type, error_data = event.data.get("error_type"), event.data.get("error")
-    details = error_data.get("details") if type(error_data) is dict else None
-    if exit_code is not None:
-        details = {"exit_code": exit_code}
-    error: Object = {
-        "code": error_type if type(error_type) is str else "internal",
-        "message": _error_message(text, exit_code),
-    }
+    details = as_dict(error_data).get("details") if exit_code is None else {"exit_code": exit_code}
+    code = error_type if type(error_type) is str else "internal"
+    error: Object = {"code": code, "message": _error_message(text, exit_code)}
     return error | {"details": details} if type(details) is dict else error
 
 
@@ -113,13 +100,15 @@ def _fill_artifact(event: Event, document: Object, data: Object) -> None:
     if type(path) is str:
         data["uri"] = _artifact_uri(path, event.cwd or "")
         data["path"] = path
-    data |= drop_none({"operation": _OPERATION_BY_TYPE.get(event.type), "bytes": as_count(event.data.get("bytes"))})
+    data |= drop_none(
+        {"operation": OPERATIONS_BY_FILE_EVENT.get(event.type), "bytes": as_count(event.data.get("bytes"))}
+    )
 
 
 def _artifact_uri(path: str, cwd: str) -> str:
     """A relative path lies beneath the working directory; where nobody names one, it stays relative."""
-    full_path = path if _WINDOWS_DRIVE.match(path) else join(cwd, path)
-    is_located = full_path[:1] == "/" or "://" in full_path or _WINDOWS_DRIVE.match(full_path)
+    full_path = path if has_drive(path) else join(cwd, path)
+    is_located = full_path[:1] == "/" or "://" in full_path or has_drive(full_path)
     return to_uri(full_path) if is_located else quote(full_path, errors="surrogatepass")
 
 
@@ -141,9 +130,7 @@ _FILLERS = {"artifact:write": _fill_artifact, "session:fork": _fill_fork, "polic
 
 def _restore_kernel_fields(event_data: Object, document: Object, data: Object) -> None:
     """A kernel's own event gets its fields back where they stood."""
-    document |= {
-        key: event_data[key] for key in ("status", "request_id", "span_id") if type(event_data.get(key)) is str
-    }
+    document |= {key: event_data[key] for key in _STRING_FIELDS[1:] if type(event_data.get(key)) is str}
     if (duration := as_count(event_data.get("duration_ms"))) is not None:
         document["duration_ms"] = duration
     data |= {key: value for key, value in event_data.items() if key not in _ENVELOPE_FIELDS}
@@ -156,13 +143,13 @@ _KNOWN_FIELDS = frozenset(
 )
 _CALL_NAMES = frozenset({"module:invoke", "tool:pre", "tool:post", "tool:error"})
 _OUTCOMES = {"ok": True, "error": False}
-_REST_FIELDS = remaining_fields()
+_REST_FIELDS = rest_fields.remaining_fields()
 
 
 def write(record: Record) -> list[Object]:
     """The event, and one `artifact:write` for each file that it has written."""
     event = record.event
-    if is_repeat(event):
+    if rest_fields.is_repeat(event):
         return []
     documents = [_document(event)]
     if event.type == "after_tool_execute":
@@ -199,7 +186,7 @@ def _document(event: Event) -> Object:
     }
     data: Object = {}
     fill_document(event, name, document, data)
-    data[EXTENSION_KEY] = rest = rest_of(event, _REST_FIELDS)
+    data[EXTENSION_KEY] = rest = rest_fields.rest_of(event, _REST_FIELDS)
     if component != agent:
         rest["agent"] = agent
     document["data"] = data
@@ -218,7 +205,7 @@ def read(doc: Object) -> Record:
         data.setdefault("source", "resume")
     gaps = _document_gaps(doc, name, data)
     tool = _read_tool(doc, name, data)
-    event = plain_event(
+    event = rest_fields.plain_event(
         "amplifier",
         doc,
         require_field(doc, "id", str),
@@ -232,14 +219,12 @@ def read(doc: Object) -> Record:
         model=_read_text(data, "model") if is_kernel else None,
         data=_read_data(doc, data, tool) | {"component": component},
     )
-    return complete_from_rest(FORMAT, Record(event=event, gaps=gaps), doc, rest)
+    return rest_fields.complete_from_rest(FORMAT, Record(event=event, gaps=gaps), doc, rest)
 
 
 def _document_gaps(doc: Object, name: str, data: Object) -> list[Gap]:
-    gaps = [
-        Gap(where=f"$.{key}", strategy="kept", note=f"{key} is no field of Event v1")
-        for key in sorted(doc.keys() - _KNOWN_FIELDS)
-    ]
+    unknown = sorted(doc.keys() - _KNOWN_FIELDS)
+    gaps = [Gap(where=f"$.{key}", strategy="kept", note=f"{key} is no field of Event v1") for key in unknown]
     if name not in ALL_NAMES and not name.startswith("vendor."):
         gaps.append(Gap(where="$.event", strategy="kept", note=f"{name} is no event name of Amplifier"))
     if not doc.get("session_id"):
@@ -264,25 +249,13 @@ def _read_tool(doc: Object, name: str, data: Object) -> Tool | None:
     native = module or _read_text(data, "tool_name")
     if name not in _CALL_NAMES or native is None:
         return None
-    tool_input = data.get("tool_input")
-    result = (
-        None if name == "tool:pre" else Result(ok=_read_ok(doc, name), error=_error_text(doc), duration_ms=duration)
-    )
-    return Tool(
-        name=native,
-        native=native,
-        input=tool_input if type(tool_input) is dict else {},
-        result=result,
-        call_id=_read_text(data, "tool_call_id"),
-    )
-
-
-def _read_ok(doc: Object, name: str) -> bool | None:
-    return False if name == "tool:error" else _OUTCOMES.get(read_field(doc, "status", str) or "")
-
-
-def _error_text(doc: Object) -> str | None:
-    return _read_text(read_field(doc, "error", dict) or {}, "message")
+    tool_input, call_id = as_dict(data.get("tool_input")), _read_text(data, "tool_call_id")
+    if name == "tool:pre":
+        return Tool(name=native, native=native, input=tool_input, call_id=call_id)
+    ok = False if name == "tool:error" else _OUTCOMES.get(read_field(doc, "status", str) or "")
+    error = _read_text(read_field(doc, "error", dict) or {}, "message")
+    result = Result(ok=ok, error=error, duration_ms=duration)
+    return Tool(name=native, native=native, input=tool_input, result=result, call_id=call_id)
 
 
 def _read_text(holder: Object, key: str) -> str | None:

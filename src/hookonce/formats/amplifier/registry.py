@@ -3,11 +3,10 @@
 The seed names are those that the protocol promised to keep; the others are of the later core.
 """
 
-from collections.abc import Iterator
-
+from hookonce.base.jsontext import as_dict
 from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.model import Event, Json, Object, Problem
-from hookonce.vocabulary.events import EVENTS, FILE_OPERATIONS, FROM_AMPLIFIER
+from hookonce.vocabulary.events import EVENTS, FILE_EVENTS_BY_OPERATION, FROM_AMPLIFIER
 
 
 def _expand_names(areas: dict[str, str]) -> frozenset[str]:
@@ -46,14 +45,12 @@ CORE_NAMES = _expand_names(
         "module": "on_session_ready_failed",
     }
 )
-DIALECTS = {"seed": SEED_NAMES, "core": CORE_NAMES}
 ALL_NAMES = SEED_NAMES | CORE_NAMES
 
 _VENDOR_PREFIX = "vendor.amplifier."
-_TYPE_BY_OPERATION = {operation: kind for kind, operation, _ in FILE_OPERATIONS}
 _DENIED_STATUSES = frozenset({"denied", "deny"})
 # Names that only reading meets: the core needs two for what `module:invoke` says with its status.
-_TYPE_BY_NAME = FROM_AMPLIFIER | {
+_READ_ONLY_NAMES = {
     "tool:post": "after_tool_execute",
     "tool:error": "tool_use_failure",
     "session:resume": "session_start",
@@ -82,8 +79,8 @@ def canonical_type_of(name: str, status: str | None, data: Object) -> str:
         return _VENDOR_PREFIX + name
     operation = data.get("operation")
     if name == "artifact:write" and type(operation) is str:
-        return _TYPE_BY_OPERATION.get(operation, "file_changed")
-    return _TYPE_BY_NAME.get(name) or _VENDOR_PREFIX + name
+        return FILE_EVENTS_BY_OPERATION.get(operation, "file_changed")
+    return FROM_AMPLIFIER.get(name) or _READ_ONLY_NAMES.get(name) or _VENDOR_PREFIX + name
 
 
 REQUIRED_FIELDS: dict[str, tuple[str, ...]] = {
@@ -112,19 +109,14 @@ def missing_fields(document: Object) -> tuple[list[Problem], list[Problem]]:
     Agents do not say everything that a kernel knows, and what they do not say is not made up.
     """
     name = document.get("event")
-    absent = (
-        [path for path in REQUIRED_FIELDS.get(name, ()) if _value_at(document, path) is None]
-        if type(name) is str
-        else []
-    )
-    lenient_fields = frozenset(absent) if _is_own_document(document) else _LENIENT_FIELDS
-    return [*_required_problems(name, absent, except_paths=lenient_fields)], [
-        *_required_problems(name, [path for path in absent if path in lenient_fields])
+    paths = REQUIRED_FIELDS.get(name, ()) if type(name) is str else ()
+    absent = [path for path in paths if _value_at(document, path) is None]
+    is_own = type(as_dict(document.get("data")).get(EXTENSION_KEY)) is dict
+    lenient_fields = frozenset(absent) if is_own else _LENIENT_FIELDS
+    problems = {path: (f"$.{path}", f"is required for {name}") for path in absent if path not in lenient_fields}
+    return list(problems.values()), [
+        (f"$.{path}", f"is required for {name}") for path in absent if path not in problems
     ]
-
-
-def _required_problems(name: Json, paths: list[str], except_paths: frozenset[str] = frozenset()) -> Iterator[Problem]:
-    return ((f"$.{path}", f"is required for {name}") for path in paths if path not in except_paths)
 
 
 def _value_at(document: Object, path: str) -> Json:
@@ -133,8 +125,3 @@ def _value_at(document: Object, path: str) -> Json:
     if not inner or value is None:
         return value
     return value.get(inner) if type(value) is dict else value
-
-
-def _is_own_document(document: Object) -> bool:
-    data = document.get("data")
-    return type(data) is dict and type(data.get(EXTENSION_KEY)) is dict

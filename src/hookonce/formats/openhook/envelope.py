@@ -5,18 +5,12 @@ from re import compile as pattern
 from hookonce.base.file_uris import from_uri, is_absolute, resolve_path, to_uri
 from hookonce.base.jsontext import drop_none
 from hookonce.base.times import has_zone, parse_time
-from hookonce.formats._shared.fields import as_count, read_field, require_field, require_time
-from hookonce.formats._shared.rest import (
-    EXTENSION_KEY,
-    complete_from_rest,
-    is_repeat,
-    plain_event,
-    remaining_fields,
-    rest_of,
-)
+from hookonce.formats._shared import rest as rest_fields
+from hookonce.formats._shared.fields import as_count, read_field, read_usage, require_field, require_time
+from hookonce.formats._shared.rest import EXTENSION_KEY
 from hookonce.formats.openhook import legacy
-from hookonce.model import Digest, Event, Format, Gap, Object, Problem, Record, Result, Tool, Usage
-from hookonce.vocabulary.events import EVENTS, FILE_OPERATIONS, FROM_OPENHOOK
+from hookonce.model import Digest, Event, Format, Gap, Object, Problem, Record, Result, Tool
+from hookonce.vocabulary.events import EVENTS, FILE_EVENTS_BY_OPERATION, FROM_OPENHOOK, OPERATIONS_BY_FILE_EVENT
 from hookonce.vocabulary.file_writes import build_file_events
 from hookonce.vocabulary.names import AGENT_ALIASES, OPENHOOK_END_REASONS
 
@@ -27,18 +21,16 @@ _DOTTED_TYPE = pattern(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 _KNOWN_FIELDS = frozenset(
     {"openhook", "id", "source", "type", "time", "session_id", "data", "context", "cwd", "extensions"}
 )
-_TYPE_BY_OPERATION = {operation: kind for kind, operation, _ in FILE_OPERATIONS}
-_OPERATION_BY_TYPE = {kind: operation for kind, operation, _ in FILE_OPERATIONS}
 _VENDOR_PREFIX = "vendor.openhook."
-_REST_FIELDS = remaining_fields("id", "time", "cwd")
-_REST_FIELDS_WITH_CWD = remaining_fields("id", "time")
+_REST_FIELDS = rest_fields.remaining_fields("id", "time", "cwd")
+_REST_FIELDS_WITH_CWD = rest_fields.remaining_fields("id", "time")
 
 
 def write(record: Record, cwd_field: str = "context") -> list[Object]:
     """The event, and one `file.write` for each file that it has written."""
     event = record.event
     kind = _type_name(event)
-    if kind is None or is_repeat(event) or (kind == "file.write" and not _path(event)):
+    if kind is None or rest_fields.is_repeat(event) or (kind == "file.write" and not _path(event)):
         return []
     documents = [_document(event, kind, cwd_field)]
     if event.type == "after_tool_execute":
@@ -70,7 +62,7 @@ def _document(event: Event, kind: str, cwd_field: str) -> Object:
     cwd = event.cwd
     if cwd is not None:
         document[cwd_field] = to_uri(cwd) if cwd_field == "context" else cwd
-    rest = rest_of(event, _REST_FIELDS if cwd is None or cwd[:1] == "/" else _REST_FIELDS_WITH_CWD)
+    rest = rest_fields.rest_of(event, _REST_FIELDS if cwd is None or cwd[:1] == "/" else _REST_FIELDS_WITH_CWD)
     if source != event.agent:
         rest["agent"] = event.agent
     document["extensions"] = {EXTENSION_KEY: rest}
@@ -132,7 +124,7 @@ def _file_data(event: Event) -> Object:
     return drop_none(
         {
             "path": _path(event),
-            "operation": _OPERATION_BY_TYPE.get(event.type),
+            "operation": OPERATIONS_BY_FILE_EVENT.get(event.type),
             "start_line": as_count(data.get("start_line")) or None,  # the first line is 1
             "end_line": as_count(data.get("end_line")) or None,
             "model": event.model,
@@ -168,7 +160,8 @@ def read(doc: Object) -> Record:
     source, cwd = require_field(doc, "source", str), _read_cwd(doc, gaps)
     defined_data = data if kind in FROM_OPENHOOK else {}  # what a type means that is not defined, only its maker knows
     tool = _read_tool(kind, defined_data)
-    event = plain_event(
+    consumed = _EVENT_FIELDS if tool is None else _EVENT_FIELDS | _TOOL_FIELDS
+    event = rest_fields.plain_event(
         "openhook",
         doc,
         require_field(doc, "id", str),
@@ -179,17 +172,13 @@ def read(doc: Object) -> Record:
         cwd=cwd,
         tool=tool,
         model=read_field(defined_data, "model", str, "$.data"),
-        usage=_read_usage(defined_data),
-        data=_remaining_data(
-            kind, defined_data, _EVENT_FIELDS if tool is None else _EVENT_FIELDS | _TOOL_FIELDS, cwd, gaps
-        )
-        if defined_data
-        else data,
+        usage=read_usage(defined_data),
+        data=_remaining_data(kind, defined_data, consumed, cwd, gaps) if defined_data else data,
     )
     extensions = read_field(doc, "extensions", dict) or {}
     unknown = sorted(doc.keys() - _KNOWN_FIELDS)
     gaps += [Gap(where=f"$.{key}", strategy="kept", note=f"unknown field {key}") for key in unknown]
-    return complete_from_rest(FORMAT, Record(event=event, gaps=gaps), doc, extensions.get(EXTENSION_KEY))
+    return rest_fields.complete_from_rest(FORMAT, Record(event=event, gaps=gaps), doc, extensions.get(EXTENSION_KEY))
 
 
 _EVENT_FIELDS = frozenset({"model", "input_tokens", "output_tokens"})
@@ -199,17 +188,15 @@ _TOOL_FIELDS = frozenset({"tool_name", "tool_call_id", "status", "duration_ms"})
 def _canonical_type(kind: str, data: Object) -> str:
     if kind == "file.write":
         operation = data.get("operation")
-        return _TYPE_BY_OPERATION.get(operation, "file_changed") if type(operation) is str else "file_changed"
+        return FILE_EVENTS_BY_OPERATION.get(operation, "file_changed") if type(operation) is str else "file_changed"
     if kind == "tool.end" and data.get("status") == "error":
         return "tool_use_failure"
     return FROM_OPENHOOK.get(kind) or _VENDOR_PREFIX + kind
 
 
-def _remaining_data(
-    kind: str, data: Object, consumed_fields: frozenset[str], cwd: str | None, gaps: list[Gap]
-) -> Object:
+def _remaining_data(kind: str, data: Object, consumed: frozenset[str], cwd: str | None, gaps: list[Gap]) -> Object:
     """What no field of an event has taken; a transcript's path is made whole where that can be done."""
-    details = {key: value for key, value in data.items() if key not in consumed_fields}
+    details = {key: value for key, value in data.items() if key not in consumed}
     path = details.get("transcript_path")
     if kind == "session.end" and type(path) is str and not is_absolute(path):
         details["transcript_path"] = resolve_path(path, cwd)
@@ -235,18 +222,8 @@ def _read_tool(kind: str, data: Object) -> Tool | None:
     duration = read_field(data, "duration_ms", float, "$.data")
     has_result = kind == "tool.end" or status is not None or duration is not None
     ok = None if status is None else status == "success"
-    return Tool(
-        name=name, native=name, call_id=call_id, result=Result(ok=ok, duration_ms=duration) if has_result else None
-    )
-
-
-def _read_usage(data: Object) -> Usage | None:
-    input_tokens, output_tokens = (read_field(data, key, int, "$.data") for key in ("input_tokens", "output_tokens"))
-    return (
-        None
-        if input_tokens is None and output_tokens is None
-        else Usage(input_tokens=input_tokens, output_tokens=output_tokens)
-    )
+    result = Result(ok=ok, duration_ms=duration) if has_result else None
+    return Tool(name=name, native=name, call_id=call_id, result=result)
 
 
 def check(doc: Object, strict: bool) -> tuple[list[Problem], list[Problem]]:  # noqa: FBT001  one table, one signature

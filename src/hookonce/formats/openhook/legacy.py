@@ -7,9 +7,8 @@ What was guessed is named in the gaps, and the payload stays whole in `native`. 
 id nor a time that the profile trusts: both come from the caller.
 """
 
-from typing import Any
-
 from hookonce.base.file_uris import from_uri
+from hookonce.base.jsontext import as_dict
 from hookonce.base.times import EPOCH_TEXT
 from hookonce.model import SCHEMA, Event, Gap, Object, Origin, Record, Tool
 from hookonce.vocabulary.events import FROM_OPENHOOK
@@ -45,9 +44,8 @@ def read(payload: Object, event_id: str, received: str | None) -> Record:
     event_name = payload.get("hook_event_name")
     kind = TYPE_BY_NAME.get(event_name, "session.end") if type(event_name) is str else "session.end"
     if type(event_name) is not str or event_name not in TYPE_BY_NAME:
-        where, label = (
-            ("$.hook_event_name", event_name) if type(event_name) is str else ("$", "an event without a name")
-        )
+        is_named = type(event_name) is str
+        where, label = ("$.hook_event_name", event_name) if is_named else ("$", "an event without a name")
         gaps.append(Gap(where=where, strategy="guessed", note=f"{label} was taken for session.end"))
     transcript = _first(payload, TRANSCRIPT_KEYS, ("transcript", "path"))
     tool, cwd = payload.get("tool_name"), payload.get("cwd")
@@ -80,10 +78,5 @@ def source_of(payload: Object) -> str:
 def _first(payload: Object, keys: tuple[str, ...], nested_key: tuple[str, str]) -> str | None:
     """The first of these keys that holds a text or a number, else the one inside an object."""
     outer, inner = nested_key
-    holder = payload.get(outer)
-    candidates = [payload.get(key) for key in keys] + [holder.get(inner) if type(holder) is dict else None]
-    return next((str(value) for value in candidates if _is_identifier(value)), None)
-
-
-def _is_identifier(value: Any) -> bool:
-    return type(value) is int or (type(value) is str and value != "")
+    values = [*map(payload.get, keys), as_dict(payload.get(outer)).get(inner)]
+    return next((str(value) for value in values if type(value) is int or (type(value) is str and value)), None)

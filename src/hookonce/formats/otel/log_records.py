@@ -3,21 +3,9 @@
 from hookonce.base import ids, times
 from hookonce.base.jsontext import drop_none, dump
 from hookonce.errors import DocumentError
-from hookonce.formats._shared.fields import read_field
+from hookonce.formats._shared.fields import describe_event, read_field
 from hookonce.formats._shared.rest import complete_from_rest, is_repeat, plain_event, remaining_fields, rest_of
 from hookonce.formats.otel import otlp
-from hookonce.formats.otel.otlp import (
-    USAGE_ATTRIBUTES,
-    attribute,
-    call_span_id,
-    decision_attributes,
-    event_attributes,
-    instrumentation_scope,
-    is_failure,
-    nanoseconds,
-    resource_of,
-    trace_id_of,
-)
 from hookonce.formats.otel.spans import write_spans
 from hookonce.model import Event, Format, Gap, Object, Problem, Record, Tool, Usage, User
 from hookonce.vocabulary.events import EVENTS
@@ -39,50 +27,46 @@ def write(record: Record) -> list[Object]:
     event = record.event
     if is_repeat(event):
         return []
-    inner = {"scope": instrumentation_scope(), "logRecords": [_log_record(record, event)]}
-    return [{"resourceLogs": [{"resource": resource_of(event), "scopeLogs": [inner]}]}]
+    inner = {"scope": otlp.instrumentation_scope(), "logRecords": [_log_record(record, event)]}
+    return [{"resourceLogs": [{"resource": otlp.resource_of(event), "scopeLogs": [inner]}]}]
 
 
 def _log_record(record: Record, event: Event) -> Object:
-    time = str(nanoseconds(event.time))
+    time = str(otlp.nanoseconds(event.time))
     severity_number, severity_text = _severity(event)
     log_record: Object = {
         "timeUnixNano": time,
-        "observedTimeUnixNano": time if event.received is None else str(nanoseconds(event.received)),
+        "observedTimeUnixNano": time if event.received is None else str(otlp.nanoseconds(event.received)),
         "severityNumber": severity_number,
         "severityText": severity_text,
         "eventName": event.type if event.type.startswith("vendor.") else "hookonce." + event.type,
-        "body": {"stringValue": _body_text(event)},
+        "body": {"stringValue": describe_event(event)},
         "attributes": _attributes(record, event),
     }
     if event.session is not None:
-        log_record["traceId"] = trace_id_of(event)
-        log_record["spanId"] = call_span_id(event)
+        log_record["traceId"] = otlp.trace_id_of(event)
+        log_record["spanId"] = otlp.call_span_id(event)
     return log_record
 
 
 def _severity(event: Event) -> tuple[int, str]:
-    if is_failure(event):
+    if otlp.is_failure(event):
         return 17, "ERROR"
     return (13, "WARN") if event.type in _WARNING_TYPES else (9, "INFO")
 
 
-def _body_text(event: Event) -> str:
-    row = EVENTS.get(event.type)
-    meaning = event.type if row is None else row.meaning
-    return meaning if event.tool is None else f"{meaning}: {event.tool.native}"
-
-
 def _attributes(record: Record, event: Event) -> list[Object]:
     origin, tool = event.origin, event.tool
-    attributes = event_attributes(event, "log.record.uid", origin.id if origin is not None and origin.id else event.id)
+    attributes = otlp.event_attributes(
+        event, "log.record.uid", origin.id if origin is not None and origin.id else event.id
+    )
     if tool is not None and tool.input:
-        attributes.append(attribute("gen_ai.tool.call.arguments", tool.input))
+        attributes.append(otlp.attribute("gen_ai.tool.call.arguments", tool.input))
     if type(event.prompt) is str:
         message = {"role": "user", "parts": [{"type": "text", "content": event.prompt}]}
-        attributes.append(attribute("gen_ai.input.messages", [message]))
+        attributes.append(otlp.attribute("gen_ai.input.messages", [message]))
     if record.decision is not None or record.risk is not None or record.runs:
-        attributes += decision_attributes(record)
+        attributes += otlp.decision_attributes(record)
     rest = rest_of(event, _REST_FIELDS)
     if event.type not in EVENTS or event.type.startswith("vendor."):
         rest["type"] = event.type
@@ -162,10 +146,8 @@ def _pop_tool(attributes: Object) -> Tool | None:
 
 
 def _pop_usage(attributes: Object) -> Usage | None:
-    counts = {
-        field: attributes.pop(name) for field, name in USAGE_ATTRIBUTES.items() if type(attributes.get(name)) is int
-    }
-    return Usage(**counts) if counts else None
+    names = {field: name for field, name in otlp.USAGE_ATTRIBUTES.items() if type(attributes.get(name)) is int}
+    return Usage(**{field: attributes.pop(name) for field, name in names.items()}) if names else None
 
 
 def _pop_user(attributes: Object) -> User | None:
@@ -204,9 +186,8 @@ def _log_record_problems(log: Object, where: str) -> list[Problem]:
     duplicates = sorted({key for key in keys if keys.count(key) > 1})
     problems = [(f"{where}.attributes", f"{key} is there more than once") for key in duplicates]
     id_fields = [(key, log[key]) for key in ("traceId", "spanId") if type(log.get(key)) is str and log[key]]
-    problems += [
-        (f"{where}.{key}", "an id of zeros names nothing") for key, id_text in id_fields if not id_text.strip("0")
-    ]
+    zeros = [key for key, id_text in id_fields if not id_text.strip("0")]
+    problems += [(f"{where}.{key}", "an id of zeros names nothing") for key in zeros]
     if log.get("spanId") and not log.get("traceId"):
         problems.append((f"{where}.spanId", "a span without a trace"))
     return problems

@@ -17,10 +17,10 @@ from msgspec.json import decode
 
 from hookonce import __version__
 from hookonce.base import times
-from hookonce.base.jsontext import dump, load
+from hookonce.base.jsontext import drop_none, dump, load
 from hookonce.errors import DocumentError
 from hookonce.formats._shared.fields import provider_of, read_field, require_field
-from hookonce.model import Decision, Event, HookRun, Json, Object, Record, Risk, Usage
+from hookonce.model import Decision, Event, HookRun, Json, Object, Record, Risk, Tool, Usage
 
 # OpenTelemetry's name of each count of `Usage`; it has none for the total.
 USAGE_ATTRIBUTES = {
@@ -75,27 +75,24 @@ def event_attributes(event: Event, key: str, own_id: str) -> list[Object]:
         texts["gen_ai.provider.name"] = provider and _PROVIDER_NAMES.get(provider, provider)
         texts["gen_ai.request.model"] = event.model
     if event.tool is not None:
-        _add_tool_attributes(event, texts)
+        texts |= _tool_attributes(event.tool)
     if is_failure(event):
         kind = event.data.get("error_type")
         texts["error.type"] = kind if type(kind) is str else "_OTHER"
     if event.user is not None:
         texts["user.id"], texts["user.name"] = event.user.id, event.user.name
-    attributes: list[Object] = [
-        {"key": name, "value": {"stringValue": text}} for name, text in texts.items() if text is not None
-    ]
+    attributes = [attribute(name, text) for name, text in texts.items() if text is not None]
     return attributes if event.usage is None else attributes + _usage_attributes(event.usage)
 
 
-def _add_tool_attributes(event: Event, texts: dict[str, str | None]) -> None:
-    tool = event.tool
-    if tool is None:
-        return
+def _tool_attributes(tool: Tool) -> dict[str, str | None]:
     is_extension = tool.name in _EXTENSION_TOOLS or tool.name.startswith("mcp:")
-    texts["gen_ai.tool.name"] = tool.native
-    texts["gen_ai.tool.type"] = "extension" if is_extension else "function"
-    texts["gen_ai.tool.call.id"] = tool.call_id
-    texts["hookonce.tool"] = tool.name
+    return {
+        "gen_ai.tool.name": tool.native,
+        "gen_ai.tool.type": "extension" if is_extension else "function",
+        "gen_ai.tool.call.id": tool.call_id,
+        "hookonce.tool": tool.name,
+    }
 
 
 def _usage_attributes(usage: Usage) -> list[Object]:
@@ -122,26 +119,15 @@ def decision_attributes(record: Record) -> list[Object]:
 
 
 def _decision_pairs(decision: Decision) -> list[Object]:
-    texts = ((name, getattr(decision, name)) for name in _DECISION_FIELDS)
-    rewrites = ((name, getattr(decision, name)) for name in REWRITE_FIELDS)
-    return [
-        attribute("hookonce.decision.outcome", decision.outcome or "none"),
-        *(attribute("hookonce.decision." + name, value) for name, value in texts if value is not None),
-        *(
-            attribute("hookonce.decision." + name, dump(value).decode())
-            for name, value in rewrites
-            if value is not None
-        ),
-    ]
+    values = {"outcome": decision.outcome or "none"} | {name: getattr(decision, name) for name in _DECISION_FIELDS}
+    rewrites = drop_none({name: getattr(decision, name) for name in REWRITE_FIELDS})
+    values |= {name: dump(value).decode() for name, value in rewrites.items()}
+    return [attribute("hookonce.decision." + name, value) for name, value in drop_none(values).items()]
 
 
 def _risk_pairs(risk: Risk) -> list[Object]:
-    attributes = [attribute("hookonce.risk.factors", risk.factors)]
-    if risk.score is not None:
-        attributes.append(attribute("hookonce.risk.score", risk.score))
-    if risk.level is not None:
-        attributes.append(attribute("hookonce.risk.level", risk.level))
-    return attributes
+    values = drop_none({"factors": risk.factors, "score": risk.score, "level": risk.level})
+    return [attribute("hookonce.risk." + name, value) for name, value in values.items()]
 
 
 def attribute(key: str, value: Json) -> Object:
@@ -216,9 +202,8 @@ def only_log_record(doc: Object) -> tuple[Object, Object, str]:
     if not records:
         raise DocumentError("there is no log record", "$.resourceLogs")
     if len(records) > 1:
-        raise DocumentError(
-            f"there are {len(records)} log records: give each one a document of its own", "$.resourceLogs"
-        )
+        message = f"there are {len(records)} log records: give each one a document of its own"
+        raise DocumentError(message, "$.resourceLogs")
     return records[0]
 
 
@@ -314,7 +299,7 @@ def pop_runs(attributes: Object, where: str) -> list[HookRun]:
 
 
 def pop_rest(attributes: Object, key: str) -> Json:
-    """Remove our extension from the attributes and parse it; None where it is not readable: the envelope alone counts."""
+    """Remove our extension from the attributes and parse it; None where it is not readable."""
     text = attributes.pop(key, None)
     try:
         return load(text) if type(text) is str else None
