@@ -23,7 +23,8 @@ CLIENT = "/home/somebody/.local/share/hookonce/bin/hookonce-on"
 
 def foreign_hook(number: int) -> dict[str, Any]:
     """A group with one hook of somebody else."""
-    return {"matcher": f"Tool{number}", "hooks": [{"type": "command", "command": f"/opt/checks/{number}.sh", "timeout": 9}]}
+    handler = {"type": "command", "command": f"/opt/checks/{number}.sh", "timeout": 9}
+    return {"matcher": f"Tool{number}", "hooks": [handler]}
 
 
 SHAPES: dict[str, Callable[[int], dict[str, Any]]] = {

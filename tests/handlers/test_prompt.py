@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce.base import settings
-from hookonce.base.model_settings import load_model_settings, select_model
 from hookonce.dispatch.run import model_cost_micros
 from hookonce.errors import HookonceError
 from hookonce.handlers import prompt
 from hookonce.handlers.command import ProcessContext
+from hookonce.handlers.model_settings import load_model_settings, select_model
 from hookonce.handlers.operation import OperationResult
 from hookonce.handlers.prompt import MAX_EVENT_CHARS, build_question, parse_decision
 from hookonce.model import Decision, Handler, Usage

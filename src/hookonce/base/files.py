@@ -16,6 +16,7 @@ from time import time
 from typing import NoReturn
 
 from hookonce.base.paths import home
+from hookonce.base.spawn import write_all
 from hookonce.errors import HookonceError
 
 BOM = b"\xef\xbb\xbf"
@@ -139,27 +140,22 @@ def _stat_replaceable(path: Path, target: Path) -> os.stat_result | None:
         status = os.lstat(target)
     except FileNotFoundError:
         return None
-    problem = _find_obstacle(status)
-    if problem:
-        raise FileEditError(f"{path} {problem}")
+    obstacles = {
+        "is a directory, not a file": stat.S_ISDIR(status.st_mode),
+        "is no ordinary file": not stat.S_ISREG(status.st_mode),
+        "belongs to another user": status.st_uid != os.geteuid(),
+        "is read-only": not status.st_mode & stat.S_IWUSR,
+    }
+    if (obstacle := next((text for text, is_there in obstacles.items() if is_there), None)) is not None:
+        raise FileEditError(f"{path} {obstacle}")
     return status
-
-
-def _find_obstacle(status: os.stat_result) -> str | None:
-    if stat.S_ISDIR(status.st_mode):
-        return "is a directory, not a file"
-    if not stat.S_ISREG(status.st_mode):
-        return "is no ordinary file"
-    if status.st_uid != os.geteuid():
-        return "belongs to another user"
-    return None if status.st_mode & stat.S_IWUSR else "is read-only"
 
 
 def _write_atomically(target: Path, data: bytes, mode: int, original: os.stat_result | None) -> None:
     temp = target.with_name(f".{target.name}.{token_hex(4)}{_TEMP_SUFFIX}")
     handle = os.open(temp, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
-        _write_all(handle, data)
+        write_all(handle, data)
         _copy_metadata(handle, target, original)
         os.fsync(handle)
         temp.replace(target)
@@ -177,12 +173,6 @@ def _remove_stale_temps(target: Path) -> None:
             with suppress(OSError):
                 if time() - temp.lstat().st_mtime > _STALE_TEMP_S:
                     temp.unlink()
-
-
-def _write_all(handle: int, data: bytes) -> None:
-    remaining = memoryview(data)
-    while remaining:
-        remaining = remaining[os.write(handle, remaining) :]
 
 
 def _copy_metadata(handle: int, target: Path, original: os.stat_result | None) -> None:

@@ -19,7 +19,7 @@ def compile_re2(text: str) -> Any:
 
 
 def fits_native_pattern(text: str, name: str) -> bool:
-    """Whether a regex of an agent's own file fits a short name; look-around and the like fall back to Python's engine."""
+    """Whether a regex of an agent's file fits a short name; look-around and the like fall back to Python's engine."""
     import re
 
     try:

@@ -30,49 +30,38 @@ _Count = Annotated[int, Meta(gt=0, description="a whole number above 0")]
 _Texts = Annotated[list[str], Meta(description="a list of commands")]
 _ModelTable = Annotated[dict[str, Annotated[str, Meta(min_length=1)]], Meta(description="a table of texts")]
 _GRANTS_RULE = 'a table with a list of texts for each module, like name = ["fs.read"]'
+_Grants = Annotated[dict[str, list[str]], Meta(description=_GRANTS_RULE)]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
     """Every setting under its key in the files, with the default that counts where no file has it."""
 
-    untrusted: Literal["skip", "deny"] = "skip"
-    """What becomes of an action in a project with untrusted hooks."""
-    scanners: _Texts = []
-    """Commands that look at a project's hooks before a person is asked to trust them; the user's and the system's."""
-    strict_nonblocking: bool = False
-    """Whether hooks of users and projects that are not blocking may only observe."""
-    context_limit: _Count | None = None
-    """Characters of context that hooks may add."""
-    privileges: Literal["all", "reduced"] = "all"
-    """With what a hook runs."""
-    http: bool = True
-    """Whether a user may have an HTTP listener."""
-    models: _ModelTable | None = None
-    """The language models that hooks ask: see `model_settings`."""
-    record: bool = True
-    """Whether calls are recorded; a user may say no, unless the system says yes."""
-    grants: Annotated[dict[str, list[str]], Meta(description=_GRANTS_RULE)] = {}
-    """What modules may do, by their names; `*` stands for all of them."""
-    privacy: PrivacyLevel = "minimal"
-    """How much of a record is kept."""
-    durability: Literal["normal", "full"] = "normal"
-    """Whether records survive a crash of processes, or a loss of power too."""
-    keep_days: _Count | None = None
-    """After how many days records go; None if they stay."""
-    keep_megabytes: _Count | None = None
-    """How large the record may become until its oldest days go; None if it may grow."""
-    agent_hooks_log: bool = False
-    """Whether AGENT_HOOKS_LOG may name a file; whoever starts an agent can set it, so a user has to say so."""
+    untrusted: Literal["skip", "deny"] = "skip"  # what becomes of an action in a project with untrusted hooks
+    scanners: _Texts = []  # commands that look at hooks before a person is asked to trust them; of both files
+    strict_nonblocking: bool = False  # whether hooks of users and projects that are not blocking may only observe
+    context_limit: _Count | None = None  # characters of context that hooks may add
+    privileges: Literal["all", "reduced"] = "all"  # with what a hook runs
+    http: bool = True  # whether a user may have an HTTP listener
+    models: _ModelTable | None = None  # the language models that hooks ask: see handlers/model_settings.py
+    record: bool = True  # whether calls are recorded; a user may say no, unless the system says yes
+    grants: _Grants = {}  # what modules may do, by their names; `*` stands for all of them
+    privacy: PrivacyLevel = "minimal"  # how much of a record is kept
+    durability: Literal["normal", "full"] = "normal"  # whether records survive a crash, or a loss of power too
+    keep_days: _Count | None = None  # after how many days records go; None if they stay
+    keep_megabytes: _Count | None = None  # how large the record may become until its oldest days go
+    agent_hooks_log: bool = False  # whether the variable AGENT_HOOKS_LOG, which anybody can set, may name a file
 
     read_error: str | None = None
     invalid: dict[str, Any] = {}
 
     def require(self, *names: str) -> "Settings":
-        """These settings; HookonceError if a file cannot be read, or one of the names has a value that it cannot have."""
+        """These settings; HookonceError if a file cannot be read, or one of these names has a value that it cannot."""
         if self.read_error is not None:
             raise HookonceError(self.read_error)
-        for name in (name for name in names if name in self.invalid):
-            raise HookonceError(f"the setting {name} has to be {describe_values(name)}, and is {self.invalid[name]!r}")
+        for name in names:
+            if name in self.invalid:
+                value = self.invalid[name]
+                raise HookonceError(f"the setting {name} has to be {describe_values(name)}, and is {value!r}")
         return self
 
 
@@ -171,7 +160,7 @@ def _parse_file(file: Path) -> dict[str, Any]:
 
 
 def _merge(tables: list[dict[str, Any]]) -> Settings:
-    """The settings of several files, the user's first: of two the strictest counts, else the user's, but for `record`."""
+    """The settings of several files, the user's first: the strictest counts, else the user's, but for `record`."""
     values, invalid = dict[str, Any](), dict[str, Any]()
     for name in setting_types().keys() - {"consent"}:
         raw = [table[name] for table in tables if name in table]

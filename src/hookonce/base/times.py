@@ -10,10 +10,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def parse_time(text: str) -> datetime | None:
     """The moment that the text names (UTC where it names no zone), or None when it is no time."""
-    return _parse_calendar(text) if _RFC3339.fullmatch(text) is not None else None
-
-
-def _parse_calendar(text: str) -> datetime | None:
+    if _RFC3339.fullmatch(text) is None:
+        return None
     try:
         moment = datetime.fromisoformat(text.upper())
     except ValueError:
@@ -24,7 +22,7 @@ def _parse_calendar(text: str) -> datetime | None:
 def has_zone(text: str) -> bool:
     """Whether the text is a time with a zone, as RFC 3339 demands."""
     match = _RFC3339.fullmatch(text)
-    return match is not None and match.group(2) is not None and _parse_calendar(text) is not None
+    return match is not None and match.group(2) is not None and parse_time(text) is not None
 
 
 def to_seconds(text: str) -> float | None:

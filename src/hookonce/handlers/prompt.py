@@ -12,10 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.jsontext import dump, load
-from hookonce.base.model_settings import SETUP_HINT, ModelSettings, load_model_settings, select_model
 from hookonce.errors import HookonceError
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.http import HttpOperation, build_http_request
+from hookonce.handlers.model_settings import SETUP_HINT, ModelSettings, load_model_settings, select_model
 from hookonce.handlers.operation import OperationResult
 from hookonce.handlers.verdict import HandlerResult
 from hookonce.manifest.http_script import explain_url_fault
