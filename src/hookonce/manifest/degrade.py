@@ -8,7 +8,7 @@ case is a gap.
 """
 
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from msgspec.structs import replace
@@ -19,6 +19,17 @@ from hookonce.vocabulary.decisions import CAPABILITIES, OUTPUT_CAPABILITIES
 
 # A guard needs nothing but a shell: it says why on stderr and refuses.
 _GUARD_COMMAND = "echo {reason} >&2; exit 2"
+
+
+_CURL_CASE = ("http_handler", "warn")
+_EFFECTS: dict[Strategy, str] = {"block": "prevents", "warn": "observes", "exclude": "lost"}
+# capability → the handler's field that needs it, and the value without it
+_FIELD_DEFAULTS: dict[str, tuple[str, Any]] = {
+    "async_execution": ("background", False),
+    "platform_commands": ("platform", {}),
+    "custom_env": ("env", {}),
+    "configurable_cwd": ("cwd", None),
+}
 
 
 class DegradedManifest(NamedTuple):
@@ -66,12 +77,21 @@ def _degrade_hook(index: int, hook: Hook, capabilities: frozenset[str], gaps: li
     if hook.handler.type == "function":
         hook = _function_as_command(index, hook, gaps)
     missing = sorted(capabilities_of(hook) - capabilities)
-    strategy = _strictest(strategy_of(hook, capability) for capability in missing)
-    gaps += [_capability_gap(index, hook, capability, strategy) for capability in missing]
+    strategies = {capability: strategy_of(hook, capability) for capability in missing}
+    # One decides for all: a guard rather than an absence, an absence rather than half a hook.
+    strategy: Strategy = min(strategies.values(), key=("block", "exclude", "warn").index, default="warn")
+    effect = "prevents" if hook.blocking and strategy == "warn" else _EFFECTS[strategy]
+    for capability in missing:
+        curl = "; a command that calls curl stands in its place"
+        why = f"needs {capability}, which the agent lacks{curl if (capability, strategy) == _CURL_CASE else ''}"
+        gaps.append(_hook_gap(index, hook, capability, strategies[capability], effect, why))
     if strategy == "block":
-        reason = next(capability for capability in missing if strategy_of(hook, capability) == strategy)
-        return build_guard(hook, reason)
-    return None if strategy == "exclude" else _drop_unsupported(hook, missing)
+        return build_guard(hook, next(name for name in missing if strategies[name] == strategy))
+    if strategy == "exclude":
+        return None
+    handler = to_command_handler(hook.handler) if "http_handler" in missing else hook.handler
+    defaults = {name: value for capability, (name, value) in _FIELD_DEFAULTS.items() if capability in missing}
+    return replace(hook, handler=replace(handler, **defaults))
 
 
 def _function_as_command(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
@@ -79,8 +99,8 @@ def _function_as_command(index: int, hook: Hook, gaps: list[Gap]) -> Hook:
     handler = hook.handler
     command = f"python3 {shlex.quote(handler.file or '')}"
     whole = f", and asks all of its functions, not {handler.name} alone" if handler.name else ""
-    effect = "prevents" if hook.blocking else "observes"
-    gaps.append(_handler_gap(index, hook, "warn", effect, f"is a function; {command} stands in its place{whole}"))
+    effect, why = "prevents" if hook.blocking else "observes", f"is a function; {command} stands in its place{whole}"
+    gaps.append(_hook_gap(index, hook, "handler", "warn", effect, why))
     return replace(hook, handler=replace(handler, type="command", command=command, file=None, name=None))
 
 
@@ -88,13 +108,14 @@ def _replace_module(index: int, hook: Hook, gaps: list[Gap]) -> Hook | None:
     """A module as no agent can call it: left out, or where its failure would refuse, a guard that does."""
     strategy: Strategy = "block" if hook.on_failure == "closed" else "exclude"
     why = "is a module, which only hookonce itself can ask"
-    gaps.append(_handler_gap(index, hook, strategy, _EFFECTS[strategy], why))
+    gaps.append(_hook_gap(index, hook, "handler", strategy, _EFFECTS[strategy], why))
     return build_guard(hook, "the module protocol") if strategy == "block" else None
 
 
-def _handler_gap(index: int, hook: Hook, strategy: Strategy, effect: str, why: str) -> Gap:
-    where, note = f"$.hooks[{index}].handler", f"{hook.name or f'Hook {index + 1}'} {why}"
-    return Gap(where=where, capability="handler", strategy=strategy, effect=effect, note=note)
+def _hook_gap(index: int, hook: Hook, capability: str, strategy: Strategy, effect: str, why: str) -> Gap:
+    where = f"$.hooks[{index}]" + (".handler" if capability == "handler" else "")
+    note = f"{hook.name or f'Hook {index + 1}'} {why}"
+    return Gap(where=where, capability=capability, strategy=strategy, effect=effect, note=note)
 
 
 def without_degradation(manifest: Manifest, handlers: Collection[str]) -> DegradedManifest:
@@ -107,49 +128,11 @@ def _http_as_command(hook: Hook) -> Hook:
     return replace(hook, handler=to_command_handler(hook.handler)) if hook.handler.type == "http" else hook
 
 
-def _strictest(strategies: Iterable[Strategy]) -> Strategy:
-    """One decides for all: a guard rather than an absence, an absence rather than half a hook."""
-    return min(strategies, key=("block", "exclude", "warn").index, default="warn")
-
-
 def build_guard(hook: Hook, capability: str) -> Hook:
     """A hook that refuses every action that the original would have seen, because it cannot do its work."""
-    name = strip_shell_specials(hook.name or hook.event)
+    # The name stands in a shell word in single quotes: everything else than plain characters is taken out.
+    name = "".join(letter for letter in hook.name or hook.event if letter.isalnum() or letter in " ._-")
     reason = f"'blocked: this agent lacks {capability}, which the hook {name} needs'"
     guard_handler = Handler(type="command", command=_GUARD_COMMAND.format(reason=reason))
     # Nothing may keep it from running, and where it does not run the action must not go on either.
     return replace(hook, handler=guard_handler, blocking=True, on_failure="closed", dialect=None, provider_data={})
-
-
-def strip_shell_specials(text: str) -> str:
-    """A name inside a shell word in single quotes: everything else than plain characters is taken out."""
-    return "".join(letter for letter in text if letter.isalnum() or letter in " ._-")
-
-
-def _drop_unsupported(hook: Hook, missing: list[str]) -> Hook:
-    handler = to_command_handler(hook.handler) if "http_handler" in missing else hook.handler
-    defaults = {name: value for capability, (name, value) in _FIELD_DEFAULTS.items() if capability in missing}
-    return replace(hook, handler=replace(handler, **defaults))
-
-
-# capability → the handler's field that needs it, and the value without it
-_FIELD_DEFAULTS: dict[str, tuple[str, Any]] = {
-    "async_execution": ("background", False),
-    "platform_commands": ("platform", {}),
-    "custom_env": ("env", {}),
-    "configurable_cwd": ("cwd", None),
-}
-_CURL_NOTE = "; a command that calls curl stands in its place"
-_EFFECTS: dict[Strategy, str] = {"block": "prevents", "warn": "observes", "exclude": "lost"}
-
-
-def _capability_gap(index: int, hook: Hook, capability: str, applied_strategy: Strategy) -> Gap:
-    """A capability that the agent lacks, and what becomes of the hook as a whole."""
-    note_suffix = _CURL_NOTE if (capability, applied_strategy) == ("http_handler", "warn") else ""
-    return Gap(
-        where=f"$.hooks[{index}]",
-        capability=capability,
-        strategy=strategy_of(hook, capability),
-        effect="prevents" if hook.blocking and applied_strategy == "warn" else _EFFECTS[applied_strategy],
-        note=f"{hook.name or f'Hook {index + 1}'} needs {capability}, which the agent lacks{note_suffix}",
-    )

@@ -103,9 +103,9 @@ def find_project(cwd: Path | str) -> Path:
         if access(f"{folder}/.git", F_OK) and _is_repository(folder):
             return _cached_path(folder)
     for folder in folders:
-        if access(f"{folder}/{OPENHOOK_FILE}", F_OK) or access(f"{folder}/{PROJECT_FOLDER}", F_OK):
-            if _has_hooks(folder):
-                return _cached_path(folder)
+        is_candidate = access(f"{folder}/{OPENHOOK_FILE}", F_OK) or access(f"{folder}/{PROJECT_FOLDER}", F_OK)
+        if is_candidate and _has_hooks(folder):
+            return _cached_path(folder)
     return _cached_path(folders[0])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from re import compile as pattern
 from typing import Any
 
-from msgspec.structs import asdict, fields
+from msgspec.structs import fields
 
 from hookonce.base.jsontext import load as parse_json
 from hookonce.errors import HookonceError
@@ -236,12 +236,9 @@ def dump_hook(hook: Hook, darwin_name: str = "darwin") -> Object:
 
 def _dump_attributes(noun: Hook | Handler, names: dict[str, str]) -> Object:
     """The fields that say something: a default is left out, a zero is not one."""
-    values = asdict(noun)
-    return {key: values[name] for key, name in names.items() if not _is_default(values[name])}
-
-
-def _is_default(value: Any) -> bool:
-    return value is None or value is False or (type(value) in (dict, list) and not value)
+    values = {key: getattr(noun, name) for key, name in names.items()}
+    present = {key: value for key, value in values.items() if value is not None and value is not False}
+    return {key: value for key, value in present.items() if value not in ({}, [])}
 
 
 EVERY_EVENT = "*"

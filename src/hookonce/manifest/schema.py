@@ -117,16 +117,14 @@ def _hook_schema() -> Object:
 def _handler_schema() -> Object:
     properties: Object = {"type": {"enum": list(REQUIRED_FIELDS), "description": "What the handler is."}}
     properties |= {name: _field_schema(field) for name, field in HANDLER_FIELDS.items()}
-    rules = [_required_field_rule(kind, field) for kind, field in REQUIRED_FIELDS.items()]
+    rules = [
+        {
+            "if": {"required": ["type"], "properties": {"type": {"const": kind}}},
+            "then": {"required": [field], "properties": {field: {"type": "string", "minLength": 1}}},
+        }
+        for kind, field in REQUIRED_FIELDS.items()
+    ]
     return _object_schema(["type"], properties) | {"allOf": rules}
-
-
-def _required_field_rule(kind: str, field: str) -> Object:
-    """A handler of a kind says what it does."""
-    return {
-        "if": {"required": ["type"], "properties": {"type": {"const": kind}}},
-        "then": {"required": [field], "properties": {field: {"type": "string", "minLength": 1}}},
-    }
 
 
 def _field_schema(field: FieldSpec) -> Object:
