@@ -3,7 +3,7 @@
 # Files under 40 lines that stand by themselves.
 SMALL_FILES = {
     "agents/*/*.py": "an agent's package has the same files as its siblings, however short",
-    "agents/certificate_summary.py": "the type of a generated module, which docs/proven_table.py writes",
+    "agents/certificates.py": "the reader of generated data, which docs/certificates_table.py writes",
     "cli/*/*.py": "one file for each command, found by the command's name",
     "lab/experiments/*.py": "one file for each experiment, found by the name that `prove --only` takes",
     "lab/fakes/claude_hook.py": "a program of its own",
@@ -24,6 +24,7 @@ FILE_NAMES = {
     "agents/_decode": "named like the field of the contract that it serves",
     "agents/*/encode": "named like the field of the contract that it serves",
     "formats/_shared": "what all formats share",
+    "client/native/generated": "written by `make docs`, as its name warns",
     "manifest/load": "a step of the flows that ARCHITECTURE.md draws",
     "manifest/discover": "a step of the flows that ARCHITECTURE.md draws",
     "manifest/degrade": "a step of the flows that ARCHITECTURE.md draws",
@@ -71,6 +72,7 @@ PARTICIPLES = {
     **dict.fromkeys(["Step.denied", "Step.done", "Step.failed"], _PUBLIC),
     **dict.fromkeys(["Outcome.denied", "Outcome.asked", "Outcome.allowed"], _PUBLIC),
     **dict.fromkeys(["Agent.checked", "AgentSheet.checked"], _CONTRACT),
+    "Settings.untrusted": "a key of config.toml",
     **dict.fromkeys(["JournalEntry.made", "DedupEntry.decided", "CallClaim.done", "WorkerRequest.given"], _DISK),
     **dict.fromkeys([f"ReaderMemory.{name}" for name in ("seen", "held", "asked", "spawned", "counted")], _DISK),
     **dict.fromkeys(["ModelCall.asked", "ModelCall.failed", "ToolCall.started", "ToolCall.ended"], _DISK),
