@@ -207,10 +207,10 @@ def _run_invoke(options: Namespace) -> int:
     from hookonce.modules.protocol.capabilities import policy_from_grants
 
     descriptor = _load_descriptor(options.module)
-    if unwanted := [name for name in options.allow if name not in descriptor.capabilities]:
+    if surplus := [name for name in options.allow if name not in descriptor.capabilities]:
         wanted_note = f"; it wants {', '.join(descriptor.capabilities) or 'nothing'}"
-        suggestion = suggest_name(unwanted[0], descriptor.capabilities) or wanted_note
-        raise UsageError(f"{descriptor.name} does not want {unwanted[0]}{suggestion}")
+        suggestion = suggest_name(surplus[0], descriptor.capabilities) or wanted_note
+        raise UsageError(f"{descriptor.name} does not want {surplus[0]}{suggestion}")
     with build_kernel({"--allow": policy_from_grants({descriptor.name: options.allow})}, options.timeout) as host:
         response = host.invoke_module(descriptor, options.op, _parse_arguments(options.args))
         deliveries = host.close()

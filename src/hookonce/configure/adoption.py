@@ -57,11 +57,11 @@ def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoptio
         new = remove_entries(editor_of(path), old, lambda text: (unwrap_command(text, client) or text) in commands)
         remaining = Counter(map(_hook_key, hooks_in(agent, path, new or b"{}")[0]))
     plan.stay_reasons.extend(gap.note or gap.where for gap in gaps)
-    left = [hook for hook in movable if remaining[_hook_key(hook)]]
-    plan.stay_reasons.extend(f"{hook.handler.command} on {hook.event}: {path} says more of it" for hook in left)
-    if movable and not left:
-        moved = [replace(hook, dialect=hook.dialect or agent.name, provider_data={}) for hook in movable]
-        plan.moved_hooks.extend(moved)
+    remnants = [hook for hook in movable if remaining[_hook_key(hook)]]
+    plan.stay_reasons.extend(f"{hook.handler.command} on {hook.event}: {path} says more of it" for hook in remnants)
+    if movable and not remnants:
+        new_hooks = [replace(hook, dialect=hook.dialect or agent.name, provider_data={}) for hook in movable]
+        plan.moved_hooks.extend(new_hooks)
         plan.files.append(FileChange(path=path, old=old, new=new or None, agent=agent.name, scope=scope))
 
 

@@ -98,11 +98,11 @@ def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, clie
     def is_stale(command: str) -> bool:
         return is_stale_entry(command, client, agent)
 
-    elided = elide(editor, data, document, lambda command: is_own(command) or is_stale(command))
-    text = remove_entries(editor, elided.text, is_stale) if data else data
+    elision = elide(editor, data, document, lambda command: is_own(command) or is_stale(command))
+    text = remove_entries(editor, elision.text, is_stale) if data else data
     if data and _own_entries(agent, document_of(agent, path, text), client) == entries:
-        return elided.restore(text)
-    new = elided.restore(merge_entries(editor, remove_entries(editor, text, is_own), document))
+        return elision.restore(text)
+    new = elision.restore(merge_entries(editor, remove_entries(editor, text, is_own), document))
     if _own_entries(agent, document_of(agent, path, new), client) != entries:
         raise HookonceError(f"{path} would not read back as what was meant; it was left alone")
     return new

@@ -36,8 +36,8 @@ def editor_of(path: Path) -> ModuleType:
 
 def merge_entries(editor: ModuleType, text: bytes, document: Object) -> bytes:
     """Append every list of the document to the file's own, and set what is missing."""
-    elided = elide(editor, text, document)
-    return elided.restore(_merge_values(editor, elided.text, document))
+    elision = elide(editor, text, document)
+    return elision.restore(_merge_values(editor, elision.text, document))
 
 
 def _merge_values(editor: ModuleType, text: bytes, document: Object, keys: DocumentPath = ()) -> bytes:
@@ -55,22 +55,22 @@ def _merge_values(editor: ModuleType, text: bytes, document: Object, keys: Docum
 
 def remove_entries(editor: ModuleType, text: bytes, is_own: Callable[[str], bool]) -> bytes:
     """Remove the entries that are ours; a group goes with them if it holds nobody else's."""
-    elided = elide(editor, text, {}, is_own)
-    text = elided.text
+    elision = elide(editor, text, {}, is_own)
+    text = elision.text
     while (path := _find_first_entry(editor.value_at(text, ()), is_own, ())) is not None:
         *_, last = path
         text = editor.remove_item(text, path[:-1], last) if type(last) is int else editor.remove_key(text, path)
-    return elided.restore(text)
+    return elision.restore(text)
 
 
 def replace_commands(editor: ModuleType, text: bytes, new_command: Callable[[str], str | None]) -> bytes:
     """Replace the commands for which there is a new one."""
-    elided = elide(editor, text, {}, lambda command: new_command(command) is not None)
-    text = elided.text
+    elision = elide(editor, text, {}, lambda command: new_command(command) is not None)
+    text = elision.text
     for path, command in list(_find_commands(editor.value_at(text, ()))):
         if (replacement := new_command(command)) is not None:
             text = editor.set_value(text, path, replacement)
-    return elided.restore(text)
+    return elision.restore(text)
 
 
 def client_part(value: Any) -> Any:
@@ -189,26 +189,26 @@ def _find_elidable(
     items, children, in_array = document.brackets_at(span).items, list(_children(value)), type(value) is list
     if len(items) != len(children):
         return  # a key stands twice
-    touched = [(not in_array and name in new_document) or _has_command(inner, is_edited) for name, inner in children]
-    kept = [
-        touched[index]
+    is_touched = [(not in_array and name in new_document) or _has_command(inner, is_edited) for name, inner in children]
+    stays = [
+        is_touched[index]
         or not _HEAD_ITEMS <= index < len(items) - _TAIL_ITEMS
         or (type(inner) is list if in_array else name in COMMAND_KEYS)
         for index, (name, inner) in enumerate(children)
     ]
-    for is_kept, run in groupby(range(len(items)), kept.__getitem__):
+    for is_kept, run in groupby(range(len(items)), stays.__getitem__):
         indices = list(run)
         for index in indices if is_kept else ():
             name, inner = children[index]
             inner_span = items[index] if in_array else document.member_value(items[index])
             if type(inner) not in (dict, list) or inner_span[1] - inner_span[0] <= _MIN_ELIDED_BYTES:
                 continue
-            if not touched[index]:
+            if not is_touched[index]:
                 yield from _find_inside(document, inner_span, inner)
             elif not in_array:
                 inner_document = new_document.get(name)
-                wanted = inner_document if type(inner_document) is dict else {}
-                yield from _find_elidable(document, inner_span, inner, wanted, is_edited)
+                inner_new = inner_document if type(inner_document) is dict else {}
+                yield from _find_elidable(document, inner_span, inner, inner_new, is_edited)
         if not is_kept and _is_run(document, items, indices):
             run_span = items[indices[0]][0], items[indices[-1]][1]
             yield run_span, [children[index][1] for index in indices], in_array

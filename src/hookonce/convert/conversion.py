@@ -225,8 +225,8 @@ def _to_manifest(manifest: Manifest, gaps: list[Gap]) -> Conversion:
     """The manifest itself, without hooks that only one agent can run, or find."""
     candidates = [(hook, manifest_gap(index, hook)) for index, hook in enumerate(manifest.hooks)]
     gaps += [obstacle for _, obstacle in candidates if obstacle is not None]
-    kept = [hook for hook, obstacle in candidates if obstacle is None]
-    hooks = [replace(hook, dialect=None) if hook.dialect == CANONICAL_DIALECT else hook for hook in kept]
+    portable = [hook for hook, obstacle in candidates if obstacle is None]
+    hooks = [replace(hook, dialect=None) if hook.dialect == CANONICAL_DIALECT else hook for hook in portable]
     document = dump_manifest(replace(manifest, hooks=hooks))
     is_valid = not find_problems(document)[0]
     return Conversion(document=document, gaps=unify_effects(gaps), is_verified=is_valid, hooks=len(hooks))

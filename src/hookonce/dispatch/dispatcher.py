@@ -150,10 +150,10 @@ def call_timeout_s(argv: list[str], request: CallRequest | None = None) -> float
 
 
 def _parse_arguments(argv: list[str], call_id: str = "", started_at: float | None = None) -> CallArguments:
-    parsed = invocation.parse_words([invocation.CLIENT_NAME, *argv])
-    if parsed is None:
+    call = invocation.parse_words([invocation.CLIENT_NAME, *argv])
+    if call is None:
         raise HookonceError(f"these are no words of ours: {argv}")
-    return CallArguments(*parsed[1:], id=call_id, started_at=started_at)
+    return CallArguments(*call[1:], id=call_id, started_at=started_at)
 
 
 def refresh_client_files() -> None:

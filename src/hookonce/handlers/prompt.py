@@ -195,8 +195,8 @@ def _parse_usage(document: Any) -> Usage | None:
         return None
     details = document.get("prompt_tokens_details")
     fields = {field: _token_count(document.get(name)) for field, name in _USAGE_FIELDS.items()}
-    cached = _token_count(details.get("cached_tokens")) if type(details) is dict else None
-    usage = Usage(**fields, cache_read_tokens=cached)
+    cache_tokens = _token_count(details.get("cached_tokens")) if type(details) is dict else None
+    usage = Usage(**fields, cache_read_tokens=cache_tokens)
     return None if usage == Usage() else usage
 
 

@@ -70,8 +70,8 @@ def _sum_tokens(connection: Connection, span: RollupFilter) -> dict[str, int] | 
 
 def _sort_counts(counts_by_name: Mapping[str, int]) -> list[NamedCount]:
     """Highest first; equals by name."""
-    ordered = sorted(counts_by_name.items(), key=lambda item: (-item[1], item[0]))
-    return [NamedCount(name=name, events=count) for name, count in ordered]
+    counts = sorted(counts_by_name.items(), key=lambda item: (-item[1], item[0]))
+    return [NamedCount(name=name, events=count) for name, count in counts]
 
 
 CostGrouping = Literal["day", "agent", "model", "project"]
@@ -153,6 +153,6 @@ def _cost_row(name: str, members: Iterable[PricedSpend]) -> CostRow:
             models_without_price.add(entry.model or UNKNOWN_NAME)
         else:
             costs.append(micros)
-    micros_sum, unpriced = sum(costs) if costs else None, sorted(models_without_price)
+    micros_sum, models = sum(costs) if costs else None, sorted(models_without_price)
     tokens = dict(zip(TOKEN_COLUMNS, sums, strict=True))
-    return CostRow(name=name, **tokens, micro_dollars=micros_sum, unpriced=unpriced)
+    return CostRow(name=name, **tokens, micro_dollars=micros_sum, unpriced=models)

@@ -182,7 +182,7 @@ class Recorder:
             self._states[key] = state
         while len(self._states) > _MAX_SESSIONS:
             self._states.popitem(last=False)
-        return [_derived_entry(derived, record.level) for derived in records]
+        return [_derived_entry(derived_record, record.level) for derived_record in records]
 
     def _session_state(self, key: SessionKey) -> SessionState:
         if key[1] is None:

@@ -148,8 +148,8 @@ def _key_of_slot(agent: Agent, slot: str) -> str | None:
 
 def _move_mistyped_to_data(facts: Facts, data: Object) -> None:
     """An optional value of a wrong type is no reason to refuse the event: it moves to `data` unchanged."""
-    mistyped = [slot for slot in facts if slot in _TEXT_SLOTS and not isinstance(facts[slot], str | None)]
-    for slot in mistyped:
+    slots = [slot for slot in facts if slot in _TEXT_SLOTS and not isinstance(facts[slot], str | None)]
+    for slot in slots:
         data[slot] = facts.pop(slot)
 
 

@@ -94,8 +94,8 @@ def _run_checkpoint(options: Namespace) -> int:
     if options.json:
         print_json({"signed": signed_count, "new": new_checkpoint is not None})
     elif new_checkpoint is None:
-        signed = f"nothing to do: all {pluralize(signed_count, 'record')} are signed already"
-        print(signed if signed_count else "nothing to sign")
+        text = f"nothing to do: all {pluralize(signed_count, 'record')} are signed already"
+        print(text if signed_count else "nothing to sign")
     else:
         print(f"records up to {new_checkpoint.seq:,} are signed with the key {new_checkpoint.key}")
     return 0

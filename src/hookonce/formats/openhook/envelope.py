@@ -160,7 +160,7 @@ def read(doc: Object) -> Record:
     source, cwd = require_field(doc, "source", str), _read_cwd(doc, gaps)
     defined_data = data if kind in FROM_OPENHOOK else {}  # what a type means that is not defined, only its maker knows
     tool = _read_tool(kind, defined_data)
-    consumed = _EVENT_FIELDS if tool is None else _EVENT_FIELDS | _TOOL_FIELDS
+    used_keys = _EVENT_FIELDS if tool is None else _EVENT_FIELDS | _TOOL_FIELDS
     event = rest_fields.plain_event(
         "openhook",
         doc,
@@ -173,7 +173,7 @@ def read(doc: Object) -> Record:
         tool=tool,
         model=read_field(defined_data, "model", str, "$.data"),
         usage=read_usage(defined_data),
-        data=_remaining_data(kind, defined_data, consumed, cwd, gaps) if defined_data else data,
+        data=_remaining_data(kind, defined_data, used_keys, cwd, gaps) if defined_data else data,
     )
     extensions = read_field(doc, "extensions", dict) or {}
     unknown = sorted(doc.keys() - _KNOWN_FIELDS)
@@ -194,9 +194,9 @@ def _canonical_type(kind: str, data: Object) -> str:
     return FROM_OPENHOOK.get(kind) or _VENDOR_PREFIX + kind
 
 
-def _remaining_data(kind: str, data: Object, consumed: frozenset[str], cwd: str | None, gaps: list[Gap]) -> Object:
+def _remaining_data(kind: str, data: Object, used_keys: frozenset[str], cwd: str | None, gaps: list[Gap]) -> Object:
     """What no field of an event has taken; a transcript's path is made whole where that can be done."""
-    details = {key: value for key, value in data.items() if key not in consumed}
+    details = {key: value for key, value in data.items() if key not in used_keys}
     path = details.get("transcript_path")
     if kind == "session.end" and type(path) is str and not is_absolute(path):
         details["transcript_path"] = resolve_path(path, cwd)

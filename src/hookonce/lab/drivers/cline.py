@@ -38,10 +38,12 @@ DRIVER = Driver(
     command=lambda env: [str(env.program), "--json", env.prompt],
     environment=_environment,
     tool_calls={
-        "shell": lambda given, _: ModelToolCall("run_commands", {"commands": [given["command"]]}),
-        "file_read": lambda given, _: ModelToolCall("read_files", {"files": [{"path": given["path"]}]}),
-        "file_write": lambda given, _: ModelToolCall("editor", {"path": given["path"], "new_text": given["content"]}),
-        "web_fetch": lambda given, _: ModelToolCall("fetch_web_content", {"requests": [given]}),
+        "shell": lambda arguments, _: ModelToolCall("run_commands", {"commands": [arguments["command"]]}),
+        "file_read": lambda arguments, _: ModelToolCall("read_files", {"files": [{"path": arguments["path"]}]}),
+        "file_write": lambda arguments, _: ModelToolCall(
+            "editor", {"path": arguments["path"], "new_text": arguments["content"]}
+        ),
+        "web_fetch": lambda arguments, _: ModelToolCall("fetch_web_content", {"requests": [arguments]}),
     },
     extra_arguments={"agent": {"systemPrompt": "You work for the lab."}},
     unreachable={

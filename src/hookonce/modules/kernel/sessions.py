@@ -82,9 +82,9 @@ class SessionTable:
             session = self._get(name)
             old = session.context
             newer = {key: value for key, value in old.items() if key not in snapshot or snapshot[key] != value}
-            removed = snapshot.keys() - old.keys()
-            kept = {key: value for key, value in replacement.items() if key not in removed}
-            session.context = _copy_context(kept) | newer
+            gone_keys = snapshot.keys() - old.keys()
+            context = {key: value for key, value in replacement.items() if key not in gone_keys}
+            session.context = _copy_context(context) | newer
             return len(encode(session.context)) - len(encode(old))
 
     def _get(self, name: str) -> KernelSession:

@@ -27,10 +27,10 @@ def find_module(name: str) -> Descriptor:
     """Find the module that a file describes, or that has this name in the user's folder."""
     if "/" in name or name.endswith(".json"):
         return load_descriptor(Path(name))
-    known = {file: module for file, module in list_modules().items() if isinstance(module, Descriptor)}
-    matches = {file: module for file, module in known.items() if module.name == name}
+    modules = {file: module for file, module in list_modules().items() if isinstance(module, Descriptor)}
+    matches = {file: module for file, module in modules.items() if module.name == name}
     if not matches:
-        names = ", ".join(sorted({module.name for module in known.values()}))
+        names = ", ".join(sorted({module.name for module in modules.values()}))
         folder, others = descriptor_folder(), f"; there are {names}" if names else ""
         raise HookonceError(f"no module {name} is described in {folder}{others}; a path to a descriptor does as well")
     if len(matches) > 1:

@@ -50,8 +50,8 @@ def pop_oldest(table: BoundedTable[Key, Item], key: Key) -> tuple[Item | None, B
 
 def filter_items(table: BoundedTable[Key, Item], is_wanted: Callable[[Item], bool]) -> BoundedTable[Key, Item]:
     """The table with only the wanted items."""
-    filtered = ((key, tuple(filter(is_wanted, items))) for key, items in table.items())
-    return {key: items for key, items in filtered if items}
+    rows = ((key, tuple(filter(is_wanted, items))) for key, items in table.items())
+    return {key: items for key, items in rows if items}
 
 
 ActiveSubagents = tuple[str, ...]  # the types of the sub-agents that are at work
@@ -202,13 +202,13 @@ def file_paths(event: Event) -> tuple[str, ...]:
 def _start_call(calls: OpenCalls, call: OpenCall) -> tuple[OpenCalls, CallChange]:
     name = _call_key(call.call_id, call.key)
     if call.is_refused:
-        refused = append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
-        return replace(calls, refused_calls=refused), CallChange(new_call=call)
+        refusals = append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
+        return replace(calls, refused_calls=refusals), CallChange(new_call=call)
     # An equal call is allowed now: neither its outcome nor its files violate the refusal before it.
-    refused = filter_items(calls.refused_calls, lambda other: other.key != call.key or other.call_id is not None)
+    refusals = filter_items(calls.refused_calls, lambda other: other.key != call.key or other.call_id is not None)
     table = append_bounded(calls.open, name, call, _MAX_OPEN_CALLS)
     change = CallChange(new_call=call, lost_calls=_find_evicted(calls.open, table))
-    return OpenCalls(open=table, refused_calls=_remove_paths(refused, call.paths)), change
+    return OpenCalls(open=table, refused_calls=_remove_paths(refusals, call.paths)), change
 
 
 def _remove_paths(table: CallTable, files: tuple[str, ...]) -> CallTable:
@@ -249,8 +249,8 @@ def _refuse_open_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallCh
     if call is None or name is None:
         return calls, CallChange()
     call = replace(call, is_refused=True)
-    refused = append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
-    return OpenCalls(open=remaining, refused_calls=refused), CallChange(lost_calls=(call,))
+    refusals = append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)
+    return OpenCalls(open=remaining, refused_calls=refusals), CallChange(lost_calls=(call,))
 
 
 def _drop_on_prompt(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:

@@ -54,12 +54,12 @@ def complete_compaction(context: ContextWindow, event: Event) -> Event:
     if event.type not in {"before_compact", "after_compact"} or event.subagent is not None:
         return event
     names = ("tokens_before", "context_tokens", "tokens_after", "tokens_removed")
-    before, in_context, after, removed = (_token_count_of(event.data.get(name)) for name in names)
+    before, in_context, after, tokens_removed = (_token_count_of(event.data.get(name)) for name in names)
     before = before or in_context or context.used_tokens
     if before is None:
         return event
     more_data = {"tokens_before": before}
-    if after is not None and removed is None:
+    if after is not None and tokens_removed is None:
         more_data["tokens_removed"] = max(before - after, 0)
     return replace(event, data=event.data | more_data)
 

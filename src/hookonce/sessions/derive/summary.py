@@ -238,9 +238,9 @@ def _update_children(session: SessionAggregate, event: Event) -> dict[str, Subag
 
 
 def _count_call(
-    session: SessionAggregate, event: Event, change: CallChange, finished: list[SessionCall]
+    session: SessionAggregate, event: Event, change: CallChange, ended_calls: list[SessionCall]
 ) -> SessionAggregate:
-    failed_calls = session.failed_calls + sum(call.ok is False and not call.refused for call in finished)
+    failed_calls = session.failed_calls + sum(call.ok is False and not call.refused for call in ended_calls)
     if change.new_call is None and not _is_orphan_outcome(event, change):
         return replace(session, failed_calls=failed_calls)
     turn = session.turn or SessionTurn(started_at=event.time)
