@@ -36,7 +36,7 @@ class ModuleQuery:
         """Stop waiting; the module may go on with it."""
         self._channel.abandon_query(self)
 
-    def give(self, document: Object) -> None:
+    def set_response(self, document: Object) -> None:
         """Take the module's answer."""
         self.finish(OperationResult(code=0, stdout=dump(document)))
 

@@ -24,7 +24,7 @@ from hookonce.secrets.mask import mask_json
 
 EVENT_PLACEHOLDER = "$ARGUMENTS"  # where in a prompt the event stands; without it, behind the prompt
 MAX_EVENT_CHARS = 200_000  # characters of an event: half of one is never judged
-_PRIVATE_FIELDS = ("native", "user")  # the payload as it came, and who somebody is
+_PRIVATE_FIELDS = ("native", "user")  # the payload as it came, and the name of the user
 _OUTCOMES: dict[Any, Outcome] = {"allow": "allow", "deny": "deny", "ask": "ask"}
 _ANSWER_KEYS = {"ok", "decision", "reason"}
 _FENCE = "```"

@@ -99,7 +99,7 @@ class WorkerServer:
             limit_memory()
             request = receive_request(fd)
             request.apply()
-            write_all(fd, encode_frame(answer_event(module, request.name, request.given)))
+            write_all(fd, encode_frame(answer_event(module, request.name, request.payload)))
 
         run_and_exit(work)
 

@@ -13,7 +13,7 @@ from hookonce.base.spawn import fork_child, write_all
 from hookonce.handlers.supervise.watchdog import Watchdog
 
 _CHUNK_BYTES = 1 << 16
-_SELF_KILL_MARGIN_S = 1.0  # seconds after which it ends by itself, if nobody has told it to
+_SELF_KILL_MARGIN_S = 1.0  # after its timeout, if its parent has not ended it
 _MIN_TIMER_S = 0.001  # seconds: a timer of nothing would never ring
 
 

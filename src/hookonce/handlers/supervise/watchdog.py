@@ -103,7 +103,7 @@ def _wait_for_exit(process: "Popen[bytes]", hangup_fd: int) -> None:
     """Wait for its exit or our hangup; its pid stays reserved until its group was killed."""
     try:
         select([hangup_fd, os.pidfd_open(process.pid)], [], [])
-    except (OSError, AttributeError):  # an older system, where somebody has to look
+    except (OSError, AttributeError):  # an older system without pidfd: poll
         while process.poll() is None and not select([hangup_fd], [], [], _POLL_INTERVAL_S)[0]:
             continue
 

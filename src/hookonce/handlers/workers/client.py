@@ -75,7 +75,7 @@ class WorkerCall:
                 self._unsent = self._unsent[os.write(self._fd, self._unsent[:_CHUNK_BYTES]) :]
         except BlockingIOError:
             return
-        except OSError:  # it has ended, and whoever has started it will tell how
+        except OSError:  # it has ended; the server will tell how
             self._unsent = memoryview(b"")
         self._loop.remove_fd(self._fd)
         self._loop.watch_fd(self._fd, READ, self._receive)

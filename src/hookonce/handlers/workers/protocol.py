@@ -16,7 +16,7 @@ class WorkerRequest(Struct, frozen=True):
     environment: dict[bytes, bytes]
     cwd: str | None
     umask: int
-    given: bytes
+    payload: bytes
 
     def apply(self) -> None:
         """Apply them to this process."""

@@ -6,7 +6,6 @@ Every message is kept in a transcript; a response that breaks the protocol is a 
 import json
 from http.client import HTTPException
 from time import monotonic
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from msgspec import Struct
@@ -21,7 +20,7 @@ from hookonce.modules.protocol.stderr_tail import StderrTail
 _MAX_TRANSCRIPT_CHARS = 400  # characters of a message in a transcript
 _STRAY_WAIT_S = 0.2  # seconds in which a second answer would come
 _EXIT_WAIT_S = 0.5  # seconds: a process closes its pipes a little before it has ended
-_MAX_STDERR_BYTES = 1 << 20  # bytes on stderr that nobody should have to read
+_MAX_STDERR_BYTES = 1 << 20  # on stderr; more is too loud
 _MAX_EXCERPT_BYTES = 80
 
 
@@ -53,19 +52,6 @@ class MessageTranscript:
 
 class ConformanceFailure(Exception):
     """A module broke the protocol; the message says how."""
-
-
-class RawClient(Protocol):
-    """Client of one transport whose messages are all recorded."""
-
-    transcript: MessageTranscript
-    is_over: bool
-
-    def ask(self, verb: str, message: bytes, seconds: float) -> Object:
-        """The document that comes for a message; ConformanceFailure if that is no document, or more than one."""
-
-    def close(self) -> None:
-        """End it."""
 
 
 def parse_object(raw: bytes) -> Object:
@@ -106,7 +92,7 @@ class StdioRawClient:
         return self.stderr_bytes > _MAX_STDERR_BYTES
 
     def ask(self, verb: str, message: bytes, seconds: float) -> Object:  # noqa: ARG002  the line says it
-        """The one answer to a line."""
+        """The document that comes for a line; ConformanceFailure if that is no document, or more than one."""
         line = self.exchange_line(message, seconds)
         if line is None:
             raise ConformanceFailure(f"answered with more than {MAX_MESSAGE_BYTES} bytes without the end of a line")
@@ -206,3 +192,6 @@ class HttpRawClient:
 def _excerpt(raw: bytes) -> str:
     excerpt = json.dumps(raw[:_MAX_EXCERPT_BYTES].decode(errors="replace"))
     return f"{excerpt}…" if len(raw) > _MAX_EXCERPT_BYTES else excerpt
+
+
+RawClient = StdioRawClient | HttpRawClient

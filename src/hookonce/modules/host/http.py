@@ -33,7 +33,7 @@ from hookonce.modules.protocol.messages import (
 
 
 class DeadlineSocket(io.RawIOBase):
-    """Socket with one deadline for all calls together, not one timeout per call."""
+    """Socket with one deadline for all calls together, not one timeout per call; the garbage collector closes it."""
 
     def __init__(self, sock: socket, deadline: float) -> None:
         self.sock, self.deadline = sock, deadline

@@ -15,8 +15,8 @@ from hookonce.base.spawn import close_fds, open_pipes, spawn
 _CHUNK_BYTES = 1 << 16
 STOP_GRACE_S = 1.0  # seconds for each of the ways to ask it to end
 _POLL_INTERVAL_S = 0.02  # seconds between two looks, where the system cannot tell us
-_STDERR_JOIN_S = 0.1  # seconds for what it said last, where somebody else still holds its stderr
-_WRITE_POLL_S = 0.05  # seconds to write before we look again whether somebody else still reads
+_STDERR_JOIN_S = 0.1  # for the end of its stderr, where a process that it left still holds it
+_WRITE_POLL_S = 0.05  # between two looks whether another thread still reads
 _SHELL = "/bin/sh"
 _WATCH_SCRIPT = 'read -r group && { read -r _; kill -9 "-$group"; }'
 
@@ -99,7 +99,7 @@ class ModuleProcess:
         try:
             return os.read(self._stdout_fd, _CHUNK_BYTES)
         except BlockingIOError:
-            return b""  # it has ended, and whoever still holds its stdout is not the module
+            return b""  # it has ended; a process that it left still holds its stdout
         except OSError:
             return b""
 

@@ -74,7 +74,7 @@ class ModuleLifecycle:
                 return False
             self.pending.last_id = max(self.pending.last_id, request_id)
             sent_bytes = self.process.send(line, deadline, self._read_once)
-        except OSError:  # nobody reads there any more
+        except OSError:  # the module has closed its stdin
             sent_bytes = -1
         finally:
             self._write_lock.release()
@@ -133,7 +133,7 @@ class ModuleLifecycle:
         except ValueError:
             document = None
         outcome = self.pending.deliver(document) if type(document) is dict else "stray"
-        if outcome != "given":
+        if outcome != "delivered":
             self._log.add(_LOG_NOTES[outcome] + line[:_MAX_NOTE_BYTES] + b"]\n")
         if outcome == "ambiguous":
             self.end(AMBIGUOUS_REASON)
@@ -226,7 +226,7 @@ class StdioLink(Closeable):
         deadline = monotonic() + min(timeout, messages.MAX_TIMEOUT_S)
         try:
             answer = self._exchange(request, timeout, deadline)
-            if answer is None:  # it had ended before it got any of this: that costs nobody an answer
+            if answer is None:  # the module had ended before it got any of the request
                 answer = self._exchange(request, timeout, deadline)
         except messages.Fault as fault:
             return fault.document
@@ -238,7 +238,7 @@ class StdioLink(Closeable):
         lifecycle = self._ensure_running()
         if lifecycle.pending.echoes_ids:
             return lifecycle.exchange(request, timeout, deadline)
-        # Its answers bear no ids, or nobody knows yet: one at a time.
+        # Its responses bear no ids, or that is not known yet: one request at a time.
         if not self._serial_lock.acquire(timeout=_remaining_s(deadline)):
             return messages.build_error("timeout", f"other calls took all of {timeout:g} seconds", seconds=timeout)
         has_lock = True

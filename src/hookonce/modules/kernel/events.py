@@ -167,7 +167,7 @@ class EventEmitter:
         except Fault as fault:
             try:
                 self.emit(name, data, call.ids, status="error", error=fault.error)
-            except Fault:  # what was asked for cannot even be told
+            except Fault:  # its data cannot be encoded
                 self.emit(name, None, call.ids, status="error", error=fault.error)
             raise
         self.emit(name, data, call.ids)

@@ -14,7 +14,7 @@ from hookonce.modules.protocol.messages import Fault
 
 ALL_EVENTS = "*"
 ADVISED_PRIORITIES = range(10, 91)  # priorities that hooks are advised to have; 0 is the default
-ACK_TIMEOUT_S = 5.0  # seconds in which a hook says that it has heard
+ACK_TIMEOUT_S = 5.0  # for a hook to acknowledge an event
 _VERDICTS: dict[str, CapabilityVerdict] = {"grant": "grant", "allow": "grant", "deny": "deny"}
 
 

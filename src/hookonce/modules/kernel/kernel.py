@@ -50,7 +50,7 @@ class Kernel(Closeable):
     def close(self) -> list[ObserverQueue]:
         """End every session, observer and module; the observers' queues, with what failed or was dropped."""
         for name in self._sessions.list_ids():
-            with suppress(Fault):  # somebody else has ended it meanwhile
+            with suppress(Fault):  # another thread has ended it meanwhile
                 self.session_end(name)
         queues = self.bus.close()
         self._links.close()

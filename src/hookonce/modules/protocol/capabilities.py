@@ -9,7 +9,7 @@ from hookonce.modules.protocol.descriptor import Descriptor
 
 CapabilityVerdict = Literal["grant", "deny"]
 
-# The registered capabilities; modules may want others, which somebody has to grant by their names.
+# The registered capabilities; modules may want others, which a policy has to grant by their names.
 CAPABILITIES = (
     "fs.read",
     "fs.write",
@@ -35,7 +35,6 @@ class CapabilityRequest(Struct, frozen=True, kw_only=True):
 class CapabilityDecision(Struct, frozen=True, kw_only=True):
     """The decision about a capability request; `by` is the policy that decided, None if no policy granted it."""
 
-    request: CapabilityRequest
     is_granted: bool
     by: str | None = None
 
@@ -64,10 +63,10 @@ def decide_capability(
         except Exception:  # noqa: BLE001  what nobody could judge is not granted
             verdict = "deny"
         if verdict == "deny":
-            return CapabilityDecision(request=request, is_granted=False, by=name)
+            return CapabilityDecision(is_granted=False, by=name)
         if verdict == "grant" and granting_policy is None:
             granting_policy = name
-    return CapabilityDecision(request=request, is_granted=granting_policy is not None, by=granting_policy)
+    return CapabilityDecision(is_granted=granting_policy is not None, by=granting_policy)
 
 
 def capability_requests(descriptor: Descriptor, op: str, session_id: str | None) -> list[CapabilityRequest]:

@@ -14,9 +14,9 @@ from hookonce.base.jsontext import load as load_text
 from hookonce.errors import HookonceError
 from hookonce.model import Json, Object, Problem
 
-DEFAULT_TIMEOUT_S = 30.0  # seconds that an invocation has where nobody says otherwise
+DEFAULT_TIMEOUT_S = 30.0  # of an invocation
 HEALTH_TIMEOUT_S = 2.0
-MAX_TIMEOUT_S = 86_400.0  # seconds that anybody waits at all
+MAX_TIMEOUT_S = 86_400.0  # a longer timeout is this one
 MAX_MESSAGE_BYTES = 16 << 20  # bytes of one message; everybody has to take a megabyte
 HEALTH_OK: Object = {"status": "ok"}
 DESCRIPTION_FIELDS = ("name", "version", "kind", "capabilities", "inputs", "outputs")

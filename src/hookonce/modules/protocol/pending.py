@@ -11,15 +11,15 @@ from hookonce.model import Json, Object
 from hookonce.modules.protocol.messages import build_error
 
 _MAX_ID_DIGITS = 18  # of a number that we may have given
-_MAX_ID_CHARS = 60  # characters of an id that is nobody's
+_MAX_ID_CHARS = 60  # shown of an id that no request has
 AMBIGUOUS_REASON = "it gave an answer too many, and without ids nobody knows which"
-DeliveryOutcome = Literal["given", "late", "stray", "ambiguous"]
+DeliveryOutcome = Literal["delivered", "late", "stray", "ambiguous"]
 
 
 class ResponseReceiver(Protocol):
     """Receiver of one response."""
 
-    def give(self, document: Object) -> object:
+    def set_response(self, document: Object) -> object:
         """Take the response."""
 
 
@@ -44,7 +44,7 @@ class ResponseWaiter:
             except RuntimeError:  # another thread released it at the same moment
                 return
 
-    def give(self, document: Object) -> None:
+    def set_response(self, document: Object) -> None:
         """Take the response and wake the thread."""
         self.document = document
         self.wake()
@@ -90,8 +90,8 @@ class PendingRequests(Generic[ReceiverT]):
         waiter = self._waiters.pop(request_id, None)
         if waiter is not None:
             self.echoes_ids = self.has_response = True
-            waiter.give(document)
-            return "given"
+            waiter.set_response(document)
+            return "delivered"
         if 0 < request_id <= self.last_id:
             return "late"
         if len(self._waiters) == 1:  # it can only have been meant for this one
@@ -115,14 +115,14 @@ class PendingRequests(Generic[ReceiverT]):
 
     def _deliver_to_only(self, document: Object) -> DeliveryOutcome:
         self.has_response = True
-        self._waiters.popitem()[1].give(document)
-        return "given"
+        self._waiters.popitem()[1].set_response(document)
+        return "delivered"
 
     def fail_all(self, document: Object) -> None:
         """Give the same response to all receivers."""
         while self._waiters:
             try:
-                self._waiters.popitem()[1].give(dict(document))
+                self._waiters.popitem()[1].set_response(dict(document))
             except KeyError:  # its thread has timed out at this moment
                 return
 

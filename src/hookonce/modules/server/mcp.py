@@ -28,7 +28,7 @@ class _JsonRpcError(Exception):
 def serve_mcp(module: Module, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
     """Answer line by line until the input ends."""
     source, sink = stdin or sys.stdin.buffer, stdout or sys.stdout.buffer
-    with suppress(BrokenPipeError, KeyboardInterrupt):  # nobody listens any more
+    with suppress(BrokenPipeError, KeyboardInterrupt):  # the client has gone
         while line := _read_line(source):
             response = _handle_line(module, line)
             if response is not None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from inspect import Parameter, Signature, iscoroutinefunction, signature
 from threading import Event, Thread
 from traceback import print_exc
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import UNSET, ValidationError, convert, defstruct, to_builtins
 from msgspec.json import schema_components
@@ -18,6 +18,9 @@ from hookonce.errors import UsageError
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import messages
 from hookonce.vocabulary.names import suggest_name
+
+if TYPE_CHECKING:
+    from hookonce.modules.server.authoring import Module
 
 
 class OperationLike(Protocol):
@@ -39,16 +42,7 @@ class DocumentHandler(Protocol):
         """The response document to a request document."""
 
 
-class OperationProvider(Protocol):
-    """What has operations and a description."""
-
-    ops: dict[str, OperationLike]
-
-    def describe(self) -> Object:
-        """The six fields that describe a module."""
-
-
-def handle_request(module: OperationProvider, document: Json) -> Object:
+def handle_request(module: "Module", document: Json) -> Object:
     """Handle a request document; whatever came, there is a response, with the same id."""
     try:
         request = messages.parse_request(document)
@@ -64,7 +58,7 @@ def with_id(document: Object, request_id: Json) -> Object:
     return document
 
 
-def _handle_op(module: OperationProvider, request: messages.Request) -> Object:
+def _handle_op(module: "Module", request: messages.Request) -> Object:
     if request.op == "health":
         return dict(messages.HEALTH_OK)
     if request.op == "describe":

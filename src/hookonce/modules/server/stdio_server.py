@@ -18,7 +18,7 @@ from hookonce.modules.server.operations import DocumentHandler, timeout_response
 MAX_THREADS = 64
 _CHUNK_BYTES = 1 << 16
 _POLL_INTERVAL_S = 0.002  # seconds between two looks while there is work
-_MAX_IDLE_POLLS = 25  # looks without work after which nobody looks any more
+_MAX_IDLE_POLLS = 25  # polls without work, after which the watcher sleeps
 _DRAIN_INTERVAL_S = 0.02  # seconds between two looks when we are about to leave
 _DRAIN_TIMEOUT_S = 10.0  # seconds for what is under way when nothing more comes
 
@@ -43,7 +43,7 @@ class StdioServer:
         self._lines, self._pending_lines = messages.LineBuffer(limit), deque[bytes | None]()
         self._state_lock, self._write_lock = Lock(), Lock()
         self._calls: dict[int, _StdioCall] = {}  # in the order in which they came, so the first is the oldest
-        self._open_calls: dict[int, _StdioCall] = {}  # those that nobody answers yet
+        self._open_calls: dict[int, _StdioCall] = {}  # those without a response yet
         self._reader_call: _StdioCall | None = None
         self._call_count, self._thread_count, self._max_threads, self._idle_threads = 0, 0, threads, 0
         self._read_turns, self._needs_reader = Semaphore(0), False
@@ -118,7 +118,7 @@ class StdioServer:
                 sent_bytes = os.write(self._out_fd, line)
                 while sent_bytes < len(line):
                     sent_bytes += os.write(self._out_fd, memoryview(line)[sent_bytes:])
-            except OSError:  # nobody listens any more
+            except OSError:  # the host has gone
                 self.stop_event.set()
 
     def _pass_reader(self, call: _StdioCall) -> None:
