@@ -106,7 +106,7 @@ def _turns():
         if entry.name.isdigit():
             with suppress(OSError):
                 line = (entry / "cmdline").read_bytes().decode(errors="replace")
-                found += [line] if "cold.py" in line else []
+                found += [line] if "oneshot.py" in line else []
     return found
 
 

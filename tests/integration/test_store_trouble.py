@@ -321,7 +321,7 @@ def test_two_daemons(busy):
     The second one sees the lock and leaves; one that was started without it disturbs nobody.
     """
     python, _, package = (busy.bin / "interpreter").read_text(encoding="utf-8").splitlines()[:3]
-    words = [python, "-I", "-S", f"{package}/hookonce/warm.py", busy.bin]
+    words = [python, "-I", "-S", f"{package}/hookonce/daemon/__main__.py", busy.bin]
     second = subprocess.run(words, env=busy.env, timeout=_LONG, check=False)
     assert (0, 1) == (second.returncode, len(busy.daemons()))
 
