@@ -8,8 +8,7 @@ import pytest
 
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.jsontext import load
-from hookonce.handlers.module import ModuleOperation
-from hookonce.handlers.module_channel import ModuleChannel
+from hookonce.handlers.module import ModuleChannel, ModuleOperation
 from hookonce.handlers.operation import run_to_completion
 from hookonce.modules.protocol.descriptor import Descriptor, Transport
 
