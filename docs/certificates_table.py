@@ -1,4 +1,4 @@
-"""Generator of src/hookonce/agents/certificates.json: a summary of each agent's newest certificate, which is shipped."""
+"""Generator of src/hookonce/agents/certificates.json: a summary of each agent's newest certificate."""
 
 from collections.abc import Mapping
 

@@ -37,7 +37,7 @@ def _silence_cases() -> str:
 
 def _header() -> str:
     locations = ", ".join(_quote(location.replace("%d", "%u")) for location in rule.SHARED_LOCATIONS)
-    silences = ", ".join(f"{{{_quote(name)}, {_quote(text)[:-1]}\\n\"}}" for name, text in _silences().items())
+    silences = ", ".join(f'{{{_quote(name)}, {_quote(text)[:-1]}\\n"}}' for name, text in _silences().items())
     lines = [
         "// Constants that Python has too: made by `make docs` from base/runtime_location.py, base/wire.py and the",
         "// agents' tables, and never changed by hand.",

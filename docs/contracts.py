@@ -57,7 +57,7 @@ CONTRACTS = (
     Contract(
         "Format",
         MODEL,
-        "An event envelope: one module and one line. `translate`, `check`, `identify` and docs/formats.md follow from it.",
+        "An event envelope: one module and one line. `translate`, `check` and docs/formats.md follow from it.",
         {
             "src/hookonce/formats/{name}.py": "`FORMAT`, with functions that write and read a record",
             "src/hookonce/formats/__init__.py": "one line in `FORMATS`",
@@ -84,7 +84,7 @@ CONTRACTS = (
         "src/hookonce/diagnose/diagnosis.py",
         "A check of `hookonce doctor`: one function and one line.",
         {
-            "src/hookonce/diagnose/checks/{name}.py": "the function, which yields a `Diagnosis` for each thing that is wrong",
+            "src/hookonce/diagnose/checks/{name}.py": "the function: a `Diagnosis` for each thing that is wrong",
             "src/hookonce/diagnose/doctor.py": "one line in `CHECKS`",
         },
         "record",
@@ -92,7 +92,7 @@ CONTRACTS = (
     Contract(
         "Driver",
         "src/hookonce/lab/drivers/__init__.py",
-        "How the lab runs a real agent without a person: one module and one line. `prove` and certificates follow from it.",
+        "How the lab runs a real agent without a person: one module and one line; `prove` follows from it.",
         {
             "src/hookonce/lab/drivers/{name}.py": "`DRIVER`",
             "src/hookonce/lab/drivers/__init__.py": "one line in `DRIVER_MODULES`",

@@ -10,12 +10,13 @@ PACKAGE = ROOT / "src" / "hookonce"
 CONTRACT = "layers"
 BEGIN, END = "<!-- layers: made by `make docs` from pyproject.toml; do not edit -->", "<!-- end of layers -->"
 PICTURE_COLUMNS = 76
+LIST_COLUMNS = 100
 
 
 def layers() -> list[list[str]]:
     """The packages of each layer, the highest first; those that are not built yet are left out."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    lines = next(contract["layers"] for contract in contracts if contract["id"] == CONTRACT)
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    lines = next(contract["layers"] for contract in settings["contracts"] if contract["id"] == CONTRACT)
     names = [[name.strip(" ()") for name in line.split("|")] for line in lines]
     return [present for line in names if (present := [name for name in line if _source(name) is not None])]
 
@@ -43,7 +44,7 @@ def order() -> str:
     lines = [""]
     for group in groups:
         word = group if group == groups[-1] else f"{group} <"
-        if lines[-1] and len(lines[-1]) + len(word) >= 100:
+        if lines[-1] and len(lines[-1]) + len(word) >= LIST_COLUMNS:
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}".strip()
     return "\n".join(["```text", *lines, "```"])

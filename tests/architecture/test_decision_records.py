@@ -7,6 +7,7 @@ from tests.architecture.tree import ROOT, display_path
 
 RECORDS = ROOT / "docs" / "adr"
 INDEX = RECORDS / "INDEX.md"
+MODULE = re.compile(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|h|c))`")
 PATH = re.compile(r"`((?:src|tests|docs)/[^`]+)`")
 
 
@@ -52,9 +53,7 @@ def test_records_name_only_modules_that_exist():
     A path that a record or ARCHITECTURE.md gives leads to a file.
     """
     pages = [*sorted(RECORDS.glob("[0-9]*.md")), ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
-    missing = []
-    for page in pages:
-        for name in re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.(?:py|h|c))`", page.read_text(encoding="utf-8")):
-            if not any((root / name).is_file() for root in (ROOT, ROOT / "src" / "hookonce")):
-                missing.append(f"{display_path(page)}: {name}")
+    names = [(page, name) for page in pages for name in MODULE.findall(page.read_text(encoding="utf-8"))]
+    roots = (ROOT, ROOT / "src" / "hookonce")
+    missing = [f"{display_path(page)}: {name}" for page, name in names if not any((r / name).is_file() for r in roots)]
     assert [] == missing

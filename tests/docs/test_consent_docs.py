@@ -8,11 +8,18 @@ from tests.cli.command import run
 from tests.shared import ROOT
 
 SOURCE = ROOT / "src" / "hookonce" / "cli"
-ASKED = sorted({verb for file in SOURCE.glob("*.py") for verb in re.findall(r'\bagreed\("([^"]+)"', file.read_text("utf-8"))})
+CONSENTS = sorted({verb for file in SOURCE.rglob("*.py") for verb in re.findall(r'\brequire_consent\(\s*"([^"]+)"', file.read_text("utf-8"))})
 ROW = next(line for line in (ROOT / "docs/threat-model.md").read_text("utf-8").splitlines() if "| an agent in its shell" in line)
 
 
-@pytest.mark.parametrize("verb", ASKED)
+def test_the_verbs_that_ask_for_a_person_are_found():
+    """
+    Removing, trusting and vouching are among them.
+    """
+    assert {"uninstall", "trust", "doctor --vouch"} <= set(CONSENTS)
+
+
+@pytest.mark.parametrize("verb", CONSENTS)
 def test_a_verb_that_asks_for_a_person_says_so(verb, tmp_path):
     """
     Nobody has to be refused to learn it; `trust --revoke` is told with `trust`.

@@ -8,8 +8,8 @@ from tests.shared import ROOT
 
 sys.path.insert(0, str(ROOT / "docs"))
 
-import contracts as page  # noqa: E402  it lies beside the page
-import layers  # noqa: E402
+import contracts as page  # they lie beside the page
+import layers
 
 CONTRACTS = {contract.name: contract for contract in page.CONTRACTS}
 

@@ -1,8 +1,4 @@
-"""Capability matrix of the agents: one sheet for each, with a row for each lifecycle point.
-
-The sheet is derived from the agent's own tables and from what certificates have shown of it (agents/certificates), and
-says nothing that they do not say. What `hookonce agents` prints, its JSON and the documentation are made of it.
-"""
+"""Capability matrix of the agents: one sheet for each, derived from its tables and its newest certificate alone."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
@@ -183,10 +179,11 @@ def build_rows(agent: Agent) -> list[PointRow]:
 def _build_row(agent: Agent, native: str) -> PointRow:
     kind, config, point = canonical_event_of(agent, native), agent.config, point_of(agent, native)
     crash, late = (None, None) if config is None else _failure_outcomes(config, kind, point)
+    powers = [word for power, word in _POWERS.items() if power in point.capabilities] or list[Power](["observes"])
     return PointRow(
         event=native,
         canonical=kind,
-        powers=_point_powers(point) if config else [],
+        powers=powers if config else [],
         ask=point.ask if config else None,
         rewrite=(point.rewrite or "no") if config else None,
         install=point.install if config else None,
@@ -209,10 +206,6 @@ def _mark_proof(row: PointRow, certificate: CertificateSummary) -> PointRow:
     if row.event not in certificate.capabilities_by_event or not row.powers or not proven_powers.issuperset(row.powers):
         return row
     return replace(row, proof="proven", proven_on=certificate.version)
-
-
-def _point_powers(point: Point) -> list[Power]:
-    return [word for power, word in _POWERS.items() if power in point.capabilities] or ["observes"]
 
 
 def _failure_outcomes(config: Config, kind: str, point: Point) -> tuple[FailureOutcome | None, FailureOutcome | None]:

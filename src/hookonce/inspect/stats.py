@@ -132,17 +132,12 @@ def load_price_lookup() -> PriceLookup:
         return prices.price_of(model, day=day, prices=price_table)
 
     def cost_of(entry: SpendRow) -> int | None:
-        rates = rates_on(entry.model, entry.day)
-        charge = None if rates is None else prices.apply_price(rates, _usage_of(entry), input_tier=entry.input_tier)
+        rates, tokens = rates_on(entry.model, entry.day), dict(zip(TOKEN_COLUMNS, entry.tokens, strict=True))
+        usage = Usage(**tokens | {"output_tokens": tokens["output_tokens"] or None})  # no output: it is not reported
+        charge = None if rates is None else prices.apply_price(rates, usage, input_tier=entry.input_tier)
         return None if charge is None else charge.micros
 
     return cost_of
-
-
-def _usage_of(entry: SpendRow) -> Usage:
-    """An agent of which a day has seen no output at all does not report it."""
-    token_counts = dict(zip(TOKEN_COLUMNS, entry.tokens, strict=True))
-    return Usage(**token_counts | {"output_tokens": token_counts["output_tokens"] or None})
 
 
 def _cost_row(name: str, members: Iterable[PricedSpend]) -> CostRow:

@@ -29,6 +29,7 @@ class Pin(Struct, frozen=True, kw_only=True):
 
 
 _PinsByRoot = dict[str, list[Pin]]
+_PINS_FILE = "trust.json"
 
 
 class PinMismatch(HookonceError):
@@ -120,14 +121,10 @@ def revoke_pins(project: Path) -> int:
     return len(removed_pins)
 
 
-def _pins_path() -> Path:
-    return paths.data_dir() / "trust.json"
-
-
 def _read_pins() -> _PinsByRoot:
     """Pins that cannot be read pin nothing."""
     try:
-        return decode(_pins_path().read_bytes(), type=_PinsByRoot)
+        return decode((paths.data_dir() / _PINS_FILE).read_bytes(), type=_PinsByRoot)
     except (OSError, DecodeError):
         return {}
 
@@ -137,7 +134,7 @@ def _edit_pins() -> Iterator[_PinsByRoot]:
     """All pins, to be changed by one at a time; a file that cannot be read is not written over."""
     import fcntl
 
-    file = _pins_path()
+    file = paths.data_dir() / _PINS_FILE
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with file.with_name("trust.lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
