@@ -26,7 +26,7 @@ def nesting_depth(environment: Mapping[str, str], caller_pid: int = 0) -> int:
         pid, depth = map(int, runtime_file("handlers", token).read_text(encoding="ascii").split())
     except (OSError, ValueError):
         return 0
-    return depth if pid in set(_iter_ancestors(caller_pid or os.getpid())) else 0
+    return depth if pid in set(iter_ancestors(caller_pid or os.getpid())) else 0
 
 
 def register_handlers(depth: int, runtime_dir: Path | None = None) -> str:
@@ -41,7 +41,8 @@ def unregister_handlers(token: str) -> None:
     runtime_file("handlers", token).unlink(missing_ok=True)
 
 
-def _iter_ancestors(pid: int) -> Iterator[int]:
+def iter_ancestors(pid: int) -> Iterator[int]:
+    """The processes that one comes from; where the system does not tell, none."""
     while pid > 1 and (fields := read_proc_stat(pid)) is not None:
         pid = int(fields[1])
         yield pid

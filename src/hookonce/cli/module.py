@@ -102,20 +102,17 @@ def _parse_arguments(text: str | None) -> Object:
 
 def _configure_check(parser: ArgumentParser) -> None:
     parser.epilog = _CHECK_HELP
-    parser.add_argument("module", nargs="?", metavar="MODULE", help="the name of a module, or a descriptor's file")
-    parser.add_argument("--descriptor", metavar="FILE", help="the same, as other conformance commands have it")
+    add = parser.add_argument
+    add("module", nargs="?", metavar="MODULE", help="the name of a module, or a descriptor's file")
+    add("--descriptor", metavar="FILE", help="the same, as other conformance commands have it")
     option_help = "the way in which it is reached; http offers a program on stdio over HTTP for it"
-    parser.add_argument("--transport", choices=("stdio", "http"), help=option_help)
-    parser.add_argument(
-        "--case", action="append", metavar="CASE", help="minimal, all (the default), or one by its name"
-    )
-    parser.add_argument(
-        "--timeout", type=parse_duration, default=30.0, metavar="TIME", help="for an invocation; default: 30s"
-    )
-    parser.add_argument("--op", metavar="OP", help="an operation that has to succeed")
-    parser.add_argument("--args", metavar="JSON", help="what it is given")
+    add("--transport", choices=("stdio", "http"), help=option_help)
+    add("--case", action="append", metavar="CASE", help="minimal, all (the default), or one by its name")
+    add("--timeout", type=parse_duration, default=30.0, metavar="TIME", help="for an invocation; default: 30s")
+    add("--op", metavar="OP", help="an operation that has to succeed")
+    add("--args", metavar="JSON", help="what it is given")
     option_help = "keep what was said in each case there, a file for each; the report names it"
-    parser.add_argument("--transcripts", type=Path, metavar="FOLDER", help=option_help)
+    add("--transcripts", type=Path, metavar="FOLDER", help=option_help)
     add_flag(parser, "--json", "the whole report, with what was said in each case")
 
 
@@ -130,17 +127,15 @@ def _run_check(options: Namespace) -> int:
 
     descriptor = _load_descriptor(options.module or options.descriptor)
     token = descriptor.transport.token_env
-    conformance_plan = ConformanceOptions(
+    plan = ConformanceOptions(
         cases=_select_cases(options.case or ["all"]),
         timeout=options.timeout,
         op=options.op,
         args=_parse_arguments(options.args),
         token=None if token is None else os.environ.get(token),
     )
-    with adopt_orphan_processes() as orphans, _over_transport(descriptor, options.transport) as descriptor_to_check:
-        report = check_module(
-            descriptor_to_check, conformance_plan, lambda case: show_status(f"{case.case}: {case.state}")
-        )
+    with adopt_orphan_processes() as orphans, _over_transport(descriptor, options.transport) as target:
+        report = check_module(target, plan, lambda case: show_status(f"{case.case}: {case.state}"))
     report = add_leftover_processes(report, orphans)
     if options.transcripts is not None:
         report = save_transcripts(report, options.transcripts)
@@ -270,12 +265,10 @@ def _module_row(path: Path, descriptor: object, *, ask_health: bool) -> Object:
     elif ask_health:
         link = connect(descriptor)
         try:
-            health_result = health(link)
+            error = health(link).error
         finally:
             link.close()
-        row["state"] = (
-            "well" if health_result.error is None else f"{health_result.error.code}: {health_result.error.message}"
-        )
+        row["state"] = "well" if error is None else f"{error.code}: {error.message}"
     return row
 
 

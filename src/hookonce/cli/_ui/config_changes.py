@@ -5,8 +5,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from typing import Any
 
-from msgspec import to_builtins
-
 from hookonce.agents import config_of
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import pluralize, print_json, warn
@@ -99,16 +97,12 @@ def _summarize_changes(changes: list[FileChange]) -> str:
 
 
 def _print_json(verb: str, changes: list[FileChange], problems: ChangeProblems, *, dry_run: bool) -> None:
-    files = [
-        {"agent": change.agent, "scope": change.scope, "path": str(change.path), "state": _change_state(change)}
-        for change in changes
-    ]
-    document: dict[str, Any] = {"verb": verb, "dry_run": dry_run, "changes": files}
+    document: dict[str, Any] = {"verb": verb, "dry_run": dry_run, "changes": []}
+    for change in changes:
+        state = "created" if change.old is None else "removed" if change.new is None else "changed"
+        row = {"agent": change.agent, "scope": change.scope, "path": str(change.path), "state": state}
+        document["changes"].append(row)
     document["problems"] = [{"agent": agent, "message": text} for agent, text in problems]
     if dry_run:
         document["diff"] = render_diff(changes)
-    print_json(to_builtins(document))
-
-
-def _change_state(change: FileChange) -> str:
-    return "created" if change.old is None else "removed" if change.new is None else "changed"
+    print_json(document)

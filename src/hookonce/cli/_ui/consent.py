@@ -6,11 +6,11 @@ Each use is logged and recorded as an event.
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 from hookonce import agents
 from hookonce.base import ids, settings
+from hookonce.base.process_info import iter_ancestors
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.base.times import now
 from hookonce.configure.changes import confirmation_code
@@ -69,7 +69,7 @@ def find_parent_agent() -> str | None:
     own_marker = next((mark for mark in marks if mark in os.environ), None)
     if own_marker is not None:
         return f"{marks[own_marker]} has left its mark {own_marker} in the environment"
-    for pid in _ancestor_pids():
+    for pid in filter(lambda pid: pid > 1, iter_ancestors(os.getpid())):
         starter = next((name for name in _process_names(pid) if name in names), None)
         if starter is not None:
             return f"it was started by {names[starter]} ({starter})"
@@ -77,15 +77,6 @@ def find_parent_agent() -> str | None:
         if mark is not None:
             return f"{marks[mark]} has left its mark {mark} with a process above"
     return None
-
-
-def _ancestor_pids() -> Iterator[int]:
-    """The processes that we come from; where the system does not tell, none."""
-    pid = os.getppid()
-    while pid > 1:
-        yield pid
-        stat = _read_proc(pid, "stat").decode(errors="replace").rpartition(")")[2].split()
-        pid = int(stat[1]) if len(stat) > 1 else 0
 
 
 def _process_names(pid: int) -> list[str]:

@@ -82,6 +82,5 @@ def empty_message(options: Namespace, noun: str) -> str:
 
 def build_span(options: Namespace, connection: Connection) -> RollupFilter:
     """Build the time span and agent of a summary."""
-    return RollupFilter(
-        since=options.since, until=options.until, agent=query_args.agent_filter(options.agent, connection)
-    )
+    agent = query_args.agent_filter(options.agent, connection)
+    return RollupFilter(since=options.since, until=options.until, agent=agent)

@@ -74,12 +74,8 @@ def _fit_width(rich_table: Any, available_width: int) -> int:
         rich_table.padding = (0, space)
         for column in other_columns:
             column.no_wrap, column.width = False, max(_longest_word(column.header), *map(measure, column.cells), 1)
-        remaining_width = (
-            available_width
-            - _EDGE_CHARS
-            - (1 + 2 * space) * len(other_columns)
-            - sum(column.width for column in other_columns)
-        )
+        used_width = sum(column.width + 1 + 2 * space for column in other_columns)
+        remaining_width = available_width - _EDGE_CHARS - used_width
         if remaining_width >= min_width:
             break
     last_width = max(remaining_width, min_width, 1)
@@ -141,9 +137,8 @@ class StreamingTable:
     def _print_row(self, cells: tuple[str, ...], *, is_alarm: bool) -> None:
         from rich.cells import cell_len, set_cell_size
 
-        padded_cells = [
-            set_cell_size(cell, max(width, cell_len(cell))) for cell, width in zip(cells, self._widths, strict=True)
-        ]
+        pairs = zip(cells, self._widths, strict=True)
+        padded_cells = [set_cell_size(cell, max(width, cell_len(cell))) for cell, width in pairs]
         line = _COLUMN_GAP.join(padded_cells).rstrip()
         terminal_width = get_terminal_size().columns
         if self._is_terminal and self._keeps_all:

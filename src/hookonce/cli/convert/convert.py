@@ -33,20 +33,19 @@ def configure(parser: ArgumentParser) -> None:
     """The options of `convert`."""
     names = ", ".join([MANIFEST, *agents.AGENTS])
     parser.epilog = _EXAMPLES
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "file", nargs="?", default="-", metavar="FILE", help="the configuration, or a folder of scripts; default: stdin"
     )
-    parser.add_argument("--from", dest="source", required=True, metavar="NAME", help=f"{names} (hif: a manifest)")
-    parser.add_argument("--to", dest="target", required=True, metavar="NAME", help="one of the same")
-    parser.add_argument("--report", metavar="FILE", help="write what was lost as JSON")
-    parser.add_argument("--side", metavar="FILE", help="keep there what the target's file has no place for")
-    parser.add_argument("--output", metavar="FOLDER", help="write there, under the names that the agent knows")
+    add("--from", dest="source", required=True, metavar="NAME", help=f"{names} (hif: a manifest)")
+    add("--to", dest="target", required=True, metavar="NAME", help="one of the same")
+    add("--report", metavar="FILE", help="write what was lost as JSON")
+    add("--side", metavar="FILE", help="keep there what the target's file has no place for")
+    add("--output", metavar="FOLDER", help="write there, under the names that the agent knows")
     add_flag(parser, "--strict", "exit 3 when anything was lost")
     add_flag(parser, "--no-adapt", "write commands as they are, without a wrapper")
-    parser.add_argument(
-        "--scope", choices=("user", "project"), default="project", help="whose hooks these are; default: project"
-    )
-    parser.add_argument(
+    add("--scope", choices=("user", "project"), default="project", help="whose hooks these are; default: project")
+    add(
         "--on-block",
         choices=("guard", "error"),
         default="guard",
@@ -88,9 +87,8 @@ def _read_document(name: str, source: Agent | None) -> Json:
     path = Path(name)
     code = source is not None and config_of(source).language == "code"
     if code and path.is_dir():
-        return {
-            "files": {file.name: _decode_text(file.read_bytes()) for file in sorted(path.iterdir()) if file.is_file()}
-        }
+        files = [file for file in sorted(path.iterdir()) if file.is_file()]
+        return {"files": {file.name: _decode_text(file.read_bytes()) for file in files}}
     with open_input(name) as stream:
         raw = stream.read()
     if source is None:
@@ -127,9 +125,8 @@ def _write_files(folder: Path, files: dict[str, str], mode: int) -> None:
     """What is written are new files; one that is there already is somebody's."""
     existing_file = next((folder / name for name in files if (folder / name).exists()), None)
     if existing_file is not None:
-        raise HookonceError(
-            f"{existing_file} is already there; nothing was written. Name another folder, or move it away"
-        )
+        hint = "nothing was written. Name another folder, or move it away"
+        raise HookonceError(f"{existing_file} is already there; {hint}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
@@ -161,17 +158,8 @@ def _place_wrapper_client() -> None:
 
 
 def _write_gap_report(conversion: Conversion, path: str) -> None:
-    gaps = [
-        {
-            "hook": _hook_index(gap.where),
-            "where": gap.where,
-            "capability": gap.capability,
-            "strategy": gap.strategy,
-            "effect": gap.effect,
-            "note": gap.note,
-        }
-        for gap in conversion.gaps
-    ]
+    names = ("where", "capability", "strategy", "effect", "note")
+    gaps = [{"hook": _hook_index(gap.where)} | {name: getattr(gap, name) for name in names} for gap in conversion.gaps]
     _write_file(path, dump({"verified": conversion.is_verified, "gaps": gaps}))
 
 

@@ -30,19 +30,20 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The options of `translate`."""
     parser.epilog = _EXAMPLES
-    parser.add_argument("files", nargs="*", metavar="FILE", help="JSONL, or one JSON document; default: standard input")
-    parser.add_argument("--to", required=True, metavar="NAME", help=_target_help())
-    parser.add_argument(
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", help="JSONL, or one JSON document; default: standard input")
+    add("--to", required=True, metavar="NAME", help=_target_help())
+    add(
         "--from",
         dest="source",
         metavar="NAME",
         help="an agent or a format, or openhook@legacy; default: identify each line",
     )
-    parser.add_argument("--event", metavar="NATIVE", help="the event of payloads that do not name it")
-    parser.add_argument("--privacy", choices=LEVELS, help="default: full for canonical and agents, minimal elsewhere")
-    parser.add_argument("--user", metavar="ID", help="name the human; without it no user is written")
-    parser.add_argument("--received", metavar="TIME|now", help="the time of payloads that carry none")
-    parser.add_argument("--on-error", choices=("skip", "stop"), default="skip", help="what a bad line does (skip)")
+    add("--event", metavar="NATIVE", help="the event of payloads that do not name it")
+    add("--privacy", choices=LEVELS, help="default: full for canonical and agents, minimal elsewhere")
+    add("--user", metavar="ID", help="name the human; without it no user is written")
+    add("--received", metavar="TIME|now", help="the time of payloads that carry none")
+    add("--on-error", choices=("skip", "stop"), default="skip", help="what a bad line does (skip)")
     add_flag(parser, "--sign", "sign each event with this machine's key; check verifies it")
     add_max_line_option(parser)
     add_flag(parser, "--strict", "refuse duplicate keys; exit 3 when anything is left out")
@@ -101,9 +102,8 @@ def _writable_agent(name: str) -> Agent:
     agent = find_agent(name, others=formats.FORMATS)
     if not agent.encodes:
         writable_names = ", ".join(agent_name for agent_name in agents.AGENTS if agents.load(agent_name).encodes)
-        raise UsageError(
-            f"payloads of {agent.title} can be read but not written; written are those of {writable_names}"
-        )
+        reason = f"payloads of {agent.title} can be read but not written"
+        raise UsageError(f"{reason}; written are those of {writable_names}")
     return agent
 
 

@@ -113,9 +113,8 @@ def format_event_line(record: Stored) -> str:
     summary = summarize_in_line(record)
     clipped_summary = f"{summary[:_SUMMARY_CHARS]}…" if len(summary) > _SUMMARY_CHARS else summary
     ending = f"  {decision.outcome}: {decision.reason or ''}" if decision is not None and decision.outcome else ""
-    return escape_unprintable(
-        f"{(event.received or event.time)[11:19]}  {event.agent:<13}  {event.type:<20}  {clipped_summary}{ending}"
-    )
+    time = (event.received or event.time)[11:19]
+    return escape_unprintable(f"{time}  {event.agent:<13}  {event.type:<20}  {clipped_summary}{ending}")
 
 
 def show_live_view(live: LiveView, is_over: Callable[[], bool], title: str) -> None:
@@ -171,11 +170,10 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The options of `up`."""
     parser.epilog = _EXAMPLES
+    add = parser.add_argument
     add_flag(parser, "--demo", "play bundled sessions of several agents in a home of their own")
     add_flag(parser, "--or-demo", "--demo --for 20s where there is no terminal, or no agent on this machine")
-    parser.add_argument(
-        "--for", dest="seconds", type=_parse_duration_s, metavar="TIME", help="leave after so long: 20s, 5m, 1h"
-    )
+    add("--for", dest="seconds", type=_parse_duration_s, metavar="TIME", help="leave after so long: 20s, 5m, 1h")
 
 
 def _parse_duration_s(text: str) -> float:
@@ -235,9 +233,8 @@ def _run_demo(deadline: float) -> int:
 
 def _play_demo(home: SandboxHome, deadline: float) -> int:
     steps, answers = load_steps(), list[ReplayAnswer]()
-    player = threading.Thread(
-        target=lambda: answers.extend(replay_steps(home, steps, _STEP_INTERVAL_S, deadline)), daemon=True
-    )
+    replay = replay_steps(home, steps, _STEP_INTERVAL_S, deadline)
+    player = threading.Thread(target=lambda: answers.extend(replay), daemon=True)
     live = LiveView(home.path / ".local/share/hookonce/events.db", 0)
     agent_count = pluralize(len(list_recordings()), "agent")
     print(f"playing {pluralize(len(steps), 'step')} of {agent_count} through our client and daemon")

@@ -35,9 +35,8 @@ def run(options: Namespace) -> int:
 def print_report(report: BenchReport) -> None:
     """The numbers as a table, and what they say of each other."""
     show_status("")
-    output = new_table(
-        "case", "called", "callers", "payload", "calls", "p50 ms", "p99 ms", "per s", "errors", "wrong", "cold"
-    )
+    counts = ("p50 ms", "p99 ms", "per s", "errors", "wrong", "cold")
+    output = new_table("case", "called", "callers", "payload", "calls", *counts)
     for row in sorted(report.rows, key=lambda row: (row.payload, row.callers, row.way, row.p50_ms)):
         times = (f"{row.p50_ms:.2f}", f"{row.p99_ms:.2f}", f"{row.per_second:.0f}")
         cold = "-" if row.cold is None else str(row.cold)
@@ -46,9 +45,8 @@ def print_report(report: BenchReport) -> None:
     print_table(output)
     print()
     for ratio in report.ratios:
-        aim = (
-            "" if ratio.held is None else f"  (aim: at {ratio.bound} {ratio.aim}; {'held' if ratio.held else 'missed'})"
-        )
+        verdict = "held" if ratio.held else "missed"
+        aim = "" if ratio.held is None else f"  (aim: at {ratio.bound} {ratio.aim}; {verdict})"
         callers_text = "" if ratio.callers == 1 else f", {ratio.callers} callers"
         print(f"{ratio.case} / {ratio.to}, {ratio.of.removesuffix('_ms')}{callers_text}: {ratio.value}{aim}")
     for daemon_memory in report.memory:

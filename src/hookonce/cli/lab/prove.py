@@ -33,19 +33,20 @@ _NO_AGENT_MESSAGE = "no agent was found on this machine or among those that were
 def configure(parser: ArgumentParser) -> None:
     """The options of `prove`."""
     parser.epilog = _EXAMPLES
+    add = parser.add_argument
     driver_names = ", ".join(drivers.DRIVER_MODULES)
-    parser.add_argument("names", nargs="*", metavar="AGENT", help=f"default: all that are found of {driver_names}")
+    add("names", nargs="*", metavar="AGENT", help=f"default: all that are found of {driver_names}")
     add_flag(parser, "--pinned", "only what was fetched, in the versions that we know best")
-    parser.add_argument("--version", metavar="V", help="a version that was fetched (hookonce lab fetch --version V)")
-    parser.add_argument(
+    add("--version", metavar="V", help="a version that was fetched (hookonce lab fetch --version V)")
+    add(
         "--tries",
         type=number_parser(_MAX_TRIES),
         default=1,
         metavar="N",
         help="how often each claim is tried; default: 1",
     )
-    parser.add_argument("--only", action="append", default=[], metavar="CLAIM", help="only this claim or experiment")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write a certificate for each agent into a folder")
+    add("--only", action="append", default=[], metavar="CLAIM", help="only this claim or experiment")
+    add("--out", type=Path, metavar="DIR", help="write a certificate for each agent into a folder")
     add_flag(parser, "--dry-run", "tell what would be tried, and try nothing")
     add_flag(parser, "--json", "one JSON object for each agent")
 

@@ -26,7 +26,8 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The verbs of `audit`."""
     parser.epilog = f"{consent_help('audit keys --rotate')}\n{consent_help('audit set-aside')}\n\n{_EXAMPLES}"
-    verb_help = """verify: look at every record; checkpoint: sign the record as it is now; keys: list the keys that sign;
+    verb_help = """verify: look at every record; checkpoint: sign the record as it is now;
+        keys: list the keys that sign;
         set-aside: keep the files of a damaged record, and begin a new one with what can be read of it"""
     parser.add_argument("verb", choices=VERBS, help=verb_help)
     add_flag(parser, "--rotate", "with keys: begin to sign with a new key")
@@ -127,11 +128,11 @@ def _run_set_aside(options: Namespace) -> int:
     damage_text = _find_damage()
     if damage_text is None:
         raise HookonceError("nothing is wrong with the record (hookonce audit verify), so it stays where it is")
-    require_consent(
-        "audit set-aside",
-        f"{damage_text}\nput {database_file} aside, keep its files, and begin a new record with what is proven to be what was written\n"
-        "what retention has removed, and the sums of it, stay in the old one alone",
+    plan = (
+        f"put {database_file} aside, keep its files, and begin a new record with what is proven to be what was written"
     )
+    limits = "what retention has removed, and the sums of it, stay in the old one alone"
+    require_consent("audit set-aside", f"{damage_text}\n{plan}\n{limits}")
     quarantine = quarantine_database(damage_text, _show_audit_progress)
     if options.json:
         print_json(quarantine)

@@ -28,9 +28,8 @@ def run(options: Namespace) -> int:
     """Show the sessions of the named agents, or of all that are bundled."""
     names = list(dict.fromkeys(find_agent(name).name for name in options.names)) or list_recordings()
     if missing_names := [name for name in names if name not in list_recordings()]:
-        raise UnknownName(
-            f"no session of {', '.join(missing_names)} is bundled; there are {', '.join(list_recordings())}"
-        )
+        known_names = ", ".join(list_recordings())
+        raise UnknownName(f"no session of {', '.join(missing_names)} is bundled; there are {known_names}")
     records = list(interleave_sessions(names))
     if options.json:
         for record in records:

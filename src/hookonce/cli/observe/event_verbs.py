@@ -194,10 +194,8 @@ def _find_record_ids(connection: Connection, options: Namespace) -> list[str]:
     query = "SELECT erased FROM events WHERE id = ? AND agent = coalesce(?, agent)"
     rows = {name: connection.execute(query, (name, agent_name)).fetchone() for name in dict.fromkeys(options.words)}
     if missing := [name for name, row in rows.items() if row is None]:
-        agent_note = f" of {agent_name}" if agent_name else ""
-        raise HookonceError(
-            f"no record{agent_note} is called {', '.join(missing)}; hookonce events --json tells their ids"
-        )
+        subject = f"record of {agent_name}" if agent_name else "record"
+        raise HookonceError(f"no {subject} is called {', '.join(missing)}; hookonce events --json tells their ids")
     return [name for name, row in rows.items() if not row[0]]
 
 

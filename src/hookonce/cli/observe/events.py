@@ -150,20 +150,19 @@ _VERB_HELP = """sql: ask for anything, change nothing; export: write records wit
 def configure(parser: ArgumentParser) -> None:
     """The options of `events`."""
     parser.epilog = f"{consent_help('events erase')}\n\n{_EXAMPLES}"
-    parser.add_argument("verb", nargs="?", choices=[verb for verb in VERBS if verb], help=_VERB_HELP)
-    parser.add_argument("words", nargs="*", metavar="WORD", help="a question, files, or ids of records")
+    add = parser.add_argument
+    add("verb", nargs="?", choices=[verb for verb in VERBS if verb], help=_VERB_HELP)
+    add("words", nargs="*", metavar="WORD", help="a question, files, or ids of records")
     filters.add_filter_options(parser)
     add_flag(parser, "--follow", "go on with what comes, until Ctrl-C")
     output_group = parser.add_mutually_exclusive_group()
     add_flag(output_group, "--json", "records, one in each line")
     add_flag(output_group, "--csv", "values with commas between them")
     output_group.add_argument("--format", metavar="NAME", help=f"one of {', '.join(formats.FORMATS)}, one in each line")
-    parser.add_argument("--privacy", choices=LEVELS, help="with --format; default: minimal, and full for canonical")
-    parser.add_argument(
-        "--timeout", type=parse_seconds, metavar="S", help="with sql: how long it may take; default: 30"
-    )
-    parser.add_argument("--out", metavar="FILE", help="with export: write there; default: standard output")
-    parser.add_argument("--from", dest="source", metavar="NAME", help="with import: the agent or format of the lines")
+    add("--privacy", choices=LEVELS, help="with --format; default: minimal, and full for canonical")
+    add("--timeout", type=parse_seconds, metavar="S", help="with sql: how long it may take; default: 30")
+    add("--out", metavar="FILE", help="with export: write there; default: standard output")
+    add("--from", dest="source", metavar="NAME", help="with import: the agent or format of the lines")
 
 
 def run(options: Namespace) -> int:
@@ -177,9 +176,8 @@ def run(options: Namespace) -> int:
 
 
 def _check_options(options: Namespace) -> None:
-    set_options = {
-        {"source": "from"}.get(name, name) for name, value in vars(options).items() if value not in (None, False, [])
-    }
+    names = [name for name, value in vars(options).items() if value not in (None, False, [])]
+    set_options = {{"source": "from"}.get(name, name) for name in names}
     if unused_options := sorted(set_options - VERBS[options.verb or ""] - {"verb"}):
         command = f"events {options.verb}" if options.verb else "events alone"
         raise UsageError(f"--{unused_options[0]} says nothing to {command}")

@@ -91,9 +91,8 @@ def _print_counts(title: str, counts: list[NamedCount]) -> None:
     output.columns[1].justify = "right"
     largest = max(count.events for count in visible_counts)
     for count in visible_counts:
-        output.add_row(
-            count.name, f"{count.events:,}", single_line_cell("█" * max(1, _BAR_CHARS * count.events // largest))
-        )
+        bar = "█" * max(1, _BAR_CHARS * count.events // largest)
+        output.add_row(count.name, f"{count.events:,}", single_line_cell(bar))
     print_table(output)
     hidden_count = len(counts) - len(visible_counts)
     print(f"and {hidden_count} more (--json lists all)\n" if hidden_count else "")
@@ -103,13 +102,9 @@ def _print_hooks(totals: Stats) -> None:
     output = new_table("hook", "runs", "p50 ms", "p95 ms", "mean ms", "failures", "refusals", "tokens injected")
     for column in output.columns[1:]:
         column.justify = "right"
-    for hook_stats in totals.hooks or ():
-        times = (f"{ms:,.1f}" for ms in (hook_stats.p50_ms, hook_stats.p95_ms, hook_stats.mean_ms))
-        output.add_row(
-            hook_stats.hook,
-            f"{hook_stats.runs:,}",
-            *times,
-            *(f"{n:,}" for n in (hook_stats.failures, hook_stats.refusals, hook_stats.tokens)),
-        )
+    for hook in totals.hooks or ():
+        times = (f"{ms:,.1f}" for ms in (hook.p50_ms, hook.p95_ms, hook.mean_ms))
+        counts = (f"{count:,}" for count in (hook.failures, hook.refusals, hook.tokens))
+        output.add_row(hook.hook, f"{hook.runs:,}", *times, *counts)
     print_table(output)
     print("p50 and p95 are at most a quarter too high: they come from summaries\n")

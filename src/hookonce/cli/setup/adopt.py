@@ -61,9 +61,8 @@ def _adopt_agent(options: Namespace, agent: Agent) -> tuple[list[FileChange], Ch
         return applied_changes, failures
     file_changes, failures = config_changes.apply_changes(changes[1:], is_removal=True)
     # Without entries of ours nobody would call the manifest.
-    entries, entry_failures = config_changes.apply_changes(
-        plan_install(agent, options.scope, current_roots(), str(paths.client_path()))
-    )
+    entry_changes = plan_install(agent, options.scope, current_roots(), str(paths.client_path()))
+    entries, entry_failures = config_changes.apply_changes(entry_changes)
     return [*applied_changes, *file_changes, *entries], failures + entry_failures
 
 

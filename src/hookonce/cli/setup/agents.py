@@ -129,10 +129,9 @@ def config_rows(setup: AgentSetup) -> list[tuple[str, str]]:
     rows += [("also obeys hooks of", ", ".join(setup.borrows))] if setup.borrows else []
     rows += [("language", setup.language), ("programs", ", ".join(setup.programs) or _NONE)]
     rows += [("before hooks run", setup.trust or "no step known")]
-    return rows + [
-        ("turned off by", f"{'.'.join(switch.keys)}: {_json_text(switch.value)} in {switch.file}")
-        for switch in setup.switches
-    ]
+    for switch in setup.switches:
+        rows.append(("turned off by", f"{'.'.join(switch.keys)}: {_json_text(switch.value)} in {switch.file}"))
+    return rows
 
 
 def ability_rows(setup: AgentSetup) -> list[tuple[str, str]]:

@@ -100,7 +100,8 @@ def _bash_values(command: str, actions: list[Action]) -> Iterator[str]:
 
 def _bash_case(command: str, actions: list[Action]) -> str:
     once = " once=1" if any(action.choices is not None and not action.option_strings for action in actions) else ""
-    return f'    "{command}") offered="{" ".join(_positional_words(command, actions))}"{once} flags="{" ".join(_long_options(actions))}" ;;'
+    words, flags = " ".join(_positional_words(command, actions)), " ".join(_long_options(actions))
+    return f'    "{command}") offered="{words}"{once} flags="{flags}" ;;'
 
 
 def _fish_lines(command: str, actions: list[Action]) -> Iterator[str]:

@@ -22,9 +22,8 @@ def run(options: Namespace) -> int:
     """Write a first manifest, with an example that you can change or delete."""
     is_user_scope = options.scope == "user"
     folder = paths.config_dir() if is_user_scope else current_roots().project / ".hookonce"
-    changes = plan_first_manifest(
-        folder, quote(str(folder / "example.py")) if is_user_scope else "./.hookonce/example.py"
-    )
+    example = quote(str(folder / "example.py")) if is_user_scope else "./.hookonce/example.py"
+    changes = plan_first_manifest(folder, example)
     problems: list[tuple[str, str]] = []
     if not options.dry_run:
         changes, problems = config_changes.apply_changes(changes, is_removal=True)

@@ -35,17 +35,15 @@ _EXAMPLES = """examples:
 def configure(parser: ArgumentParser) -> None:
     """The options of `install`."""
     parser.epilog = _EXAMPLES
+    add = parser.add_argument
     config_changes.add_change_options(parser)
     add_flag(parser, "--trust", "tell agents that ask for it (Codex) that you trust these entries")
-    parser.add_argument(
-        "--http",
-        action=BooleanOptionalAction,
-        help=f"let agents that can ({', '.join(sorted(http_reply.COMMAND_EVENTS))}) post events to the daemon; default: as it is. "
-        + consent_help("--http"),
+    able_agents = ", ".join(sorted(http_reply.COMMAND_EVENTS))
+    http_help = (
+        f"let agents that can ({able_agents}) post events to the daemon; default: as it is. {consent_help('--http')}"
     )
-    parser.add_argument(
-        "--events", choices=("default", "all"), default="default", help="all: also those that come very often"
-    )
+    add("--http", action=BooleanOptionalAction, help=http_help)
+    add("--events", choices=("default", "all"), default="default", help="all: also those that come very often")
 
 
 def run(options: Namespace) -> int:

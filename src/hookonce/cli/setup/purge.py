@@ -36,11 +36,8 @@ def run(options: Namespace) -> int:
         return code
     require_consent("purge", plan_text)
     applied_changes, failures = config_changes.apply_changes(changes, is_removal=True)
-    if remaining_files := leftover_files():
-        failures += [
-            ("", f"{path} still names us: run hookonce uninstall --scope project there first")
-            for path in remaining_files
-        ]
+    hint = "run hookonce uninstall --scope project there first"
+    failures += [("", f"{path} still names us: {hint}") for path in leftover_files()]
     deleted_files = [] if failures or problems else delete_data()
     code = config_changes.report_changes(options, "given back", applied_changes, problems + failures)
     if not options.json:
@@ -57,9 +54,7 @@ def _plan_removals() -> tuple[list[FileChange], list[tuple[str, str]]]:
             try:
                 removals = plan_removal(agent, scope, locations, client, unwrap=True)
                 marks = [plan_review_removal(agent, change, locations, client) for change in removals]
-                changes |= {
-                    str(file_change.path): file_change for file_change in (*removals, *marks) if file_change is not None
-                }
+                changes |= {str(change.path): change for change in (*removals, *marks) if change is not None}
             except HookonceError as problem:
                 problems.append((agent.name, str(problem)))
     return list(changes.values()), problems

@@ -44,14 +44,10 @@ def run(options: Namespace) -> int:
 
 def _list_copies(options: Namespace) -> int:
     locations = current_roots()
-    copies = [
-        agent_copy
-        for agent in config_changes.select_agents(options, locations)
-        for agent_copy in list_copies(agent, options.scope, locations)
-    ]
+    agents = config_changes.select_agents(options, locations)
+    copies = [copy for agent in agents for copy in list_copies(agent, options.scope, locations)]
     if options.json:
-        rows = [{"back": number, "path": str(path), "copy": str(copy)} for number, path, copy in copies]
-        print_json(rows)
+        print_json([{"back": number, "path": str(path), "copy": str(copy)} for number, path, copy in copies])
         return 0
     for number, path, copy in copies:
         print(f"--back {number}: {path} as of {copy.name} ({copy.stat().st_size} bytes)")

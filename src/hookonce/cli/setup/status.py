@@ -27,16 +27,8 @@ from hookonce.diagnose.diagnosis import Diagnosis
 from hookonce.diagnose.self_check import calling_agents, check_manifests, check_settings
 from hookonce.dispatch.pause import pause_end
 from hookonce.inspect.store_access import ingest_spool
+from hookonce.store import status as store_status
 from hookonce.store.spool.files import lost_record_count
-from hookonce.store.status import (
-    LOOP_EVENT,
-    VIOLATION_EVENT,
-    Alarms,
-    StoreSummary,
-    find_write_obstacle,
-    load_alarms,
-    load_store_summary,
-)
 
 _BYTES_PER_MB = 1 << 20
 
@@ -84,17 +76,17 @@ def run(options: Namespace) -> int:
     if (unanswered_calls := read_missed_calls()) is not None:
         print(f"{describe_missed_calls(unanswered_calls)}. Next: hookonce doctor")
     print(daemon.format_status(daemon_status))
-    _print_record_state(load_store_summary(), ((daemon_status or {}).get("store") or {}).get("problem"))
-    _print_alarms(load_alarms())
+    _print_record_state(store_status.load_store_summary(), ((daemon_status or {}).get("store") or {}).get("problem"))
+    _print_alarms(store_status.load_alarms())
     print("open: the action goes on as if there were no hook; closed: it is refused")
     return 0
 
 
-def _print_record_state(summary: StoreSummary, store_problem: str | None) -> None:
+def _print_record_state(summary: store_status.StoreSummary, store_problem: str | None) -> None:
     waiting_note = f", {pluralize(summary.waiting, 'file')} of the spool to be taken up" if summary.waiting else ""
     size = f"{pluralize(summary.records, 'event')}, {summary.size / _BYTES_PER_MB:.1f} MB"
     print(summary.problem or f"the record: {size}{waiting_note}")
-    write_problem = find_write_obstacle()
+    write_problem = store_status.find_write_obstacle()
     if store_problem is not None and write_problem is None:
         state = f"the record cannot be written ({store_problem}); what agents tell waits in the spool"
         print(f"{state}. Next: hookonce doctor")
@@ -106,7 +98,7 @@ def _print_record_state(summary: StoreSummary, store_problem: str | None) -> Non
         print(f"{pluralize(summary.lost, 'record')} could not be written. Next: hookonce doctor")
 
 
-def _print_alarms(alarms: Alarms) -> None:
+def _print_alarms(alarms: store_status.Alarms) -> None:
     last = alarms.newest
     if last is None:
         return
@@ -114,7 +106,9 @@ def _print_alarms(alarms: Alarms) -> None:
     parts += [f"{alarms.suspected} of them suspected"] if alarms.suspected else []
     parts += [pluralize(alarms.loops, "retry loop")] if alarms.loops else []
     print(f"ALARM: {', '.join(parts)} in the last 24 hours, the last one of {last.agent} at {last.time}")
-    for kind in (VIOLATION_EVENT,) * bool(alarms.violations) + (LOOP_EVENT,) * bool(alarms.loops):
+    for kind in (store_status.VIOLATION_EVENT,) * bool(alarms.violations) + (store_status.LOOP_EVENT,) * bool(
+        alarms.loops
+    ):
         print(f"  hookonce events --type {kind} --since 24h")
 
 
@@ -173,8 +167,8 @@ def _print_json(
     document["paused_until"] = pause_end()
     document["unanswered"] = to_builtins(read_missed_calls())
     document["lost_records"] = lost_record_count()
-    document["record"] = to_builtins(load_store_summary())
-    document["alarms"] = to_builtins(load_alarms())
+    document["record"] = to_builtins(store_status.load_store_summary())
+    document["alarms"] = to_builtins(store_status.load_alarms())
     document["daemon"] = control.query_status()
     document["settings"] = [_finding_object(finding) for finding in check_settings()]
     document["manifests"] = [_finding_object(finding) for finding in _hook_findings(current_roots())]

@@ -12,15 +12,7 @@ from hookonce.base.jsontext import load
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.messages import print_json
-from hookonce.diagnose.trial import (
-    Trial,
-    find_hook,
-    hook_names,
-    is_awaiting_trust,
-    sample_event,
-    try_hook,
-    unknown_hook_message,
-)
+from hookonce.diagnose import trial
 from hookonce.errors import HookonceError, UsageError
 from hookonce.formats import FORMATS
 from hookonce.inspect.query_args import find_agent, find_event_type, unknown_name_error
@@ -60,30 +52,27 @@ def run(options: Namespace) -> int:
     if type(tool_input) is not dict:
         raise UsageError("--input must be a JSON object")
     event_type = None if options.event is None else find_event_type(options.event)
-    candidate = find_hook(_resolve_hook(options.hook), event_type or _DEFAULT_EVENT, _resolve_dialect(options.dialect))
-    event = sample_event(
-        agent,
-        event_type or (candidate.hook.event if candidate.hook.event in EVENTS else _DEFAULT_EVENT),
-        options.tool,
-        tool_input,
-    )
-    trial = try_hook(agent, event, candidate, dict(os.environ))
+    hook, dialect = _resolve_hook(options.hook), _resolve_dialect(options.dialect)
+    candidate = trial.find_hook(hook, event_type or _DEFAULT_EVENT, dialect)
+    own_type = candidate.hook.event if candidate.hook.event in EVENTS else _DEFAULT_EVENT
+    event = trial.sample_event(agent, event_type or own_type, options.tool, tool_input)
+    result = trial.try_hook(agent, event, candidate, dict(os.environ))
     if options.json:
-        print_json(to_builtins(trial))
+        print_json(to_builtins(result))
     else:
-        _print_trial(agent.title, trial)
-    return 1 if trial.told.run.failure else 0
+        _print_trial(agent.title, result)
+    return 1 if result.told.run.failure else 0
 
 
 def _resolve_hook(name: str) -> str:
     """The name of a hook, or a command; what is neither was probably meant to be a hook."""
-    known_names = hook_names()
+    known_names = trial.hook_names()
     is_command = _SHELL_CHARS & {*name} or is_builtin(name) or which(name) or isfile(name)  # noqa: PTH113  never raises
-    if name in known_names or (is_command and not is_awaiting_trust(name)):
+    if name in known_names or (is_command and not trial.is_awaiting_trust(name)):
         return name
     if suggest_name(name, known_names):
         raise unknown_name_error("hook or program", name, known_names, "hookonce check names the hooks of a manifest")
-    raise HookonceError(unknown_hook_message(name))
+    raise HookonceError(trial.unknown_hook_message(name))
 
 
 def _resolve_dialect(name: str | None) -> str | None:
@@ -93,20 +82,20 @@ def _resolve_dialect(name: str | None) -> str | None:
     return find_agent(name, others=FORMATS).name
 
 
-def _print_trial(title: str, trial: Trial) -> None:
-    run, decision = trial.told.run, trial.told.decision
-    if trial.skipped:
-        print(f"no agent would ask this hook, it is only tried: {trial.skipped}")
-    print(f"the hook was given: {trial.stdin}")
+def _print_trial(title: str, result: trial.Trial) -> None:
+    run, decision = result.told.run, result.told.decision
+    if result.skipped:
+        print(f"no agent would ask this hook, it is only tried: {result.skipped}")
+    print(f"the hook was given: {result.stdin}")
     print(f"it ended with {run.failure or f'exit code {run.exit}'} after {run.duration_ms} ms")
     verdict_prefix = "it has failed, which counts as" if run.failure else "it says:"
     reason = f", because {decision.reason}" if decision.reason else ""
     print(f"{verdict_prefix} {decision.outcome or 'no opinion'}{reason}")
-    for line in trial.stderr.splitlines():
+    for line in result.stderr.splitlines():
         print(f"it wrote on stderr: {escape_unprintable(line)}")
-    if trial.unknown:
-        print(f"its answer says what nobody understands: {escape_unprintable(', '.join(trial.unknown))}")
-    answer = trial.reply
+    if result.unknown:
+        print(f"its answer says what nobody understands: {escape_unprintable(', '.join(result.unknown))}")
+    answer = result.reply
     print(f"{title} would be answered: exit code {answer.code}, stdout {answer.stdout!r}, stderr {answer.stderr!r}")
-    for gap in trial.gaps:
+    for gap in result.gaps:
         print(f"note: {gap.where} {gap.note}")
