@@ -26,12 +26,10 @@ _FIELDS = {
     "contributor": frozenset({"type", "model_id"}),
     "range": frozenset({"start_line", "end_line", "content_hash", "contributor"}),
 }
-_NESTED_LEVELS: dict[str, dict[str, str]] = {
+_NESTED_LEVELS = {
     "record": {"tool": "tool", "files": "file"},
-    "tool": {},
     "file": {"conversations": "conversation"},
     "conversation": {"contributor": "contributor", "ranges": "range"},
-    "contributor": {},
     "range": {"contributor": "contributor"},
 }
 _OLD_FIELD_NOTES = {
@@ -137,7 +135,7 @@ def _parts(part: Any, level: str = "record", where: str = "$") -> Iterator[tuple
     if type(part) is not dict:
         return
     yield level, part, where
-    for key, inner_level in _NESTED_LEVELS[level].items():
+    for key, inner_level in _NESTED_LEVELS.get(level, {}).items():
         value = part.get(key)
         if type(value) is not list:
             yield from _parts(value, inner_level, f"{where}.{key}")

@@ -6,10 +6,7 @@ from msgspec.structs import replace
 from hookonce.errors import DocumentError
 from hookonce.model import SCHEMA, Event, Format, Gap, Object, Record, Stored
 
-_KNOWN_FIELDS = (
-    ("$.event", frozenset(Event.__struct_fields__)),
-    ("$", frozenset({*Stored.__struct_fields__, "seq", "hash"})),
-)
+_KNOWN_FIELDS = (("$.event", {*Event.__struct_fields__}), ("$", {*Stored.__struct_fields__, "seq", "hash"}))
 
 
 def write(record: Record) -> list[Object]:

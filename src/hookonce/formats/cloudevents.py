@@ -1,7 +1,7 @@
 """CloudEvents 1.0 as structured JSON: the envelope names the event, and `data` holds the rest of the record."""
 
+import re
 from functools import lru_cache
-from re import compile as pattern
 from typing import Any
 from urllib.parse import quote
 
@@ -21,7 +21,7 @@ TYPE_PREFIX = "dev.hookonce."
 SOURCE_PREFIX = "urn:hookonce:agent:"
 
 # RFC 3339 to the letter; the calendar itself was consulted when the event was read.
-_TIME = pattern(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(\.\d+)?(Z|[+-][0-2]\d:[0-5]\d)")
+_TIME = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(\.\d+)?(Z|[+-][0-2]\d:[0-5]\d)")
 _REMAINING = remaining_fields("id", "type", "time")
 _IDENTITY_FIELDS = frozenset({"user", "session"})
 _ATTRIBUTES = frozenset({"specversion", "id", "source", "type", "time", "subject", "datacontenttype", "dataschema"})

@@ -1,5 +1,7 @@
 """Encoder of native payloads: Event → the JSON that the agent would send, by the decoder's tables inverted."""
 
+from functools import cache
+
 from hookonce.agents._decode.decoder import find_native_event
 from hookonce.agents._decode.tool_calls import encode_batch, native_tool
 from hookonce.base import times
@@ -16,7 +18,7 @@ def encode(agent: Agent, event: Event) -> Object:
     if not agent.encodes:
         raise UnknownName(f"payloads of {agent.title} can be read but not yet written")
     facts = _collect_facts(agent, event)
-    slots, details = _invert_tables(agent)
+    slots, details = _invert(tuple(agent.keys.items())), _invert(tuple(agent.details.items()))
     flat = {slots[slot]: value for slot, value in facts.items() if value is not None and slot in slots}
     for name, value in event.data.items():
         if (key := details.get(name)) is not None and value is not None:
@@ -75,16 +77,10 @@ def _native_mode(agent: Agent, mode: str | None) -> str | None:
     return next((native for native, canonical in agent.modes.items() if canonical == mode), None)
 
 
-_INVERSE_TABLES: dict[str, tuple[dict[str, str], dict[str, str]]] = {}
-
-
-def _invert_tables(agent: Agent) -> tuple[dict[str, str], dict[str, str]]:
-    """Slot → key and detail → key; of several keys the first is written."""
-    tables = _INVERSE_TABLES.get(agent.name)
-    if tables is None:
-        slots = {slot: key for key, slot in reversed([*agent.keys.items()])}
-        tables = _INVERSE_TABLES[agent.name] = slots, {name: key for key, name in reversed([*agent.details.items()])}
-    return tables
+@cache
+def _invert(rows: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Slot or detail → key; of several keys the first is written."""
+    return {name: key for key, name in reversed(rows)}
 
 
 def to_epoch_ms(text: str) -> int:

@@ -46,10 +46,8 @@ def rewrite_input(agent: Agent, tool: Tool, new_input: Object) -> Tool | None:
     name, canonical_input = _to_canonical(agent, tool, native_input)
     changed_keys = _changed_keys(tool.input, new_input)
     implied_keys = mapping.linked_keys - changed_keys if changed_keys & mapping.linked_keys else set()
-    if any(
-        canonical_input.get(key, _MISSING) != new_input.get(key, _MISSING)
-        for key in (canonical_input | new_input).keys() - implied_keys
-    ):
+    keys = (canonical_input | new_input).keys() - implied_keys
+    if any(canonical_input.get(key, _MISSING) != new_input.get(key, _MISSING) for key in keys):
         return None
     return replace(tool, name=name, input=canonical_input, native_input=native_input)
 
@@ -79,25 +77,18 @@ def _to_canonical(agent: Agent, tool: Tool, native_input: Object) -> tuple[str, 
 
 def _map_input(agent: Agent, tool: Tool, native_input: Object) -> _InputMapping:
     name = tool.name if tool.name.startswith("mcp:") else canonical_tool_name(agent, tool.native)
-    canonical_names = {
-        native_key: next(iter(canonical_arguments(agent, tool.native, name, {native_key: None})))
-        for native_key in native_input
-    }
-    direct_values = {canonical_name: native_input[native_key] for native_key, canonical_name in canonical_names.items()}
-    derived_keys = {key for key, value in tool.input.items() if key not in direct_values or direct_values[key] != value}
-    source_keys = {
-        native_key
-        for native_key in native_input
-        if derived_keys and _is_source(agent, tool, native_input, native_key, derived_keys)
-    }
-    return _InputMapping(canonical_names, derived_keys, source_keys)
+    names = {key: next(iter(canonical_arguments(agent, tool.native, name, {key: None}))) for key in native_input}
+    direct_values = {canonical_name: native_input[key] for key, canonical_name in names.items()}
+    derived_keys = _changed_keys(direct_values, tool.input)
+    candidates = native_input if derived_keys else ()
+    source_keys = {key for key in candidates if _is_source(agent, tool, native_input, key, derived_keys)}
+    return _InputMapping(names, derived_keys, source_keys)
 
 
 def _is_source(agent: Agent, tool: Tool, native_input: Object, native_key: str, derived_keys: set[str]) -> bool:
     """Whether a derived argument would be missing or different without this native key."""
-    _, remaining_input = _to_canonical(
-        agent, tool, {key: value for key, value in native_input.items() if key != native_key}
-    )
+    others = {key: value for key, value in native_input.items() if key != native_key}
+    remaining_input = _to_canonical(agent, tool, others)[1]
     return any(remaining_input.get(key) != tool.input[key] for key in derived_keys)
 
 
@@ -119,11 +110,8 @@ def _build_native_input(agent: Agent, tool: Tool, mapping: _InputMapping, new_in
     for key in sorted(changed_keys & mapping.derived_keys):
         if _to_canonical(agent, tool, native_input)[1].get(key) == new_input[key]:
             continue
-        new_sources, count = _replace_text(
-            {native_key: native_input[native_key] for native_key in mapping.source_keys},
-            tool.input[key],
-            new_input[key],
-        )
+        sources = {native_key: native_input[native_key] for native_key in mapping.source_keys}
+        new_sources, count = _replace_text(sources, tool.input[key], new_input[key])
         if count != 1:
             return None
         native_input |= new_sources
@@ -133,10 +121,8 @@ def _build_native_input(agent: Agent, tool: Tool, mapping: _InputMapping, new_in
 def _is_derived_argument(agent: Agent, tool: Tool, key: str) -> bool:
     """Whether a canonical argument is derived by this tool's shape function, and is no argument of the tool itself."""
     tables = (agent.arguments.get(name, {}) for name in ("*", tool.name, tool.native))
-    native_argument_names = {canon for table in tables for canon in table.values()}
-    return (
-        tool.native in agent.shape_readers and key in ARGUMENTS.get(tool.name, {}) and key not in native_argument_names
-    )
+    own_arguments = {canon for table in tables for canon in table.values()}
+    return tool.native in agent.shape_readers and key in ARGUMENTS.get(tool.name, {}) and key not in own_arguments
 
 
 def _replace_text(value: Any, old: Any, new: Any) -> tuple[Any, int]:
@@ -152,8 +138,5 @@ def _replace_text(value: Any, old: Any, new: Any) -> tuple[Any, int]:
     pairs = list(value.items() if type(value) is dict else enumerate(value))
     replacements = [(key, *_replace_text(inner, old, new)) for key, inner in pairs]
     count = sum(occurrences for *_, occurrences in replacements)
-    return (
-        {key: inner for key, inner, _ in replacements}
-        if type(value) is dict
-        else [inner for _, inner, _ in replacements]
-    ), count
+    new_value = {key: inner for key, inner, _ in replacements}
+    return new_value if type(value) is dict else list(new_value.values()), count

@@ -91,9 +91,7 @@ def native_tool(agent: Agent, tool: Tool, *, own: bool) -> tuple[str, Any]:
         if server == "?":
             return tool.native, tool.input
         return agent.mcp_name(server, name), tool.input
-    native = next(
-        (native_name for native_name, canonical in agent.tools.items() if canonical == tool.name), tool.native
-    )
+    native = next((native for native, canonical in agent.tools.items() if canonical == tool.name), tool.native)
     return native, native_arguments(agent, native, tool.name, tool.input)
 
 
@@ -147,14 +145,9 @@ def shell_result(facts: Facts, name: str, exit_pattern: Pattern[str], text: Any)
     error = facts.get("error")
     code: int | None = None
     if name == "shell":
-        for part in (text, error):
-            if (
-                type(part) is str
-                and (match := exit_pattern.search(part))
-                and len(match.group(1)) < _EXIT_CODE_DIGITS_LIMIT
-            ):
-                code = int(match.group(1))
-                break
+        matches = (exit_pattern.search(part) for part in (text, error) if type(part) is str)
+        digits = (match[1] for match in matches if match)
+        code = next((int(number) for number in digits if len(number) < _EXIT_CODE_DIGITS_LIMIT), None)
     ok = error is None if code is None else code == 0
     return Result(ok=ok, exit_code=code, error=as_text(error), output=text)
 

@@ -1,6 +1,6 @@
 """Agent table, decoder and encoder of Augment's command line, Auggie."""
 
-from re import compile as pattern
+import re
 from typing import Any
 
 from hookonce.agents._config.points import point
@@ -10,7 +10,7 @@ from hookonce.agents.augment.config import FLAT_EVENTS, parse, render
 from hookonce.agents.augment.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 
-_EXIT_CODE_PATTERN = pattern(
+_EXIT_CODE_PATTERN = re.compile(
     r"\AHere are the results from executing the command\.\s+<return-code>\s*(-?\d{1,10})\s*</return-code>"
 )
 _SHELL_OUTPUT_TEMPLATE = (
@@ -54,10 +54,8 @@ def _refine(facts: Facts, data: Object, payload: Object) -> None:
 
 def _decode_change(change: Object) -> Object:
     operation = change.get("changeType")
-    return {
-        "path": change.get("path"),
-        "operation": _OPERATIONS.get(operation, operation) if type(operation) is str else None,
-    }
+    operation = _OPERATIONS.get(operation, operation) if type(operation) is str else None
+    return {"path": change.get("path"), "operation": operation}
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
@@ -92,9 +90,8 @@ def _wrap(flat: Object, event: Event) -> Object:
     blocks = {name: _block_keys(name, flat) for name in ("context", _EXTRA_BLOCKS.get(event.type, "mcp_metadata"))}
     nested_keys = {name for block in blocks.values() for name in block.values()}
     payload = {key: value for key, value in flat.items() if key not in nested_keys}
-    return payload | {
-        name: {native_key: flat[key] for native_key, key in block.items()} for name, block in blocks.items() if block
-    }
+    objects = {name: {native: flat[key] for native, key in block.items()} for name, block in blocks.items()}
+    return payload | {name: fields for name, fields in objects.items() if fields}
 
 
 def _block_keys(name: str, flat: Object) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Agent table, decoder and encoder of Claude Code."""
 
-from re import compile as pattern
+import re
 from typing import Any
 
 from hookonce.agents._config.entry import COMMAND_KEYS
@@ -21,7 +21,7 @@ _PROMPT_HANDLER_KEYS = {
     "timeout": "timeout",
     "status_message": "statusMessage",
 }
-_EXIT_CODE_PATTERN = pattern(r"\AExit code (\d+)\b")
+_EXIT_CODE_PATTERN = re.compile(r"\AExit code (\d+)\b")
 _MACOS_SETTINGS = "/Library/Application Support/ClaudeCode/managed-settings"
 _TEXT_CAPABILITIES = "context message suppress"
 _WORKTREE_REASON = "the hook itself, and no longer Claude Code,"

@@ -12,10 +12,8 @@ from hookonce.model import Decision, Object, Reply
 # A call that is put off until somebody resumes the session is one that somebody is asked about.
 _PERMISSION = hook_output.PERMISSION._replace(words={**hook_output.PERMISSION.words, "defer": "ask"})
 _LEGACY_BLOCK = hook_output.BLOCK._replace(words={"block": "deny", "approve": "allow"})
-_BLOCK_SCHEMA, _CONTEXT_SCHEMA = (
-    ReplySchema((hook_output.BLOCK,), hook_output.CONTEXT_PATH),
-    ReplySchema(context=hook_output.CONTEXT_PATH),
-)
+_CONTEXT_SCHEMA = ReplySchema(context=hook_output.CONTEXT_PATH)
+_BLOCK_SCHEMA = _CONTEXT_SCHEMA._replace(outcomes=(hook_output.BLOCK,))
 _SCHEMAS = {
     "PreToolUse": ReplySchema((_PERMISSION, _LEGACY_BLOCK), hook_output.CONTEXT_PATH, hook_output.INPUT_PATH),
     "PermissionRequest": ReplySchema((hook_output.PERMISSION_REQUEST,), input=hook_output.REQUEST_INPUT_PATH),
@@ -62,9 +60,8 @@ def to_http_reply(native: str, hook_reply: Reply) -> Reply:
         return hook_reply
     decline_fields: Object = {hook_output.HOOK_OUTPUT_KEY: {"hookEventName": native, "action": "decline"}}
     stop_fields: Object = {"continue": False, "stopReason": hook_reply.stderr}
-    return json_reply(
-        (parse_object(hook_reply.stdout) or {}) | (decline_fields if native in _ELICITATION_EVENTS else stop_fields)
-    )
+    fields = parse_object(hook_reply.stdout) or {}
+    return json_reply(fields | (decline_fields if native in _ELICITATION_EVENTS else stop_fields))
 
 
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:

@@ -144,10 +144,8 @@ def _parse_totals(accumulator: TranscriptAccumulator, document: Object) -> None:
     """Running totals by model; a fork continues those of its origin."""
     session = accumulator.memory.session
     for name, counters in as_dict(document.get("modelUsage")).items():
-        model, usage = (
-            as_identifier(name),
-            _build_usage([as_count(as_dict(counters).get(key)) for key in _TOTAL_KEYS]),
-        )
+        counts = [as_count(as_dict(counters).get(key)) for key in _TOTAL_KEYS]
+        model, usage = as_identifier(name), _build_usage(counts)
         if session is not None and model is not None and usage is not None:
             accumulator.add_total(UsageTotal(id=f"{session}/{model}", session=session, model=model, usage=usage))
 
@@ -165,9 +163,8 @@ def _read_spawn(path: Path) -> SubagentSpawn | None:
         metadata = as_dict(load(path.with_suffix(".meta.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         return None
-    return SubagentSpawn(
-        id=subagent_id, type=as_identifier(metadata.get("agentType")), call=as_identifier(metadata.get("toolUseId"))
-    )
+    kind, call = as_identifier(metadata.get("agentType")), as_identifier(metadata.get("toolUseId"))
+    return SubagentSpawn(id=subagent_id, type=kind, call=call)
 
 
 READER = TranscriptReader(

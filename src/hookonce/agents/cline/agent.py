@@ -1,7 +1,7 @@
 """Agent table and decoder of Cline: nested payloads of its command line or editor, tools that take lists."""
 
+import re
 from hashlib import sha1
-from re import compile as pattern
 from typing import Any
 
 from hookonce.agents._config.points import point
@@ -9,13 +9,7 @@ from hookonce.agents._decode import tool_calls
 from hookonce.agents._decode.claude_vocabulary import EVENTS, pick, same
 from hookonce.agents.cline import encode
 from hookonce.agents.cline.config import parse, render
-from hookonce.agents.cline.encode import (
-    BLOCK_KEYS,
-    EXIT_CODE_PATTERN,
-    NUMBER_DIGITS_LIMIT,
-    TASK_METADATA_KEYS,
-    wrap,
-)
+from hookonce.agents.cline.encode import BLOCK_KEYS, EXIT_CODE_PATTERN, NUMBER_DIGITS_LIMIT, TASK_METADATA_KEYS, wrap
 from hookonce.agents.cline.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict
 from hookonce.model import Agent, Config, Facts, Object, Result, Usage
@@ -30,9 +24,9 @@ _SCRIPT_EVENTS = {
     "SessionShutdown": "session_end",
 } | pick(EVENTS, "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Notification")
 _TOP_LEVEL_KEYS = frozenset({"clineVersion", "hookName", "reason", "agent_id", "parent_agent_id"})
-_UNSAFE_CHARACTERS = pattern(r"[^A-Za-z0-9_-]+")
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
 # Words and dates look like hashes too: only a mixture of letters and digits is taken for one.
-_HASH_SUFFIX = pattern(r"_(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8}\Z")
+_HASH_SUFFIX = re.compile(r"_(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{8}\Z")
 _MAX_TOOL_NAME_CHARS = 64  # characters of a tool's name
 
 
@@ -138,10 +132,9 @@ def _shape_editor(name: str, arguments: Object) -> tuple[str, Object]:
         line, old = None, None if old == "null" else old
     if old is not None or line is not None or "new_text" not in arguments:
         return name, arguments
-    other_arguments = {
-        key: value for key, value in arguments.items() if key not in ("old_text", "insert_line", "new_text")
-    }
-    return "file_write", other_arguments | {"content": arguments["new_text"]}
+    edit_keys = ("old_text", "insert_line", "new_text")
+    others = {key: value for key, value in arguments.items() if key not in edit_keys}
+    return "file_write", others | {"content": arguments["new_text"]}
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:

@@ -1,9 +1,8 @@
 """Encoder of Cline payloads, and the shapes of its tools that take lists of commands, files or queries."""
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
-from re import MULTILINE
-from re import compile as pattern
 from shlex import join as shell_join
 from typing import Any
 
@@ -63,9 +62,8 @@ def shape_queries(source: str, *keys: str) -> Callable[[str, Object], tuple[str,
     """Shape function for a list of objects, or of texts for the first key; each key gets all values, one per line."""
 
     def shape(name: str, arguments: Object) -> tuple[str, Object]:
-        entries = [
-            entry if type(entry) is dict else {keys[0]: entry} for entry in list_entries(arguments, source, "input")
-        ]
+        entries = list_entries(arguments, source, "input")
+        entries = [entry if type(entry) is dict else {keys[0]: entry} for entry in entries]
         for key in keys:
             if texts := [text for entry in entries if type(text := entry.get(key)) is str]:
                 arguments = arguments | {key: "\n".join(texts)}
@@ -78,7 +76,7 @@ def _without_keys(arguments: Object, *keys: str) -> Object:
     return {key: value for key, value in arguments.items() if key not in keys}
 
 
-EXIT_CODE_PATTERN = pattern(r"^Command exited with code (-?\d{1,10})$", MULTILINE)
+EXIT_CODE_PATTERN = re.compile(r"^Command exited with code (-?\d{1,10})$", re.MULTILINE)
 NUMBER_DIGITS_LIMIT = 16  # longer numbers are no counts and no times
 TASK_METADATA_KEYS = ("initialTask", "result", "completionStatus")
 BLOCK_KEYS = {
@@ -163,10 +161,8 @@ def _build_tool_blocks(flat: Object, tool: Tool, *, own: bool) -> Object:
     duration_ms = tool.result.duration_ms
     legacy_block |= {"result": tool_calls.as_text(output), "success": success, "executionTimeMs": duration_ms}
     error_fields = {} if error is None else {"error": error}
-    return {
-        "tool_result": call | {"output": output, "durationMs": duration_ms} | error_fields,
-        "postToolUse": legacy_block,
-    }
+    call |= {"output": output, "durationMs": duration_ms} | error_fields
+    return {"tool_result": call, "postToolUse": legacy_block}
 
 
 def _native_call(flat: Object, tool: Tool) -> tuple[str, Any]:

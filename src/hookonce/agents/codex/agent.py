@@ -1,6 +1,6 @@
 """Agent table, decoder and encoder of Codex CLI: Claude Code's events with turns, patches, a notify program."""
 
-from re import compile as pattern
+import re
 from typing import Any
 
 from hookonce.agents._config.entry import COMMAND_KEYS
@@ -13,7 +13,7 @@ from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
 # Codex writes this above the answer of a patch. The answer of a command is its bare output: nothing is read there.
-_PATCH_EXIT_PATTERN = pattern(r"\AExit code: (\d{1,10})\nWall time: ")
+_PATCH_EXIT_PATTERN = re.compile(r"\AExit code: (\d{1,10})\nWall time: ")
 
 # What each event carries, with the value that stands for what another agent's event does not know.
 _TURN_FIELDS: Object = {"turn_id": "", "transcript_path": None, "model": "", "permission_mode": "default"}

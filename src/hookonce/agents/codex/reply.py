@@ -66,9 +66,7 @@ _NEUTRAL_VALUES: dict[KeyPath, bool] = {
 }
 _PLAIN_TEXT_EVENTS = frozenset({"SessionStart", "SubagentStart", "UserPromptSubmit"})  # plain text is told to the model
 _JSON_ONLY_EVENTS = frozenset({"Stop", "SubagentStop", "Interrupt"})  # plain text is an error
-_DENIABLE_EVENTS = frozenset(
-    {"PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop"}
-)
+_DENIABLE_EVENTS = ("PreToolUse", "PermissionRequest", "PostToolUse", "UserPromptSubmit", "Stop", "SubagentStop")
 
 
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
@@ -98,9 +96,8 @@ def _build_decision(native: str, fields: Object) -> Decision | None:
     schema = _SCHEMAS[native]
     if any(field.requires_reason and not _has_matching_reason(field, fields) for field in schema.outcomes):
         return None
-    if native == "PreToolUse" and (value_at(fields, _PERMISSION.outcome) == "allow") != (
-        value_at(fields, hook_output.INPUT_PATH) is not None
-    ):
+    allows = value_at(fields, _PERMISSION.outcome) == "allow"
+    if native == "PreToolUse" and allows != (value_at(fields, hook_output.INPUT_PATH) is not None):
         return None
     return parse_fields(schema, native, fields)
 

@@ -136,10 +136,8 @@ def _parse_compaction(accumulator: TranscriptAccumulator, payload: Object, time:
 
 
 def _parse_response_item(accumulator: TranscriptAccumulator, payload: Object, time: str | None) -> None:
-    call, name = (
-        as_identifier(payload.get("call_id")),
-        as_identifier(payload.get("name")) or as_identifier(payload.get("type")),
-    )
+    call = as_identifier(payload.get("call_id"))
+    name = as_identifier(payload.get("name")) or as_identifier(payload.get("type"))
     if call is None or name is None:
         return
     if payload.get("type") in _CALL_TYPES:
@@ -156,11 +154,8 @@ def _parse_item_completed(accumulator: TranscriptAccumulator, payload: Object, t
     item = as_dict(payload.get("item"))
     if item.get("type") == "UserMessage":
         accumulator.note_model_input(time)
-    call, start_ms, end_ms = (
-        as_identifier(item.get("id")),
-        as_count(payload.get("started_at_ms")),
-        as_count(payload.get("completed_at_ms")),
-    )
+    call = as_identifier(item.get("id"))
+    start_ms, end_ms = as_count(payload.get("started_at_ms")), as_count(payload.get("completed_at_ms"))
     if call is None:
         return
     duration_ms = end_ms - start_ms if start_ms is not None and end_ms is not None and end_ms >= start_ms else None

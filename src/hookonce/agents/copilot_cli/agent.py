@@ -4,8 +4,8 @@ An event spelt `preToolUse` in the configuration gets camelCase payloads that ra
 one spelt `PreToolUse` gets snake_case payloads with Claude Code's tool names and Copilot's own arguments.
 """
 
+import re
 from functools import partial
-from re import compile as pattern
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
@@ -17,10 +17,10 @@ from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 from hookonce.vocabulary.events import TOOL_END_EVENTS
 
 # The last line of a command's output; earlier versions wrote the shorter one.
-_EXIT_CODE_PATTERN = pattern(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
+_EXIT_CODE_PATTERN = re.compile(r"<(?:shellId: \S+ completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _EXIT_CODE_TEMPLATE = "{}\n<shellId: 0 completed with exit code {}>"
-_TRANSCRIPT_HOME = pattern(r"[/\\]\.copilot[/\\]")
-_CAMEL_BOUNDARY = pattern(r"(?<=[a-z])[A-Z]")
+_TRANSCRIPT_HOME = re.compile(r"[/\\]\.copilot[/\\]")
+_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z])[A-Z]")
 _MCP_CALL = "vendor.copilot-cli.preMcpToolCall"
 # These are told from the parent's session, everything else of a sub-agent from its own.
 _PARENT_SESSION_EVENTS = frozenset({"permission_request", "subagent_start", "subagent_stop"})
@@ -159,16 +159,11 @@ def _recognise(payload: Object) -> str | None:
     if type(timestamp) is int and type(payload.get("sessionId")) is str:
         return next((event for key, event in _EVENT_BY_KEY.items() if key in payload), "")
     # Gemini and Qwen write the same time, but always say where their transcript is; VS Code numbers its calls.
-    if (
-        type(timestamp) is not str
-        or type(event_name) is not str
-        or "session_id" not in payload
-        or "tool_use_id" in payload
-    ):
+    is_pascal = type(timestamp) is str and type(event_name) is str
+    if not is_pascal or "session_id" not in payload or "tool_use_id" in payload:
         return None
-    is_copilot = (
-        "transcript_path" not in payload or _TRANSCRIPT_HOME.search(str(payload["transcript_path"])) is not None
-    )
+    path = payload.get("transcript_path")
+    is_copilot = "transcript_path" not in payload or _TRANSCRIPT_HOME.search(str(path)) is not None
     return event_name if is_copilot and event_name in AGENT.events else None
 
 

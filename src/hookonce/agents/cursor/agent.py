@@ -1,10 +1,11 @@
 """Agent table, decoder and encoder of Cursor: the editor, its command line and its SDK."""
 
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from msgspec import DecodeError
-from msgspec.json import decode as from_json
+from msgspec.json import decode as decode_json
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
@@ -31,18 +32,8 @@ _DEFAULT_FIELDS: dict[str, Object] = {
     "subagent_stop": {"status": "completed", "loop_count": 0},
 }
 _USAGE_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-_SHARED_EVENTS = pick(
-    EVENTS,
-    "PreToolUse",
-    "PostToolUse",
-    "PostToolUseFailure",
-    "SessionStart",
-    "SessionEnd",
-    "Stop",
-    "SubagentStart",
-    "SubagentStop",
-    "PreCompact",
-)
+_SHARED_EVENTS = pick(EVENTS, "PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd", "Stop")
+_SHARED_EVENTS |= pick(EVENTS, "SubagentStart", "SubagentStop", "PreCompact")
 _EVENTS = {name[0].lower() + name[1:]: kind for name, kind in _SHARED_EVENTS.items()} | {
     "beforeSubmitPrompt": "before_prompt",
     "beforeShellExecution": "before_tool_execute",
@@ -110,12 +101,9 @@ def _resolve_parent_session(facts: Facts, data: Object) -> None:
 
 
 def _parse_json_text(text: str) -> Any:
-    if text[:1] not in ("{", "["):
-        return text
-    try:
-        return from_json(text)
-    except (DecodeError, RecursionError, UnicodeError):
-        return text
+    with suppress(DecodeError, RecursionError, UnicodeError):
+        return decode_json(text) if text[:1] in ("{", "[") else text
+    return text
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
@@ -166,10 +154,8 @@ def _tool_fields(payload: Object, tool: Tool, *, own: bool) -> Object:
     tool_input = payload.get("tool_input")
     if tool.name == "file_edit" and not own and type(tool_input) is dict:
         hunk = {"old_string": tool_input.get("old_text"), "new_string": tool_input.get("new_text")}
-        other_arguments = {
-            key: value for key, value in tool_input.items() if key not in ("old_text", "new_text", "edits")
-        }
-        fields |= {"tool_name": "Write", "tool_input": other_arguments | {"edits": tool_input.get("edits", [hunk])}}
+        others = {key: value for key, value in tool_input.items() if key not in ("old_text", "new_text", "edits")}
+        fields |= {"tool_name": "Write", "tool_input": others | {"edits": tool_input.get("edits", [hunk])}}
     output, result = payload.get("tool_output"), tool.result
     if tool.name == "shell" and result is not None and result.exit_code is not None and type(output) is not dict:
         output = {"exitCode": result.exit_code, "stdout": output or ""}

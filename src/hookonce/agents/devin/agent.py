@@ -1,7 +1,6 @@
 """Agent table, decoder and encoder of Devin: its command line, and the local agent of Devin Desktop."""
 
-from re import DOTALL
-from re import compile as pattern
+import re
 from typing import Any
 
 from hookonce.agents._config.points import point
@@ -12,7 +11,7 @@ from hookonce.agents.devin.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 
 # Devin frames what a command printed: a headline above it, the exit code as the last line.
-_EXIT_CODE_PATTERN = pattern(r"\AOutput from command in shell .*\nExit code: (-?\d+)\s*\Z", DOTALL)
+_EXIT_CODE_PATTERN = re.compile(r"\AOutput from command in shell .*\nExit code: (-?\d+)\s*\Z", re.DOTALL)
 
 
 def _result(facts: Facts, name: str) -> Result:
@@ -46,16 +45,8 @@ AGENT = Agent(
     proof="documented",
     vendor="ai.devin",
     encodes=True,
-    events=pick(
-        EVENTS,
-        "PreToolUse",
-        "PostToolUse",
-        "PermissionRequest",
-        "UserPromptSubmit",
-        "Stop",
-        "SessionStart",
-        "SessionEnd",
-    )
+    events=pick(EVENTS, "PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SessionStart")
+    | pick(EVENTS, "SessionEnd")
     | {"PostCompaction": "after_compact"},
     tools=tool_names(
         shell="exec",
@@ -75,17 +66,8 @@ AGENT = Agent(
         "notebook_edit": {"new_source": "new_text"},
         "agent": {"task": "prompt", "title": "description", "profile": "type"},
     },
-    keys=pick(
-        KEYS,
-        "hook_event_name",
-        "session_id",
-        "prompt_id",
-        "prompt",
-        "tool_name",
-        "tool_input",
-        "tool_response",
-        "tool_use_id",
-    ),
+    keys=pick(KEYS, "hook_event_name", "session_id", "prompt_id", "prompt", "tool_name", "tool_input", "tool_response")
+    | pick(KEYS, "tool_use_id"),
     details=pick(DETAILS, "source", "reason", "stop_hook_active", "last_assistant_message") | {"summary": "summary"},
     env_markers=("DEVIN_PROJECT_DIR",),
     variables={"DEVIN_PROJECT_DIR": "project"},

@@ -4,11 +4,9 @@ from hookonce.agents._reply.answer import DENY_EXIT_CODE, json_reply, parse_obje
 from hookonce.agents._reply.hook_output import CONTEXT_PATH, OutcomeField, ReplySchema, build_fields, parse_fields
 from hookonce.model import Decision, Object, Reply
 
-_DENY_OUTCOME = OutcomeField(
-    ("decision",), ("reason",), {"block": "deny", "deny": "deny", "approve": None}, requires_reason=True
-)
-_PERMISSION_OUTCOME = _DENY_OUTCOME._replace(
-    words={"block": "deny", "deny": "deny", "approve": "allow"}, requires_reason=False
+_PERMISSION_OUTCOME = OutcomeField(("decision",), ("reason",), {"block": "deny", "deny": "deny", "approve": "allow"})
+_DENY_OUTCOME = _PERMISSION_OUTCOME._replace(
+    words={"block": "deny", "deny": "deny", "approve": None}, requires_reason=True
 )
 _EMPTY_SCHEMA = ReplySchema(proceed=None, message=None, suppress=None, requires_event_name=False, strict=False)
 _SCHEMAS = dict.fromkeys(

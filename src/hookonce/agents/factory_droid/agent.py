@@ -1,6 +1,6 @@
 """Agent table, decoder and encoder of Factory Droid: Claude Code's payloads; own tools, modes, MCP names."""
 
-from re import compile as pattern
+import re
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
@@ -10,8 +10,8 @@ from hookonce.agents.factory_droid.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
 from hookonce.vocabulary.tools import WRITE_TOOLS
 
-_EXIT_CODE_PATTERN = pattern(r"\[Process exited with code (-?[0-9]{1,10})\]\s*\Z")
-_TASK_PROMPT_PATTERN = pattern(r"\A# Task Tool Invocation\s+Subagent type: (\S+)")
+_EXIT_CODE_PATTERN = re.compile(r"\[Process exited with code (-?[0-9]{1,10})\]\s*\Z")
+_TASK_PROMPT_PATTERN = re.compile(r"\A# Task Tool Invocation\s+Subagent type: (\S+)")
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:

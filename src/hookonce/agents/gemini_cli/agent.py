@@ -1,6 +1,6 @@
 """Agent table, decoder and encoder of Gemini CLI: own event names, two forms of a tool's result, no call ids."""
 
-from re import compile as pattern
+import re
 from typing import Any
 
 from hookonce.agents._config.points import point
@@ -12,13 +12,13 @@ from hookonce.base.jsontext import as_dict, drop_none
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 _FENCE_OPEN, _FENCE_CLOSE = "<untrusted_context>\n", "\n</untrusted_context>"
-_SHELL_TRAILER_PATTERN = pattern(
+_SHELL_TRAILER_PATTERN = re.compile(
     r"(?:\nExit Code: (-?\d{1,10}))?(?:\nSignal: (\w+))?(?:\nBackground PIDs: [\d, ]+)?(?:\nProcess Group PGID: \d+)?\Z"
 )
 _TRAILER_SEARCH_CHARS = 400  # longer than any trailer: an output of megabytes is not searched
 _CANCEL_PREFIXES = ("Command was cancelled by user", "Command was automatically cancelled")
-_URL_PATTERN = pattern(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
-_UNSAFE_CHARACTERS, _MAX_TOOL_NAME_CHARS = pattern(r"[^A-Za-z0-9_.:-]"), 63
+_URL_PATTERN = re.compile(r"https?://[^\s<>\"'`]*[^\s<>\"'`.,;:!?)\]]")
+_UNSAFE_CHARACTERS, _MAX_TOOL_NAME_CHARS = re.compile(r"[^A-Za-z0-9_.:-]"), 63
 _USAGE_KEYS = {
     "promptTokenCount": "input_tokens",
     "candidatesTokenCount": "output_tokens",

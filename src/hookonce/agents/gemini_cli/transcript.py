@@ -88,9 +88,8 @@ def _parse_tool_call(accumulator: TranscriptAccumulator, call: Object, message_i
 
 def _find_subagent_files(path: Path, spawns: Sequence[SubagentSpawn]) -> list[Path]:
     """The files of sub-agents lie in a folder named after the session's id, which is in the spawns."""
-    folders = {
-        spawn.session: path.parent / spawn.session for spawn in spawns if spawn.session and "/" not in spawn.session
-    }
+    sessions = [spawn.session for spawn in spawns if spawn.session and "/" not in spawn.session]
+    folders = {session: path.parent / session for session in sessions}
     return sorted(file for folder in folders.values() for file in folder.glob("*.jsonl"))
 
 

@@ -1,6 +1,6 @@
 """Agent table and decoder of Kiro, IDE and command line, and its ancestor Amazon Q: three generations of hooks."""
 
-from re import compile as pattern
+import re
 from typing import Any
 
 from hookonce.agents._config.points import point
@@ -12,8 +12,8 @@ from hookonce.agents.kiro.encode import wrap
 from hookonce.agents.kiro.reply import read_reply, reply
 from hookonce.model import Agent, Config, Facts, Object, Result
 
-_EXIT_CODE_PATTERN = pattern(r"(?:\A|\n)Exit Code: (-?\d{1,10})\s*\Z")
-_EXIT_STATUS_PATTERN = pattern(r"(-?\d{1,10})\Z")
+_EXIT_CODE_PATTERN = re.compile(r"(?:\A|\n)Exit Code: (-?\d{1,10})\s*\Z")
+_EXIT_STATUS_PATTERN = re.compile(r"(-?\d{1,10})\Z")
 _EDIT_COMMANDS = frozenset({"str_replace", "strReplace", "insert", "append"})
 _READ_MODES = {"Search": "search", "Directory": "find"}
 

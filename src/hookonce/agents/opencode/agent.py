@@ -4,9 +4,9 @@ The function `event` receives bus messages `{type, properties}`; the native even
 Both forms are flattened to one object with the keys of the agent's table.
 """
 
+import re
 from collections.abc import Callable
 from functools import partial
-from re import compile as pattern
 from typing import Any
 
 from hookonce.agents._config.generated_code import SPAWN_CAPABILITIES, SPAWN_HANDLERS, parse, render
@@ -220,7 +220,7 @@ _NON_EVENT_FUNCTIONS = frozenset(
 _SUBAGENT_EVENTS = {"session_start": "subagent_start", "agent_stop": "subagent_stop"}  # of a session that has a parent
 _BUILTIN_SUBAGENTS = frozenset({"general", "explore"})  # built in, and never the one that the user talks to
 _BUILTIN_UNDERSCORE_TOOLS = frozenset({"plan_enter", "plan_exit"})
-_UNSAFE_CHARACTERS = pattern(r"[^a-zA-Z0-9_-]")
+_UNSAFE_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def _refine(facts: Facts, data: Object, payload: Object) -> None:

@@ -28,9 +28,8 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
     """Write the decision for the plugin to carry out."""
     assignments = plugin_assignments.build_assignments(_TARGETS.get(native, AssignmentTarget()), decision, native_input)
     if native == _AFTER_TOOL and "output" in assignments:
-        assignments = _result_assignments(assignments["output"]) | {
-            key: value for key, value in assignments.items() if key != "output"
-        }
+        output = assignments.pop("output")
+        assignments = _result_assignments(output) | assignments
     if native == _AFTER_TOOL and "output.-" in assignments:
         assignments["content.-"] = _text_parts(assignments["output.-"])[0]
     return plugin_assignments.build_plugin_reply(decision, assignments)

@@ -1,6 +1,6 @@
 """Agent table, decoder and encoder of Qwen Code: Claude Code's events, Gemini CLI's tools and results."""
 
-from re import compile as pattern
+import re
 from typing import Any
 
 from hookonce.agents._config.entry import COMMAND_KEYS
@@ -13,7 +13,7 @@ from hookonce.agents.qwen_code.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool, Usage
 
 # How every finished command's report ends; a hint about long runs may follow a blank line.
-_REPORT_END_PATTERN = pattern(
+_REPORT_END_PATTERN = re.compile(
     r"\nExit Code: (-?\d{1,10}|\(none\))\nSignal: (\w+|\(none\))\nProcess Group PGID: (?:\d+|\(none\))(?:\Z|\n\n)"
 )
 _REPORT_TEMPLATE = (
@@ -22,12 +22,10 @@ _REPORT_TEMPLATE = (
 _REPORT_PREFIXES = ("Command: ", "Tool output was too large and has been truncated")
 _CANCEL_PREFIXES = ("Command was cancelled", "Command timed out")
 _MAX_TOOL_NAME_CHARS = 63
-_BUS_TIMEOUT_S = (
-    60  # seconds until the agent stops waiting for an answer on its own bus, whatever a hook's timeout says
-)
+_BUS_TIMEOUT_S = 60  # until the agent stops waiting for an answer on its own bus, whatever a hook's timeout says
 _TIMEOUT_KEYS = {"timeout": "timeout", "status_message": "statusMessage"}
-_UNSAFE_CHARACTERS = pattern(r"[^A-Za-z0-9_-]")
-_HASH_SUFFIX_PATTERN = pattern(r"(.+)_[01][0-9a-z]{6}")  # 32 bits in base 36, as unsafe or long names carry them
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]")
+_HASH_SUFFIX_PATTERN = re.compile(r"(.+)_[01][0-9a-z]{6}")  # 32 bits in base 36, as unsafe or long names carry them
 
 
 def _mcp(native: str, facts: Facts) -> tuple[str, str] | None:
@@ -132,9 +130,8 @@ def _wrap_result(flat: Object, tool: Tool, result: Result, *, is_failure: bool) 
     report: Any = output
     if tool.name == "shell" and result.exit_code is not None and not str(error).startswith(_REPORT_PREFIXES):
         directory = tool.input.get("directory", "(root)")
-        report = _REPORT_TEMPLATE.format(
-            tool.input.get("command"), directory, output or error or "(empty)", result.exit_code
-        )
+        command, text = tool.input.get("command"), output or error or "(empty)"
+        report = _REPORT_TEMPLATE.format(command, directory, text, result.exit_code)
     if is_failure:
         flat["error"] = tool_calls.as_text(report if error is None or report is not output else error)
         return
@@ -252,9 +249,8 @@ AGENT = Agent(
             "PostToolUse": point("context", hard_timeout_s=_BUS_TIMEOUT_S),
             "PostToolUseFailure": point("context", hard_timeout_s=_BUS_TIMEOUT_S),
             "PostToolBatch": point("prevent", hard_timeout_s=15),
-            "PermissionRequest": point(
-                "prevent allow", hard_timeout_s=_BUS_TIMEOUT_S
-            ),  # new input comes only with an allow
+            # New input comes only with an allow.
+            "PermissionRequest": point("prevent allow", hard_timeout_s=_BUS_TIMEOUT_S),
             "UserPromptSubmit": point("prevent stop context", hard_timeout_s=_BUS_TIMEOUT_S),
             "UserPromptExpansion": point("prevent"),
             "SessionStart": point("context"),

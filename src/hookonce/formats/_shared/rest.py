@@ -4,60 +4,32 @@ An extension may be anybody's writing. It is believed only if the record that it
 gives the very envelope that it came in: so it can add, and never contradict.
 """
 
-from typing import Any
+from typing import Any, get_type_hints
 
-from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec import ValidationError, convert, defstruct, to_builtins
 from msgspec.structs import astuple, replace
 
 from hookonce.base import ids
 from hookonce.base.times import has_zone
-from hookonce.model import (
-    SCHEMA,
-    Actor,
-    Event,
-    Format,
-    Json,
-    Mode,
-    Object,
-    Origin,
-    Record,
-    Subagent,
-    Text,
-    TimeSource,
-    Tool,
-    Usage,
-)
+from hookonce.model import SCHEMA, Actor, Event, Format, Object, Origin, Record
 from hookonce.vocabulary.events import USER_EVENTS, same_event
 
 EXTENSION_KEY = "dev.hookonce"
 
 
-class RestFields(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The event fields that may travel in an extension place: never who, never what was decided."""
-
-    type: str | None = None
-    agent: str | None = None
-    agent_version: str | None = None
-    turn: str | None = None
-    subagent: Subagent | None = None
-    parent_session: str | None = None
-    time: str | None = None
-    time_source: TimeSource | None = None
-    received: str | None = None
-    cwd: str | None = None
-    tool: Tool | None = None
-    prompt: Text | None = None
-    model: str | None = None
-    usage: Usage | None = None
-    mode: Mode | None = None
-    actor: Actor | None = None
-    data: Object | None = None
-    origin: Origin | None = None
-    caused_by: str | None = None
-    derived_from: str | None = None
-    native: Json = None
-
-
+# The event fields that may travel in an extension place: never who, never what was decided.
+RestFields: Any = defstruct(
+    "RestFields",
+    [
+        (name, kind | None, None)
+        for name, kind in get_type_hints(Event).items()
+        if name not in {"id", "schema", "session", "user"}
+    ],
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+)
 RemainingFields = tuple[tuple[str, int], ...]  # names of event fields and where they stand in an event
 
 
@@ -131,10 +103,10 @@ def _complete(fmt: Format, plain: Record, doc: Object, rest: Object) -> Record:
     return plain
 
 
-def _contradicts_envelope(fields: RestFields, event: Event) -> bool:
+def _contradicts_envelope(fields: Any, event: Event) -> bool:
     own_id = None if fields.origin is None else fields.origin.id
     has_bad_time = fields.time is not None and not has_zone(fields.time)
-    return has_bad_time or (own_id is not None and ids.id_from_foreign(own_id) != event.id)
+    return has_bad_time or bool(own_id is not None and ids.id_from_foreign(own_id) != event.id)
 
 
 def _without_person(fmt: Format, event: Event) -> Event:

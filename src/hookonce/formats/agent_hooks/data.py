@@ -1,6 +1,6 @@
 """Agent Hooks `data` of each event type: writers from an event, and readers back into event fields."""
 
-from re import compile as pattern
+import re
 from typing import Any
 
 from msgspec.structs import asdict
@@ -29,7 +29,7 @@ from hookonce.vocabulary.tools import AGENT_HOOKS_ACTIONS, TOOLS_BY_ACTION
 _TRIGGERS = frozenset({"auto", "manual", "system"})
 _PLAN_TYPES = ("plan", "explore", "default")
 _TOKEN_FIELDS = ("tokens_used", "tokens_limit", "tokens_before", "tokens_after", "tokens_removed", "tokens_remaining")
-_UNFIT_CHARS = pattern(r"\s|\.(?=\.|\Z)")
+_UNFIT_CHARS = re.compile(r"\s|\.(?=\.|\Z)")
 _LOOP_FIELDS = ("iteration_count", "tokens_consumed", "elapsed_ms")
 
 

@@ -1,7 +1,7 @@
 """Agent Hooks 0.1.0 envelope: 23 event types, with actor, mode, decision and risk."""
 
+import re
 from functools import lru_cache
-from re import compile as pattern
 
 from hookonce.base import ids
 from hookonce.base.jsontext import as_dict
@@ -16,13 +16,13 @@ from hookonce.vocabulary.names import AGENT_ALIASES
 
 VERSION = "0.1.0"
 _SIGNATURE_KEYS = frozenset({"spec_version", "event_id", "event_type"})  # two of them are enough: an event may lack one
-_SEMVER = pattern(r"(\d+)\.(\d+)\.\d+")
+_SEMVER = re.compile(r"(\d+)\.(\d+)\.\d+")
 _ACTOR_TYPES = {"user": "user", "ai_agent": "ai_agent", "agent": "ai_agent", "system": "system"}
 _MODES: frozenset[str] = frozenset({"agent", "plan", "execute", "chat", "edit"})
 _RISK_LEVELS = frozenset({"low", "medium", "high", "critical"})
 _MAX_RISK_SCORE = 100
 _REST_FIELDS = rest_fields.remaining_fields("id", "time", "agent_version", "parent_session", "actor", "mode")
-_MAIL = pattern(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
 _DECISION_TYPES = frozenset({"Action.Before", "Action.After", "Prompt.Submitted"})
 # Where the specification's own table of agents says something else than the agents do.
 _TABLE_TYPES = {("cursor", "agent_stop"): "Session.End", ("windsurf", "worktree_create"): "Session.Start"}

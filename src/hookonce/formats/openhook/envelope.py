@@ -1,6 +1,6 @@
 """OpenHook 0.1 envelope: six event types, `context` in the newer text and `cwd` in the first one."""
 
-from re import compile as pattern
+import re
 
 from hookonce.base.file_uris import from_uri, is_absolute, resolve_path, to_uri
 from hookonce.base.jsontext import drop_none
@@ -15,9 +15,9 @@ from hookonce.vocabulary.file_writes import build_file_events
 from hookonce.vocabulary.names import AGENT_ALIASES, OPENHOOK_END_REASONS
 
 VERSIONS = ("0.1",)
-_SLUG = pattern(r"[a-z][a-z0-9-]*")
-_NOT_SLUG = pattern(r"[^a-z0-9-]+")
-_DOTTED_TYPE = pattern(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
+_SLUG = re.compile(r"[a-z][a-z0-9-]*")
+_NOT_SLUG = re.compile(r"[^a-z0-9-]+")
+_DOTTED_TYPE = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 _KNOWN_FIELDS = frozenset(
     {"openhook", "id", "source", "type", "time", "session_id", "data", "context", "cwd", "extensions"}
 )

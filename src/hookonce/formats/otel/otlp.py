@@ -5,11 +5,11 @@ with `hookonce.` where they have none. Reading finds the one log record of a req
 attributes.
 """
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
-from re import compile as pattern
 from typing import Any, TypeVar
 
 from msgspec import DecodeError, ValidationError, convert
@@ -189,7 +189,7 @@ def _hash_id(size: int, *parts: str | None) -> str:
 
 
 T = TypeVar("T")
-_INT_TEXT = pattern(r"-?\d{1,20}")
+_INT_TEXT = re.compile(r"-?\d{1,20}")
 _UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_UINT64 = 2**64
 
