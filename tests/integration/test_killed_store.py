@@ -25,7 +25,7 @@ from hookonce.store.spool import files
 from hookonce.store.spool.journal import SpoolJournal
 from hookonce.store.writer import Writer
 from tests.integration.killing import lived
-from tests.store.rows import stored
+from tests.store.rows import DERIVED_TABLES, expire_days, stored
 
 pytestmark = pytest.mark.integration
 EVERY = int(os.environ.get("HOOKONCE_KILL_EVERY", "5"))  # which of the steps are died at: 1 is every one
@@ -105,7 +105,7 @@ def looked():
 def sums():
     """Every summary, row by row; times were added in another order perhaps."""
     with closing(database.open_reader()) as connection:
-        found = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in sorted(audit.DERIVED_TABLES)}  # noqa: S608
+        found = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in sorted(DERIVED_TABLES)}  # noqa: S608
     return {
         name: [tuple(round(one, 6) if type(one) is float else one for one in row) for row in rows]
         for name, rows in found.items()
@@ -238,7 +238,7 @@ def test_retention(house, monkeypatch):
 
     def work(_):
         with Writer() as writer:
-            retention.expire_days(writer, "2026-11-10")
+            expire_days(writer, "2026-11-10")
 
     def check(_, now, unharmed):
         assert names <= set(now["ids"])

@@ -8,7 +8,11 @@ from hookonce.model import Decision, Event, Stored, Tool
 from hookonce.store import database
 from hookonce.store.entry import build_entry
 from hookonce.store.integrity import audit, checkpoint, head_file
+from hookonce.store.maintenance import retention
 from hookonce.store.writer import read_chain_head
+
+# Summaries, which can be made anew from the rows, and how far transcripts were read: the audit promises nothing of them.
+DERIVED_TABLES = {"daily_counts", "token_usage", "usage_by_project", "spend", "hook_runs", "sessions", "transcript_cursors"}
 
 
 def stored(number=0, **more):
@@ -51,3 +55,17 @@ def verified():
 def flaws():
     """Each flaw as its row and what is said of it."""
     return [(one.seq, one.what) for one in verified().flaws]
+
+
+def apply_retention(writer, now):
+    """Remove what exceeds the settings; the tombstones."""
+    return _removed(writer.connection, retention.find_expired_seq(writer.connection, now))
+
+
+def expire_days(writer, before, today="2026-11-15"):
+    """Remove the days before that one; the tombstones."""
+    return _removed(writer.connection, retention.last_expired_seq(writer.connection, before, None, today))
+
+
+def _removed(connection, last):
+    return [*iter(lambda: retention.remove_batch(connection, last), None)]

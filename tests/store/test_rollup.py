@@ -16,7 +16,6 @@ from hookonce.sessions.derive.derived_record import is_redundant
 from hookonce.sessions.derive.token_usage import Spending
 from hookonce.store import database
 from hookonce.store.entry import build_entry
-from hookonce.store.maintenance import retention
 from hookonce.store.maintenance.erasure import erase_records
 from hookonce.store.maintenance.rebuild import rebuild_summaries
 from hookonce.store.rollup import (
@@ -31,6 +30,7 @@ from hookonce.store.rollup import (
 from hookonce.store.usage import tokens as usage_tokens
 from hookonce.store.usage.tokens import TOKEN_COLUMNS
 from hookonce.store.writer import Writer
+from tests.store.rows import expire_days
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -262,7 +262,7 @@ def test_days_that_were_removed_stay_counted():
         old = [example(number, day="2026-11-01") for number in range(3)]
         writer.append([build_entry(one) for one in [*old, example(4), example(5)]])
         right = summaries(writer.connection)
-        assert retention.expire_days(writer, "2026-11-10")
+        assert expire_days(writer, "2026-11-10")
         rebuild_summaries(writer)
 
         assert right == summaries(writer.connection)

@@ -9,21 +9,9 @@ from hookonce.base import times
 from hookonce.base.jsontext import dump, load
 from hookonce.model import Stored
 
-# id, times, type, agent, session, sub-agent, tool, outcome, model, place and path
-IndexColumns = tuple[
-    str,
-    str,
-    str | None,
-    str,
-    str,
-    str | None,
-    str | None,
-    str | None,
-    str | None,
-    str | None,
-    str | None,
-    str | None,
-]
+_Text = str | None
+# id, time, received, type, agent, session, sub-agent, tool, outcome, model, project and path
+IndexColumns = tuple[str, str, _Text, str, str, _Text, _Text, _Text, _Text, _Text, _Text, _Text]
 
 
 class StoreEntry(Struct, frozen=True):

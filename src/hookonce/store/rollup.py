@@ -15,8 +15,8 @@ from hookonce.store.usage.tokens import TOKEN_COLUMNS, UsageReports
 
 _CALL_EVENT = "before_tool_execute"
 _BUCKET_GROWTH = 1.25  # from one bucket of times to the next, so that a percentile is at most a quarter off
-_MIN_BUCKET_MS = 0.1  # milliseconds
-_DAY_CHARS = 10  # characters
+_MIN_BUCKET_MS = 0.1
+_DATE_CHARS = 10
 
 HookCounters = list[float]
 
@@ -30,6 +30,17 @@ class _SessionCounters:
         self.project: str | None = None
         self.usage_reports: UsageReports = []
 
+    def count_event(self, time: str, event_type: str, outcome: str | None, project: str | None) -> None:
+        self.first, self.last = min(self.first, time), max(self.last, time)
+        self.events += 1
+        self.calls += event_type == _CALL_EVENT
+        self.refusals += outcome == "deny"
+        self.project = self.project or project
+
+    @property
+    def row(self) -> tuple[str, str, int, int, int, str | None]:
+        return self.first, self.last, self.events, self.calls, self.refusals, self.project
+
 
 def add_records(connection: Connection, rows: Iterable[tuple[IndexColumns, Stored]]) -> None:
     """Add records, with their column values, to the rollup tables."""
@@ -38,37 +49,21 @@ def add_records(connection: Connection, rows: Iterable[tuple[IndexColumns, Store
     sessions: dict[tuple[str, str | None], _SessionCounters] = {}
     for column_values, record in rows:
         _, time, _, event_type, agent, session, _, tool, outcome, model, project, _ = column_values
-        day = time[:_DAY_CHARS]
+        day = time[:_DATE_CHARS]
         counts[day, agent, event_type, tool or "", outcome or ""] += 1
         for run in record.runs:
             _count_run(hooks.setdefault((day, run.hook, duration_bucket(run.duration_ms or 0)), [0.0] * 5), run)
         counters = sessions.get((agent, session))
         if counters is None:
             counters = sessions[agent, session] = _SessionCounters(time)
-        _count_event(counters, time, event_type, outcome, project)
+        counters.count_event(time, event_type, outcome, project)
         tokens.collect_report(counters.usage_reports, record.event, day, model or "", project or "")
     connection.executemany(_UPSERT_COUNTS, [(*key, count) for key, count in counts.items()])
     connection.executemany(_UPSERT_HOOKS, [(*key, *row) for key, row in hooks.items()])
-    connection.executemany(
-        _UPSERT_SESSIONS,
-        [(*key, *_session_values(counters)) for key, counters in sessions.items() if key[1] is not None],
-    )
+    session_rows = [(*key, *counters.row) for key, counters in sessions.items() if key[1] is not None]
+    connection.executemany(_UPSERT_SESSIONS, session_rows)
     for (agent, session), counters in sessions.items():
         tokens.add_session_usage(connection, agent, session or "", counters.usage_reports)
-
-
-def _count_event(
-    counters: _SessionCounters, time: str, event_type: str, outcome: str | None, project: str | None
-) -> None:
-    counters.first, counters.last = min(counters.first, time), max(counters.last, time)
-    counters.events += 1
-    counters.calls += event_type == _CALL_EVENT
-    counters.refusals += outcome == "deny"
-    counters.project = counters.project or project
-
-
-def _session_values(counters: _SessionCounters) -> tuple[str, str, int, int, int, str | None]:
-    return counters.first, counters.last, counters.events, counters.calls, counters.refusals, counters.project
 
 
 def _count_run(counters: HookCounters, run: HookRun) -> None:
@@ -89,9 +84,8 @@ def bucket_upper_ms(number: int) -> float:
     return _MIN_BUCKET_MS * _BUCKET_GROWTH**number
 
 
-_UPSERT_COUNTS = (
-    "INSERT INTO daily_counts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET events = events + excluded.events"
-)
+_UPSERT_COUNTS = """INSERT INTO daily_counts VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET events = events + excluded.events"""
 _UPSERT_HOOKS = """INSERT INTO hook_runs VALUES (?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ?,
     CAST(? AS INTEGER))
     ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, failures = failures + excluded.failures,
@@ -103,7 +97,6 @@ _UPSERT_SESSIONS = """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 
 
 COUNT_COLUMNS = ("agent", "type", "tool", "outcome", "day")
-_DATE_CHARS = 10  # characters
 
 
 class RollupFilter(Struct, frozen=True, kw_only=True):
@@ -142,10 +135,7 @@ def load_event_counts(connection: Connection, span: RollupFilter) -> dict[str, d
     """Number of events by agent, type, tool, outcome and day."""
     where, values = _build_span_where(span)
     event_counts: dict[str, dict[str, int]] = {column: {} for column in COUNT_COLUMNS}
-    for columns_group in (
-        COUNT_COLUMNS[:-1],
-        COUNT_COLUMNS[-1:],
-    ):  # days are many, and the rest of all of them together is not
+    for columns_group in (COUNT_COLUMNS[:-1], COUNT_COLUMNS[-1:]):  # grouped by days too, there would be many rows
         columns = ", ".join(columns_group)
         statement = f"SELECT {columns}, sum(events) FROM daily_counts WHERE {where} GROUP BY {columns}"  # noqa: S608  our own words
         for *names, events in connection.execute(statement, values):
@@ -162,20 +152,8 @@ def load_hook_costs(connection: Connection, span: RollupFilter) -> list[HookCost
     rows: dict[str, list[tuple[float, ...]]] = {}
     for hook, *numbers in connection.execute(statement, values):
         rows.setdefault(hook, []).append(tuple(numbers))
-    return [
-        cost
-        for _, cost in sorted(
-            (
-                (-sum(row[4] for row in bucket_rows), _build_hook_cost(hook, bucket_rows))
-                for hook, bucket_rows in rows.items()
-            ),
-            key=_cost_sort_key,
-        )
-    ]
-
-
-def _cost_sort_key(pair: tuple[float, HookCost]) -> tuple[float, str]:
-    return pair[0], pair[1].hook
+    total_ms = {hook: sum(row[4] for row in buckets) for hook, buckets in rows.items()}
+    return [_build_hook_cost(hook, rows[hook]) for hook in sorted(rows, key=lambda hook: (-total_ms[hook], hook))]
 
 
 def _build_hook_cost(hook: str, rows: list[tuple[float, ...]]) -> HookCost:

@@ -64,10 +64,8 @@ def find_record_troubles() -> list[str]:
     if not database.database_file().exists():
         return []
     try:
-        noted_head = (
-            head_file.read_head() if keys.has_mac_key() else None
-        )  # before the database is read: it may go on meanwhile
-        cuts = head_file.load_cuts() if keys.has_mac_key() else []
+        # Before the database is read: it may go on meanwhile.
+        noted_head, cuts = (head_file.read_head(), head_file.load_cuts()) if keys.has_mac_key() else (None, [])
         with closing(database.open_reader()) as connection:
             return [f"{trouble}{_NEXT_STEP}" for trouble in _check_record_end(connection, noted_head, bool(cuts))]
     except (sqlite3.Error, OSError, ValueError, HookonceError) as problem:
@@ -97,18 +95,16 @@ def _check_record_end(connection: Connection, noted_head: head_file.ChainHead | 
     if last_rows and last_rows[0][0] > chain_head.seq:
         yield f"rows were put in after row {chain_head.seq}, the last one"
     elif last_rows:
-        previous_hash = last_rows[1][-2] if len(last_rows) > 1 and last_rows[1][0] == last_rows[0][0] - 1 else None
-        previous_hash = chain.GENESIS_HASH if last_rows[0][0] == 1 else previous_hash
-        if (
-            row_fault := find_row_fault(
-                last_rows[0], previous_hash, keys.load_mac_key() if keys.has_mac_key() else None
-            )
-        ) is not None:
-            yield f"row {last_rows[0][0]}: {row_fault}"
+        last, *before = last_rows
+        previous_hash = before[0][-2] if before and before[0][0] == last[0] - 1 else None
+        previous_hash = chain.GENESIS_HASH if last[0] == 1 else previous_hash
+        key = keys.load_mac_key() if keys.has_mac_key() else None
+        if (row_fault := find_row_fault(last, previous_hash, key)) is not None:
+            yield f"row {last[0]}: {row_fault}"
 
 
 VIOLATION_EVENT, LOOP_EVENT = "policy_violation", "retry_loop_detected"
-_ALARM_WINDOW_S = 24 * 60 * 60  # seconds
+_ALARM_WINDOW_S = 24 * 60 * 60
 _MAX_ALARMS_PER_TYPE = 1000  # of each kind
 
 
@@ -138,11 +134,9 @@ def load_alarms() -> Alarms:
     try:
         with closing(database.open_reader()) as connection:
             counts_by_type = load_event_counts(connection, RollupFilter(since=since))["type"]
-            event_types = [event_type for event_type in (VIOLATION_EVENT, LOOP_EVENT) if counts_by_type.get(event_type)]
-            filters = [
-                RecordFilter(type=event_type, since=since, last=_MAX_ALARMS_PER_TYPE) for event_type in event_types
-            ]
-            events = [record.event for record_filter in filters for record in find_records(connection, record_filter)]
+            types = [event_type for event_type in (VIOLATION_EVENT, LOOP_EVENT) if counts_by_type.get(event_type)]
+            filters = [RecordFilter(type=name, since=since, last=_MAX_ALARMS_PER_TYPE) for name in types]
+            events = [record.event for alarm_filter in filters for record in find_records(connection, alarm_filter)]
     except (sqlite3.Error, OSError, HookonceError):
         events = []
     newest = max(events, key=lambda event: (event.time, event.id), default=None)

@@ -21,7 +21,7 @@ from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.rollup import RollupFilter, load_event_counts, load_spend
 from hookonce.store.writer import Writer
 from tests.shared import ROOT
-from tests.store.rows import append, stored, verified
+from tests.store.rows import append, apply_retention, expire_days, stored, verified
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -57,18 +57,18 @@ def left(writer):
 def test_without_settings_everything_stays():
     with Writer() as writer:
         days(writer, 1, 2)
-        assert [] == retention.apply_retention(writer, NOW)
+        assert [] == apply_retention(writer, NOW)
 
 
 def test_days_that_are_too_old_go_and_their_summaries_stay():
     configured("keep_days = 5")
     with Writer() as writer:
         days(writer, 1, 14, 15, 20)
-        made = retention.apply_retention(writer, NOW)
+        made = apply_retention(writer, NOW)
         assert ["2026-11-15", "2026-11-20"] == left(writer)
         assert [(1, 6, "retention")] == [(one.first, one.last, one.reason) for one in made]
         assert 12 == writer.connection.execute("SELECT sum(events) FROM daily_counts").fetchone()[0]
-        assert [] == retention.apply_retention(writer, NOW)
+        assert [] == apply_retention(writer, NOW)
         rebuild.rebuild_summaries(writer)
         assert 12 == writer.connection.execute("SELECT sum(events) FROM daily_counts").fetchone()[0]
     assert verified().ok
@@ -78,7 +78,7 @@ def test_the_newest_day_stays_however_old_it_is():
     configured("keep_days = 1\nkeep_megabytes = 1")
     with Writer() as writer:
         days(writer, 1, 2)
-        retention.apply_retention(writer, NOW)
+        apply_retention(writer, NOW)
         assert ["2026-11-02"] == left(writer)
 
 
@@ -87,7 +87,7 @@ def test_the_oldest_days_go_while_the_record_is_too_large():
     with Writer() as writer:
         days(writer, 16, 17, 18, 19, count=8, data={"text": "x" * 100_000})
         assert 3 < retention.database_bytes(writer.connection) / 1e6
-        retention.apply_retention(writer, NOW)
+        apply_retention(writer, NOW)
         assert ["2026-11-18", "2026-11-19"] == left(writer)
         assert 2.1 > retention.database_bytes(writer.connection) / 1e6
     assert verified().ok
@@ -98,7 +98,7 @@ def test_a_clock_that_was_wrong_once_keeps_nothing_for_ever():
         days(writer, 1)
         append(writer, 1, received="2099-01-01T00:00:00Z")
         days(writer, 2, 20)
-        retention.expire_days(writer, "2026-11-10", None, NOW)
+        expire_days(writer, "2026-11-10")
         assert ["2026-11-20"] == left(writer)
 
 
@@ -108,7 +108,7 @@ def test_what_came_late_does_not_take_along_what_came_before():
     """
     with Writer() as writer:
         days(writer, 19, 1, 20)
-        assert [] == retention.expire_days(writer, "2026-11-10", None, NOW)
+        assert [] == expire_days(writer, "2026-11-10")
 
 
 def test_many_rows_go_in_several_steps(monkeypatch):
@@ -116,7 +116,7 @@ def test_many_rows_go_in_several_steps(monkeypatch):
     with Writer() as writer:
         days(writer, 1, count=10)
         days(writer, 20)
-        made = retention.expire_days(writer, "2026-11-10", None, NOW)
+        made = expire_days(writer, "2026-11-10")
     assert [(1, 4), (5, 8), (9, 10)] == [(one.first, one.last) for one in made]
     found = verified()
     assert (True, 3, 10) == (found.ok, found.rows, found.removed)
@@ -128,7 +128,7 @@ def test_a_setting_that_makes_no_sense_removes_nothing(text):
     with Writer() as writer:
         days(writer, 1, 2)
         with pytest.raises(HookonceError, match="has to be a whole number above 0"):
-            retention.apply_retention(writer, NOW)
+            apply_retention(writer, NOW)
         assert ["2026-11-01", "2026-11-02"] == left(writer)
 
 
@@ -227,6 +227,7 @@ import os, signal, sys
 from hookonce.store import database, schema
 from hookonce.store.maintenance import erasure, retention
 from hookonce.store.writer import Writer
+from tests.store.rows import expire_days
 what, number = sys.argv[1], int(sys.argv[2])
 if what == "migrate":
     schema.MIGRATIONS = (*schema.MIGRATIONS, ("ALTER TABLE events ADD COLUMN more TEXT", "CREATE INDEX events_by_more ON events (more)",
@@ -248,7 +249,7 @@ else:
         writer.connection.set_trace_callback(count)
         if what == "retention":
             retention._BATCH_ROWS = 4
-            retention.expire_days(writer, "2026-11-10")
+            expire_days(writer, "2026-11-10")
         else:
             names = [row[0] for row in writer.connection.execute("SELECT id FROM events WHERE seq IN (2, 5)")]
             erasure.erase_records(writer, names)

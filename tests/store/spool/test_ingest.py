@@ -14,13 +14,13 @@ from hookonce.model import Gap
 from hookonce.sessions import recorder as recording
 from hookonce.store import database
 from hookonce.store.entry import build_entry
-from hookonce.store.maintenance import erasure, quarantine, retention
+from hookonce.store.maintenance import erasure, quarantine
 from hookonce.store.query import RecordFilter, find_records
 from hookonce.store.spool import files, ingest
 from hookonce.store.spool import journal as journals
 from hookonce.store.spool.journal import SpoolJournal
 from hookonce.store.writer import Writer
-from tests.store.rows import stored, verified
+from tests.store.rows import expire_days, stored, verified
 
 
 @pytest.fixture(autouse=True)
@@ -332,7 +332,7 @@ def test_what_retention_removed_and_what_was_erased_is_nothing_that_is_missing()
         old = [build_entry(stored(number, received="2026-01-01T00:00:00Z")) for number in range(3)]
         new = [build_entry(stored(number)) for number in range(3)]
         writer.append([*old, *new])
-        assert retention.expire_days(writer, "2026-06-01")
+        assert expire_days(writer, "2026-06-01")
         erasure.erase_records(writer, [new[1].record.event.id])
 
     assert 2 == quarantine.quarantine_database("a test").taken

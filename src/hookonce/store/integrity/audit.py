@@ -4,7 +4,9 @@ Every row is checked; whatever was changed, removed, inserted or cut off is a `F
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
@@ -18,6 +20,7 @@ from hookonce.store.integrity.chain import INDEX_COLUMNS, SELECT_ROWS, find_row_
 from hookonce.store.integrity.head_file import ChainHead
 from hookonce.store.integrity.tombstone import DAMAGE_NOTE, Tombstone
 from hookonce.store.maintenance import quarantine
+from hookonce.store.maintenance.quarantine import ProgressCallback
 
 _MAX_INTEGRITY_ERRORS = 20
 _SELECT_SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'"
@@ -29,21 +32,13 @@ def find_structure_faults(connection: Connection) -> Iterator[str]:
     if not 0 < version <= schema.VERSION:
         yield f"the database says that it is of version {version}; known are 1 to {schema.VERSION}"
         return
-    expected_objects, actual_objects = (
-        load_expected_schema(version),
-        {row[1]: row for row in connection.execute(_SELECT_SCHEMA)},
-    )
-    for name in sorted(expected_objects.keys() | actual_objects.keys()):
-        if expected_objects.get(name) != actual_objects.get(name):
-            difference = (
-                "is gone"
-                if name not in actual_objects
-                else "is not ours"
-                if name not in expected_objects
-                else "was built anew"
-            )
-            kind = (actual_objects.get(name) or expected_objects[name])[0]
-            yield f"the {kind} {name} of the database {difference}"
+    expected = load_expected_schema(version)
+    actual = {row[1]: row for row in connection.execute(_SELECT_SCHEMA)}
+    for name in sorted(expected.keys() | actual.keys()):
+        if expected.get(name) != actual.get(name):
+            is_known = "was built anew" if name in expected else "is not ours"
+            kind = (actual.get(name) or expected[name])[0]
+            yield f"the {kind} {name} of the database {is_known if name in actual else 'is gone'}"
     for (message,) in connection.execute(f"PRAGMA integrity_check({_MAX_INTEGRITY_ERRORS})").fetchall():
         if message != "ok":
             yield f"the database is damaged: {' '.join(message.split())}"
@@ -51,28 +46,18 @@ def find_structure_faults(connection: Connection) -> Iterator[str]:
 
 def load_expected_schema(version: int) -> dict[str, tuple[str, ...]]:
     """The schema objects of a database of that version."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        for statements in schema.MIGRATIONS[:version]:
-            for statement in statements:
-                connection.execute(statement)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statement in (statement for migration in schema.MIGRATIONS[:version] for statement in migration):
+            connection.execute(statement)
         return {row[1]: row for row in connection.execute(_SELECT_SCHEMA)}
-    finally:
-        connection.close()
 
 
-# Summaries, which can be made anew from the rows, and how far transcripts were read.
-DERIVED_TABLES = frozenset(
-    {"daily_counts", "token_usage", "usage_by_project", "spend", "hook_runs", "sessions", "transcript_cursors"}
-)
 _TYPE_INDEX = 1 + INDEX_COLUMNS.index("type")
 _MAX_FLAWS = 1000  # flaws that are told; a record that was rewritten has as many as it has rows
 _PROGRESS_ROWS = 5000  # rows from one word to whoever waits to the next
 _NO_KEY = "the key that marks rows is not there: whether this machine has written them cannot be told"
 _NO_HEAD = "the head file is not there: whether rows were cut off after the last checkpoint cannot be told"
 _UNREADABLE = (sqlite3.Error, TypeError, ValueError, AttributeError, OverflowError)
-
-ProgressCallback = Callable[[int, int], None]
 
 
 class Flaw(Struct, frozen=True, kw_only=True):
@@ -180,22 +165,19 @@ def _check_tombstones(run: _AuditRun) -> Iterator[Flaw]:
 
 def _check_rows(run: _AuditRun) -> Iterator[Flaw]:
     total = run.connection.execute("SELECT count(*) FROM events").fetchone()[0]
-    removals = iter(run.removals)
-    removal = next(removals, None)
+    removals = deque(run.removals)
     for row in run.connection.execute(f"{SELECT_ROWS} ORDER BY seq"):
-        while removal is not None and removal.first == run.seq + 1 and row[0] > removal.last:
-            yield from _skip_removal(run, removal)
-            removal = next(removals, None)
+        while removals and removals[0].first == run.seq + 1 and row[0] > removals[0].last:
+            yield from _skip_removal(run, removals.popleft())
         yield from _check_row(run, row)
         if run.row_count % _PROGRESS_ROWS == 0:
             run.report_progress(run.row_count, total)
-    while removal is not None and removal.first == run.seq + 1:
-        yield from _skip_removal(run, removal)
-        removal = next(removals, None)
-    if removal is not None:
-        yield Flaw(
-            seq=removal.first, what=f"rows {removal.first} to {removal.last} were removed, and something else is there"
-        )
+    while removals and removals[0].first == run.seq + 1:
+        yield from _skip_removal(run, removals.popleft())
+    if removals:
+        removal = removals[0]
+        rows = f"rows {removal.first} to {removal.last}"
+        yield Flaw(seq=removal.first, what=f"{rows} were removed, and something else is there")
     if run.row_count and run.key is None:
         yield Flaw(seq=0, what=_NO_KEY)
 
@@ -257,9 +239,8 @@ def _check_head(run: _AuditRun) -> Iterator[Flaw]:
         yield Flaw(seq=run.seq, what=f"the record ends at {run.seq}, and its head says {seq}, or another row there")
     row_count = run.row_count + sum(removal.count for removal in run.removals)
     if count != row_count:
-        yield Flaw(
-            seq=run.seq, what=f"the record has {row_count} rows with those that were removed; its head says {count}"
-        )
+        message = f"the record has {row_count} rows with those that were removed; its head says {count}"
+        yield Flaw(seq=run.seq, what=message)
 
 
 def _check_head_file(run: _AuditRun) -> Iterator[Flaw]:
@@ -281,12 +262,8 @@ def _check_cut(run: _AuditRun, expected_head: ChainHead, explanation: str) -> It
 
 
 def _row_ranges(run: _AuditRun) -> list[RowRange]:
-    removed_ranges = [RowRange(removal.first, removal.last, "removed") for removal in run.removals]
     first = max((removal.last for removal in run.removals), default=0) + 1
-    signed_ranges = [RowRange(first, run.last_signed_seq, "signed")] if run.last_signed_seq >= first else []
-    first_chained = max(run.last_signed_seq + 1, first)
-    return (
-        removed_ranges
-        + signed_ranges
-        + ([RowRange(first_chained, run.seq, "chained only")] if run.seq >= first_chained else [])
-    )
+    ranges = [RowRange(removal.first, removal.last, "removed") for removal in run.removals]
+    ranges.append(RowRange(first, run.last_signed_seq, "signed"))
+    ranges.append(RowRange(max(run.last_signed_seq + 1, first), run.seq, "chained only"))
+    return [rows for rows in ranges if rows.first <= rows.last]

@@ -14,7 +14,7 @@ from hookonce.base.jsontext import dump
 from hookonce.store.entry import decode_entry, index_columns
 
 GENESIS_HASH = bytes(32)  # what stands before the first row
-_SEQ_BYTES = 8  # bytes
+_SEQ_BYTES = 8
 
 
 def digest_body(body: bytes) -> bytes:
@@ -55,14 +55,12 @@ def _compare_row(row: Sequence[Any], previous_hash: bytes | None, key: bytes | N
     seq, *column_values, body, is_erased, stored_hash, mac = row
     if is_erased not in {0, 1} or type(stored_hash) is not bytes or type(mac) is not bytes:
         return _MALFORMED_ROW
-    if key is not None and mac != (
-        erased_row_mac(key, stored_hash, column_values) if is_erased else row_mac(key, stored_hash)
-    ):
-        return _FOREIGN_ROW
-    if (
-        previous_hash is not None
-        and hash_row(seq, previous_hash, body if is_erased else digest_body(body)) != stored_hash
-    ):
+    if key is not None:
+        expected_mac = erased_row_mac(key, stored_hash, column_values) if is_erased else row_mac(key, stored_hash)
+        if mac != expected_mac:
+            return _FOREIGN_ROW
+    body_digest = body if is_erased else digest_body(body)
+    if previous_hash is not None and hash_row(seq, previous_hash, body_digest) != stored_hash:
         return _BODY_CHANGED
     return None if is_erased else _find_column_mismatch(body, column_values)
 
@@ -73,11 +71,8 @@ def _find_column_mismatch(body: bytes, column_values: Sequence[Any]) -> str | No
         expected_values = index_columns(decode_entry(body).record)
     except (ValueError, ValidationError, RecursionError):  # a newer one may have written it
         return _UNREADABLE_BODY
-    mismatches = [
-        name
-        for name, expected_value, value in zip(INDEX_COLUMNS, expected_values, column_values, strict=True)
-        if expected_value != value
-    ]
+    columns = zip(INDEX_COLUMNS, expected_values, column_values, strict=True)
+    mismatches = [name for name, expected, value in columns if expected != value]
     return f"{', '.join(mismatches)}: the column says something else than the body" if mismatches else None
 
 

@@ -66,10 +66,8 @@ def contains_head(connection: Connection, head: ChainHead) -> bool:
     row = connection.execute("SELECT hash FROM events WHERE seq = ?", (head.seq,)).fetchone()
     if row is None:
         statement = "SELECT last_hash, last FROM tombstones WHERE ? BETWEEN first AND last"
-        tombstone_row = connection.execute(statement, (head.seq,)).fetchone()
-        return head.seq == 0 or (
-            tombstone_row is not None and (tombstone_row[1] != head.seq or tombstone_row[0] == head.hash)
-        )
+        last_hash, last = connection.execute(statement, (head.seq,)).fetchone() or (None, None)
+        return head.seq == 0 or (last is not None and (last != head.seq or last_hash == head.hash))
     return bool(row[0] == head.hash)
 
 
@@ -111,10 +109,8 @@ def read_note(path: Path | None = None) -> HeadNote | None:
     return head_note
 
 
-def _format_line(head_note: HeadNote, key: bytes) -> bytes:
-    text = _LINE_FORMAT.format(
-        head_note.head.seq, head_note.head.hash.hex(), head_note.head.count, head_note.signed_seq
-    ).encode()
+def _format_line(note: HeadNote, key: bytes) -> bytes:
+    text = _LINE_FORMAT.format(note.head.seq, note.head.hash.hex(), note.head.count, note.signed_seq).encode()
     return text + hmac.digest(key, text, "sha256").hex().encode() + b"\n"
 
 

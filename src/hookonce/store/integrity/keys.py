@@ -125,9 +125,8 @@ def rotate_signing_key() -> Path:
     for key_file in old_files:
         raw = _read_key(key_file)
         if raw is not None:
-            _create_file(
-                key_file.with_suffix(_PUBLIC_SUFFIX), _load_private_key(raw)[1].public_key().public_bytes_raw()
-            )
+            public_key = _load_private_key(raw)[1].public_key()
+            _create_file(key_file.with_suffix(_PUBLIC_SUFFIX), public_key.public_bytes_raw())
             key_file.unlink(missing_ok=True)
     return path
 
@@ -176,10 +175,8 @@ def load_public_keys() -> "dict[str, Ed25519PublicKey]":
 
 def list_signing_keys() -> list[SigningKeyInfo]:
     """All signing keys, oldest first."""
-    return [
-        SigningKeyInfo(key_name(key), _load_since(path), path.suffix != _PUBLIC_SUFFIX)
-        for path, key in _list_public_keys()
-    ]
+    pairs = _list_public_keys()
+    return [SigningKeyInfo(key_name(key), _load_since(path), path.suffix != _PUBLIC_SUFFIX) for path, key in pairs]
 
 
 def _list_public_keys() -> "list[tuple[Path, Ed25519PublicKey]]":
@@ -189,22 +186,17 @@ def _list_public_keys() -> "list[tuple[Path, Ed25519PublicKey]]":
     for path in sorted(keys_dir().glob(f"{_SIGNING_PREFIX}*")):
         raw = _read_key(path)
         if raw is not None:
-            key = (
-                Ed25519PublicKey.from_public_bytes(raw)
-                if path.suffix == _PUBLIC_SUFFIX
-                else _load_private_key(raw)[1].public_key()
-            )
+            is_public = path.suffix == _PUBLIC_SUFFIX
+            key = Ed25519PublicKey.from_public_bytes(raw) if is_public else _load_private_key(raw)[1].public_key()
             public_keys.append((path, key))
     return public_keys
 
 
-def is_valid_signature(
-    text: bytes, key_name: str, signature: bytes, public_keys: "dict[str, Ed25519PublicKey]"
-) -> bool:
+def is_valid_signature(text: bytes, name: str, signature: bytes, public_keys: "dict[str, Ed25519PublicKey]") -> bool:
     """Whether the key of that name has signed a text."""
     from cryptography.exceptions import InvalidSignature
 
-    key = public_keys.get(key_name)
+    key = public_keys.get(name)
     if key is None:
         return False
     try:

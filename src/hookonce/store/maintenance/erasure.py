@@ -84,10 +84,8 @@ def _clear_project(connection: Connection, project: str) -> None:
     sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in TOKEN_COLUMNS)
     for table, key_columns in _PROJECT_TABLES.items():
         select = f"SELECT '', {key_columns}, {token_columns} FROM {table} WHERE project = ?"  # noqa: S608  our own words
-        insert = (
-            f"INSERT INTO {table} (project, {key_columns}, {token_columns}) {select} ON CONFLICT DO UPDATE SET {sums}"
-        )
-        connection.execute(insert, (project,))
+        insert = f"INSERT INTO {table} (project, {key_columns}, {token_columns}) {select}"
+        connection.execute(f"{insert} ON CONFLICT DO UPDATE SET {sums}", (project,))
         connection.execute(f"DELETE FROM {table} WHERE project = ?", (project,))  # noqa: S608  as above
     connection.execute("UPDATE sessions SET project = NULL WHERE project = ?", (project,))
 

@@ -29,7 +29,10 @@ _MAX_ROWS_PAST_HEAD = 1 << 16  # rows that may follow where the head file ends: 
 _INVALID_SEQ = "no row of ours has such a number"
 _BODY_INDEX, _ERASED_INDEX, _HASH_INDEX = -4, -3, -2  # where they stand in a row
 
-SalvageProgress = Callable[[int, int], None]
+ProgressCallback = Callable[[int, int], None]  # rows that are done, and all rows
+
+
+RemovedRanges = dict[int, tuple[int, bytes]]  # by retention: first row → last row and its hash
 
 
 class SkippedRows(Struct, frozen=True):
@@ -44,7 +47,7 @@ class SkippedRows(Struct, frozen=True):
 class Salvage:
     """One pass over an old database; `skipped_ranges` is complete after `sound_entries` is exhausted."""
 
-    def __init__(self, database_path: Path, head_seq: int, report_progress: SalvageProgress) -> None:
+    def __init__(self, database_path: Path, head_seq: int, report_progress: ProgressCallback) -> None:
         """`head_seq` is the last row by the head file, 0 if unknown."""
         self._database_path, self._head_seq, self._report_progress = database_path, head_seq, report_progress
         self._seq = 0
@@ -56,9 +59,8 @@ class Salvage:
         """Entries of all rows that this machine has written and nobody has changed since."""
         key = keys.load_mac_key()
         try:
-            with closing(
-                sqlite3.connect(f"{self._database_path.as_uri()}?mode=rw", uri=True, isolation_level=None)
-            ) as connection:
+            uri = f"{self._database_path.as_uri()}?mode=rw"
+            with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
                 removed_ranges = _load_removed_ranges(connection)
                 for row in self._iter_rows(connection):
                     yield from self._check_row(row, removed_ranges, key)
@@ -69,13 +71,11 @@ class Salvage:
 
     def _iter_rows(self, connection: sqlite3.Connection) -> Iterator[tuple[Any, ...]]:
         """Rows in batches, and one by one where a batch cannot be read."""
-        last_seq = _find_last_seq(connection, self._head_seq)
-        after = _MIN_SEQ
+        last_seq, after = _find_last_seq(connection, self._head_seq), _MIN_SEQ
+        statement = f"{SELECT_ROWS} WHERE seq > ? ORDER BY seq LIMIT ?"
         while True:
             try:
-                rows = connection.execute(
-                    f"{SELECT_ROWS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, _READ_BATCH_ROWS)
-                ).fetchall()
+                rows = connection.execute(statement, (after, _READ_BATCH_ROWS)).fetchall()
                 after = rows[-1][0] if rows else last_seq
             except sqlite3.DatabaseError:
                 start, after = max(after, 0), min(max(after, 0) + _READ_BATCH_ROWS, last_seq)
@@ -85,15 +85,13 @@ class Salvage:
             if after >= last_seq:
                 return
 
-    def _check_row(
-        self, row: tuple[Any, ...], removed_ranges: dict[int, tuple[int, bytes]], key: bytes
-    ) -> Iterator[StoreEntry]:
+    def _check_row(self, row: tuple[Any, ...], removals: RemovedRanges, key: bytes) -> Iterator[StoreEntry]:
         seq = row[0]
         if seq <= self._seq:
             self._skip_rows(seq, seq, _INVALID_SEQ, is_changed=True)
             return
-        while self._seq + 1 in removed_ranges and removed_ranges[self._seq + 1][0] < seq:
-            self._seq, self._previous_hash = removed_ranges[self._seq + 1]
+        while self._seq + 1 in removals and removals[self._seq + 1][0] < seq:
+            self._seq, self._previous_hash = removals[self._seq + 1]
         if seq > self._seq + 1:
             self._skip_rows(self._seq + 1, seq - 1, _MISSING, is_changed=False)
             self._previous_hash = None
@@ -117,14 +115,11 @@ class Salvage:
             self.unlisted_rows += last - first + 1
 
 
-def _load_removed_ranges(connection: sqlite3.Connection) -> dict[int, tuple[int, bytes]]:
-    """Ranges that retention has removed: first row → last row and its hash."""
+def _load_removed_ranges(connection: sqlite3.Connection) -> RemovedRanges:
     public_keys = keys.load_public_keys()
     with suppress(sqlite3.DatabaseError, TypeError, ValueError):
-        tombstones = [
-            removal for removal in tombstone.load_tombstones(connection) if tombstone.is_genuine(removal, public_keys)
-        ]
-        return {removal.first: (removal.last, removal.last_hash) for removal in tombstones}
+        tombstones = tombstone.load_tombstones(connection)
+        return {one.first: (one.last, one.last_hash) for one in tombstones if tombstone.is_genuine(one, public_keys)}
     return {}
 
 
@@ -147,8 +142,6 @@ QUARANTINE_EVENT = "vendor.hookonce.set_aside"
 _WRITE_BATCH_ROWS = 256  # rows that are written together
 _LOCK_TIMEOUT_S = 2.0  # seconds for somebody who is writing
 _DATABASE_SUFFIXES = ("-wal", "", "-shm")  # in this order nobody can take the log of the old one for that of a new one
-
-QuarantineProgress = Callable[[int, int], None]
 
 
 class QuarantineResult(Struct, frozen=True, kw_only=True):
@@ -186,7 +179,7 @@ def _is_transient(problem: sqlite3.OperationalError) -> bool:
 
 
 def quarantine_database(
-    reason: str, report_progress: QuarantineProgress = lambda _count, _total: None
+    reason: str, report_progress: ProgressCallback = lambda _count, _total: None
 ) -> QuarantineResult:
     """Move the database and its head file into a new folder, and copy every sound row into a new database."""
     database_path = database.database_file()
@@ -198,7 +191,7 @@ def quarantine_database(
     salvage = Salvage(folder / database_path.name, last_seq, report_progress)
     with Writer(durability="full") as writer:
         copied_rows = _copy_entries(writer, salvage.sound_entries())
-        last_skipped_seq = max((skipped_rows.last for skipped_rows in salvage.skipped_ranges), default=0)
+        last_skipped_seq = max((skipped.last for skipped in salvage.skipped_ranges), default=0)
         result = QuarantineResult(
             folder=str(folder),
             rows=max(last_seq, copied_rows, last_skipped_seq),
@@ -266,15 +259,10 @@ def describe_quarantine(record: Stored) -> Iterator[tuple[bool, str]]:
     """
     data = record.event.data
     origin = f"of the record that was put aside in {data.get('folder')}"
-    for skipped_rows in data.get("left", []):
-        rows = (
-            f"record {skipped_rows['first']}"
-            if skipped_rows["first"] == skipped_rows["last"]
-            else f"records {skipped_rows['first']} to {skipped_rows['last']}"
-        )
-        yield (
-            skipped_rows["changed"] or not data.get("damaged"),
-            f"{rows} {origin}, not taken over: {skipped_rows['why']}",
-        )
+    for skipped in data.get("left", []):
+        first, last = skipped["first"], skipped["last"]
+        rows = f"record {first}" if first == last else f"records {first} to {last}"
+        is_tampering = skipped["changed"] or not data.get("damaged")
+        yield is_tampering, f"{rows} {origin}, not taken over: {skipped['why']}"
     if data.get("more"):
         yield True, f"{data['more']} more records {origin} were not taken over"

@@ -1,11 +1,12 @@
 """Rebuild of the rollup tables from the rows. What began before rows were removed cannot be recounted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from sqlite3 import Connection
 from typing import Any
 
 from hookonce.model import SCHEMA, Decision, Event, Stored, Tool
 from hookonce.store import entry, rollup
+from hookonce.store.maintenance.quarantine import ProgressCallback
 from hookonce.store.transaction import transaction
 from hookonce.store.usage import tokens
 from hookonce.store.writer import Writer, read_chain_head
@@ -20,7 +21,7 @@ _SELECT_ROWS = """SELECT seq, body, erased, id, time, type, agent, tool, outcome
 _OUTCOMES = {"allow", "ask", "deny"}
 
 
-def rebuild_summaries(writer: Writer, report_progress: Callable[[int, int], None] = lambda _count, _total: None) -> int:
+def rebuild_summaries(writer: Writer, report_progress: ProgressCallback = lambda _count, _total: None) -> int:
     """Recount all rows into temporary tables and swap them in; returns the number of rows.
 
     Others go on writing meanwhile; only the last rows and the swap are one transaction.
@@ -48,9 +49,7 @@ def _create_indexes(connection: Connection) -> None:
         connection.execute(f"CREATE UNIQUE INDEX temp.{name}_by_key ON {name} ({keys})")
 
 
-def _count_rows(
-    connection: Connection, last: int, count: int, report_progress: Callable[[int, int], None]
-) -> tuple[int, int]:
+def _count_rows(connection: Connection, last: int, count: int, report_progress: ProgressCallback) -> tuple[int, int]:
     total = read_chain_head(connection).seq
     while rows := connection.execute(_SELECT_ROWS, (last, _BATCH_ROWS)).fetchall():
         rollup.add_records(connection, [(entry.index_columns(record), record) for record in _decode_records(rows)])
@@ -69,12 +68,10 @@ def _decode_records(rows: list[tuple[Any, ...]]) -> Iterator[Stored]:
 
 
 def _build_erased_record(
-    event_id: str, time: str, event_type: str, agent: str, tool: str | None, outcome: str | None
+    event_id: str, time: str, event_type: str, agent: str, tool_name: str | None, outcome: str | None
 ) -> Stored:
-    erased_tool = None if tool is None else Tool(name=tool, native=tool)
-    event = Event(
-        id=event_id, schema=SCHEMA, type=event_type, agent=agent, time=time, time_source="none", tool=erased_tool
-    )
+    tool = None if tool_name is None else Tool(name=tool_name, native=tool_name)
+    event = Event(id=event_id, schema=SCHEMA, type=event_type, agent=agent, time=time, time_source="none", tool=tool)
     decision = Decision(outcome=outcome) if outcome in _OUTCOMES else None  # type: ignore[arg-type]
     return Stored(event=event, decision=decision, level="minimal")
 
@@ -83,9 +80,8 @@ def _swap_tables(connection: Connection) -> None:
     since = _first_complete_day(connection)
     for name, begin_column in _BEGIN_COLUMNS.items():
         connection.execute(f"DELETE FROM main.{name} WHERE {begin_column} >= ?", (since,))  # noqa: S608  our own words
-        connection.execute(
-            f"INSERT OR IGNORE INTO main.{name} SELECT * FROM temp.{name} WHERE {begin_column} >= ?", (since,)
-        )
+        select = f"SELECT * FROM temp.{name} WHERE {begin_column} >= ?"  # noqa: S608
+        connection.execute(f"INSERT OR IGNORE INTO main.{name} {select}", (since,))
         connection.execute(f"DROP TABLE temp.{name}")  # what is counted from here on goes into `main`
     if since:  # who counts in a session may have spoken on a day that is gone
         tokens.rebuild_spend(connection, since)

@@ -7,10 +7,11 @@ from hookonce.base import settings
 from hookonce.store import kernel_log
 from hookonce.store.integrity.tombstone import Tombstone, remove_rows
 from hookonce.store.transaction import transaction
-from hookonce.store.writer import Writer
 
 _BYTES_PER_MEGABYTE = 1 << 20
-_BATCH_ROWS = 500  # rows in one transaction: others want to write too
+_BATCH_ROWS = 500  # in one transaction: others want to write too
+_SELECT_DAYS = """SELECT substr(coalesce(received, time), 1, 10) AS day, max(seq), sum(length(body)) FROM events
+    GROUP BY day ORDER BY max(seq)"""
 
 
 def has_retention_limit() -> bool:
@@ -24,11 +25,6 @@ def _limits() -> tuple[int | None, int | None]:
     return current.keep_days, current.keep_megabytes
 
 
-def apply_retention(writer: Writer, now: datetime | None = None) -> list[Tombstone]:
-    """Remove what exceeds the settings; returns the tombstones."""
-    return _remove_all(writer.connection, find_expired_seq(writer.connection, now))
-
-
 def find_expired_seq(connection: Connection, now: datetime | None = None) -> int:
     """The last row that exceeds the settings, 0 if there is none. May read every row."""
     days, megabytes = _limits()
@@ -36,31 +32,7 @@ def find_expired_seq(connection: Connection, now: datetime | None = None) -> int
     before = None if days is None else (today - timedelta(days=days)).date().isoformat()
     if before is not None:
         kernel_log.remove_before(before)
-    return _find_last_seq(connection, before, megabytes, today)
-
-
-def expire_days(
-    writer: Writer, before: str | None, megabytes: int | None = None, now: datetime | None = None
-) -> list[Tombstone]:
-    """Remove whole days: those before a day (`2026-11-15`), and the oldest while the record is too large.
-
-    The day of the newest record stays, whatever its size. What is killed in between goes on the next time.
-    """
-    return _remove_all(
-        writer.connection, _find_last_seq(writer.connection, before, megabytes, now or datetime.now(UTC))
-    )
-
-
-def _find_last_seq(connection: Connection, before: str | None, megabytes: int | None, now: datetime) -> int:
-    is_due = _is_due(connection, before, megabytes)
-    return _last_expired_seq(connection, before, megabytes, now.date().isoformat()) if is_due else 0
-
-
-def _remove_all(connection: Connection, last_seq: int) -> list[Tombstone]:
-    tombstones: list[Tombstone] = []
-    while (tombstone := remove_batch(connection, last_seq)) is not None:
-        tombstones.append(tombstone)
-    return tombstones
+    return last_expired_seq(connection, before, megabytes, today.date().isoformat())
 
 
 def remove_batch(connection: Connection, last_seq: int) -> Tombstone | None:
@@ -87,21 +59,20 @@ def _is_due(connection: Connection, before: str | None, megabytes: int | None) -
 
 def database_bytes(connection: Connection) -> int:
     """Bytes of the database without free pages."""
-    pages, free, page_bytes = (
-        connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
-    )
+    names = ("page_count", "freelist_count", "page_size")
+    pages, free, page_bytes = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
     return int((pages - free) * page_bytes)
 
 
-def _last_expired_seq(connection: Connection, before: str | None, megabytes: int | None, today: str) -> int:
-    """Rows go in the order of their arrival, and a day only as a whole.
+def last_expired_seq(connection: Connection, before: str | None, megabytes: int | None, today: str) -> int:
+    """The last row before a day (`2026-11-15`), or beyond a size; rows go by arrival, and a day only as a whole.
 
-    A day in the future comes from a wrong clock; it counts as the day before it in the record.
+    The day of the newest record stays, whatever its size. A day in the future comes from a wrong clock; it counts as
+    the day before it in the record.
     """
-    days = connection.execute(
-        "SELECT substr(coalesce(received, time), 1, 10) AS day, max(seq), sum(length(body)) FROM events"
-        " GROUP BY day ORDER BY max(seq)"
-    ).fetchall()
+    if not _is_due(connection, before, megabytes):
+        return 0
+    days = connection.execute(_SELECT_DAYS).fetchall()
     bodies = sum(row[2] for row in days) or 1
     remaining_bytes = total_bytes = database_bytes(connection)
     last_seq, effective_day = 0, ""

@@ -151,9 +151,12 @@ def load_records() -> Iterator[Stored]:
                     records_by_id[record.event.id] = record
             elif (match := _FORGET_LINE.fullmatch(line)) is not None:
                 records_by_id.pop(match[1].decode(), None)
-    return iter(
-        sorted(records_by_id.values(), key=lambda item: (item.event.received or item.event.time, item.event.id))
-    )
+    return iter(sorted(records_by_id.values(), key=arrival_key))
+
+
+def arrival_key(record: Stored) -> tuple[str, str]:
+    """Sort key of records by the time at which they came in."""
+    return record.event.received or record.event.time, record.event.id
 
 
 def _via_count(record: Stored) -> int:

@@ -14,11 +14,9 @@ from hookonce.store.entry import StoreEntry, decode_entry
 from hookonce.store.spool import files
 
 _BATCH_FILES = 128  # files in one transaction, all of them open; some systems allow no more than 256
-_MAX_DEFERRED_FILES = 64  # at files whose calls wait, where only some are taken up
-_SETTLE_TIME_S = 60.0  # seconds after which nobody writes more about a call of which only that it happened is known
-_ORPHAN_TIME_S = (
-    2.0  # seconds after which nobody does who is not the daemon that wrote it: a client that went on without it
-)
+_MAX_DEFERRED_FILES = 64  # incomplete files that are looked at where only some are ingested
+_SETTLE_TIME_S = 60.0  # after which nobody completes a placeholder any more
+_ORPHAN_TIME_S = 2.0  # the same for a journal whose daemon is gone
 _DAMAGED_SUFFIX = ".damaged"
 
 
@@ -53,17 +51,11 @@ def ingest_spool(store_entries: Callable[[list[StoreEntry]], int], max_files: in
     while spool_files := list(_iter_spool_files(max_files or _BATCH_FILES, pending_by_path)):
         try:
             new_records += store_entries(_merge_entries(spool_files))
-            removals = [_remove_file(spool_file) for spool_file in spool_files]
-            damaged_files += sum(
-                not spool_file.is_sound
-                for spool_file, is_removed in zip(spool_files, removals, strict=True)
-                if is_removed
-            )
-            pending_by_path |= {
-                spool_file.path: spool_file.pending_calls
-                for spool_file, is_removed in zip(spool_files, removals, strict=True)
-                if not is_removed
-            }
+            for spool_file in spool_files:
+                if _remove_file(spool_file):
+                    damaged_files += not spool_file.is_sound
+                else:
+                    pending_by_path[spool_file.path] = spool_file.pending_calls
         finally:
             for spool_file in spool_files:
                 os.close(spool_file.handle)
@@ -93,9 +85,8 @@ def _iter_spool_files(max_files: int, pending_by_path: dict[Path, int]) -> Itera
         elif spool_file is not None:
             file_count += 1
             yield spool_file
-        if file_count == max_files or (
-            max_files < _BATCH_FILES and len(pending_by_path) - initial_count == _MAX_DEFERRED_FILES
-        ):
+        deferred_files = len(pending_by_path) - initial_count
+        if file_count == max_files or (max_files < _BATCH_FILES and deferred_files == _MAX_DEFERRED_FILES):
             return
 
 
@@ -146,13 +137,9 @@ def _read_entries(path: Path) -> tuple[dict[str, StoreEntry], bool]:
 
 
 def _is_incomplete(path: Path, entry: StoreEntry) -> bool:
-    """Whether somebody is about to write what a call was, of which only that it happened stands there.
-
-    A file of one call is completed by a process that nobody waits for; nobody completes the journal of one who is gone.
-    """
-    return _is_placeholder(entry.record) and not _is_old(
-        path, _SETTLE_TIME_S if path.stem == entry.record.event.id else _ORPHAN_TIME_S
-    )
+    """Whether somebody is about to complete a placeholder: in a file of one call, but not in a journal of the dead."""
+    settle_time_s = _SETTLE_TIME_S if path.stem == entry.record.event.id else _ORPHAN_TIME_S
+    return _is_placeholder(entry.record) and not _is_old(path, settle_time_s)
 
 
 def _is_placeholder(record: Stored) -> bool:

@@ -22,54 +22,43 @@ _MIN_ID_PREFIX_CHARS = 8  # characters of an id that stand for all of it, where 
 ProblemCallback = Callable[[str], None]
 
 
-def _ignore_problem(_: str) -> None:
-    """Whoever does not ask what is wrong with the store is not told."""
-
-
 def latest_records(
-    limit: int = MAX_LATEST_RECORDS, report_problem: ProblemCallback = _ignore_problem
+    limit: int = MAX_LATEST_RECORDS, report_problem: ProblemCallback = lambda _: None
 ) -> Iterator[Stored]:
     """The newest records of the store and all of the spool, oldest first; each event once.
 
     Where the store cannot be read, `report_problem` is called, and only the spool is returned.
     """
-    filters = (RecordFilter(outcome="deny", last=limit // 10), RecordFilter(last=limit))
-    store_records = _query_store(
-        lambda connection: [item for record_filter in filters for item in find_records(connection, record_filter)],
-        report_problem,
-    )
-    records_by_id = {record.event.id: record for record in (*store_records, *files.load_records())}
-    return iter(
-        sorted(records_by_id.values(), key=lambda item: (item.event.received or item.event.time, item.event.id))
-    )
+
+    def query(connection: Connection) -> list[Stored]:
+        filters = (RecordFilter(outcome="deny", last=limit // 10), RecordFilter(last=limit))
+        return [record for one in filters for record in find_records(connection, one)]
+
+    records_by_id = {record.event.id: record for record in _query_both(query, report_problem)}
+    return iter(sorted(records_by_id.values(), key=files.arrival_key))
 
 
-def find_record(id_prefix: str, report_problem: ProblemCallback = _ignore_problem) -> Stored | None:
+def find_record(id_prefix: str, report_problem: ProblemCallback = lambda _: None) -> Stored | None:
     """The record of an event by its id or a unique prefix; `report_problem` as in `latest_records`."""
 
     def query(connection: Connection) -> list[Stored]:
         statement = "SELECT body FROM events WHERE id >= ? AND id < ? || '\x7f' AND erased = 0 ORDER BY id LIMIT 2"
         return [decode_entry(row[0]).record for row in connection.execute(statement, (id_prefix, id_prefix))]
 
-    records_by_id = {
-        record.event.id: record
-        for record in (*_query_store(query, report_problem), *files.load_records())
-        if record.event.id.startswith(id_prefix)
-    }
-    return records_by_id.get(id_prefix) or (
-        next(iter(records_by_id.values()))
-        if len(records_by_id) == 1 and len(id_prefix) >= _MIN_ID_PREFIX_CHARS
-        else None
-    )
+    records = [record for record in _query_both(query, report_problem) if record.event.id.startswith(id_prefix)]
+    records_by_id = {record.event.id: record for record in records}
+    is_unique = len(records_by_id) == 1 and len(id_prefix) >= _MIN_ID_PREFIX_CHARS
+    return records_by_id.get(id_prefix) or (records[-1] if is_unique else None)
 
 
-def _query_store(query: Callable[[Connection], list[Stored]], report_problem: ProblemCallback) -> list[Stored]:
+def _query_both(query: Callable[[Connection], list[Stored]], report_problem: ProblemCallback) -> list[Stored]:
     try:
         with closing(database.open_reader()) as connection:
-            return query(connection)
+            records = query(connection)
     except (sqlite3.Error, OSError, HookonceError) as problem:
         report_problem(f"only what still waits in the spool is looked at: {problem}")
-        return []
+        records = []
+    return [*records, *files.load_records()]
 
 
 _MAX_RECENT_SESSIONS = 5  # of the agent, the newest
@@ -80,26 +69,18 @@ _OWN_SOURCES = frozenset({"transcript", "hookonce"})  # through which no agent c
 def last_call_time(agent: str) -> float | None:
     """Time of an agent's last call in seconds; None if unknown. Transcript and derived events are no calls."""
     with closing(database.open_reader()) as connection:
-        store_times = [
-            moment for event in _last_calls(connection, agent) if (moment := _event_seconds(event)) is not None
-        ]
-    spool_events = [record.event for record in files.load_records() if record.event.agent == agent]
-    return max(
-        [*store_times, *(moment for event in spool_events if (moment := _event_seconds(event)) is not None)],
-        default=None,
-    )
+        events = _last_calls(connection, agent)
+    events += [record.event for record in files.load_records() if record.event.agent == agent]
+    moments = (times.to_seconds(event.received or event.time) for event in events)
+    return max((moment for moment in moments if moment is not None), default=None)
 
 
 def _last_calls(connection: Connection, agent: str) -> list[Event]:
     statement = "SELECT session FROM sessions WHERE agent = ? ORDER BY last_time DESC LIMIT ?"
     calls = []
     for (session,) in connection.execute(statement, (agent, _MAX_RECENT_SESSIONS)).fetchall():
-        tail = [
-            record.event
-            for record in find_records(
-                connection, RecordFilter(agent=agent, session=session, last=_SESSION_TAIL_RECORDS)
-            )
-        ]
+        query = RecordFilter(agent=agent, session=session, last=_SESSION_TAIL_RECORDS)
+        tail = [record.event for record in find_records(connection, query)]
         calls += [event for event in tail[::-1] if event.derived_from is None and not _is_own_event(event)][:1]
     return calls
 
@@ -108,16 +89,11 @@ def _is_own_event(event: Event) -> bool:
     return event.origin is not None and not _OWN_SOURCES.isdisjoint(event.origin.via)
 
 
-def _event_seconds(event: Event) -> float | None:
-    return times.to_seconds(event.received or event.time)
-
-
 _CREATE_OVERLAY_TABLE = "CREATE TEMP TABLE spool_overlay AS SELECT * FROM main.events WHERE FALSE"
 _CREATE_OVERLAY_VIEW = "CREATE TEMP VIEW events AS SELECT * FROM main.events UNION ALL SELECT * FROM temp.spool_overlay"
 _EVENT_COLUMNS = ("seq", *INDEX_COLUMNS, "body", "erased", "hash", "mac")
-_INSERT_OVERLAY_ROW = (
-    f"INSERT INTO temp.spool_overlay ({', '.join(_EVENT_COLUMNS)}) VALUES ({', '.join('?' * len(_EVENT_COLUMNS))})"  # noqa: S608  our words
-)
+_INSERT_OVERLAY_ROW = f"""INSERT INTO temp.spool_overlay ({", ".join(_EVENT_COLUMNS)})
+    VALUES ({", ".join("?" * len(_EVENT_COLUMNS))})"""  # noqa: S608
 
 
 def overlay_records(connection: Connection, records: Iterable[Stored]) -> int:
@@ -125,10 +101,8 @@ def overlay_records(connection: Connection, records: Iterable[Stored]) -> int:
 
     The database is not changed: the connection is read-only. Rollups do not include them.
     """
-    exists_statement = "SELECT 1 FROM main.events WHERE id = ?"
-    new_records = [
-        record for record in records if connection.execute(exists_statement, (record.event.id,)).fetchone() is None
-    ]
+    select = "SELECT 1 FROM main.events WHERE id = ?"
+    new_records = [item for item in records if connection.execute(select, (item.event.id,)).fetchone() is None]
     if not new_records:
         return 0
     last_seq = connection.execute("SELECT coalesce(max(seq), 0) FROM main.events").fetchone()[0]
@@ -136,10 +110,8 @@ def overlay_records(connection: Connection, records: Iterable[Stored]) -> int:
     try:
         connection.execute(_CREATE_OVERLAY_TABLE)
         for seq, record in enumerate(new_records, last_seq + 1):
-            connection.execute(
-                _INSERT_OVERLAY_ROW,
-                (seq, *index_columns(record)[: len(INDEX_COLUMNS)], build_entry(record).body, 0, b"", b""),
-            )
+            values = (seq, *index_columns(record), build_entry(record).body, 0, b"", b"")
+            connection.execute(_INSERT_OVERLAY_ROW, values)
         connection.execute(_CREATE_OVERLAY_VIEW)
     finally:
         connection.execute("PRAGMA query_only = ON")
