@@ -75,7 +75,7 @@ def test_what_somebody_without_us_decided_while_we_waited_is_the_decision(other)
     gone(other)
     found = end(second)
 
-    assert (first.id, DENY, [USER, PROJECT]) == (found.first, found.decided, list(found.ids))
+    assert (first.id, DENY, [USER, PROJECT]) == (found.first_id, found.decided, list(found.ids))
 
 
 def test_who_ended_without_a_word_is_not_waited_for(other):
@@ -105,7 +105,7 @@ def test_what_was_told_is_decided_for_everybody_at_once():
     publish_decision(first, DENY, doors)
 
     found = end(second)
-    assert (first.id, DENY) == (found.first, found.decided)
+    assert (first.id, DENY) == (found.first_id, found.decided)
 
 
 def test_what_concerned_nobody_is_written_nowhere_and_known_here():

@@ -30,8 +30,8 @@ ECHOES = {
 # In the midst of a call our own code fails, with all that it knows in its message.
 CRASHES = """
 
-def respond(call, asked, ground):
-    raise ValueError(repr(asked.event))
+def process_request(request, call_context):
+    raise ValueError(repr(request.event))
     yield
 """
 
@@ -151,7 +151,7 @@ def test_errors_of_our_own_repeat_nothing_of_the_call(shelf, tmp_path):
 
     assert ([], set()) == (found, numbers(said))
     assert "ValueError" in log
-    assert "raise ValueError(repr(asked.event))" in log
+    assert "raise ValueError(repr(request.event))" in log
 
 
 def _made(folder):
