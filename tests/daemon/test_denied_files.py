@@ -35,7 +35,7 @@ def alarms(night, session="s"):
     """What is suspected within the minute."""
 
     def is_over():
-        night.loop.turn(0.02)
+        night.loop.run_once(0.02)
         return not night.files.is_waiting
 
     assert eventually(is_over, 30)
