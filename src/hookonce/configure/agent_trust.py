@@ -52,7 +52,7 @@ def _plan_marks(
             elif present:
                 new = editor.set_value(new, (*keys, key), table)
             elif not present and current is not None:
-                new = editor.remove_key(new, (*keys, key))
+                new = editor.remove_path(new, (*keys, key))
     return None if new == (old or b"") else FileChange(path=file, old=old, new=new or None, agent=agent.name)
 
 

@@ -58,8 +58,7 @@ def remove_entries(editor: ModuleType, text: bytes, is_own: Callable[[str], bool
     elision = elide(editor, text, {}, is_own)
     text = elision.text
     while (path := _find_first_entry(editor.value_at(text, ()), is_own, ())) is not None:
-        *_, last = path
-        text = editor.remove_item(text, path[:-1], last) if type(last) is int else editor.remove_key(text, path)
+        text = editor.remove_path(text, path)
     return elision.restore(text)
 
 

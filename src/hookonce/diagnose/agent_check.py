@@ -57,7 +57,7 @@ def check_switches(agent: Agent, roots: ConfigRoots) -> Iterator[Diagnosis]:
                 continue
             repair = None
             if config.repairable:
-                repair = FileChange(path=path, old=data, new=editor.remove_key(data, keys), agent=agent.name)
+                repair = FileChange(path=path, old=data, new=editor.remove_path(data, keys), agent=agent.name)
             message = f"{agent.title} runs no hooks: {'.'.join(keys)} in {path} turns them off"
             yield Diagnosis(agent=agent.name, kind="disabled", message=message, path=str(path), repair=repair)
 

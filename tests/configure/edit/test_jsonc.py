@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from hookonce.base.files import FileEditError, FileSyntaxError
-from hookonce.configure.edit.jsonc import insert_item, remove_item, remove_key, set_value, value_at
+from hookonce.configure.edit.jsonc import insert_item, remove_path, set_value, value_at
 from tests.configure.edit.documents import indices_of
 
 OURS = {"matcher": "*", "hooks": [{"type": "command", "command": "/home/é/hookonce-on claude-code", "timeout": 60}]}
@@ -29,7 +29,7 @@ def install(text):
 def uninstall(text):
     for event in EVENTS:
         for index in reversed(indices_of(value_at(text, ("hooks", event)), is_ours)):
-            text = remove_item(text, ("hooks", event), index)
+            text = remove_path(text, ("hooks", event, index))
     return text
 
 
@@ -175,12 +175,12 @@ def test_comments_stay_with_what_they_are_about():
     A comment behind an item is not moved behind another one, nor lost with its neighbour.
     """
     text = b"[\n  1, // one\n  2, // two\n  3 // three\n]"
-    assert remove_item(text, (), 2) == b"[\n  1, // one\n  2 // two\n   // three\n]"
-    assert remove_item(text, (), 1) == b"[\n  1, // one\n   // two\n  3 // three\n]"
-    assert remove_item(text, (), 0) == b"[\n   // one\n  2, // two\n  3 // three\n]"
-    assert remove_item(b"[ // c\n 1 ]", (), 0) == b"[ // c\n]"
-    assert remove_item(b"[ // c\n 1, 2 ]", (), 0) == b"[ // c\n 2 ]"
-    assert remove_item(b"[1, // c\n 2]", (), 1) == b"[1 // c\n]"
+    assert remove_path(text, (2,)) == b"[\n  1, // one\n  2 // two\n   // three\n]"
+    assert remove_path(text, (1,)) == b"[\n  1, // one\n   // two\n  3 // three\n]"
+    assert remove_path(text, (0,)) == b"[\n   // one\n  2, // two\n  3 // three\n]"
+    assert remove_path(b"[ // c\n 1 ]", (0,)) == b"[ // c\n]"
+    assert remove_path(b"[ // c\n 1, 2 ]", (0,)) == b"[ // c\n 2 ]"
+    assert remove_path(b"[1, // c\n 2]", (1,)) == b"[1 // c\n]"
 
 
 def test_somebody_else_may_have_come_in_between():
@@ -234,8 +234,8 @@ def test_values_are_set_and_removed():
         set_value(text, ("a", 1), {"x": [True, None]}) == b'{ "a" : [ 1 , {"x" : [true, null]} ] , /* c */ "b" : { } }'
     )
     assert set_value(text, ("b", "c", "d"), "é") == b'{ "a" : [ 1 , 2 ] , /* c */ "b" : { "c" : {"d" : "\xc3\xa9"} } }'
-    assert remove_key(set_value(text, ("b", "c", "d"), 1), ("b", "c", "d")) == text
-    assert remove_key(text, ("a",)) == b'{   /* c */ "b" : { } }'
+    assert remove_path(set_value(text, ("b", "c", "d"), 1), ("b", "c", "d")) == text
+    assert remove_path(text, ("a",)) == b'{   /* c */ "b" : { } }'
     assert set_value(b'{"a": 1}', ("\ud800",), "\ud800") == b'{"a": 1, "\\ud800": "\\ud800"}'
 
 
@@ -317,10 +317,10 @@ def test_large_broken_files_are_refused_at_once(text):
         (lambda: set_value(b'{"a": 1}', ("a", 0), 1), "$.a is a number, not an array"),
         (lambda: set_value(b'{"a": []}', ("a", 3), 1), "there is no item 3 to put a value into"),
         (lambda: set_value(b"{}", ("a", 0), 1), "there is no item 0 to put a value into"),
-        (lambda: remove_item(b'{"a": [1]}', ("a",), 1), "there is nothing at $.a[1] to remove"),
-        (lambda: remove_item(b'{"a": [1]}', ("a",), -1), "there is nothing at $.a[-1] to remove"),
-        (lambda: remove_key(b"", ("a",)), "there is nothing at $.a to remove"),
-        (lambda: remove_key(b"{}", ()), "there is nothing at $ to remove"),
+        (lambda: remove_path(b'{"a": [1]}', ("a", 1)), "there is nothing at $.a[1] to remove"),
+        (lambda: remove_path(b'{"a": [1]}', ("a", -1)), "there is nothing at $.a[-1] to remove"),
+        (lambda: remove_path(b"", ("a",)), "there is nothing at $.a to remove"),
+        (lambda: remove_path(b"{}", ()), "there is nothing at $ to remove"),
         (lambda: value_at(b"[" * 100_000 + b"]" * 100_000, ()), "too deeply nested to be read"),
     ],
 )

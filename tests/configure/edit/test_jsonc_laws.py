@@ -63,7 +63,7 @@ def test_removing_an_inserted_item_gives_back_the_file(data, document, item):
 
     assert same(parse_jsonc(new).value, meant)
     assert is_within(text, new)
-    assert jsonc.remove_item(new, keys, len(at(meant, keys)) - 1) == text
+    assert jsonc.remove_path(new, (*keys, len(at(meant, keys)) - 1)) == text
 
 
 @given(data=st.data(), document=FILES, inner=VALUES)
@@ -78,7 +78,7 @@ def test_removing_a_new_key_gives_back_the_file(data, document, inner):
     new = jsonc.set_value(text, keys, inner)
 
     assert same(parse_jsonc(new).value, meant)
-    assert jsonc.remove_key(new, keys) == text
+    assert jsonc.remove_path(new, keys) == text
 
 
 @given(data=st.data(), document=FILES)
@@ -96,7 +96,7 @@ def test_many_items_can_be_removed_in_any_order(data, document):
         new = jsonc.insert_item(new, (*start, event), {"hooks": [f"ours {number}"]})
     for number, event in data.draw(st.permutations(list(enumerate(chosen)))):
         (index,) = indices_of(jsonc.value_at(new, (*start, event)), lambda entry, n=number: entry == {"hooks": [f"ours {n}"]})
-        new = jsonc.remove_item(new, (*start, event), index)
+        new = jsonc.remove_path(new, (*start, event, index))
 
     assert new == text
 
@@ -117,7 +117,7 @@ def test_items_in_lists_that_were_there_can_be_removed_in_any_order(data, docume
         new = jsonc.insert_item(new, keys, {"ours": number})
     for number, keys in data.draw(st.permutations(list(enumerate(chosen)))):
         index = indices_of(jsonc.value_at(new, keys), lambda entry, n=number: entry == {"ours": n})[-1]
-        new = jsonc.remove_item(new, keys, index)
+        new = jsonc.remove_path(new, (*keys, index))
 
     assert new == text
 
@@ -133,15 +133,10 @@ def test_removing_something_foreign_leaves_the_rest(data, document):
     holder = data.draw(st.sampled_from(holders))
     inside = at(value, holder)
     key = data.draw(st.sampled_from(sorted(inside) if isinstance(inside, dict) else range(len(inside))))
-    remove = (
-        jsonc.remove_key
-        if isinstance(inside, dict)
-        else lambda text, keys: jsonc.remove_item(text, keys[:-1], keys[-1])
-    )
     page = parse_jsonc(text)
     *_, inner = page.find_spans((*holder, key))
     start, end = next(span for span in page.brackets_at(page.find_spans(holder)[-1]).items if span[0] <= inner[0] < span[1])
-    new = remove(text, (*holder, key))
+    new = jsonc.remove_path(text, (*holder, key))
 
     meant = [deepcopy(value)]
     at(meant[0], holder).pop(key)
@@ -218,4 +213,4 @@ def test_depth_changes_nothing(depth, inner):
         value = {"deep": value}
     text = json.dumps(value, indent=1).encode()
     keys = (*["deep"] * depth, "hooks of ours", "Stop")
-    assert jsonc.remove_item(jsonc.insert_item(text, keys, {}), keys, 0) == text
+    assert jsonc.remove_path(jsonc.insert_item(text, keys, {}), (*keys, 0)) == text

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from hookonce.base.files import FileEditError, FileSyntaxError
 from hookonce.configure.edit.toml import (
     insert_item,
-    remove_item,
-    remove_key,
+    remove_path,
     render_assignment,
     set_value,
     value_at,
@@ -39,7 +38,7 @@ def install(text):
 def uninstall(text):
     for event in EVENTS:
         for index in reversed(indices_of(value_at(text, ("hooks", event)), is_ours)):
-            text = remove_item(text, ("hooks", event), index)
+            text = remove_path(text, ("hooks", event, index))
     return text
 
 
@@ -131,9 +130,9 @@ def test_entries_go_with_all_their_tables_and_leave_foreign_notes():
     An entry whose tables stand in several places goes as a whole; comments between them stay.
     """
     text = FILES["entry in two places"].encode()
-    assert remove_item(text, ("hooks", "Stop"), 0) == b"[other]\n[third]\n[[hooks.Stop]]\nz = 1\n"
-    assert remove_item(b"[[a]]\n# note\n[[a.b]]\nx = 1\n[c]\n", ("a",), 0) == b"# note\n[c]\n"
-    assert remove_item(b"[[a]]\n[[a.b]]\nx = 1\n[[a.b]]\nx = 2\n", ("a", 0, "b"), 1) == b"[[a]]\n[[a.b]]\nx = 1\n"
+    assert remove_path(text, ("hooks", "Stop", 0)) == b"[other]\n[third]\n[[hooks.Stop]]\nz = 1\n"
+    assert remove_path(b"[[a]]\n# note\n[[a.b]]\nx = 1\n[c]\n", ("a", 0)) == b"# note\n[c]\n"
+    assert remove_path(b"[[a]]\n[[a.b]]\nx = 1\n[[a.b]]\nx = 2\n", ("a", 0, "b", 1)) == b"[[a]]\n[[a.b]]\nx = 1\n"
 
 
 def test_somebody_else_may_have_come_in_between():
@@ -163,7 +162,7 @@ def test_values_are_set_and_removed(name, keys, variant):
     again = set_value(new, keys, [1, {"x": True}])
     assert value_at(again, keys) == [1, {"x": True}]
     assert set_value(again, keys, "sha256:1") == new
-    assert remove_key(new, keys) == text
+    assert remove_path(new, keys) == text
 
 
 def test_whole_tables_are_set_and_removed():
@@ -173,7 +172,7 @@ def test_whole_tables_are_set_and_removed():
     table = {"one": 1, "inner": {"two": date(2026, 1, 2), "empty": [], "none": {}}, "three": "x\ny"}
     new = set_value(b"[x]\n", ("a", "b c"), table)
     assert value_at(new, ("a", "b c")) == table
-    assert remove_key(new, ("a", "b c")) == b"[x]\n"
+    assert remove_path(new, ("a", "b c")) == b"[x]\n"
 
 
 def test_replacing_a_value_keeps_its_comment():
@@ -181,9 +180,9 @@ def test_replacing_a_value_keeps_its_comment():
     Only the value is replaced.
     """
     assert set_value(CODEX.encode(), ("model",), "x") == CODEX.replace('"gpt-5.5"', '"x"').encode()
-    assert remove_key(b"a = 1 # one\nb = 2 # two\n", ("b",)) == b"a = 1 # one\n"
-    assert remove_key(b"[a] # my table\n# why\nb = 2\n", ("a", "b")) == b"[a] # my table\n# why\n"
-    assert remove_key(b"[[a]]\nb = 2\n", ("a", 0, "b")) == b"[[a]]\n"
+    assert remove_path(b"a = 1 # one\nb = 2 # two\n", ("b",)) == b"a = 1 # one\n"
+    assert remove_path(b"[a] # my table\n# why\nb = 2\n", ("a", "b")) == b"[a] # my table\n# why\n"
+    assert remove_path(b"[[a]]\nb = 2\n", ("a", 0, "b")) == b"[[a]]\n"
 
 
 @pytest.mark.parametrize(
@@ -225,8 +224,8 @@ def test_broken_files_are_refused_with_line_and_column(text, line, column, reaso
         ),
         (lambda: insert_item(b"", ("hooks", "Stop"), 1), "$.hooks.Stop is missing, and only a table can begin it"),
         (lambda: insert_item(b"", ("hooks", "Stop"), {"a": None}), "TOML has no word for null"),
-        (lambda: remove_item(b"a = [1]", ("a",), 1), "there is nothing at $.a[1] to remove"),
-        (lambda: remove_key(b"a = {b = 1}", ("a", "b")), "there is nothing at $.a.b to remove"),
+        (lambda: remove_path(b"a = [1]", ("a", 1)), "there is nothing at $.a[1] to remove"),
+        (lambda: remove_path(b"a = {b = 1}", ("a", "b")), "there is nothing at $.a.b to remove"),
         (lambda: value_at(b"a = " + b"[" * 99_999 + b"]" * 99_999, ()), "too deeply nested to be read"),
     ],
 )
@@ -311,7 +310,7 @@ def test_entries_can_be_removed_in_any_order(text, values, data):
         done.append((event, entry))
     for event, entry in data.draw(st.permutations(done)):
         (index,) = indices_of(value_at(new, ("hooks", event)), lambda found, entry=entry: found == entry)
-        new = remove_item(new, ("hooks", event), index)
+        new = remove_path(new, ("hooks", event, index))
 
     assert new == text
 
@@ -328,7 +327,7 @@ def test_new_values_leave_no_trace(text, keys, value):
     except FileEditError:
         return
     assert value_at(new, keys) == value
-    assert remove_key(new, keys) == text
+    assert remove_path(new, keys) == text
 
 
 @given(

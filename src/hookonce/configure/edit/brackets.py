@@ -73,7 +73,10 @@ class JsonStyle(NamedTuple):
 
 def style_of(plain: bytes, *, flat: bool) -> JsonStyle:
     """The style of a text whose comments are masked."""
-    return JsonStyle(newline_of(plain), _indent_unit(plain), _colon_text(plain), flat)
+    indents = (match.groups() for match in _FIRST_INDENT.finditer(plain))
+    unit = next((inner.removeprefix(outer) for outer, inner in indents if inner.startswith(outer)), b"  ")
+    colon = next((match[1] for match in _COLON.finditer(plain) if match[1]), b": ")
+    return JsonStyle(newline_of(plain), unit, colon if len(colon) <= _MAX_COLON_BYTES else b": ", flat)
 
 
 def newline_of(text: bytes) -> bytes:
@@ -82,34 +85,17 @@ def newline_of(text: bytes) -> bytes:
     return b"\r\n" if end > 0 and text[end - 1 : end] == b"\r" else b"\n"
 
 
-def _indent_unit(plain: bytes) -> bytes:
-    for match in _FIRST_INDENT.finditer(plain):
-        outer, inner = match.groups()
-        if inner.startswith(outer):
-            return inner.removeprefix(outer)
-    return b"  "
-
-
-def _colon_text(plain: bytes) -> bytes:
-    colons = (match[1] for match in _COLON.finditer(plain) if match[1])
-    colon = next(colons, b": ")
-    return colon if len(colon) <= _MAX_COLON_BYTES else b": "
-
-
 def render_json(value: Any, style: JsonStyle, indent: bytes, *, compact: bool) -> bytes:
     """Render a value as JSON; the lines after the first begin with `indent`."""
-    colon = style.colon.decode()
-    if compact:
-        return _encode_json(value, separators=("," + style.gap.decode(), colon))
-    lines = _encode_json(value, indent=style.unit.decode(), separators=(",", colon))
-    return lines.replace(b"\n", style.newline + indent)
-
-
-def _encode_json(value: Any, **options: Any) -> bytes:
+    unit, separators = (
+        None if compact else style.unit.decode(),
+        ("," + style.gap.decode() * compact, style.colon.decode()),
+    )
     try:
-        return dumps(value, ensure_ascii=False, allow_nan=False, **options).encode()
+        text = dumps(value, ensure_ascii=False, allow_nan=False, indent=unit, separators=separators).encode()
     except UnicodeEncodeError:  # lone surrogates, which JavaScript writes
-        return dumps(value, allow_nan=False, **options).encode()
+        text = dumps(value, allow_nan=False, indent=unit, separators=separators).encode()
+    return text if compact else text.replace(b"\n", style.newline + indent)
 
 
 TextEdit = tuple[int, int, bytes]

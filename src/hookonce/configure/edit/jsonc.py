@@ -119,11 +119,11 @@ class JsoncDocument:
         inner = self.brackets_at(span).items
         if isinstance(key, int):
             return inner[key] if 0 <= key < len(inner) else None
-        return next((self.member_value(member) for member in reversed(inner) if self._member_key(member) == key), None)
-
-    def _member_key(self, member: Span) -> Any:
-        colon = self.mask.index(b":", member[0])
-        return loads(self.text[slice(*trim_span(self.mask, member[0], colon))])
+        for start, end in reversed(inner):
+            colon = self.mask.index(b":", start)
+            if loads(self.text[slice(*trim_span(self.mask, start, colon))]) == key:
+                return self.member_value((start, end))
+        return None
 
 
 def parse_jsonc(text: bytes) -> JsoncDocument:
@@ -179,32 +179,20 @@ def value_at(text: bytes, keys: DocumentPath, default: Any = None) -> Any:
 def insert_item(text: bytes, keys: DocumentPath, value: Any) -> bytes:
     """Append an item to the array at a path; arrays and objects on the way are made where they are missing."""
     document = parse_jsonc(text)
-    spans = document.find_spans(keys)
-    missing = keys[len(spans) - 1 :]
-    if missing:
-        return _add_missing(document, spans[-1], missing, [value])
-    document.require_kind("an array", spans[-1], keys)
-    return _append_value(document, spans[-1], b"", value)
+    *_, span = spans = document.find_spans(keys)
+    if missing := keys[len(spans) - 1 :]:
+        return _add_missing(document, span, missing, [value])
+    document.require_kind("an array", span, keys)
+    return _append_value(document, span, b"", value)
 
 
 def set_value(text: bytes, keys: DocumentPath, value: Any) -> bytes:
     """Replace the value at a path, or make it there."""
     document = parse_jsonc(text)
-    spans = document.find_spans(keys)
-    missing = keys[len(spans) - 1 :]
-    if missing:
-        return _add_missing(document, spans[-1], missing, value)
-    return _replace_value(document, spans[-1], value)
-
-
-def remove_item(text: bytes, keys: DocumentPath, index: int) -> bytes:
-    """Remove an item of the array at a path, with the arrays and objects that were made for it."""
-    return _remove_path(text, (*keys, index))
-
-
-def remove_key(text: bytes, keys: DocumentPath) -> bytes:
-    """Remove the last key of a path from its object, with the objects that were made for it."""
-    return _remove_path(text, keys)
+    *_, span = spans = document.find_spans(keys)
+    if missing := keys[len(spans) - 1 :]:
+        return _add_missing(document, span, missing, value)
+    return _replace_value(document, span, value)
 
 
 def _add_missing(document: JsoncDocument, span: Span, missing: DocumentPath, value: Any) -> bytes:
@@ -232,7 +220,8 @@ def _replace_value(document: JsoncDocument, span: Span, value: Any) -> bytes:
     return apply_edits(document.text, [(*span, render_json(value, style, indent, compact=compact))])
 
 
-def _remove_path(text: bytes, keys: DocumentPath) -> bytes:
+def remove_path(text: bytes, keys: DocumentPath) -> bytes:
+    """Remove the item or member at a path, with the arrays and objects that were made for it."""
     document = parse_jsonc(text)
     spans = document.find_spans(keys)
     if not keys or len(spans) <= len(keys):
@@ -243,23 +232,15 @@ def _remove_path(text: bytes, keys: DocumentPath) -> bytes:
         if (edits := edits_to_remove(document.source, brackets, index)) is not None:
             break
     if depth == 0 and _is_own_document(document):
-        return _remove_root(document)
+        start, end = document.root
+        return text[:start] + re.sub(rb"\A\r?\n", b"", text[end:])
     return apply_edits(text, edits or [])
 
 
 def _is_own_document(document: JsoncDocument) -> bool:
     """Whether the whole object was made by us, and has one member left."""
-    start, end = document.root
-    items = document.brackets_at(document.root).items
-    if (
-        len(items) != 1
-        or document.text[:start] not in {b"", BOM}
-        or end_of_comments(document.plain, start, end) > start
-    ):
+    (start, end), items = document.root, document.brackets_at(document.root).items
+    has_comments = end_of_comments(document.plain, start, end) > start
+    if len(items) != 1 or has_comments or document.text[:start] not in {b"", BOM}:
         return False
     return _OWN_DOCUMENT_END.fullmatch(document.text, items[0][1], end - 1) is not None
-
-
-def _remove_root(document: JsoncDocument) -> bytes:
-    start, end = document.root
-    return document.text[:start] + re.sub(rb"\A\r?\n", b"", document.text[end:])

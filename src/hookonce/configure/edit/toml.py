@@ -234,16 +234,6 @@ def insert_item(text: bytes, keys: DocumentPath, value: Any) -> bytes:
     return _apply(document, edits, keys, lambda whole: _ensure_table(whole, outer).setdefault(name, []).append(value))
 
 
-def remove_item(text: bytes, keys: DocumentPath, index: int) -> bytes:
-    """Remove an entry of the array at a path."""
-    document, path = parse_toml(text), (*keys, index)
-    assignment = document.find_line(keys)
-    brackets = document.brackets_at(assignment[1].value) if assignment else None
-    if brackets and 0 <= index < len(brackets.items):
-        return _apply(document, edits_to_remove(document.source, brackets, index) or [], path, _remover(path))
-    return _remove_tables(document, path)
-
-
 def set_value(text: bytes, keys: DocumentPath, value: Any) -> bytes:
     """Replace the value at a path, or make it there: a table under a header, other values in their table."""
     document = parse_toml(text)
@@ -260,19 +250,23 @@ def set_value(text: bytes, keys: DocumentPath, value: Any) -> bytes:
     return _apply(document, [edit], keys, lambda whole: _ensure_table(whole, outer).update({name: value}))
 
 
-def remove_key(text: bytes, keys: DocumentPath) -> bytes:
-    """Remove a key from its table, with the table that was made for it; or a whole table."""
-    document = parse_toml(text)
-    assignment = document.find_line(keys)
-    if not assignment:
+def remove_path(text: bytes, keys: DocumentPath) -> bytes:
+    """Remove an entry of an array, a key with the table that was made for it, or a whole table."""
+    document, last = parse_toml(text), keys[-1]
+    assignment = document.find_line(keys[:-1] if isinstance(last, int) else keys)
+    if assignment is None:
         return _remove_tables(document, keys)
     section, line = assignment
-    is_alone = len(section.lines) == 1 and section.keys and not section.array
-    if is_alone and not _has_other_content(document, section, line):
-        edit = _delete_span(document, section.start, section.end)
+    if isinstance(last, int):
+        brackets = document.brackets_at(line.value)
+        if brackets is None or not 0 <= last < len(brackets.items):
+            return _remove_tables(document, keys)
+        edits = edits_to_remove(document.source, brackets, last) or []
+    elif len(section.lines) == 1 and section.keys and not section.array and not _has_other_content(document, section):
+        edits = [_delete_span(document, section.start, section.end)]
     else:
-        edit = _delete_line(document, line)
-    return _apply(document, [edit], keys, _remover(keys))
+        edits = [_delete_line(document, line)]
+    return _apply(document, edits, keys, _remover(keys))
 
 
 def _insert_tables(document: TomlDocument, path: DocumentPath, table_text: str) -> TextEdit:
@@ -302,8 +296,9 @@ def _insert_line(document: TomlDocument, section: TomlSection, assignment: str) 
     return offset, offset, new + newline
 
 
-def _has_other_content(document: TomlDocument, section: TomlSection, line: TomlLine) -> bool:
+def _has_other_content(document: TomlDocument, section: TomlSection) -> bool:
     """Whether a section with one line has more to it: the mark of a header that was there before, or comments."""
+    line = section.lines[0]
     has_mark = document.text[line.start : line.end].rstrip(b"\r\n").endswith(b" ")
     return has_mark or LINE_MASK in document.plain[section.start : line.start]
 
