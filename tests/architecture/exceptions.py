@@ -11,6 +11,11 @@ SMALL_FILES = {
     "sdk/worker.py": "a program of its own",
 }
 
+# Files of more than 400 lines.
+LONG_FILES = {
+    "agents/opencode/agent.py": "the table of one agent, which has a plugin function for each event",
+}
+
 # Functions of more than 50 lines.
 LONG_FUNCTIONS = {
     "agents/_decode/decoder.py decode": "one field of the Event on a line; a further call costs time in every call of an agent",
@@ -35,7 +40,6 @@ FILE_NAMES = {
     "manifest/degrade": "a step of the flows that ARCHITECTURE.md draws",
     "dispatch/select": "a step of the flows that ARCHITECTURE.md draws",
     "dispatch/prepare": "a step of the flows that ARCHITECTURE.md draws",
-    "configure/edit/elide": "a step of the flows that ARCHITECTURE.md draws",
     "secrets/detect": "a step of the flows that ARCHITECTURE.md draws",
     "sessions/derive": "a step of the flows that ARCHITECTURE.md draws",
     "store/privacy/redact": "a step of the flows that ARCHITECTURE.md draws",
@@ -51,11 +55,8 @@ PACKAGES = {
     "agents/transcripts/__init__.py": "the registry of transcript readers loads one by its name",
     "formats/__init__.py": "the registry of formats loads one by its name",
     "cli/__init__.py": "the registry of commands",
-    "cli/lab/__init__.py": "a command with verbs: its module is the package",
-    "cli/module/__init__.py": "a command with verbs: its module is the package",
     "lab/drivers/__init__.py": "the contract and the registry of drivers",
     "lab/experiments/__init__.py": "the contract and the registry of experiments",
-    "lab/fakes/apis/__init__.py": "the contract and the registry of model APIs",
 }
 
 # Literals with five agents or more besides `agents.AGENTS`.
@@ -78,7 +79,7 @@ PARTICIPLES = {
     **dict.fromkeys(["Outcome.denied", "Outcome.asked", "Outcome.allowed"], _PUBLIC),
     **dict.fromkeys(["Agent.checked", "AgentSheet.checked"], _CONTRACT),
     "Settings.untrusted": "a key of config.toml",
-    **dict.fromkeys(["JournalEntry.made", "DedupEntry.decided", "CallClaim.done", "WorkerRequest.given"], _DISK),
+    **dict.fromkeys(["JournalEntry.made", "DedupEntry.decided", "CallClaim.done"], _DISK),
     **dict.fromkeys([f"ReaderMemory.{name}" for name in ("seen", "held", "asked", "spawned", "counted")], _DISK),
     **dict.fromkeys(["ModelCall.asked", "ModelCall.failed", "ToolCall.started", "ToolCall.ended"], _DISK),
     **dict.fromkeys(["FileStats.added", "FileStats.removed", "SubagentActivity.started"], _DISK),

@@ -92,9 +92,10 @@ def lonely_files(tree: Tree, exceptions: FileException) -> list[str]:
     ]
 
 
-def long_files(tree: Tree) -> list[str]:
+def long_files(tree: Tree, exceptions: FileException) -> list[str]:
     """A file of more than 400 lines."""
-    return [f"{path}: {line_count(text)} lines" for path, text in tree.items() if line_count(text) > MAX_FILE_LINES]
+    counts = {path: line_count(text) for path, text in tree.items() if not _is_listed(path, exceptions)}
+    return [f"{path}: {count} lines" for path, count in counts.items() if count > MAX_FILE_LINES]
 
 
 def long_functions(tree: Tree, exceptions: FileException) -> list[str]:

@@ -1,8 +1,10 @@
 """The import contract holds, and starting up stays cheap."""
 
+import itertools
 import json
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -13,6 +15,7 @@ HEAVY = ("rich", "jsonschema")
 IMPORT = "import hookonce"
 VERSION = """
 import sys
+import tomllib
 from hookonce.__main__ import main
 sys.argv = ["hookonce", "--version"]
 try:
@@ -59,3 +62,14 @@ def test_starting_up_leaves_heavy_libraries_alone(start):
     modules = json.loads(ran.stdout.splitlines()[-1])
     assert "hookonce" in modules
     assert [] == [name for name in modules if name.partition(".")[0] in HEAVY]
+
+
+def test_the_module_protocol_is_kept_below_every_higher_package():
+    """
+    Its contract names all packages above the layer of agents, also those that come later.
+    """
+    layers, protocol = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    above = itertools.takewhile(lambda line: "agents" not in line, layers["layers"])
+    names = {f"hookonce.{name.strip()}" for line in above for name in line.split("|") if "(" not in name}
+
+    assert names - {"hookonce.modules"} <= set(protocol["forbidden_modules"])
