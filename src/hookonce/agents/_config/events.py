@@ -1,6 +1,6 @@
 """Native event of a hook: where it stands in an agent's configuration, and what it can no longer do there."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import get_args
 
 from hookonce.agents._config.gaps import handler_gap, hook_label, lost_gap
@@ -8,6 +8,7 @@ from hookonce.agents._config.points import config_events, config_of, effect_of, 
 from hookonce.agents._config.provider_data import native_event_of, own_event, own_keys
 from hookonce.model import Agent, Gap, HandlerType, Hook
 
+IndexedHooks = list[tuple[int, Hook]]  # with their indices in the manifest
 Resolve = Callable[[Agent, int, Hook], tuple[str | None, list[Gap]]]
 
 
@@ -40,7 +41,7 @@ def resolve_event(agent: Agent, index: int, hook: Hook) -> tuple[str | None, lis
 
 
 def iterate_hooks(
-    agent: Agent, hooks: Iterable[tuple[int, Hook]], gaps: list[Gap], resolve: Resolve = resolve_event
+    agent: Agent, hooks: IndexedHooks, gaps: list[Gap], resolve: Resolve = resolve_event
 ) -> Iterator[tuple[int, Hook, str]]:
     """Each hook that has a native event, with its index and that event; the gaps of all are added to `gaps`."""
     for index, hook in hooks:

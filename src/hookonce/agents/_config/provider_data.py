@@ -47,6 +47,11 @@ def with_provider_data(agent: Agent, hook: Hook, keys: Object, placement: Object
     return replace(hook, provider_data=others | build_provider_data(agent, keys, placement))
 
 
+def add_placement(agent: Agent, hook: Hook, placement: Object) -> Hook:
+    """The hook with more in its placement."""
+    return with_provider_data(agent, hook, own_keys(agent, hook), placement_of(agent, hook) | placement)
+
+
 def without_keys(document: Object, *keys: str) -> Object:
     """A copy of an object without some keys."""
     return {key: value for key, value in document.items() if key not in keys}

@@ -21,11 +21,8 @@ from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 MAX_TIMEOUT_S = 2**31 - 1  # seconds; a larger number, or a broken one, costs the whole file
 MCP_GATEWAY_TOOL = "call_mcp_tool"  # every MCP call goes through this one tool
 _DEFAULT_SET = "hookonce"  # the set of hooks that came from elsewhere
-_MCP_PATTERNS = McpPatterns(
-    every=MCP_GATEWAY_TOOL,
-    tools=lambda *_: MCP_GATEWAY_TOOL,
-    loss=f"{MCP_GATEWAY_TOOL} is every tool of every MCP server",
-)
+_MCP_LOSS = f"{MCP_GATEWAY_TOOL} is every tool of every MCP server"
+_MCP_PATTERNS = McpPatterns(every=MCP_GATEWAY_TOOL, tools=lambda *_: MCP_GATEWAY_TOOL, loss=_MCP_LOSS)
 _GROUPED_EVENTS = frozenset({"before_tool_execute", "after_tool_execute"})
 _REQUIRED_KEYS = {"": "command", "command": "command", "prompt": "prompt"}  # type of handler → the key that it needs
 _STRUCTURAL_KEYS = frozenset({"type", "command", "prompt", "model", "timeout", "matcher", "hooks"})
@@ -186,10 +183,9 @@ def _parse_item(agent: Agent, native: str, item: Json, set_placement: Object) ->
         return None  # an entry without a group is read by nobody at these events
     extra = without_keys(item, "matcher", "hooks")
     group = set_placement | ({"group": extra} if extra or kind not in _GROUPED_EVENTS else {})
-    return [
-        _parse_hook(agent, native, entry, group | {"joined": True} if number else group, text)
-        for number, entry in enumerate(entries)
-    ]
+    placements = [group, *[group | {"joined": True}] * len(entries)]
+    pairs = zip(entries, placements, strict=False)
+    return [_parse_hook(agent, native, entry, placement, text) for entry, placement in pairs]
 
 
 def _is_entry(entry: Json) -> bool:

@@ -69,9 +69,8 @@ def strip_arguments(command: str | None, words: Any) -> str | None:
 MCP_PREFIX = "mcp:"
 HALF_SEPARATOR = "\n"
 _NAME_REGEX = r"(?:\\.|[^\\()|])+"
-_MCP_TOOL_REGEX = re.compile(
-    rf"\.\*_(?P<server>{_NAME_REGEX})\$|\^(?P<tool>{_NAME_REGEX})\(\?:_(?P<of>{_NAME_REGEX})\)\$"
-)
+_MCP_SERVER_REGEX = rf"\.\*_(?P<server>{_NAME_REGEX})\$"
+_MCP_TOOL_REGEX = re.compile(rf"{_MCP_SERVER_REGEX}|\^(?P<tool>{_NAME_REGEX})\(\?:_(?P<of>{_NAME_REGEX})\)\$")
 
 
 def _mcp_pattern(server: str, tool: str | None) -> str:
@@ -97,19 +96,18 @@ def canonical_matcher(agent: Agent, kind: str, text: str) -> Json:
     """The canonical matcher of a native one."""
     if kind not in TOOL_EVENTS:
         return None
-    halves = [
-        _parse_mcp_half(half.removeprefix(MCP_PREFIX)) if half.startswith(MCP_PREFIX) else parse_pattern(agent, half)
-        for half in text.split(HALF_SEPARATOR)
-    ]
+    halves = [_parse_half(agent, half) for half in text.split(HALF_SEPARATOR)]
     parts = [part for half in halves for part in parts_of(half)]
     return None if None in halves else parts[0] if len(parts) == 1 else parts
 
 
-def _parse_mcp_half(text: str) -> Json:
-    """The MCP tools of a pattern: all of them, those that it names in our way, or else the pattern."""
-    pieces = js_regex.split_alternatives(text[3:-1] if is_mcp_half(MCP_PREFIX + text) else text)
-    tools = [_parse_mcp_tool(piece) for piece in pieces]
-    return {"pattern": MCP_PREFIX + text} if None in tools else tools
+def _parse_half(agent: Agent, half: str) -> Json:
+    """Of MCP tools: all of them, those that a pattern names in our way, or else the pattern."""
+    if not half.startswith(MCP_PREFIX):
+        return parse_pattern(agent, half)
+    text = half.removeprefix(MCP_PREFIX)
+    tools = [_parse_mcp_tool(piece) for piece in js_regex.split_alternatives(text[3:-1] if is_mcp_half(half) else text)]
+    return {"pattern": half} if None in tools else tools
 
 
 def _parse_mcp_tool(text: str) -> Object | None:
@@ -204,11 +202,8 @@ def _split_groups(native: str, items: list[Object]) -> list[Object]:
     """The groups of an event as Auggie has them: flat, or two for a matcher of two halves."""
     if native in FLAT_EVENTS:
         return [without_keys(entry, "type") for group in items for entry in group["hooks"]]
-    return [
-        group | ({"matcher": half} if "matcher" in group else {})
-        for group in items
-        for half in group.get("matcher", "").split(HALF_SEPARATOR)
-    ]
+    halves = [(group, half) for group in items for half in group.get("matcher", "").split(HALF_SEPARATOR)]
+    return [group | ({"matcher": half} if "matcher" in group else {}) for group, half in halves]
 
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:

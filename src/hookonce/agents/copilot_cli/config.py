@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 from msgspec.structs import replace
 
 from hookonce.agents._config.entry import ConfigEntry, build_hook, read_entry, write_entry
-from hookonce.agents._config.events import iterate_hooks
+from hookonce.agents._config.events import IndexedHooks, iterate_hooks
 from hookonce.agents._config.gaps import has_loss, lost_gap, misplaced_hook_gaps, no_tool_gap, skipped_gap, warning_gap
 from hookonce.agents._config.matchers import full_match
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, fits_known_tools, reachability_gaps
@@ -155,9 +155,7 @@ def _spell_by_default(entry_keys: EntryKeys, commands: Commands) -> Object:
     return entry
 
 
-def render(
-    entry_keys: EntryKeys, agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording
-) -> tuple[Object, list[Gap]]:
+def render(entry_keys: EntryKeys, agent: Agent, hooks: IndexedHooks, wording: Wording) -> tuple[Object, list[Gap]]:
     """The configuration of these hooks, and what it cannot say."""
     events: Object = {}
     gaps: list[Gap] = []

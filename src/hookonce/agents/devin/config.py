@@ -1,7 +1,7 @@
 """Devin config codec: groups under their key, or bare in a file of nothing but hooks."""
 
 from hookonce.agents._config import groups
-from hookonce.agents._config.provider_data import own_keys, placement_of, with_provider_data
+from hookonce.agents._config.provider_data import add_placement, placement_of
 from hookonce.model import Agent, Gap, Hook, Object, Wording
 
 
@@ -20,7 +20,4 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     if events.keys().isdisjoint(agent.events):
         return [], []
     hooks, gaps = groups.parse(agent, {"hooks": events})
-    return [
-        with_provider_data(agent, hook, own_keys(agent, hook), placement_of(agent, hook) | {"bare": True})
-        for hook in hooks
-    ], gaps
+    return [add_placement(agent, hook, {"bare": True}) for hook in hooks], gaps

@@ -9,7 +9,7 @@ from hookonce.agents._config.matchers.alternation import ALTERNATION, explain_mi
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, reusable_matcher
 from hookonce.agents._config.matchers.parts import parts_of
 from hookonce.agents._config.points import config_of
-from hookonce.agents._config.provider_data import object_of, own_keys, placement_of, with_provider_data, without_keys
+from hookonce.agents._config.provider_data import add_placement, object_of, own_keys, placement_of, without_keys
 from hookonce.model import Agent, Gap, Hook, Object, Wording
 
 _DISABLED_KEY, _SHOW_OUTPUT_KEY = "hooksDisabled", "showHookOutput"  # settings that stand among the events
@@ -31,10 +31,7 @@ def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     placement: Object = {} if has_hooks_key else {_BARE_KEY: True}
     settings = _read_settings(events)
     placements = [placement | ({"settings": settings} if settings else {}), *[placement] * len(hooks)]
-    return [
-        with_provider_data(agent, hook, own_keys(agent, hook), placement_of(agent, hook) | more)
-        for hook, more in zip(hooks, placements, strict=False)
-    ], gaps
+    return [add_placement(agent, *pair) for pair in zip(hooks, placements, strict=False)], gaps
 
 
 def _events(agent: Agent, document: Object) -> Object:

@@ -6,6 +6,7 @@ Two flat list shapes were published as well. Gemini CLI reads neither; we do, so
 from msgspec.structs import replace
 
 from hookonce.agents._config import groups
+from hookonce.agents._config.events import IndexedHooks
 from hookonce.agents._config.gaps import misplaced_hook_gaps, skipped_gap
 from hookonce.agents._config.groups import map_entries
 from hookonce.agents._config.matchers import aliases
@@ -50,7 +51,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
 
 
 def render_with_names(
-    agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording, meaning: WordMeaning
+    agent: Agent, hooks: IndexedHooks, wording: Wording, meaning: WordMeaning
 ) -> tuple[Object, list[Gap]]:
     """The configuration of these hooks, each with its name."""
     restored_hooks = [(index, aliases.restore_native_words(agent, hook, meaning)) for index, hook in hooks]

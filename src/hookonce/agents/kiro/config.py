@@ -20,6 +20,7 @@ from hookonce.agents._config.gaps import (
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS, is_exact, reusable_matcher, write_matcher
 from hookonce.agents._config.points import canonical_event_of, config_event_of, config_events, config_of
 from hookonce.agents._config.provider_data import (
+    add_placement,
     object_of,
     own_keys,
     own_matcher,
@@ -181,9 +182,7 @@ def _attach_document_head(agent: Agent, document: Object, hooks: list[Hook]) -> 
     head = without_keys(document, "version", "hooks")
     if not head or not hooks:
         return hooks
-    first, *others = hooks
-    placement = placement_of(agent, first) | {"document": head}
-    return [with_provider_data(agent, first, own_keys(agent, first), placement), *others]
+    return [add_placement(agent, hooks[0], {"document": head}), *hooks[1:]]
 
 
 def _parse_hook(agent: Agent, entry: Object) -> Hook | None:

@@ -5,6 +5,7 @@ entries at the heads of several lists are one hook.
 """
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -117,7 +118,7 @@ def render(agent: Agent, hooks: list[tuple[int, Hook]], wording: Wording) -> tup
             plans.append(_EntryPlan(index, hook, natives, _entry_key(agent, natives[0], config_entry)))
             gaps += _unsupported_gaps(agent, index, hook)
     events = _render_events(agent, plans, wording)
-    folds = fold_lists(_entry_keys(agent, events))
+    folds = _fold_events(agent, {name: [_parse_entry(agent, entry) for entry in events[name]] for name in events})
     if _count_plans(plans) != Counter((key, frozenset(natives)) for key, natives in folds):
         plans = _merge_equal_plans(agent, plans, gaps)
         events = _render_events(agent, plans, wording)
@@ -207,21 +208,16 @@ def _can_run(agent: Agent, hook: Hook) -> bool:
 
 def parse(agent: Agent, document: Object) -> tuple[list[Hook], list[Gap]]:
     """The hooks of a configuration; the same entry under several events is one hook with several tools."""
-    entries_by_event: dict[str, list[ConfigEntry]] = {}
+    events: dict[str, list[ConfigEntry]] = {}
     gaps = misplaced_hook_gaps(agent, document)
     for name, where, entry in iterate_entries(document.get("hooks")):
         config_entry = _parse_entry(agent, entry) if type(entry) is dict else None
         if config_entry is None:
             gaps.append(skipped_gap(where, "is no hook"))
         else:
-            entries_by_event.setdefault(_event_name(agent, name), []).append(config_entry)
-    keys: dict[str, list[EntryKey]] = {}
-    entry_by_key: dict[EntryKey, ConfigEntry] = {}
-    for native, entries in entries_by_event.items():
-        keys[native] = [_entry_key(agent, native, entry) for entry in entries]
-        entry_by_key |= zip(keys[native], entries, strict=True)
-    folds = fold_lists(_sort_events(agent, keys))
-    return [_build_hook(agent, entry_by_key[key], natives) for key, natives in folds], gaps
+            events.setdefault(_event_name(agent, name), []).append(config_entry)
+    entry_by_key = {_entry_key(agent, native, entry): entry for native in events for entry in events[native]}
+    return [_build_hook(agent, entry_by_key[key], natives) for key, natives in _fold_events(agent, events)], gaps
 
 
 def _event_name(agent: Agent, name: str) -> str:
@@ -231,17 +227,10 @@ def _event_name(agent: Agent, name: str) -> str:
     return name if name in agent.events else next(similar, name)
 
 
-def _sort_events(agent: Agent, keys: dict[str, list[EntryKey]]) -> dict[str, list[EntryKey]]:
-    """Events in the order of our table, so that a file reads the same in whichever order it has them."""
-    return {native: keys[native] for native in agent.events if native in keys} | keys
-
-
-def _entry_keys(agent: Agent, events: Object) -> dict[str, list[EntryKey]]:
-    keys = {
-        native: [_entry_key(agent, native, _parse_entry(agent, entry)) for entry in entries]
-        for native, entries in events.items()
-    }
-    return _sort_events(agent, keys)
+def _fold_events(agent: Agent, events: Mapping[str, Sequence[ConfigEntry | None]]) -> list[tuple[EntryKey, list[str]]]:
+    """The keys of all entries with their events, in the order of our table: a file may have it in any other."""
+    keys = {native: [_entry_key(agent, native, entry) for entry in entries] for native, entries in events.items()}
+    return fold_lists({native: keys[native] for native in agent.events if native in keys} | keys)
 
 
 def _entry_key(agent: Agent, native: str, entry: ConfigEntry | None) -> EntryKey:

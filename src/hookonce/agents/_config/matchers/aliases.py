@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from hookonce.agents._config.events import IndexedHooks
 from hookonce.agents._config.gaps import warning_gap
 from hookonce.agents._config.matchers.alternation import from_native, to_native
 from hookonce.agents._config.matchers.dialect import TOOL_EVENTS
@@ -51,9 +52,7 @@ def anchor_words(agent: Agent, hook: Hook) -> Hook:
     return hook if _has_own_matcher(agent, hook) else replace(hook, matcher=_replace_words(hook, hook.matcher, whole))
 
 
-def misread_word_gaps(
-    agent: Agent, hooks: list[tuple[int, Hook]], meaning: WordMeaning = identity_meaning
-) -> list[Gap]:
+def misread_word_gaps(agent: Agent, hooks: IndexedHooks, meaning: WordMeaning = identity_meaning) -> list[Gap]:
     """A gap for each hook whose matcher has a word that the agent takes for something else."""
     words = [(index, hook, _misread_word(agent, hook, meaning)) for index, hook in hooks if hook.event in TOOL_EVENTS]
     note = f"means something of its own to {agent.title}"

@@ -22,9 +22,8 @@ from hookonce.base.regex import fits_native_pattern
 from hookonce.model import Agent, Gap, Hook, Json
 from hookonce.vocabulary.tools import ARGUMENTS
 
-TOOL_EVENTS = frozenset(
-    ("before_tool_execute", "after_tool_execute", "tool_use_failure", "permission_request", "permission_denied")
-)
+TOOL_EVENTS = frozenset({"before_tool_execute", "after_tool_execute", "tool_use_failure"})
+TOOL_EVENTS |= {"permission_request", "permission_denied"}
 _LITERAL_NAME = re.compile(r"\^([\w-]+)\$")  # a pattern that is but a name
 _WORD = re.compile(r"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*")
 _MAX_PATTERN_WORDS = 12  # more of them no pattern on one server's tools has
