@@ -109,7 +109,7 @@ def test_a_server_that_misbehaves_ends_by_the_hook_s_fail_mode(there, path):
     assert "deny" == refused.outcome
     assert record.runs[0].failure == other.runs[0].failure
     assert (record.runs[0].failure == "timeout") == hangs
-    assert record.runs[0].failure in log.paths.log().read_text(encoding="utf-8")
+    assert record.runs[0].failure in log.paths.log_path().read_text(encoding="utf-8")
 
 
 def test_no_time_is_left_for_a_server_whose_turn_never_came(there):
@@ -140,7 +140,7 @@ def test_a_hook_whose_server_nobody_waits_for_is_sent_all_the_same():
         heard, record = told(None, url=one.url(), background=True)
         assert (Decision(), None) == (heard, record.runs[0].failure)
         assert eventually(lambda: one.heard)
-        assert eventually(lambda: "async hook ended (exit code 0)" in log.paths.log().read_text(encoding="utf-8"))
+        assert eventually(lambda: "async hook ended (exit code 0)" in log.paths.log_path().read_text(encoding="utf-8"))
 
 
 def test_what_ran_is_known_again_by_everything_that_it_says(there, home):
