@@ -16,7 +16,5 @@ def record_kernel_event(event: Object) -> None:
         return
     record = redact_record(envelope.read(event))
     files.append(record)
-    line = b"".join(
-        encode(envelope.kernel_document(document), order="sorted") + b"\n" for document in envelope.write(record)
-    )
-    kernel_log.append(line)
+    documents = map(envelope.kernel_document, envelope.write(record))
+    kernel_log.append(b"".join(encode(document, order="sorted") + b"\n" for document in documents))

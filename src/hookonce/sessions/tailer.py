@@ -147,9 +147,9 @@ class TranscriptTailer:
 
     def _read_next(self, recorder: Recorder) -> None:
         session, path, is_last = self._queue[0]
-        next_paths = (
-            self._reader.read_chunk(recorder, session, path, is_last=is_last)[0] if settings.load().record else []
-        )
+        next_paths: list[str] = []
+        if settings.load().record:
+            next_paths, _ = self._reader.read_chunk(recorder, session, path, is_last=is_last)
         self._queue.popleft()
         self._queue.extendleft((session, next_path, is_last) for next_path in next_paths)
         if not self._is_queued(session):

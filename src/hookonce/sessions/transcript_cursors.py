@@ -38,9 +38,8 @@ def load_cursor(connection: Connection, path: Path) -> TranscriptCursor | None:
 
 def save_cursor(connection: Connection, transcript: TranscriptFile, cursor: TranscriptCursor, read_at: str) -> None:
     """Save a cursor, in the caller's transaction."""
-    connection.execute(
-        _UPSERT, (_path_key(transcript.path), transcript.agent, transcript.session, encode(cursor), read_at)
-    )
+    values = (_path_key(transcript.path), transcript.agent, transcript.session, encode(cursor), read_at)
+    connection.execute(_UPSERT, values)
 
 
 def list_transcripts(connection: Connection, since_time: str, limit: int) -> list[TranscriptFile]:

@@ -23,10 +23,9 @@ from hookonce.store import agent_hooks_sessions as sessions
 
 _ANY_EVENT = "*"
 _OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_TAIL_BYTES = (
-    1 << 20
-)  # bytes at the end of a file, in which what was written and not kept stands, if somebody was killed
+_TAIL_BYTES = 1 << 20  # in which lines stand that were written, but not committed to the store
 
+_NO_RULES: tuple[tuple[str, str], ...] = ()
 RecordLines = tuple[str, bytes]  # the id of a record, and its lines
 
 
@@ -73,16 +72,8 @@ def _rule_outputs(event_type: str) -> Iterator[str]:
             yield from (output for event, output in _load_rules(file) if event in {_ANY_EVENT, event_type})
 
 
+@sessions.cached_file(_NO_RULES)
 def _load_rules(file: Path) -> tuple[tuple[str, str], ...]:
-    try:
-        stat = file.stat()
-    except OSError:
-        return ()
-    return _parse_rules(file, (stat.st_ino, stat.st_mtime_ns, stat.st_size))
-
-
-@lru_cache(maxsize=8)
-def _parse_rules(file: Path, _stamp: tuple[int, int, int]) -> tuple[tuple[str, str], ...]:
     """Which events go where; `hooks` is one rule or a list of them."""
     try:
         document: Json = load(file.read_text(encoding="utf-8"))
@@ -138,12 +129,8 @@ def _open_log(log_path: str) -> int:
 def _open_own_log(log_path: str) -> int:
     handle = os.open(log_path, _OPEN_FLAGS)
     stat = os.fstat(handle)
-    if (
-        S_ISREG(stat.st_mode)
-        and stat.st_uid == os.getuid()
-        and stat.st_nlink == 1
-        and _file_identity(handle, log_path) in _load_registry()
-    ):
+    is_own = S_ISREG(stat.st_mode) and stat.st_uid == os.getuid() and stat.st_nlink == 1
+    if is_own and _file_identity(handle, log_path) in _load_registry(_registry_file()):
         return handle
     os.close(handle)
     raise _ForeignFileError(None, "the file was there before us; remove it, or name another")
@@ -165,16 +152,8 @@ def _register_file(identity: str) -> None:
         file.write(f"{identity}\n".encode())
 
 
-def _load_registry() -> frozenset[str]:
-    try:
-        stat = _registry_file().stat()
-    except OSError:
-        return frozenset()
-    return _parse_registry(_registry_file(), (stat.st_ino, stat.st_mtime_ns, stat.st_size))
-
-
-@lru_cache(maxsize=4)
-def _parse_registry(file: Path, _stamp: tuple[int, int, int]) -> frozenset[str]:
+@sessions.cached_file(frozenset[str]())
+def _load_registry(file: Path) -> frozenset[str]:
     return frozenset(file.read_text(encoding="utf-8").splitlines())
 
 

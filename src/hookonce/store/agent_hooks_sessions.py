@@ -5,9 +5,11 @@ What follows from a call is written when the call's environment is gone. Session
 
 import hmac
 import os
+from collections.abc import Callable
 from fcntl import LOCK_EX, flock
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from hookonce.base import paths
 from hookonce.base.jsontext import dump, load
@@ -15,7 +17,7 @@ from hookonce.store.integrity import keys
 
 _MAX_FILE_BYTES = 1 << 18  # bytes; of a longer list the newer half stays
 _SESSION_HASH_CHARS = 32  # characters by which a session is known; its name stands nowhere
-_NO_LOGS: dict[str, str] = {}
+Parsed = TypeVar("Parsed")
 
 
 def sessions_file() -> Path:
@@ -26,7 +28,7 @@ def sessions_file() -> Path:
 def remember_log(agent: str, session: str, log_path: str) -> None:
     """Register the log file of a session; the last one counts."""
     session_hash = _session_hash(agent, session)
-    if _load_logs().get(session_hash) == log_path:
+    if _load_logs(sessions_file()).get(session_hash) == log_path:
         return
     sessions_file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = os.open(sessions_file(), os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -42,7 +44,7 @@ def remember_log(agent: str, session: str, log_path: str) -> None:
 
 def log_of_session(agent: str, session: str | None) -> str | None:
     """The log file of a session, if it named one."""
-    logs = _load_logs()
+    logs = _load_logs(sessions_file())
     return logs.get(_session_hash(agent, session)) if logs and session is not None else None
 
 
@@ -52,21 +54,30 @@ def has_sessions() -> bool:
 
 
 def _session_hash(agent: str, session: str) -> str:
-    return hmac.digest(keys.load_digest_key(), f"{agent}\0{session}".encode(errors="replace"), "sha256").hex()[
-        :_SESSION_HASH_CHARS
-    ]
+    name = f"{agent}\0{session}".encode(errors="replace")
+    return hmac.digest(keys.load_digest_key(), name, "sha256").hex()[:_SESSION_HASH_CHARS]
 
 
-def _load_logs() -> dict[str, str]:
-    try:
-        stat = sessions_file().stat()
-    except OSError:
-        return _NO_LOGS
-    return _parse_logs(sessions_file(), (stat.st_ino, stat.st_mtime_ns, stat.st_size))
+def cached_file(absent: Parsed) -> Callable[[Callable[[Path], Parsed]], Callable[[Path], Parsed]]:
+    """Decorator of a parser: a file is parsed again only when it has changed; `absent` if there is none."""
+
+    def decorate(parse: Callable[[Path], Parsed]) -> Callable[[Path], Parsed]:
+        parse_cached = lru_cache(maxsize=8)(lambda path, _stamp: parse(path))
+
+        def load_file(path: Path) -> Parsed:
+            try:
+                stat = path.stat()
+            except OSError:
+                return absent
+            return parse_cached(path, (stat.st_ino, stat.st_mtime_ns, stat.st_size))
+
+        return load_file
+
+    return decorate
 
 
-@lru_cache(maxsize=4)
-def _parse_logs(path: Path, _stamp: tuple[int, int, int]) -> dict[str, str]:
+@cached_file(dict[str, str]())
+def _load_logs(path: Path) -> dict[str, str]:
     logs = dict[str, str]()
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:

@@ -92,10 +92,7 @@ def _build_conditions(record_filter: RecordFilter) -> Iterator[tuple[str, str | 
         yield "seq > ?", record_filter.after
     for name in _EXACT_COLUMNS:
         if (value := getattr(record_filter, name)) is not None:
-            yield (
-                (f"{name} IS NULL" if value == NO_VALUE else f"{name} GLOB ?" if "*" in value else f"{name} = ?"),
-                value,
-            )
+            yield f"{name} IS NULL" if value == NO_VALUE else f"{name} {'GLOB' if '*' in value else '='} ?", value
     if record_filter.project is not None:
         yield "project GLOB ?", record_filter.project
     if record_filter.path is not None:
@@ -211,10 +208,5 @@ def open_sessions(
     """Agent, name and last time of each recent session whose last rows hold no end, or work after it."""
     for agent, session, last in connection.execute(_SELECT_NEWEST_SESSIONS, (limit,)).fetchall():
         event_types = (row[0] for row in connection.execute(_SELECT_LAST_TYPES, (session, agent, _SESSION_TAIL_ROWS)))
-        if (
-            next(
-                (event_type for event_type in event_types if event_type in end_types or event_type in begin_types), None
-            )
-            not in end_types
-        ):
+        if next((name for name in event_types if name in end_types | begin_types), None) not in end_types:
             yield agent, session, last

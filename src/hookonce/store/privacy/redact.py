@@ -189,11 +189,9 @@ def _hash_strings(value: Any, hmac_key: bytes | None) -> Any:
         text_hash, length, lines = _measure_text(value, hmac_key)
         return {"hash": text_hash, "length": length, "lines": lines}
     if kind is dict:
-        return (
-            value
-            if _is_digest(value)
-            else {_redact_key(key, hmac_key): _hash_strings(item, hmac_key) for key, item in value.items()}
-        )
+        if _is_digest(value):
+            return value
+        return {_redact_key(key, hmac_key): _hash_strings(item, hmac_key) for key, item in value.items()}
     if kind is list:
         return [_hash_strings(item, hmac_key) for item in value]
     return value
@@ -209,11 +207,8 @@ def _is_digest(value: Any) -> bool:
     if type(value) is not dict or value.keys() != _DIGEST_FIELDS:
         return False
     text_hash, counts = value["hash"], (value["length"], value["lines"])
-    return (
-        type(text_hash) is str
-        and _HASH_PATTERN.fullmatch(text_hash) is not None
-        and all(type(count) is int for count in counts)
-    )
+    is_hash = type(text_hash) is str and _HASH_PATTERN.fullmatch(text_hash) is not None
+    return is_hash and all(type(count) is int for count in counts)
 
 
 def digest(text: str, key: bytes | None = None) -> Digest:

@@ -31,9 +31,8 @@ def sanitize_output(output: bytes, payload: bytes, level: Level | None = None) -
         return OUTPUT_NOTE.encode()
     lines = output.decode(errors="replace").splitlines()
     quoting_lines = _find_quoting_lines(lines, *_split_texts(payload, level))
-    return "\n".join(LINE_NOTE if number in quoting_lines else line for number, line in enumerate(lines)).encode(
-        errors="replace"
-    )
+    clean_lines = (LINE_NOTE if number in quoting_lines else line for number, line in enumerate(lines))
+    return "\n".join(clean_lines).encode(errors="replace")
 
 
 def _split_texts(payload: bytes, level: Level) -> tuple[set[str], str]:
@@ -70,13 +69,8 @@ def _find_quoting_lines(lines: list[str], texts: set[str], kept_text: str) -> se
         for offset in range(len(line) - _MATCH_CHARS + 1):
             lines_by_piece.setdefault(line[offset : offset + _MATCH_CHARS], set()).add(number)
     step = 1 if sum(map(len, texts)) < _FULL_COMPARE_CHARS else _MATCH_CHARS
-    pieces = (
-        piece
-        for text in texts
-        for line in _spellings(text)
-        for piece in _iter_pieces(line, step)
-        if piece in lines_by_piece
-    )
+    pieces = {piece for text in texts for line in _spellings(text) for piece in _iter_pieces(line, step)}
+    pieces &= lines_by_piece.keys()
     return {number for piece in pieces if piece not in kept_text for number in lines_by_piece[piece]}
 
 

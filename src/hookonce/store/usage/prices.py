@@ -152,10 +152,9 @@ PRICE_TABLE: tuple[PriceSource, ...] = (
 )
 
 
-_MILLION = 1_000_000
 _DECIMAL = re.compile(r"(\d{1,6})(?:\.(\d{1,6}))?", re.ASCII)
 _RATE_FIELDS = ("input", "output", "cache_read", "cache_write", "cache_write_hour")
-# Before a name: who else offers it. After it: the day on which it was made, or that it is the latest.
+# Before a name: the platform that offers the model. After it: a date, `latest`, a version or a context size.
 _NAME_PREFIX = re.compile(r"(?:.*/)?(?:global\.)?(?:anthropic\.)?")
 _NAME_SUFFIX = re.compile(
     r"(?:[-@](?:\d{8}|\d{4}-\d\d-\d\d|latest|default))?(?:-v\d+(?::\d+)?)?(?:\[1m\])?(?:-preview(?:-\d\d-\d{2,4})?)?"
@@ -228,7 +227,7 @@ def apply_price(price: Price, usage: Usage, *, hour_writes: int = 0, input_tier:
     counts = (total_input - cache_read - cache_write, output_tokens, cache_read, cache_write - hour_write, hour_write)
     total = sum(count * getattr(rates, name) for count, name in zip(counts, _RATE_FIELDS, strict=True))
     return CallCost(
-        micros=(total + _MILLION // 2) // _MILLION,
+        micros=(total + _M // 2) // _M,
         price=price.name,
         source=price.source,
         checked_on=price.checked_on,
@@ -255,9 +254,7 @@ def price_of(model: str | None, *, day: str | None = None, prices: PricesByModel
     if best_name is None:
         return None
     on_day = day or datetime.now(UTC).date().isoformat()
-    return next(
-        (candidate for candidate in reversed(prices_by_name[best_name]) if candidate.since <= on_day[:10]), None
-    )
+    return next((price for price in reversed(prices_by_name[best_name]) if price.since <= on_day[:10]), None)
 
 
 def prices_file() -> Path:
@@ -282,21 +279,16 @@ def _list_prices() -> PricesByModel:
     prices: PricesByModel = {}
     for source in PRICE_TABLE:
         for row in source.rows:
-            prices[row.name] = tuple(
-                sorted((*prices.get(row.name, ()), _parse_price(row, source)), key=lambda price: price.since)
-            )
+            rows = (*prices.get(row.name, ()), _parse_price(row, source))
+            prices[row.name] = tuple(sorted(rows, key=lambda price: price.since))
     return prices
 
 
 def _parse_price(row: PriceRow, source: PriceSource) -> Price:
-    first, *more = row.prices.split("|")
-    tiers = [
-        _parse_rates(0, first.split()),
-        *(_parse_rates(int(words[0]), words[1:]) for words in map(str.split, more)),
-    ]
+    tiers = (words.split() for words in f"0 {row.prices}".split("|"))
     return Price(
         name=row.name,
-        rates=tuple(tiers),
+        rates=tuple(_parse_rates(int(above), amounts) for above, *amounts in tiers),
         window=row.window,
         since=row.since,
         source=source.page,
@@ -307,17 +299,14 @@ def _parse_price(row: PriceRow, source: PriceSource) -> Price:
 
 def _parse_rates(above_tokens: int, amounts: list[str]) -> Rates:
     """Prices in order; cache writes for an hour cost as much as others where nothing else is listed."""
-    input_rate, output_rate, *cache_rates = map(_parse_micros, amounts)
-    read_rate = cache_rates[0] if cache_rates else input_rate
-    write_rate = cache_rates[1] if len(cache_rates) > 1 else input_rate
-    return Rates(
-        above_tokens,
-        input_rate,
-        output_rate,
-        read_rate,
-        write_rate,
-        cache_rates[2] if len(cache_rates) > 2 else write_rate,
-    )
+    return _build_rates(above_tokens, dict(zip(_RATE_FIELDS, map(_parse_micros, amounts), strict=False)))
+
+
+def _build_rates(above_tokens: int, amounts: dict[str, int]) -> Rates:
+    cost = amounts["input"]
+    write = amounts.get("cache_write", cost)
+    read, hour = amounts.get("cache_read", cost), amounts.get("cache_write_hour", write)
+    return Rates(above_tokens, cost, amounts["output"], read, write, hour)
 
 
 def _parse_micros(text: str) -> int:
@@ -325,7 +314,7 @@ def _parse_micros(text: str) -> int:
     match = _DECIMAL.fullmatch(text)
     if match is None:
         raise ValueError(f"{text} is no price")
-    return int(match[1]) * _MILLION + int((match[2] or "").ljust(6, "0"))
+    return int(match[1]) * _M + int((match[2] or "").ljust(6, "0"))
 
 
 @cache
@@ -342,16 +331,7 @@ def _parse_own_price(name: str, table: dict[str, Any], file: str) -> Price:
     if unknown or not {"input", "output"} <= table.keys():
         problem = f"knows no {min(unknown)}" if unknown else "needs input and output"
         raise ValueError(f"{name} {problem}")
-    amounts = {key: _parse_micros(str(table[key])) for key in _RATE_FIELDS if key in table}
-    input_rate, write_rate = amounts["input"], amounts.get("cache_write", amounts["input"])
-    rates = Rates(
-        0,
-        input_rate,
-        amounts["output"],
-        amounts.get("cache_read", input_rate),
-        write_rate,
-        amounts.get("cache_write_hour", write_rate),
-    )
+    rates = _build_rates(0, {key: _parse_micros(str(table[key])) for key in _RATE_FIELDS if key in table})
     window = table.get("window")
     if window is not None and (type(window) is not int or window <= 0):
         raise ValueError(f"the window of {name} is a number of tokens")

@@ -121,14 +121,7 @@ def _close_partial(sums: UsageSums) -> None:
 
 
 def _token_counts(usage: Usage) -> TokenCounts:
-    counts = (
-        usage.input_tokens,
-        usage.output_tokens,
-        usage.cache_read_tokens,
-        usage.cache_write_tokens,
-        usage.reasoning_tokens,
-    )
-    return tuple(min(max(number or 0, 0), _MAX_EVENT_TOKENS) for number in counts)
+    return tuple(min(max(getattr(usage, name) or 0, 0), _MAX_EVENT_TOKENS) for name in TOKEN_COLUMNS)
 
 
 def _tier_of(numbers: TokenCounts) -> int:
