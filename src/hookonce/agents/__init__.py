@@ -38,6 +38,7 @@ __all__ = [
     "explain_narrowing",
     "hook_label",
     "load",
+    "load_all",
     "lost_gap",
     "native_arguments",
     "native_event",
@@ -80,6 +81,11 @@ def load(name: str) -> Agent:
         raise UnknownName(f"no agent is called {name!r}; `hookonce agents` lists them")
     agent: Agent = import_module(f"hookonce.agents.{module}.agent").AGENT
     return agent
+
+
+def load_all() -> list[Agent]:
+    """Every agent, in the order of the list."""
+    return [load(name) for name in AGENTS]
 
 
 @cache

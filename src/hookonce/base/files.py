@@ -50,8 +50,8 @@ def check_utf8(language: str, text: bytes) -> None:
         raise_syntax_error(language, "not UTF-8", text, error.start)
 
 
-_PRIVATE_MODE = 0o600
-_DEFAULT_MODE = 0o666  # less what the umask takes away
+PRIVATE_MODE = 0o600
+DEFAULT_MODE = 0o666  # less what the umask takes away
 _TEMP_SUFFIX = ".hookonce"
 _STALE_TEMP_S = 60  # seconds after which a draft belongs to a writer that was killed
 
@@ -63,7 +63,7 @@ def read_file(path: Path) -> bytes | None:
         return target.read_bytes() if _stat_replaceable(path, target) else None
 
 
-def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int = _DEFAULT_MODE) -> None:
+def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int = DEFAULT_MODE) -> None:
     """Replace a file atomically, keeping mode, group and extended attributes, or create it.
 
     With `old` given, a file that says something else by now is left alone: somebody wrote it in between. `mode` is
@@ -76,7 +76,7 @@ def replace_file(path: Path, new: bytes, *, old: bytes | None = None, mode: int 
             raise FileEditError(f"{path} was changed by somebody else meanwhile; try again")
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale_temps(target)
-        _write_atomically(target, new, _PRIVATE_MODE if original else mode, original)
+        _write_atomically(target, new, PRIVATE_MODE if original else mode, original)
 
 
 def remove_file(path: Path) -> None:
@@ -100,7 +100,7 @@ def backup_file(path: Path, folder: Path, now: datetime) -> Path | None:
         copy = shelf / now.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         while copy.exists():
             copy = copy.with_name(copy.name + "+")
-        _write_atomically(copy, data, _PRIVATE_MODE, None)
+        _write_atomically(copy, data, PRIVATE_MODE, None)
         return copy
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from hookonce.agents import config_of
-from hookonce.base.files import FileEditError, read_file
+from hookonce.base.files import DEFAULT_MODE, PRIVATE_MODE, FileEditError, read_file
 from hookonce.base.invocation import is_own_entry, unwrap_command
 from hookonce.client.daemon_endpoints import HttpAddress
 from hookonce.configure import http_policy, journal
@@ -29,7 +29,6 @@ from hookonce.errors import HookonceError
 from hookonce.model import Agent, Hook, Object
 
 _SCRIPT_MODE = 0o777  # less what the umask takes away
-_DEFAULT_MODE, _PRIVATE_MODE = 0o666, 0o600
 _ENTRY_MARKERS = (b"hookonce-on", b"?via=")  # a file without them has no door of ours
 
 
@@ -65,7 +64,7 @@ def plan_install(
     document = document["hooks"] if is_bare_event_map(agent, target, roots) else document
     with naming_file(target):
         new = insert_entries(agent, target, old or b"", document, client)
-    mode = _PRIVATE_MODE if address else _DEFAULT_MODE
+    mode = PRIVATE_MODE if address else DEFAULT_MODE
     return [] if new == old else [FileChange(path=target, old=old, new=new, mode=mode, agent=agent.name, scope=scope)]
 
 

@@ -66,7 +66,7 @@ def drop_entry(path: Path) -> None:
     if entry is None:
         return
     remaining = _remove_empty_folders(entry.made)
-    heir = next((other for other in entries if any(Path(other).is_relative_to(folder) for folder in remaining)), None)
+    heir = next((other for other in entries if any(map(Path(other).is_relative_to, remaining))), None)
     if heir is not None:  # whose file still lies there, and may be the last to leave
         entries[heir] = replace(entries[heir], made=[*entries[heir].made, *remaining])
     _save_entries(entries)

@@ -67,7 +67,7 @@ class InstallStatus(Struct, frozen=True, kw_only=True):
 
 def find_agents(roots: ConfigRoots) -> list[Agent]:
     """The agents of this machine: their program is on the path, or their directory in the home."""
-    all_agents = [agents.load(name) for name in agents.AGENTS]
+    all_agents = agents.load_all()
     return [agent for agent in all_agents if agent.config and (find_program(agent) or _has_home(agent, roots))]
 
 

@@ -51,7 +51,7 @@ def _all_formats() -> list[Format]:
 
 @cache
 def _all_agents() -> list[Agent]:
-    return [agents.load(name) for name in agents.AGENTS]
+    return agents.load_all()
 
 
 def outweighs_claim(identification: Identification, claimed_agent: Agent, event_name: str | None, payload: Any) -> bool:

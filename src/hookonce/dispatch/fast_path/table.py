@@ -94,7 +94,7 @@ def _build_table() -> Object:
 
 
 def _stop_event_types() -> set[str]:
-    all_agents = [agents.load(name) for name in agents.AGENTS]
+    all_agents = agents.load_all()
     return {
         canonical_event_of(agent, native)
         for agent in all_agents
@@ -121,7 +121,7 @@ def _record_template() -> str:
 
 
 def _agent_rows(hook_events: set[str]) -> Object:
-    all_agents = [agents.load(name) for name in agents.AGENTS]
+    all_agents = agents.load_all()
     table: Object = {}
     for agent in all_agents:
         if agent.unwrap is not None:
