@@ -23,25 +23,25 @@ from hookonce.handlers.workers.pool import WorkerPool
 from hookonce.model import Handler
 
 GUARD = Path(__file__).parents[1] / "examples" / "hooks" / "guard.py"
-PAUSE = 0.01  # seconds between two calls: agents do not call in a row
-SELDOM = 10  # one call of a program of Python for so many others
-PATIENCE = 30.0
+CALL_INTERVAL_S = 0.01  # seconds between two calls: agents do not call in a row
+PROGRAM_EVERY_N_CALLS = 10  # one call of a program of Python for so many others
+CALL_TIMEOUT_S = 30.0
 
 
-def once(loop: EventLoop, errand: Operation) -> float:
+def time_call(loop: EventLoop, operation: Operation) -> float:
     """Milliseconds of one call."""
-    ended: list[OperationResult] = []
+    results: list[OperationResult] = []
     begin = perf_counter()
-    errand.begin(loop, PATIENCE, ended.append)
-    while not ended:
+    operation.begin(loop, CALL_TIMEOUT_S, results.append)
+    while not results:
         loop.run_once()
-    took = perf_counter() - begin
-    if ended[0].code != 0:
-        raise SystemExit(f"a hook has failed: {ended[0]}")
-    rest = monotonic() + PAUSE
+    call_ms = perf_counter() - begin
+    if results[0].code != 0:
+        raise SystemExit(f"a hook has failed: {results[0]}")
+    rest = monotonic() + CALL_INTERVAL_S
     while (left := rest - monotonic()) > 0:
         loop.run_once(left)
-    return took * 1000
+    return call_ms * 1000
 
 
 def measure(calls: int) -> dict[str, list[float]]:
@@ -50,33 +50,33 @@ def measure(calls: int) -> dict[str, list[float]]:
     function = load_function(Handler(type="function", file=GUARD.name), str(GUARD.parent))
     with TemporaryDirectory() as home:
         world = ProcessContext(cwd=home, env=os.environ | {"HOME": home})
-        tried: dict[str, Operation] = {
-            "true in a shell": CommandOperation("true", event, world, PATIENCE),
+        operations: dict[str, Operation] = {
+            "true in a shell": CommandOperation("true", event, world, CALL_TIMEOUT_S),
             "function, warm": build_function_operation(function, event, world),
-            "function, in a process of its own": CommandOperation(function.command, event, world, PATIENCE),
-            "the same file as a program": CommandOperation(f"{sys.executable} {GUARD}", event, world, PATIENCE),
+            "function, in a process of its own": CommandOperation(function.command, event, world, CALL_TIMEOUT_S),
+            "the same file as a program": CommandOperation(f"{sys.executable} {GUARD}", event, world, CALL_TIMEOUT_S),
         }
         loop = EventLoop()
-        kept = WorkerPool(loop)
-        once(loop, tried["function, warm"])
-        took: dict[str, list[float]] = {name: [] for name in tried}
+        pool = WorkerPool(loop)
+        time_call(loop, operations["function, warm"])
+        call_ms: dict[str, list[float]] = {name: [] for name in operations}
         for number in range(calls):
-            for name, errand in tried.items():
-                if number % SELDOM == 0 or name in {"true in a shell", "function, warm"}:
-                    took[name].append(once(loop, errand))
-        kept.close()
+            for name, operation in operations.items():
+                if number % PROGRAM_EVERY_N_CALLS == 0 or name in {"true in a shell", "function, warm"}:
+                    call_ms[name].append(time_call(loop, operation))
+        pool.close()
         loop.close()
-    return took
+    return call_ms
 
 
 def main() -> None:
     """Measure, and print a table."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=300)
-    took = measure(parser.parse_args().calls)
-    floor = median(took["true in a shell"])
+    call_ms = measure(parser.parse_args().calls)
+    floor = median(call_ms["true in a shell"])
     print(f"{'':36}{'p50 ms':>9}{'p99 ms':>9}{'ratio':>8}")
-    for name, values in took.items():
+    for name, values in call_ms.items():
         print(f"{name:36}{median(values):9.2f}{quantiles(values, n=100)[98]:9.2f}{median(values) / floor:8.2f}")
 
 

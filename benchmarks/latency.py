@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from msgspec.json import encode
 from msgspec.json import format as pretty
 from msgspec.structs import replace
-from peers import peers
+from peers import install_peers
 from rounds import QUICK_PLAN, BenchPlan, run_bench
 
 from hookonce.cli.lab.bench import print_report
@@ -28,14 +28,14 @@ def main() -> int:
     os.environ.pop("HOOKONCE_COLD", None)
     quick = "--quick" in sys.argv
     with TemporaryDirectory(prefix="hookonce-peers-", ignore_cleanup_errors=True) as scratch:
-        more, absent = peers(Path(scratch))
+        peer_cases, missing_peers = install_peers(Path(scratch))
         report = run_bench(
             QUICK_PLAN if quick else BenchPlan(),
-            more,
+            peer_cases,
             lambda text: print(text, file=sys.stderr),
-            record=_copied(Path(scratch) / "record"),
+            record=_copy_record(Path(scratch) / "record"),
         )
-    skipped = [SkippedCase(case=name, reason=reason) for name, reason in absent.items()]
+    skipped = [SkippedCase(case=name, reason=reason) for name, reason in missing_peers.items()]
     report = replace(report, skipped=report.skipped + skipped)
     print_report(report)
     if not quick:
@@ -44,7 +44,7 @@ def main() -> int:
     return int(any(row.errors or row.wrong for row in report.rows))
 
 
-def _copied(place: Path) -> Path | None:
+def _copy_record(place: Path) -> Path | None:
     """The record of the home that was named, if one was."""
     if "--record" not in sys.argv:
         return None

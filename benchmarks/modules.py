@@ -30,24 +30,24 @@ def echo(args: dict) -> dict:
     return args
 m.run()
 """
-BLOCK = 250
-MOST = 3.0  # how many bare round trips a call may cost beyond one
+BLOCK_CALLS = 250
+MAX_EXTRA_ROUND_TRIPS = 3.0  # how many bare round trips a call may cost beyond one
 
 
-def bare(into: int, out: int) -> None:
+def bare_round_trip(into: int, out: int) -> None:
     """One line there and back, read as JSON."""
     os.write(into, LINE)
     decode(os.read(out, 1 << 16))
 
 
-def timed(once: Callable[[], object], times: int) -> list[float]:
+def time_calls(once: Callable[[], object], times: int) -> list[float]:
     """The seconds of each of so many calls."""
-    taken = []
+    durations = []
     for _ in range(times):
         begin = perf_counter()
         once()
-        taken.append(perf_counter() - begin)
-    return taken
+        durations.append(perf_counter() - begin)
+    return durations
 
 
 def measure(calls: int) -> tuple[list[float], list[float]]:
@@ -58,23 +58,23 @@ def measure(calls: int) -> tuple[list[float], list[float]]:
     ):
         assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018
         into, out = process.stdin.fileno(), process.stdout.fileno()
-        plain = [timed(lambda: bare(into, out), BLOCK)]  # the first of each is to get warm
-        called = [timed(lambda: invoke(link, "echo", ARGS), BLOCK)]
-        for _ in range(max(1, calls // BLOCK)):
-            plain.append(timed(lambda: bare(into, out), BLOCK))
-            called.append(timed(lambda: invoke(link, "echo", ARGS), BLOCK))
+        bare_s = [time_calls(lambda: bare_round_trip(into, out), BLOCK_CALLS)]  # the first of each is to get warm
+        invoke_s = [time_calls(lambda: invoke(link, "echo", ARGS), BLOCK_CALLS)]
+        for _ in range(max(1, calls // BLOCK_CALLS)):
+            bare_s.append(time_calls(lambda: bare_round_trip(into, out), BLOCK_CALLS))
+            invoke_s.append(time_calls(lambda: invoke(link, "echo", ARGS), BLOCK_CALLS))
         process.stdin.close()
-    return [one for block in plain[1:] for one in block], [one for block in called[1:] for one in block]
+    return [one for block in bare_s[1:] for one in block], [one for block in invoke_s[1:] for one in block]
 
 
-def crowd(sessions: int, calls: int) -> tuple[int, float]:
+def run_crowd(sessions: int, calls: int) -> tuple[int, float]:
     """Many sessions at once on one module: how many answers were somebody else's, and calls per second."""
     wrong: list[int] = []
 
     def talk(number: int) -> None:
         for turn in range(calls):
-            said = {"session": number, "turn": turn}
-            if invoke(link, "echo", said, session_id=str(number)).result != said:
+            arguments = {"session": number, "turn": turn}
+            if invoke(link, "echo", arguments, session_id=str(number)).result != arguments:
                 wrong.append(number)
 
     with StdioLink([sys.executable, "-c", MODULE]) as link:
@@ -96,15 +96,16 @@ def main() -> int:
     words = parser.parse_args()
     with TemporaryDirectory() as home:
         os.environ["HOME"] = home
-        plain, called = measure(words.calls)
-        wrong, speed = crowd(words.sessions, max(1, words.calls // words.sessions))
-    ratio = median(called) / median(plain)
-    print(f"bare JSON line round trip    {median(plain) * 1e6:8.1f} µs  (median of {len(plain)})")
-    print(f"invoke of a warm module      {median(called) * 1e6:8.1f} µs  (median of {len(called)})")
-    print(f"an invoke costs {ratio:.2f} bare round trips: {ratio - 1:.2f} beyond one, {MOST:g} at most")
-    print(f"mean of all: {sum(called) / sum(plain):.2f} bare round trips")
+        bare_s, invoke_s = measure(words.calls)
+        wrong, speed = run_crowd(words.sessions, max(1, words.calls // words.sessions))
+    ratio = median(invoke_s) / median(bare_s)
+    print(f"bare JSON line round trip    {median(bare_s) * 1e6:8.1f} µs  (median of {len(bare_s)})")
+    print(f"invoke of a warm module      {median(invoke_s) * 1e6:8.1f} µs  (median of {len(invoke_s)})")
+    limit = f"{MAX_EXTRA_ROUND_TRIPS:g} at most"
+    print(f"an invoke costs {ratio:.2f} bare round trips: {ratio - 1:.2f} beyond one, {limit}")
+    print(f"mean of all: {sum(invoke_s) / sum(bare_s):.2f} bare round trips")
     print(f"{words.sessions} sessions at once: {speed:,.0f} calls per second, {wrong} answers astray")
-    return int(ratio - 1 > MOST or wrong > 0)
+    return int(ratio - 1 > MAX_EXTRA_ROUND_TRIPS or wrong > 0)
 
 
 if __name__ == "__main__":

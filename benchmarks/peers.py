@@ -9,8 +9,8 @@ from pathlib import Path
 
 from cases import BenchCase
 
-PATIENCE = 180  # seconds for pip
-CALLS = 8  # a round
+PIP_TIMEOUT_S = 180  # seconds for pip
+CALLS_PER_ROUND = 8  # a round
 FOLDER = "FOLDER"  # stands for the directory of the hook
 
 CCHOOKS = """\
@@ -44,14 +44,14 @@ PEERS = {
 }
 
 
-def peers(scratch: Path) -> tuple[list[BenchCase], dict[str, str]]:
+def install_peers(scratch: Path) -> tuple[list[BenchCase], dict[str, str]]:
     """Those that could be installed, and why others could not."""
-    found, skipped = [], {}
+    cases, skipped = [], {}
     venv = scratch / "venv"
     home = scratch / "home"
     home.mkdir()
     subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True)
-    for name, (text, words, said) in PEERS.items():
+    for name, (text, words, answer) in PEERS.items():
         if (problem := install(venv, name)) is not None:
             skipped[name] = f"pip cannot fetch it: {problem}"
             continue
@@ -60,15 +60,15 @@ def peers(scratch: Path) -> tuple[list[BenchCase], dict[str, str]]:
         command = [str(scratch) if word == FOLDER else word for word in [*words, str(hook)]]
         command[0] = str(venv / "bin" / command[0])
         world = {"HOME": str(home), "PATH": "/usr/local/bin:/usr/bin:/bin"}
-        found.append(BenchCase(name=name, command=command, environment=world, calls=CALLS, expected=said))
-    return found, skipped
+        cases.append(BenchCase(name=name, command=command, environment=world, calls=CALLS_PER_ROUND, expected=answer))
+    return cases, skipped
 
 
 def install(venv: Path, name: str) -> str | None:
     """Fetch a package; what pip has to complain of, in a line."""
     words = [venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", name]
     try:
-        done = subprocess.run(words, capture_output=True, timeout=PATIENCE, check=False, text=True)
+        done = subprocess.run(words, capture_output=True, timeout=PIP_TIMEOUT_S, check=False, text=True)
     except subprocess.TimeoutExpired:
         return "it takes too long"
     lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]

@@ -25,7 +25,7 @@
 #endif
 
 #define MARK "##########"
-#define HEARD (1 << 16)
+#define READ_BUFFER_BYTES (1 << 16)
 
 extern char **environ;
 
@@ -44,7 +44,7 @@ static struct tally *tally;
 static long calls, pause_us, first, faults;
 static char **command;
 
-static _Noreturn void give_up(const char *what) {
+static _Noreturn void fail(const char *what) {
     perror(what);
     exit(1);
 }
@@ -58,11 +58,11 @@ static uint64_t now(void) {
 static struct text text_of(const char *path) {
     struct text found = {0};
     FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END)) give_up(path);
+    if (!file || fseek(file, 0, SEEK_END)) fail(path);
     found.size = (size_t)ftell(file);
     rewind(file);
     found.at = malloc(found.size + 1);
-    if (!found.at || fread(found.at, 1, found.size, file) != found.size) give_up(path);
+    if (!found.at || fread(found.at, 1, found.size, file) != found.size) fail(path);
     found.mark = memmem(found.at, found.size, MARK, sizeof MARK - 1);
     fclose(file);
     return found;
@@ -75,7 +75,7 @@ static void number(struct text *text, long call) {
     memcpy(text->mark, digits, sizeof MARK - 1);
 }
 
-static void tell(int to, const struct text *text) {
+static void write_payload(int to, const struct text *text) {
     for (size_t told = 0; told < text->size;) {
         ssize_t size = write(to, text->at + told, text->size - told);
         if (size < 0) return; // a command that does not listen
@@ -84,8 +84,8 @@ static void tell(int to, const struct text *text) {
 }
 
 // Whether what is said is what was expected; all of it is read in any case.
-static int is_expected(int from) {
-    static char heard[HEARD];
+static int read_expected(int from) {
+    static char heard[READ_BUFFER_BYTES];
     size_t sum = 0;
     int same = 1;
     for (ssize_t size; (size = read(from, heard, sizeof heard)) > 0; sum += (size_t)size)
@@ -98,7 +98,7 @@ static void call(long which) {
     struct rusage used = {0};
     pid_t child;
     posix_spawn_file_actions_t files;
-    if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)) give_up("pipe");
+    if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC)) fail("pipe");
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_adddup2(&files, in[0], 0);
     posix_spawn_file_actions_adddup2(&files, out[1], 1);
@@ -106,12 +106,12 @@ static void call(long which) {
     number(&payload, first + which);
     number(&expected, first + which);
     uint64_t began = now();
-    if (posix_spawn(&child, command[0], &files, NULL, command, environ)) give_up(command[0]);
+    if (posix_spawn(&child, command[0], &files, NULL, command, environ)) fail(command[0]);
     close(in[0]);
     close(out[1]);
-    tell(in[1], &payload);
+    write_payload(in[1], &payload);
     close(in[1]);
-    int same = is_expected(out[0]);
+    int same = read_expected(out[0]);
     while (wait4(child, &status, 0, &used) < 0 && errno == EINTR) continue;
     tally->took[which] = now() - began;
     close(out[0]);
@@ -121,7 +121,7 @@ static void call(long which) {
     if (used.ru_minflt > faults) __atomic_fetch_add(&tally->heavy, 1, __ATOMIC_RELAXED);
 }
 
-static void be_caller(int gate) {
+static void run_caller(int gate) {
     struct timespec rest = {pause_us / 1000000, pause_us % 1000000 * 1000};
     char ignored;
 #ifdef __linux__
@@ -143,14 +143,14 @@ int main(int argc, char **argv) {
     payload = text_of(argv[6]), expected = text_of(argv[7]), command = argv + 8;
     size_t size = sizeof *tally + (size_t)calls * sizeof tally->took[0];
     tally = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (tally == MAP_FAILED || pipe2(gate, O_CLOEXEC)) give_up("spawner");
+    if (tally == MAP_FAILED || pipe2(gate, O_CLOEXEC)) fail("spawner");
     signal(SIGPIPE, SIG_IGN);
     for (long left = atol(argv[1]); left; left--) {
         pid_t caller = fork();
-        if (caller < 0) give_up("fork");
+        if (caller < 0) fail("fork");
         if (!caller) {
             close(gate[1]);
-            be_caller(gate[0]);
+            run_caller(gate[0]);
         }
     }
     uint64_t began = now();

@@ -21,24 +21,24 @@ from time import perf_counter, process_time
 
 import store_report
 from msgspec.json import decode, encode
-from store_report import START, Look, Size, numbers
-from store_rows import length, name_of, told
+from store_report import START_COMMAND, QueryTime, StoreSize, build_report
+from store_rows import build_session, mean_session_entries, session_name
 
 from hookonce.sessions.recorder import Recorder
 from hookonce.store import database
 from hookonce.store.entry import StoreEntry
 from hookonce.store.writer import Writer, read_chain_head
 
-BATCH, CHUNK, FLOORED = (
+BATCH_ENTRIES, CHUNK_SESSIONS, FLOOR_CHUNKS = (
     256,
     100,
     20,
 )  # entries in a transaction, sessions in a chunk, chunks that the floor is given too
-ROUNDS, LONG = 5, 3.0  # rounds of a look, and seconds after which one is enough
-LARGE = 1_000_000
+QUERY_ROUNDS, MAX_ROUND_S = 5, 3.0  # rounds of a look, and seconds after which one is enough
+LARGE_STORE_ROWS = 1_000_000
 
 
-class Took:
+class AppendCost:
     """What keeping has taken: seconds, seconds of a core, and those of the floor for the same."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Took:
         self.events, self.wall, self.cpu, self.beside, self.floor = 0, 0.0, 0.0, 0.0, 0.0
 
 
-def timed(work: Callable[[], object]) -> tuple[float, float]:
+def measure_work(work: Callable[[], object]) -> tuple[float, float]:
     """Seconds, and seconds of a core."""
     wall, cpu = perf_counter(), process_time()
     work()
@@ -55,10 +55,10 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
 
 def batches(entries: list[StoreEntry]) -> list[list[StoreEntry]]:
     """The entries as they are appended."""
-    return [entries[start : start + BATCH] for start in range(0, len(entries), BATCH)]
+    return [entries[start : start + BATCH_ENTRIES] for start in range(0, len(entries), BATCH_ENTRIES)]
 
 
-def floor(path: Path, entries: list[StoreEntry]) -> None:
+def append_with_sqlite(path: Path, entries: list[StoreEntry]) -> None:
     """SQLite with the same bodies, without anything that makes them a record."""
     with closing(sqlite3.connect(path, isolation_level=None)) as plain:
         plain.execute("PRAGMA journal_mode = WAL")
@@ -71,86 +71,86 @@ def floor(path: Path, entries: list[StoreEntry]) -> None:
             plain.execute("COMMIT")
 
 
-def fill(recorder: Recorder, until: int, plain: Path | None = None) -> Took:
+def fill(recorder: Recorder, until: int, plain: Path | None = None) -> AppendCost:
     """Keep sessions of a whole year until there are that many rows; the floor is a database of its own."""
-    took, connection = Took(), recorder.writer.connection
+    cost, connection = AppendCost(), recorder.writer.connection
     begin = now = read_chain_head(connection).count
     number = max(connection.execute("SELECT count(*) FROM sessions").fetchone()[0] - 1, 0)
     gc.freeze()
     for chunk in range(until):  # whoever fills in the rest of a year is not slower for it
         if now >= until:
             break
-        here = [(now - begin + one * length()) / (until - begin) for one in range(CHUNK)]
-        entries = [one for index, when in enumerate(here) for one in told(number + index, min(when, 1.0))]
-        wall, cpu = timed(lambda some=entries: [recorder.record(batch) for batch in batches(some)])
-        took.events, took.wall, took.cpu = took.events + len(entries), took.wall + wall, took.cpu + cpu
-        if plain is not None and chunk < FLOORED:
-            took.beside += cpu
-            took.floor += timed(lambda some=entries: floor(plain, some))[1]
-        number, now = number + CHUNK, read_chain_head(connection).count
+        here = [(now - begin + one * mean_session_entries()) / (until - begin) for one in range(CHUNK_SESSIONS)]
+        entries = [one for index, when in enumerate(here) for one in build_session(number + index, min(when, 1.0))]
+        wall, cpu = measure_work(lambda some=entries: [recorder.record(batch) for batch in batches(some)])
+        cost.events, cost.wall, cost.cpu = cost.events + len(entries), cost.wall + wall, cost.cpu + cpu
+        if plain is not None and chunk < FLOOR_CHUNKS:
+            cost.beside += cpu
+            cost.floor += measure_work(lambda some=entries: append_with_sqlite(plain, some))[1]
+        number, now = number + CHUNK_SESSIONS, read_chain_head(connection).count
         print(f"\r{now:,} of {until:,} ", end="", file=sys.stderr, flush=True)
-    return took
+    return cost
 
 
-def look(words: list[str]) -> Look:
+def time_query(words: list[str]) -> QueryTime:
     """A command that starts, answers and ends."""
     name = " ".join(word if " " not in word else f"'{word}'" for word in words if word != "--json")
     found = []
-    while len(found) < ROUNDS and (not found or found[0][0] < LONG):
+    while len(found) < QUERY_ROUNDS and (not found or found[0][0] < MAX_ROUND_S):
         before, start = getrusage(RUSAGE_CHILDREN), perf_counter()
         subprocess.run([sys.executable, "-m", "hookonce", *words], check=True, stdout=subprocess.DEVNULL)
         wall, after = perf_counter() - start, getrusage(RUSAGE_CHILDREN)
         found.append((wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
     wall, cpu = (min(one[index] for one in found) for index in (0, 1))
-    return Look(command=name, ms=round(wall * 1000, 1), cpu_ms=round(cpu * 1000, 1))
+    return QueryTime(command=name, ms=round(wall * 1000, 1), cpu_ms=round(cpu * 1000, 1))
 
 
-def looks(sessions: int) -> list[Look]:
+def time_queries(sessions: int) -> list[QueryTime]:
     """Everything that can be looked for, as one who looks at a terminal asks for it."""
-    session, newest = name_of(sessions // 2), ["events", "--last", "50"]
+    session, newest = session_name(sessions // 2), ["events", "--last", "50"]
     asked = [["events", "sql", "SELECT 1"], ["stats"], ["cost"], ["cost", "--by", "project"]]
     asked += [["events", "--json", "--session", session], ["show", session], ["sessions", "--last", "50"], newest]
     asked += [[*newest, "--agent", "codex"], [*newest, "--type", "interrupt"], [*newest, "--tool", "mcp:none/none"]]
     asked += [[*newest, "--decision", "deny"], [*newest, "--path", "src/part_7.py"], [*newest, "--project", "*-77"]]
     asked += [["events", "--since", "2026-06-01T00:00:00Z", "--until", "2026-06-01T00:20:00Z"]]
     asked += [[*newest, "--text", "no such text"]]
-    return [_named(look(words), session) for words in asked]
+    return [_strip_session(time_query(words), session) for words in asked]
 
 
-def _named(one: Look, session: str) -> Look:
+def _strip_session(one: QueryTime, session: str) -> QueryTime:
     plain = one.command.replace(f" {session}", "")
-    return Look(command=START if plain.startswith("events sql") else plain, ms=one.ms, cpu_ms=one.cpu_ms)
+    return QueryTime(command=START_COMMAND if plain.startswith("events sql") else plain, ms=one.ms, cpu_ms=one.cpu_ms)
 
 
-def measured(recorder: Recorder, took: Took) -> Size:
+def measure_store(recorder: Recorder, cost: AppendCost) -> StoreSize:
     """The record as it is now."""
     connection = recorder.writer.connection
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     events = read_chain_head(connection).count
     sessions = connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
-    found = looks(sessions)
-    return Size(
+    found = time_queries(sessions)
+    return StoreSize(
         events=events,
         sessions=sessions,
         bytes_per_event=database.database_file().stat().st_size // events,
-        per_second=round(took.events / took.wall),
-        per_cpu_second=round(took.events / took.cpu),
-        times_sqlite=round(took.beside / took.floor, 2),
+        per_second=round(cost.events / cost.wall),
+        per_cpu_second=round(cost.events / cost.cpu),
+        times_sqlite=round(cost.beside / cost.floor, 2),
         looks=found,
-        verified=look(["audit", "verify"]),
-        counted_again=None if events > 2 * LARGE else look(["stats", "--rebuild"]),
+        verified=time_query(["audit", "verify"]),
+        counted_again=None if events > 2 * LARGE_STORE_ROWS else time_query(["stats", "--rebuild"]),
     )
 
 
-def run(rows: int, home: Path) -> list[Size]:
+def run(rows: int, home: Path) -> list[StoreSize]:
     """Fill and look, at each size once; what was measured before somebody stopped it is not measured again."""
     file = home / "measured.json"
-    sizes = decode(file.read_bytes(), type=list[Size]) if file.exists() else []
+    sizes = decode(file.read_bytes(), type=list[StoreSize]) if file.exists() else []
     steps = [step for step in (100_000, 1_000_000) if 10 * step <= rows] or [max(rows // 10, 1)]
     with Writer() as writer:
         recorder = Recorder(writer)
         for until in [*steps, rows][len(sizes) :]:
-            sizes.append(measured(recorder, fill(recorder, until, home / "plain.db")))
+            sizes.append(measure_store(recorder, fill(recorder, until, home / "plain.db")))
             file.write_bytes(encode(sizes))
             print(f"\r{sizes[-1].events:,} events measured", file=sys.stderr)
     return sizes
@@ -169,10 +169,10 @@ def main() -> None:
         with Writer() as writer:
             fill(Recorder(writer), rows)
         return
-    found = numbers(run(rows, home), load)
-    store_report.tell(found)
-    if rows >= LARGE:
-        store_report.keep(found)
+    found = build_report(run(rows, home), load)
+    store_report.print_report(found)
+    if rows >= LARGE_STORE_ROWS:
+        store_report.save_report(found)
         print("\nwrote benchmarks/record.json; make docs puts it into docs/performance.md")
     shutil.rmtree(home)
 

@@ -7,19 +7,19 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.json import decode, encode
 from msgspec.json import format as pretty
-from rounds import machine_label
+from msgspec.structs import replace
 
 from hookonce import __version__
-from hookonce.lab.latency import BenchRatio
+from hookonce.lab.latency import BenchRatio, machine_label
 
 RESULTS = Path(__file__).resolve().parent / "record.json"
-START = "events sql 'SELECT 1'"  # the floor of every look: a command that starts, opens the record and ends
+START_COMMAND = "events sql 'SELECT 1'"  # the floor of every look: a command that starts, opens the record and ends
 # What is promised of a look as a command, in seconds, and what makes one flat: how much longer with ten times as much.
-AIMS = {"events --session": 0.3, "stats": 0.3, "cost": 1.0}
-FLAT = 1.5
+MAX_QUERY_S = {"events --session": 0.3, "stats": 0.3, "cost": 1.0}
+MAX_GROWTH_RATIO = 1.5
 
 
-class Look(Struct, frozen=True, kw_only=True):
+class QueryTime(Struct, frozen=True, kw_only=True):
     """A command: the shortest of its rounds, and the processor's time in it."""
 
     command: str
@@ -27,7 +27,7 @@ class Look(Struct, frozen=True, kw_only=True):
     cpu_ms: float
 
 
-class Size(Struct, frozen=True, kw_only=True):
+class StoreSize(Struct, frozen=True, kw_only=True):
     """A record of some size: what keeping it took until then, how large it is, and how long looking at it takes.
 
     `per_cpu_second` is what one core would do that has nothing else to do; `times_sqlite` is the processor's time
@@ -40,78 +40,79 @@ class Size(Struct, frozen=True, kw_only=True):
     per_second: int
     per_cpu_second: int
     times_sqlite: float
-    looks: list[Look]
-    verified: Look
-    counted_again: Look | None = None
+    looks: list[QueryTime]
+    verified: QueryTime
+    counted_again: QueryTime | None = None
 
 
-class Numbers(Struct, frozen=True, kw_only=True):
+class StoreReport(Struct, frozen=True, kw_only=True):
     """Everything that one run has found on one machine."""
 
     hookonce: str
     date: str
     machine: str
     load: float
-    sizes: list[Size]
+    sizes: list[StoreSize]
     ratios: list[BenchRatio]
 
 
-def numbers(sizes: list[Size], load: float) -> Numbers:
+def build_report(sizes: list[StoreSize], load: float) -> StoreReport:
     """The sizes, and what they say of each other."""
-    return Numbers(
+    return StoreReport(
         hookonce=__version__,
         date=datetime.now(UTC).date().isoformat(),
         machine=machine_label(),
         load=load,
         sizes=sizes,
-        ratios=[*_floors(sizes[-1]), *_flat(sizes)],
+        ratios=[*_start_ratios(sizes[-1]), *_growth_ratios(sizes)],
     )
 
 
-def _floors(size: Size) -> list[BenchRatio]:
+def _start_ratios(size: StoreSize) -> list[BenchRatio]:
     """Each look beside the start of a command, in processor time."""
     cpu = {look.command: look.cpu_ms for look in size.looks}
-    start = cpu[START]
+    start = cpu[START_COMMAND]
     kept = BenchRatio(case="append", to="SQLite alone", of="cpu", value=size.times_sqlite)
     looks = [
-        BenchRatio(case=f"{n}, {size.events:,} events", to=START, of="cpu", value=round(ms / start, 2))
+        BenchRatio(case=f"{n}, {size.events:,} events", to=START_COMMAND, of="cpu", value=round(ms / start, 2))
         for n, ms in cpu.items()
     ]
-    return [kept, *(one for one in looks if not one.case.startswith(START))]
+    return [kept, *(one for one in looks if not one.case.startswith(START_COMMAND))]
 
 
-def _flat(sizes: list[Size]) -> list[BenchRatio]:
+def _growth_ratios(sizes: list[StoreSize]) -> list[BenchRatio]:
     """Looks that are promised to take as long with ten times as many events."""
     found = []
     for small, large in pairwise(sizes):
         before, after = ({look.command: look.cpu_ms for look in one.looks} for one in (small, large))
-        for name in AIMS:
+        for name in MAX_QUERY_S:
             value = round(after[name] / before[name], 2)
             case, to = (f"{name}, {one.events:,} events" for one in (large, small))
-            found.append(BenchRatio(case=case, to=to, of="cpu", value=value, aim=FLAT, bound="most", held=value <= FLAT))
+            ratio = BenchRatio(case=case, to=to, of="cpu", value=value, aim=MAX_GROWTH_RATIO, bound="most")
+            found.append(replace(ratio, held=value <= MAX_GROWTH_RATIO))
     return found
 
 
-def keep(found: Numbers, file: Path = RESULTS) -> None:
+def save_report(found: StoreReport, file: Path = RESULTS) -> None:
     """Write what was found."""
     file.write_bytes(pretty(encode(found), indent=1) + b"\n")
 
 
-def kept(file: Path = RESULTS) -> Numbers | None:
+def load_report(file: Path = RESULTS) -> StoreReport | None:
     """What was found the last time."""
-    return decode(file.read_bytes(), type=Numbers) if file.exists() else None
+    return decode(file.read_bytes(), type=StoreReport) if file.exists() else None
 
 
-def judged(look: Look) -> str:
+def judge_query(look: QueryTime) -> str:
     """Whether a look is as short as was promised; what other work takes from a core is not its fault."""
-    aim = AIMS.get(look.command)
+    aim = MAX_QUERY_S.get(look.command)
     if aim is None:
         return ""
     held = "held" if look.ms <= aim * 1000 else "held by a core of its own" if look.cpu_ms <= aim * 1000 else "missed"
     return f"  (aim: {aim} s; {held})"
 
 
-def tell(found: Numbers) -> None:
+def print_report(found: StoreReport) -> None:
     """Print it."""
     print(f"{found.machine}, load {found.load}\n")
     for size in found.sizes:
@@ -119,7 +120,7 @@ def tell(found: Numbers) -> None:
         print(f"  append {size.per_second:,} per s, {size.per_cpu_second:,} per s of a core,", end=" ")
         print(f"{size.times_sqlite:.1f} times the work of SQLite alone")
         for look in (*size.looks, size.verified, *([size.counted_again] if size.counted_again else [])):
-            print(f"  {look.command:70}{look.ms:9,.0f} ms  {look.cpu_ms:9,.0f} ms of a core{judged(look)}")
+            print(f"  {look.command:70}{look.ms:9,.0f} ms  {look.cpu_ms:9,.0f} ms of a core{judge_query(look)}")
         print()
     for ratio in found.ratios:
         said = (

@@ -7,7 +7,7 @@ from page import table
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
-from store_report import AIMS, Numbers, Size, kept
+from store_report import MAX_QUERY_S, StoreReport, StoreSize, load_report
 
 SIZES = (
     "events",
@@ -22,11 +22,11 @@ SIZES = (
 
 def section() -> list[str]:
     """What keeping and looking cost; nothing while it was not measured."""
-    found = kept()
+    found = load_report()
     return [] if found is None else _lines(found)
 
 
-def _lines(found: Numbers) -> list[str]:
+def _lines(found: StoreReport) -> list[str]:
     lines = ["", "## The record", ""]
     lines += [f"Measured on {found.date} with hookonce {found.hookonce} on {found.machine} (load {found.load}), with"]
     lines += ["recorded sessions of eight agents told again over 365 days and 10,000 projects, at the level `minimal`."]
@@ -41,15 +41,15 @@ def _lines(found: Numbers) -> list[str]:
     return lines
 
 
-def _size(one: Size) -> tuple[str, ...]:
+def _size(one: StoreSize) -> tuple[str, ...]:
     kept_ = (f"{one.bytes_per_event:,}", f"{one.per_second:,}", f"{one.per_cpu_second:,}", f"{one.times_sqlite:.1f}")
     return f"{one.events:,}", f"{one.sessions:,}", *kept_, f"{one.verified.cpu_ms / 1000:,.1f} s"
 
 
-def _look(name: str, sizes: list[Size]) -> tuple[str, ...]:
+def _look(name: str, sizes: list[StoreSize]) -> tuple[str, ...]:
     cells = []
     for size in sizes:
         look = next(one for one in size.looks if one.command == name)
         cells.append(f"{look.ms:,.0f} ms ({look.cpu_ms:,.0f})")
-    aim = AIMS.get(name)
+    aim = MAX_QUERY_S.get(name)
     return f"`{name}`", *cells, "–" if aim is None else f"{aim:g} s"
