@@ -1,7 +1,4 @@
-"""OCSF 1.9 events for security tools: class, activity, objects, and the security control profile. Write only.
-
-What the framework lacks is declared in the gaps of FORMAT.
-"""
+"""OCSF 1.9 events for security tools: class, activity, objects, security control profile. Write only; FORMAT has gaps."""
 
 from functools import lru_cache
 from typing import NamedTuple

@@ -191,7 +191,7 @@ def quarantine_database(
     salvage = Salvage(folder / database_path.name, last_seq, report_progress)
     with Writer(durability="full") as writer:
         copied_rows = _copy_entries(writer, salvage.sound_entries())
-        last_skipped_seq = max((skipped.last for skipped in salvage.skipped_ranges), default=0)
+        last_skipped_seq = max((rows.last for rows in salvage.skipped_ranges), default=0)
         result = QuarantineResult(
             folder=str(folder),
             rows=max(last_seq, copied_rows, last_skipped_seq),
@@ -259,10 +259,10 @@ def describe_quarantine(record: Stored) -> Iterator[tuple[bool, str]]:
     """
     data = record.event.data
     origin = f"of the record that was put aside in {data.get('folder')}"
-    for skipped in data.get("left", []):
-        first, last = skipped["first"], skipped["last"]
+    for gap in data.get("left", []):
+        first, last = gap["first"], gap["last"]
         rows = f"record {first}" if first == last else f"records {first} to {last}"
-        is_tampering = skipped["changed"] or not data.get("damaged")
-        yield is_tampering, f"{rows} {origin}, not taken over: {skipped['why']}"
+        is_tampering = gap["changed"] or not data.get("damaged")
+        yield is_tampering, f"{rows} {origin}, not taken over: {gap['why']}"
     if data.get("more"):
         yield True, f"{data['more']} more records {origin} were not taken over"
