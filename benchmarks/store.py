@@ -24,6 +24,7 @@ from msgspec.json import decode, encode
 from store_report import START_COMMAND, QueryTime, StoreSize, build_report
 from store_rows import build_session, mean_session_entries, session_name
 
+from hookonce.agents import reports_session_start
 from hookonce.sessions.recorder import Recorder
 from hookonce.store import database
 from hookonce.store.entry import StoreEntry
@@ -148,7 +149,7 @@ def run(rows: int, home: Path) -> list[StoreSize]:
     sizes = decode(file.read_bytes(), type=list[StoreSize]) if file.exists() else []
     steps = [step for step in (100_000, 1_000_000) if 10 * step <= rows] or [max(rows // 10, 1)]
     with Writer() as writer:
-        recorder = Recorder(writer)
+        recorder = Recorder(writer, reports_session_start)
         for until in [*steps, rows][len(sizes) :]:
             sizes.append(measure_store(recorder, fill(recorder, until, home / "plain.db")))
             file.write_bytes(encode(sizes))
@@ -167,7 +168,7 @@ def main() -> None:
     os.environ |= {"HOME": str(home), "HOOKONCE_COLD": "1"}
     if options.fill:
         with Writer() as writer:
-            fill(Recorder(writer), rows)
+            fill(Recorder(writer, reports_session_start), rows)
         return
     found = build_report(run(rows, home), load)
     store_report.print_report(found)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hookonce.agents import reports_session_start
 from hookonce.agents.transcripts.types import ReaderMemory, TranscriptCursor
 from hookonce.base import paths, settings
 from hookonce.base.event_loop import EventLoop
@@ -39,7 +40,7 @@ class House:
     """As much of a daemon as forgets."""
 
     def __init__(self, writer):
-        self.loop, self.recorder, self.locked = EventLoop(), Recorder(writer), 0
+        self.loop, self.recorder, self.locked = EventLoop(), Recorder(writer, reports_session_start), 0
         self.forgetter = RetentionRunner(self.loop, self.ask)
 
     def ask(self, work):

@@ -106,7 +106,7 @@ def answered(home, given):
     """What the daemon says to a call; on a busy machine it may come too late, and is asked again."""
     for _ in range(10):
         before = home.status()["answered"]
-        said = subprocess.run(home.words(), env=home.environment(), input=given, capture_output=True, check=False)
+        said = subprocess.run(home.command_line(), env=home.environment(), input=given, capture_output=True, check=False)
         if home.status()["answered"] > before:
             return said.stdout
     pytest.skip("this machine is too busy for a daemon")

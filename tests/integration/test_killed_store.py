@@ -10,6 +10,7 @@ from time import monotonic
 import pytest
 from msgspec.structs import replace
 
+from hookonce.agents import reports_session_start
 from hookonce.base import paths
 from hookonce.base.event_loop import EventLoop
 from hookonce.daemon import store_writer as keeping
@@ -190,7 +191,7 @@ def test_fold(house):
 
     def work(_):
         with Writer() as writer:
-            Recorder(writer).ingest_spool()
+            Recorder(writer, reports_session_start).ingest_spool()
 
     def check(_, now, unharmed):
         assert names <= set(now["ids"])

@@ -30,13 +30,13 @@ class Recorded:
 
     def _keep(self, home, place):
         """Let the home outlive the run: what the daemon has written when it is gone is looked at."""
-        leave = home.leave
+        leave = home.stop_daemon
 
         def left():
             leave()
             shutil.copytree(home.path / ".local", place / ".local")
 
-        home.leave = left
+        home.stop_daemon = left
 
     def asked(self, *words):
         return run(*words, cwd=self._home, HOME=str(self._home))

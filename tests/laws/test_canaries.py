@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from hookonce import agents
+from hookonce.agents import reports_session_start
 from hookonce.base import ids, paths, runtime_dir
 from hookonce.base.jsontext import dump
 from hookonce.dispatch import context, dedup, dispatcher
@@ -114,7 +115,7 @@ class Grounds:
 def fold():
     """Put all that lies in the spool into the store, whose newest rows are in its journal."""
     writer = Writer()
-    Recorder(writer).ingest_spool()
+    Recorder(writer, reports_session_start).ingest_spool()
     return writer
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from hookonce import Emitter
+from hookonce.agents import reports_session_start
 from hookonce.base import settings
 from hookonce.model import Tool, Usage
 from hookonce.sessions import recorder as recording
@@ -40,7 +41,7 @@ def test_what_is_of_no_session_begins_none(writer):
     Nor does it go round, follow up or end with what others have come to: it may be of many.
     """
     told = [call(number, kind) for number in range(40) for kind in ("before_tool_execute", "after_tool_execute")]
-    recorder = Recorder(writer)
+    recorder = Recorder(writer, reports_session_start)
     recorder.record(told)
     recorder.record([build_entry(stored(50, type=kind, agent="amplifier", session=None, tool=None)) for kind in ("before_prompt",) * 2])
     recorder.record([build_entry(stored(51, type="session_end", agent="amplifier", session=None, tool=None, model=None))])
@@ -61,7 +62,7 @@ def long_session(writer, many):
         for number in range(many)
         for kind, usage in (("before_tool_execute", None), ("agent_stop", Usage(input_tokens=5, output_tokens=2)))
     ]
-    Recorder(writer).record(told)
+    Recorder(writer, reports_session_start).record(told)
 
 
 @pytest.mark.parametrize("many", [3, 40])
@@ -71,7 +72,7 @@ def test_whoever_begins_anew_knows_what_a_session_has_come_to(writer, monkeypatc
     """
     monkeypatch.setattr(recording, "_MAX_REPLAY_RECORDS", 20)
     long_session(writer, many)
-    anew = Recorder(writer)
+    anew = Recorder(writer, reports_session_start)
     anew.record([build_entry(stored(59, type="before_prompt", session="s", tool=None))])
     assert (True, 1) == anew.end_session(("codex", "s"), now=NOBODY, is_gone=True, tells_end=False)
     prompts = [one.event for one in find_records(writer.connection, RecordFilter(type="before_prompt"))]

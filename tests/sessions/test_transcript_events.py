@@ -4,6 +4,7 @@ from contextlib import closing
 
 import pytest
 
+from hookonce.agents import reports_session_start
 from hookonce.formats import load
 from hookonce.inspect.sessions import build_timeline, list_sessions
 from hookonce.inspect.stats import build_cost_report, load_price_lookup
@@ -33,7 +34,7 @@ def recorder(tmp_path, monkeypatch):
     """One who keeps, in a home of its own."""
     monkeypatch.setenv("HOME", str(tmp_path))
     with Writer() as writer:
-        yield Recorder(writer)
+        yield Recorder(writer, reports_session_start)
 
 
 def read(recorder, file, session="s", **more):

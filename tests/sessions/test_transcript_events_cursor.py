@@ -6,6 +6,7 @@ from contextlib import closing, suppress
 
 import pytest
 
+from hookonce.agents import reports_session_start
 from hookonce.sessions import transcript_cursors
 from hookonce.sessions import transcript_events as walk
 from hookonce.sessions.recorder import Recorder
@@ -43,7 +44,7 @@ def test_a_file_is_read_in_pieces_and_a_long_line_is_read_all_the_same():
     The scenario's lines are longer than a piece; none of them is left out.
     """
     with Writer() as writer:
-        pieces = through(Recorder(writer), golden("claude-code", "tour"))
+        pieces = through(Recorder(writer, reports_session_start), golden("claude-code", "tour"))
 
     assert pieces > 3
     assert 9 == len(kept(type="after_model"))
@@ -57,12 +58,12 @@ def test_only_what_is_new_is_read(tmp_path):
     half = whole.index(b"\n", len(whole) // 2) + 1
     file.write_bytes(whole[:half])
     with Writer() as writer:
-        through(Recorder(writer), file)
+        through(Recorder(writer, reports_session_start), file)
     with file.open("ab") as rest:
         rest.write(whole[half:])
     with Writer() as writer:
-        piece = read_chunk(Recorder(writer), CLAUDE, file)
-        through(Recorder(writer), file)
+        piece = read_chunk(Recorder(writer, reports_session_start), CLAUDE, file)
+        through(Recorder(writer, reports_session_start), file)
 
     assert half == piece.previous.offset < piece.cursor.offset
     assert 9 == len(kept(type="after_model"))
@@ -78,7 +79,7 @@ def test_rows_that_cannot_be_kept_leave_the_cursor_where_it_was(monkeypatch):
         raise OSError("the disk is full")
 
     with Writer() as writer:
-        recorder = Recorder(writer)
+        recorder = Recorder(writer, reports_session_start)
         with monkeypatch.context() as patch, suppress(OSError):
             patch.setattr(transcript_cursors, "save_cursor", broken)
             through(recorder, file)
@@ -101,7 +102,7 @@ def test_who_is_killed_between_any_two_statements_loses_and_doubles_nothing():
         _, status = os.waitpid(child, 0)
         assert (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL) or os.WEXITSTATUS(status) == 0
     with Writer() as writer:
-        through(Recorder(writer), file)
+        through(Recorder(writer, reports_session_start), file)
     with closing(database.connect_reader()) as connection:
         found = [one.event.data["model_call_id"] for one in find_records(connection, RecordFilter(type="after_model"))]
         verdict = audit.verify(connection)
@@ -122,7 +123,7 @@ def _read_until(statement, file):
     try:
         with Writer() as writer:
             writer.connection.set_trace_callback(count)
-            through(Recorder(writer), file)
+            through(Recorder(writer, reports_session_start), file)
     finally:
         os._exit(0)
 
@@ -133,10 +134,10 @@ def test_a_cursor_that_cannot_be_read_is_none():
     """
     file = golden("claude-code", "pair")
     with Writer() as writer:
-        through(Recorder(writer), file)
+        through(Recorder(writer, reports_session_start), file)
         before = kept()
         writer.connection.execute("UPDATE transcript_cursors SET cursor = x'00'")
-        through(Recorder(writer), file)
+        through(Recorder(writer, reports_session_start), file)
 
     assert before == kept()
 
@@ -149,8 +150,8 @@ def test_no_secret_is_kept_in_the_name_of_a_file(tmp_path):
     file = tmp_path / f"{key}.jsonl"
     file.write_bytes(lines({"type": "user", "sessionId": "s"}))
     with Writer() as writer:
-        piece = read_chunk(Recorder(writer), CLAUDE, file)
-        store_chunk(Recorder(writer), piece, WHOSE)
+        piece = read_chunk(Recorder(writer, reports_session_start), CLAUDE, file)
+        store_chunk(Recorder(writer, reports_session_start), piece, WHOSE)
         dumped = "\n".join(writer.connection.iterdump())
 
         assert transcript_cursors.load_cursor(writer.connection, file) is not None

@@ -6,6 +6,7 @@ import sqlite3
 
 import pytest
 
+from hookonce.agents import reports_session_start
 from hookonce.base import paths, settings
 from hookonce.model import Record, Tool
 from hookonce.sessions import recorder as recording
@@ -193,7 +194,7 @@ def kept():
 def test_the_file_has_every_record_that_the_store_has_those_that_follow_too(home):
     wildcard({"event": "*", "output": str(home / "all.jsonl")})
     with Writer() as writer:
-        Recorder(writer).record([build_entry(stored(number)) for number in range(3)])
+        Recorder(writer, reports_session_start).record([build_entry(stored(number)) for number in range(3)])
     written = lines(home / "all.jsonl")
     assert kept() == [line["event_id"] for line in written]
     assert 3 == [line["event_type"] for line in written].count("Policy.Blocked")
@@ -204,7 +205,7 @@ def test_a_session_that_named_a_file_has_there_what_follows_from_its_calls(home,
     ours, others = stored(0), stored(1)
     note_session_log(ours, {"AGENT_HOOKS_LOG": str(home / "log.jsonl")})
     with Writer() as writer:
-        Recorder(writer).record([build_entry(ours), build_entry(others)])
+        Recorder(writer, reports_session_start).record([build_entry(ours), build_entry(others)])
     found = lines(home / "log.jsonl")
     assert {"s0"} == {line["session_id"] for line in found}
     assert {"Action.Before", "Policy.Blocked"} <= {line["event_type"] for line in found}
@@ -218,7 +219,7 @@ def test_what_was_written_and_not_kept_is_not_written_again(home, monkeypatch):
     wildcard({"event": "*", "output": str(home / "all.jsonl")})
     told = [build_entry(stored(number)) for number in range(3)]
     with Writer() as writer:
-        recorder, usual = Recorder(writer), recording.append_session_logs
+        recorder, usual = Recorder(writer, reports_session_start), recording.append_session_logs
 
         def full(new):
             usual(new)
@@ -232,7 +233,7 @@ def test_what_was_written_and_not_kept_is_not_written_again(home, monkeypatch):
     with (home / "all.jsonl").open("a") as file:
         file.write('{"half a li')
     with Writer() as writer:
-        Recorder(writer).record(told)
+        Recorder(writer, reports_session_start).record(told)
     assert kept() == [line["event_id"] for line in lines(home / "all.jsonl")]
 
 

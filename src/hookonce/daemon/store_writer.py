@@ -258,7 +258,7 @@ class BackgroundStoreWriter:
                 self._close_recorder()
             if self._recorder is None:
                 writer = Writer(durability=settings.load().durability, lock_timeout_s=_LOCK_TIMEOUT_S)
-                self._recorder = Recorder(writer, self._listener, reports_session_start)
+                self._recorder = Recorder(writer, reports_session_start, self._listener)
                 self._open_inode = _database_inode()
             work(self._recorder)
         except _STORE_ERRORS as problem:

@@ -83,7 +83,7 @@ def _ingest() -> IngestResult:
     """A call that is being read in full is waited for, but not for long."""
     deadline = monotonic() + _FLUSH_TIMEOUT_S
     with Writer(durability=settings.load().durability, lock_timeout_s=_LOCK_TIMEOUT_S) as writer:
-        recorder = Recorder(writer, reports_start=reports_session_start)
+        recorder = Recorder(writer, reports_session_start)
         result = recorder.ingest_spool()
         while result.pending_calls and monotonic() < deadline:
             sleep(_FLUSH_TIMEOUT_S / 10)

@@ -82,9 +82,7 @@ class StoreAccess(Protocol):
 class Recorder:
     """Appends entries to the store, with the records that follow from each in its session."""
 
-    def __init__(
-        self, writer: Writer, listener: RecordListener | None = None, reports_start: AgentPredicate = lambda _: False
-    ) -> None:
+    def __init__(self, writer: Writer, reports_start: AgentPredicate, listener: RecordListener | None = None) -> None:
         """`reports_start`: whether the agent of that name reports session starts."""
         self.writer, self._listener, self._reports_start = writer, listener, reports_start
         self._states: OrderedDict[SessionKey, SessionState] = OrderedDict()

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 
+from hookonce.agents import reports_session_start
 from hookonce.dispatch.pipeline import CallArguments, parse_request
 from hookonce.sessions.recorder import Recorder
 from hookonce.store.writer import Writer
@@ -57,7 +58,7 @@ def left(home):
     yield from _files(home)
     with home.inside():
         writer = Writer()
-        Recorder(writer).ingest_spool()
+        Recorder(writer, reports_session_start).ingest_spool()
         yield from _files(home)
         writer.close()
 

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 from msgspec.structs import replace
 
+from hookonce.agents import reports_session_start
 from hookonce.base import paths
 from hookonce.inspect.store_access import open_store
 from hookonce.model import Gap
@@ -233,7 +234,7 @@ def test_a_record_of_which_nobody_can_say_what_follows_keeps_out_no_other(monkey
 
     monkeypatch.setattr(recording, "derive_events", stumbles)
     with Writer() as writer:
-        assert 5 <= recording.Recorder(writer).record([build_entry(one) for one in found])
+        assert 5 <= recording.Recorder(writer, reports_session_start).record([build_entry(one) for one in found])
 
     assert {one.event.id for one in found} <= set(kept())
     assert verified().ok
