@@ -92,7 +92,8 @@ def _crash(said):
 def call(agent, native, raw, hooks, where):
     """One call, from its words to its answer."""
     name = ids.new_id()
-    run_blocking(dispatcher.handle_call([agent, native, "--via", f"{agent}/user"], raw, where, name), hooks)
+    incoming = dispatcher.receive_call([agent, native, "--via", f"{agent}/user"], raw, where, name)
+    run_blocking(dispatcher.answer_incoming(incoming), hooks)
     dedup.remove_claim(name)
 
 
