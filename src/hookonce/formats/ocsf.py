@@ -1,4 +1,4 @@
-"""OCSF 1.9 events for security tools: class, activity, objects, security control profile. Write only; FORMAT has gaps."""
+"""OCSF 1.9 events for security tools: class, activity, objects, security control profile. Write only, with gaps."""
 
 from functools import lru_cache
 from typing import NamedTuple

@@ -17,7 +17,7 @@ from hookonce.store.integrity import keys
 
 _MAX_FILE_BYTES = 1 << 18  # bytes; of a longer list the newer half stays
 _SESSION_HASH_CHARS = 32  # characters by which a session is known; its name stands nowhere
-Parsed = TypeVar("Parsed")
+Value = TypeVar("Value")
 
 
 def sessions_file() -> Path:
@@ -58,13 +58,13 @@ def _session_hash(agent: str, session: str) -> str:
     return hmac.digest(keys.load_digest_key(), name, "sha256").hex()[:_SESSION_HASH_CHARS]
 
 
-def cached_file(absent: Parsed) -> Callable[[Callable[[Path], Parsed]], Callable[[Path], Parsed]]:
+def cached_file(absent: Value) -> Callable[[Callable[[Path], Value]], Callable[[Path], Value]]:
     """Decorator of a parser: a file is parsed again only when it has changed; `absent` if there is none."""
 
-    def decorate(parse: Callable[[Path], Parsed]) -> Callable[[Path], Parsed]:
+    def decorate(parse: Callable[[Path], Value]) -> Callable[[Path], Value]:
         parse_cached = lru_cache(maxsize=8)(lambda path, _stamp: parse(path))
 
-        def load_file(path: Path) -> Parsed:
+        def load_file(path: Path) -> Value:
             try:
                 stat = path.stat()
             except OSError:
