@@ -4,7 +4,9 @@ An extension may be anybody's writing. It is believed only if the record that it
 gives the very envelope that it came in: so it can add, and never contradict.
 """
 
-from typing import Any, get_type_hints
+from collections.abc import Callable
+from operator import itemgetter
+from typing import Any, NamedTuple, get_type_hints
 
 from msgspec import ValidationError, convert, defstruct, to_builtins
 from msgspec.structs import astuple, replace
@@ -30,22 +32,27 @@ RestFields: Any = defstruct(
     omit_defaults=True,
     forbid_unknown_fields=True,
 )
-RemainingFields = tuple[tuple[str, int], ...]  # names of event fields and where they stand in an event
+
+
+class RemainingFields(NamedTuple):
+    """Event fields that an envelope has no field for: their names, and the getter of their values."""
+
+    names: tuple[str, ...]
+    select: Callable[[tuple[Any, ...]], tuple[Any, ...]]
 
 
 def remaining_fields(*envelope_fields: str) -> RemainingFields:
     """The event fields that remain when the envelope carries those."""
-    positions = {name: index for index, name in enumerate(Event.__struct_fields__)}
-    field_names = (name for name in RestFields.__struct_fields__ if name not in {"data", "agent", *envelope_fields})
-    return tuple((name, positions[name]) for name in field_names)
+    field_names = RestFields.__struct_fields__
+    names = tuple(name for name in field_names if name not in {"data", "agent", *envelope_fields})
+    return RemainingFields(names, itemgetter(*map(Event.__struct_fields__.index, names)))
 
 
 def rest_of(event: Event, remaining: RemainingFields) -> Object:
     """The remaining fields of an event, absent ones left out."""
-    values = astuple(event)
     rest: Object = {}
-    for name, index in remaining:
-        value = values[index]
+    names, select = remaining
+    for name, value in zip(names, select(astuple(event)), strict=True):
         if value is not None:
             rest[name] = value
     if event.data:
