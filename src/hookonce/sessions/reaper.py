@@ -101,7 +101,7 @@ class MonitoredSession:
         self.last_event_s = max(self.last_event_s, times.to_seconds(event.received or event.time) or 0.0)
 
     def add_call(self, ancestry: ProcessAncestry, *, is_restart: bool) -> None:
-        """Take a call: processes above all calls stay. A session that starts again may have moved to another process."""
+        """Take a call: processes above all calls stay. A session that starts again may have moved to another one."""
         common = () if is_restart else tuple(process for process in self.ancestry if process in ancestry)
         self.ancestry = common or ancestry
         self.call_count = self.call_count + 1 if common else 1
@@ -203,7 +203,7 @@ class SessionReaper:
         return was_awake and self._clock() - session.last_event_s >= idle_s
 
     def _sync_sessions(self, recorder: Recorder) -> None:
-        """Add sessions of calls that one-shot processes answered, and those that were open before the daemon started."""
+        """Add sessions whose calls one-shot processes answered, and those that were open before the daemon started."""
         if not self._has_loaded_open:
             self._has_loaded_open = True
             for agent, session, last in [*open_sessions(recorder.writer.connection, SESSION_ENDS, _START_TYPES)][::-1]:

@@ -89,10 +89,12 @@ _UPSERT_COUNTS = """INSERT INTO daily_counts VALUES (?, ?, ?, ?, ?, ?)
 _UPSERT_HOOKS = """INSERT INTO hook_runs VALUES (?, ?, ?, CAST(? AS INTEGER), CAST(? AS INTEGER), CAST(? AS INTEGER), ?,
     CAST(? AS INTEGER))
     ON CONFLICT DO UPDATE SET runs = runs + excluded.runs, failures = failures + excluded.failures,
-    refusals = refusals + excluded.refusals, total_ms = total_ms + excluded.total_ms, tokens = tokens + excluded.tokens"""
+    refusals = refusals + excluded.refusals, total_ms = total_ms + excluded.total_ms,
+    tokens = tokens + excluded.tokens"""
 _UPSERT_SESSIONS = """INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET first_time = min(first_time, excluded.first_time), last_time = max(last_time, excluded.last_time),
-    events = events + excluded.events, calls = calls + excluded.calls, refusals = refusals + excluded.refusals,
+    ON CONFLICT DO UPDATE SET first_time = min(first_time, excluded.first_time),
+    last_time = max(last_time, excluded.last_time), events = events + excluded.events,
+    calls = calls + excluded.calls, refusals = refusals + excluded.refusals,
     project = coalesce(project, excluded.project)"""
 
 

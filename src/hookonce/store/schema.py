@@ -38,9 +38,9 @@ _MIGRATION_1 = (
         calls INTEGER NOT NULL, refusals INTEGER NOT NULL, project TEXT,
         PRIMARY KEY (agent, session)) STRICT, WITHOUT ROWID""",
 )
-_TOKEN_COLUMNS = """input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL,
+_USAGE_COLUMNS = """input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, cache_read_tokens INTEGER NOT NULL,
         cache_write_tokens INTEGER NOT NULL, reasoning_tokens INTEGER NOT NULL"""
-_TOKEN_SUMS = """sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens),
+_USAGE_SUMS = """sum(input_tokens), sum(output_tokens), sum(cache_read_tokens), sum(cache_write_tokens),
         sum(reasoning_tokens)"""
 _HAS_TOKENS = "input_tokens + output_tokens + cache_read_tokens + cache_write_tokens + reasoning_tokens > 0"
 # Summaries of one size, however many sessions and projects there are. What older ones held is carried over: who of a
@@ -54,22 +54,22 @@ _MIGRATION_2 = (
         events INTEGER NOT NULL, PRIMARY KEY (day, agent, type, tool, outcome)) STRICT, WITHOUT ROWID""",
     f"""CREATE TABLE told (
         agent TEXT NOT NULL, session TEXT NOT NULL, teller TEXT NOT NULL, day TEXT NOT NULL, model TEXT NOT NULL,
-        project TEXT NOT NULL, over INTEGER NOT NULL, {_TOKEN_COLUMNS},
+        project TEXT NOT NULL, over INTEGER NOT NULL, {_USAGE_COLUMNS},
         PRIMARY KEY (agent, session, teller, day, model, project, over)) STRICT, WITHOUT ROWID""",
     f"""CREATE TABLE places (
         day TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, over INTEGER NOT NULL, project TEXT NOT NULL,
-        {_TOKEN_COLUMNS}, PRIMARY KEY (day, agent, model, over, project)) STRICT, WITHOUT ROWID""",
+        {_USAGE_COLUMNS}, PRIMARY KEY (day, agent, model, over, project)) STRICT, WITHOUT ROWID""",
     f"""CREATE TABLE spent (
         day TEXT NOT NULL, agent TEXT NOT NULL, model TEXT NOT NULL, over INTEGER NOT NULL,
-        {_TOKEN_COLUMNS}, PRIMARY KEY (day, agent, model, over)) STRICT, WITHOUT ROWID""",
+        {_USAGE_COLUMNS}, PRIMARY KEY (day, agent, model, over)) STRICT, WITHOUT ROWID""",
     "INSERT INTO counts SELECT day, agent, type, tool, outcome, sum(events) FROM days GROUP BY 1, 2, 3, 4, 5",
-    f"""INSERT INTO places SELECT day, agent, model, 0, project, {_TOKEN_SUMS} FROM (
+    f"""INSERT INTO places SELECT day, agent, model, 0, project, {_USAGE_SUMS} FROM (
         SELECT *, min(rank) OVER (PARTITION BY day, agent, project) AS best FROM (
             SELECT *, CASE type WHEN 'after_model' THEN 1 WHEN 'agent_stop' THEN 2 WHEN 'agent_response' THEN 3
                 WHEN 'session_end' THEN 4 END AS rank FROM days WHERE {_HAS_TOKENS}))
         WHERE type IN ('after_tool_execute', 'tool_use_failure') OR (rank = best AND (rank < 4 OR agent NOT IN (
             SELECT agent FROM days WHERE {_HAS_TOKENS} AND type <> 'session_end'))) GROUP BY 1, 2, 3, 5""",  # noqa: S608  our own words
-    f"INSERT INTO spent SELECT day, agent, model, over, {_TOKEN_SUMS} FROM places GROUP BY 1, 2, 3, 4",  # noqa: S608  as above
+    f"INSERT INTO spent SELECT day, agent, model, over, {_USAGE_SUMS} FROM places GROUP BY 1, 2, 3, 4",  # noqa: S608  as above
     "DROP TABLE days",
     # With everything that is asked for by name, so that a row is looked at only if it is wanted.
     "DROP INDEX events_by_time",

@@ -16,7 +16,7 @@ from hookonce.store.integrity.head_file import ChainHead
 from hookonce.store.transaction import transaction
 
 _INSERT_EVENT = f"""INSERT INTO events (seq, {", ".join(chain.INDEX_COLUMNS)}, body, hash, mac)
-    VALUES ({", ".join("?" * (4 + len(chain.INDEX_COLUMNS)))}) ON CONFLICT (id) DO NOTHING"""
+    VALUES ({", ".join("?" * (4 + len(chain.INDEX_COLUMNS)))}) ON CONFLICT (id) DO NOTHING"""  # noqa: S608  our own column names
 
 
 class EntryDeriver(Protocol):

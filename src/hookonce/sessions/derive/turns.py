@@ -48,7 +48,8 @@ class TurnState(Struct, frozen=True, kw_only=True):
 def update_turns(turns: TurnState, record: Record, reports_start: AgentPredicate) -> tuple[TurnState, list[Record]]:
     """The turn state after a record, and derived records.
 
-    `reports_start`: whether the agent of that name reports session starts. Transcript events arrive late and do not change the state. Events without a session start none.
+    `reports_start`: whether the agent of that name reports session starts. Transcript events arrive late and do not
+    change the state. Events without a session start none.
     """
     event = record.event
     if is_from_transcript(event) or event.session is None:

@@ -71,8 +71,9 @@ def is_genuine(candidate: Tombstone, public_keys: "dict[str, Ed25519PublicKey]")
 
 
 def _signature_text(candidate: Tombstone) -> bytes:
-    rows = f"{candidate.first} {candidate.last} {candidate.count} {candidate.previous_hash.hex()} {candidate.last_hash.hex()}"
-    return f"hookonce tombstone {rows} {candidate.signed_at} {candidate.reason}".encode()
+    hashes = f"{candidate.previous_hash.hex()} {candidate.last_hash.hex()}"
+    rows = f"{candidate.first} {candidate.last} {candidate.count}"
+    return f"hookonce tombstone {rows} {hashes} {candidate.signed_at} {candidate.reason}".encode()
 
 
 def load_tombstones(connection: Connection) -> list[Tombstone]:

@@ -236,7 +236,8 @@ def _copy_entries(writer: Writer, entries: Iterator[StoreEntry]) -> int:
 
 
 def _build_record(result: QuarantineResult, reason: str, *, is_damaged: bool) -> Stored:
-    note = f"{result.taken} of {result.rows} records were taken over; the others, if any can be read, are in {result.folder}"
+    note = f"{result.taken} of {result.rows} records were taken over"
+    note += f"; the others, if any can be read, are in {result.folder}"
     gap = Gap(where="$", capability="record", strategy="set aside", effect="observes", note=f"{note}. {reason}")
     data = {"rows": result.rows, "taken": result.taken, "left": to_builtins(result.left), "more": result.more}
     event = Event(
