@@ -9,10 +9,10 @@ import sys
 import pytest
 
 from tests.daemon.installed_home import Home
-from tests.sessions.session_clock import agent, night
+from tests.sessions.session_clock import agent, harness
 from tests.shared import ROOT
 
-__all__ = ["agent", "night"]
+__all__ = ["agent", "harness"]
 PACKAGE = ROOT / "src" / "hookonce"
 PLACE = "from hookonce.client.installation import install_client; install_client()"
 

@@ -25,22 +25,22 @@ def file(tmp_path):
     return found
 
 
-def refuse(night, file, **fields):
-    return night.tell(
+def refuse(harness, file, **fields):
+    return harness.tell(
         "before_tool_execute", outcome="deny", tool=WRITE, given={"path": str(file), "content": "x"}, **fields
     )
 
 
-def alarms(night, session="s"):
+def alarms(harness, session="s"):
     """What is suspected within the minute."""
 
     def is_over():
-        night.loop.run_once(0.02)
-        return not night.files.is_waiting
+        harness.loop.run_once(0.02)
+        return not harness.files.is_waiting
 
     assert eventually(is_over, 30)
-    night.settle()
-    return night.kinds("policy_violation", session=session)
+    harness.settle()
+    return harness.kinds("policy_violation", session=session)
 
 
 def create(file):
@@ -56,37 +56,37 @@ def create(file):
         (lambda file: os.utime(file, ns=(1, 1)), "file_saved"),
     ],
 )
-def test_a_file_that_changes_after_its_write_was_refused_is_suspected(night, file, change, origin):
+def test_a_file_that_changes_after_its_write_was_refused_is_suspected(harness, file, change, origin):
     """
     Once, with the call that was refused.
     """
-    denied = refuse(night, file)
+    denied = refuse(harness, file)
     change(file)
-    (alarm,) = alarms(night)
+    (alarm,) = alarms(harness)
 
     assert ("suspected", origin, denied.id) == (alarm.data["status"], alarm.data["origin_event"], alarm.caused_by)
-    assert [str(file)] == [seen.data["path"] for seen in night.kinds(origin)]
+    assert [str(file)] == [seen.data["path"] for seen in harness.kinds(origin)]
 
 
-def test_a_file_that_was_not_there_is_one_that_was_made(night, file):
+def test_a_file_that_was_not_there_is_one_that_was_made(harness, file):
     """
     Named from the agent's directory.
     """
-    refuse(night, "new.cfg", cwd=str(file.parent))
+    refuse(harness, "new.cfg", cwd=str(file.parent))
     create(file)
 
-    assert ["file_created"] == [alarm.data["origin_event"] for alarm in alarms(night)]
+    assert ["file_created"] == [alarm.data["origin_event"] for alarm in alarms(harness)]
 
 
-def test_a_file_that_stays_as_it_is_raises_no_alarm(night, file):
+def test_a_file_that_stays_as_it_is_raises_no_alarm(harness, file):
     """
     Nor does one whose write was let through.
     """
-    refuse(night, file)
-    night.tell("before_tool_execute", tool=WRITE, given={"path": str(file.with_name("other"))}, session="t")
+    refuse(harness, file)
+    harness.tell("before_tool_execute", tool=WRITE, given={"path": str(file.with_name("other"))}, session="t")
     file.with_name("other").write_text("x")
 
-    assert [] == alarms(night) + night.kinds("policy_violation", session="t")
+    assert [] == alarms(harness) + harness.kinds("policy_violation", session="t")
 
 
 @pytest.mark.parametrize(
@@ -100,40 +100,40 @@ def test_a_file_that_stays_as_it_is_raises_no_alarm(night, file):
         ("mcp:files/put", {}, "other"),
     ],
 )
-def test_whatever_was_let_through_meanwhile_may_have_written_it(night, file, tool, given, session):
+def test_whatever_was_let_through_meanwhile_may_have_written_it(harness, file, tool, given, session):
     """
     Anything in the same session; elsewhere what writes that file, or may write any.
     """
-    refuse(night, file)
-    night.tell("before_tool_execute", tool=tool, given=given, session=session, cwd=str(file.parent))
+    refuse(harness, file)
+    harness.tell("before_tool_execute", tool=tool, given=given, session=session, cwd=str(file.parent))
     file.write_text("new")
 
-    assert [] == alarms(night)
+    assert [] == alarms(harness)
 
 
 @pytest.mark.parametrize(
     ("tool", "given"), [("file_read", {"path": "secret.cfg"}), ("file_edit", {"path": "other.cfg"})]
 )
-def test_what_cannot_have_written_it_explains_nothing(night, file, tool, given):
+def test_what_cannot_have_written_it_explains_nothing(harness, file, tool, given):
     """
     Another session that only reads, or writes something else; nor does what is refused, or comes later.
     """
-    refuse(night, file)
-    night.tell("before_tool_execute", tool=tool, given=given, session="other")
-    night.tell("before_tool_execute", tool="shell", given={"command": "x"}, outcome="deny")
+    refuse(harness, file)
+    harness.tell("before_tool_execute", tool=tool, given=given, session="other")
+    harness.tell("before_tool_execute", tool="shell", given={"command": "x"}, outcome="deny")
     file.write_text("new")
     time.sleep(0.05)
-    night.tell("before_tool_execute", tool="shell", given={"command": "make"})
+    harness.tell("before_tool_execute", tool="shell", given={"command": "make"})
 
-    assert 1 == len(alarms(night))
+    assert 1 == len(alarms(harness))
 
 
-def test_what_was_still_running_may_have_written_it(night, file):
+def test_what_was_still_running_may_have_written_it(harness, file):
     """
     A command that was let through before the refusal, and has not ended.
     """
-    night.tell("before_tool_execute", tool="shell", given={"command": "make watch"}, session="other")
-    refuse(night, file)
+    harness.tell("before_tool_execute", tool="shell", given={"command": "make watch"}, session="other")
+    refuse(harness, file)
     file.write_text("new")
 
-    assert [] == alarms(night)
+    assert [] == alarms(harness)

@@ -1,5 +1,5 @@
 """Fixtures of the tests of sessions."""
 
-from tests.sessions.session_clock import agent, night
+from tests.sessions.session_clock import agent, harness
 
-__all__ = ["agent", "night"]
+__all__ = ["agent", "harness"]

@@ -1,4 +1,4 @@
-"""A night's vigil: a store, those who keep and watch it, clocks that tests turn, and agents that are real processes."""
+"""A harness's vigil: a store, those who keep and watch it, clocks that tests turn, and agents that are real processes."""
 
 import subprocess
 import time
@@ -19,7 +19,7 @@ from hookonce.store.spool import overlay
 from tests.handlers.processes import eventually
 
 
-class Night:
+class SessionHarness:
     """Everything that a daemon has for it, without the daemon."""
 
     def __init__(self):
@@ -29,11 +29,11 @@ class Night:
     def begin(self):
         """Know nothing but what is in the store."""
         self.loop = EventLoop()
-        self.keeper = BackgroundStoreWriter(self.loop)
-        self.journal = self.keeper.journal
-        self.vigil = SessionReaper(self.loop, self.keeper, reports_session_end, self.clock, lambda: time.monotonic() + self.later)
-        self.keeper.connect_sessions(on_stored=self.vigil.handle_stored)
-        self.files = DeniedFileWatcher(self.loop, self.keeper, self.journal)
+        self.store_writer = BackgroundStoreWriter(self.loop)
+        self.journal = self.store_writer.journal
+        self.reaper = SessionReaper(self.loop, self.store_writer, reports_session_end, self.clock, lambda: time.monotonic() + self.later)
+        self.store_writer.connect_sessions(on_stored=self.reaper.handle_stored)
+        self.files = DeniedFileWatcher(self.loop, self.store_writer, self.journal)
 
     def clock(self):
         return time.time() + self.later
@@ -49,7 +49,7 @@ class Night:
         decision = None if outcome is None else Decision(outcome=outcome)
         record = Record(event=self.event(kind, **fields), decision=decision)
         if by is not None:
-            self.vigil.record_caller(record.event.id.encode(), by.told)
+            self.reaper.record_caller(record.event.id.encode(), by.told)
         self.files.watch_record(record)
         self.journal.append(redact_record(record))
         self.settle()
@@ -60,15 +60,15 @@ class Night:
 
         def is_done():
             self.loop.run_once(0.01)
-            return self.keeper.status()["waiting"] == 0 and not self.loop.has_pending
+            return self.store_writer.status()["waiting"] == 0 and not self.loop.has_pending
 
-        assert eventually(is_done), self.keeper.status()
+        assert eventually(is_done), self.store_writer.status()
 
     def wait(self, seconds=0.0):
         """Let time pass, and look as often as the daemon would at its end."""
         self.later += seconds
         for _ in range(2):
-            self.vigil.check_sessions()
+            self.reaper.check_sessions()
             self.later += 3
             self.settle()
 
@@ -79,7 +79,7 @@ class Night:
     def open_calls(self):
         """The calls of all sessions that nobody has ended."""
         found = []
-        self.keeper.run_with_recorder(lambda recorder: found.extend(state.calls.open for state in recorder.states.values()))
+        self.store_writer.run_with_recorder(lambda recorder: found.extend(state.calls.open for state in recorder.states.values()))
         return [calls for calls in found if calls]
 
     def ends(self, session="s"):
@@ -87,7 +87,7 @@ class Night:
         return [(end.type, end.data["reason"]) for end in self.kinds("session_end", "session_abort", session=session)]
 
     def close(self):
-        self.keeper.close()
+        self.store_writer.close()
         self.journal.close()
         self.loop.close()
 
@@ -105,11 +105,11 @@ class Agent:
 
 
 @pytest.fixture
-def night(tmp_path, monkeypatch):
+def harness(tmp_path, monkeypatch):
     """A store and those who keep and watch it, in a home of its own; nothing waits for others to come."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(store_writer, "_QUIET_PERIOD_S", 0.0)
-    found = Night()
+    found = SessionHarness()
     yield found
     found.close()
 

@@ -15,121 +15,121 @@ HALF_AN_HOUR, LONG_ENOUGH = IDLE_TIMEOUT_MS / 1000, END_GRACE_MS / 1000
 TURN = ("session_start", "before_prompt", "agent_stop")
 
 
-def turn(night, by, *kinds, **fields):
+def turn(harness, by, *kinds, **fields):
     for kind in kinds or TURN:
-        night.tell(kind, by, **fields)
+        harness.tell(kind, by, **fields)
 
 
 # Gone
 
 
 @pytest.mark.covers("AH-24")
-def test_a_process_that_is_gone_after_a_stop_has_ended_its_session(night, agent):
+def test_a_process_that_is_gone_after_a_stop_has_ended_its_session(harness, agent):
     """
     Once, however often one looks; not before it is gone.
     """
-    turn(night, agent)
-    night.wait(60)
-    before = night.ends()
+    turn(harness, agent)
+    harness.wait(60)
+    before = harness.ends()
     agent.end()
-    night.wait()
-    night.wait()
+    harness.wait()
+    harness.wait()
 
-    assert ([], [("session_end", "exit")]) == (before, night.ends())
+    assert ([], [("session_end", "exit")]) == (before, harness.ends())
 
 
 @pytest.mark.covers("AH-25")
-def test_a_process_that_is_gone_in_mid_turn_has_aborted_it(night, agent):
+def test_a_process_that_is_gone_in_mid_turn_has_aborted_it(harness, agent):
     """
     What it had begun will never end: the call is not open any more.
     """
-    turn(night, agent, "session_start", "before_prompt")
-    night.tell("before_tool_execute", agent, tool="shell", given={"command": "make"})
+    turn(harness, agent, "session_start", "before_prompt")
+    harness.tell("before_tool_execute", agent, tool="shell", given={"command": "make"})
     agent.end()
-    night.wait()
+    harness.wait()
 
-    assert [("session_abort", "aborted")] == night.ends()
-    assert [] == night.open_calls()
+    assert [("session_abort", "aborted")] == harness.ends()
+    assert [] == harness.open_calls()
 
 
-def test_an_agent_that_tells_its_ends_is_given_time_to(night, agent):
+def test_an_agent_that_tells_its_ends_is_given_time_to(harness, agent):
     """
     From the moment at which it was seen to be gone, however long it had rested before.
     """
-    turn(night, agent, agent="codex")
-    night.wait(600)
+    turn(harness, agent, agent="codex")
+    harness.wait(600)
     agent.end()
-    night.wait(60)
-    early = night.ends()
-    night.wait(LONG_ENOUGH)
+    harness.wait(60)
+    early = harness.ends()
+    harness.wait(LONG_ENOUGH)
 
-    assert ([], [("session_end", "exit")]) == (early, night.ends())
+    assert ([], [("session_end", "exit")]) == (early, harness.ends())
 
 
-def test_an_end_that_its_agent_tells_is_the_only_one(night, agent):
+def test_an_end_that_its_agent_tells_is_the_only_one(harness, agent):
     """
     Also of a process that is gone by then.
     """
-    turn(night, agent, agent="codex")
+    turn(harness, agent, agent="codex")
     agent.end()
-    night.tell("session_end", agent="codex", data={"reason": "other"})
-    night.wait(LONG_ENOUGH)
-    night.wait(HALF_AN_HOUR)
+    harness.tell("session_end", agent="codex", data={"reason": "other"})
+    harness.wait(LONG_ENOUGH)
+    harness.wait(HALF_AN_HOUR)
 
-    assert [("session_end", "other")] == night.ends()
+    assert [("session_end", "other")] == harness.ends()
 
 
-def test_an_end_that_is_told_too_late_is_a_repeat(night, agent):
+def test_an_end_that_is_told_too_late_is_a_repeat(harness, agent):
     """
     It is kept, and nothing follows from it.
     """
-    turn(night, agent, agent="codex")
+    turn(harness, agent, agent="codex")
     agent.end()
-    night.wait(LONG_ENOUGH)
-    night.wait(LONG_ENOUGH)
-    night.tell("session_end", agent="codex", data={"reason": "other"})
+    harness.wait(LONG_ENOUGH)
+    harness.wait(LONG_ENOUGH)
+    harness.tell("session_end", agent="codex", data={"reason": "other"})
 
-    assert [None, True] == [end.data.get("repeat") for end in night.kinds("session_end")]
+    assert [None, True] == [end.data.get("repeat") for end in harness.kinds("session_end")]
 
 
-def test_who_works_again_after_an_end_has_begun_again_and_ends_again(night, agent):
+def test_who_works_again_after_an_end_has_begun_again_and_ends_again(harness, agent):
     """
     From another process.
     """
-    turn(night, agent)
+    turn(harness, agent)
     agent.end()
-    night.wait()
+    harness.wait()
     again = Agent()
-    turn(night, again, "before_prompt", "agent_stop")
+    turn(harness, again, "before_prompt", "agent_stop")
     again.end()
-    night.wait()
+    harness.wait()
 
-    assert [("session_end", "exit")] * 2 == night.ends()
-    assert "resume" in [start.data.get("source") for start in night.kinds("session_start")]
+    assert [("session_end", "exit")] * 2 == harness.ends()
+    assert "resume" in [start.data.get("source") for start in harness.kinds("session_start")]
 
 
-def test_what_only_runs_hooks_is_not_the_agent(night):
+def test_what_only_runs_hooks_is_not_the_agent(harness):
     """
     It is gone after each of them; nothing has ended by that.
     """
     for kind in TURN:
         helper = Agent()
-        night.tell(kind, helper)
+        harness.tell(kind, helper)
         helper.end()
-    night.wait()
+    harness.wait()
 
-    assert [] == night.ends()
+    assert [] == harness.ends()
 
 
-def test_one_call_does_not_tell_whose_it_was(night, agent):
+def test_one_call_does_not_tell_whose_it_was(harness, agent):
     """
     Nobody knows whether that process was the agent's.
     """
-    night.tell("before_prompt", agent)
+    harness.tell("before_prompt", agent)
     agent.end()
-    night.wait()
+    harness.wait()
 
-    assert [] == night.ends()
+    assert [] == harness.ends()
 
 
 def test_whoever_has_the_number_of_a_process_that_is_gone_is_another(agent):
@@ -162,66 +162,66 @@ def test_shells_are_nobody():
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_half_an_hour_of_rest_is_an_end(night, agent, known):
+def test_half_an_hour_of_rest_is_an_end(harness, agent, known):
     """
     Whatever is known of the process; a minute before it is none.
     """
-    turn(night, agent if known else None)
-    night.wait(HALF_AN_HOUR - 60)
-    before = night.ends()
-    night.wait(90)
+    turn(harness, agent if known else None)
+    harness.wait(HALF_AN_HOUR - 60)
+    before = harness.ends()
+    harness.wait(90)
 
-    assert ([], [("session_end", "idle_timeout")]) == (before, night.ends())
+    assert ([], [("session_end", "idle_timeout")]) == (before, harness.ends())
 
 
-def test_a_session_of_yesterday_that_is_played_again_has_not_rested(night):
+def test_a_session_of_yesterday_that_is_played_again_has_not_rested(harness):
     """
     What counts is when it came to us.
     """
-    turn(night, None, time="2020-01-01T00:00:00Z")
-    night.wait(60)
+    turn(harness, None, time="2020-01-01T00:00:00Z")
+    harness.wait(60)
 
-    assert [] == night.ends()
+    assert [] == harness.ends()
 
 
 # Before us
 
 
-def test_sessions_that_were_open_before_end_when_they_have_rested(night):
+def test_sessions_that_were_open_before_end_when_they_have_rested(harness):
     """
     Those that have ended, and those of others, are left alone.
     """
-    turn(night, None, session="open")
-    turn(night, None, session="ended")
-    night.tell("session_end", session="ended", data={"reason": "other"})
-    turn(night, None, session="foreign", origin=Origin(format="openhook", id="1"))
-    night.close()
-    night.begin()
-    night.wait(HALF_AN_HOUR)
-    found = {name: night.ends(name) for name in ("open", "ended", "foreign")}
+    turn(harness, None, session="open")
+    turn(harness, None, session="ended")
+    harness.tell("session_end", session="ended", data={"reason": "other"})
+    turn(harness, None, session="foreign", origin=Origin(format="openhook", id="1"))
+    harness.close()
+    harness.begin()
+    harness.wait(HALF_AN_HOUR)
+    found = {name: harness.ends(name) for name in ("open", "ended", "foreign")}
 
     assert {"open": [("session_end", "idle_timeout")], "ended": [("session_end", "other")], "foreign": []} == found
 
 
-def test_nothing_is_kept_where_nothing_is_recorded(night, agent, monkeypatch):
+def test_nothing_is_kept_where_nothing_is_recorded(harness, agent, monkeypatch):
     """
     Nor an end.
     """
-    turn(night, agent)
+    turn(harness, agent)
     monkeypatch.setattr(reaper.settings, "load", lambda: Settings(record=False))
     agent.end()
-    night.wait()
+    harness.wait()
 
-    assert [] == night.ends()
+    assert [] == harness.ends()
 
 
-def test_a_daemon_stays_while_a_session_may_end(night, agent):
+def test_a_daemon_stays_while_a_session_may_end(harness, agent):
     """
     And leaves when all have.
     """
-    before = night.vigil.has_open_sessions
-    turn(night, agent)
-    during = night.vigil.has_open_sessions
-    night.wait(HALF_AN_HOUR)
+    before = harness.reaper.has_open_sessions
+    turn(harness, agent)
+    during = harness.reaper.has_open_sessions
+    harness.wait(HALF_AN_HOUR)
 
-    assert (False, True, False) == (before, during, night.vigil.has_open_sessions)
+    assert (False, True, False) == (before, during, harness.reaper.has_open_sessions)

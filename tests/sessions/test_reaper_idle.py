@@ -14,54 +14,54 @@ from tests.sessions import test_tailer
 from tests.sessions.test_tailer import answers, projects
 
 HALF_AN_HOUR = IDLE_TIMEOUT_MS / 1000
-house = test_tailer.house
+tailer_harness = test_tailer.harness
 
 
-def test_a_call_that_takes_long_is_no_rest(night, agent):
+def test_a_call_that_takes_long_is_no_rest(harness, agent):
     """
     As long as its agent is there; after it the session goes on, and rests when it has stopped.
     """
     for kind in ("session_start", "before_prompt"):
-        night.tell(kind, agent)
-    night.tell("before_tool_execute", agent, tool="shell", given={"command": "make bench"})
-    night.wait(HALF_AN_HOUR + 600)
-    during = night.ends()
-    night.tell("after_tool_execute", agent, tool="shell", given={"command": "make bench"})
-    night.tell("agent_stop", agent)
-    after = night.ends()
-    night.wait(HALF_AN_HOUR)
+        harness.tell(kind, agent)
+    harness.tell("before_tool_execute", agent, tool="shell", given={"command": "make bench"})
+    harness.wait(HALF_AN_HOUR + 600)
+    during = harness.ends()
+    harness.tell("after_tool_execute", agent, tool="shell", given={"command": "make bench"})
+    harness.tell("agent_stop", agent)
+    after = harness.ends()
+    harness.wait(HALF_AN_HOUR)
 
-    assert ([], [], [("session_end", "idle_timeout")]) == (during, after, night.ends())
-    assert 1 == len(night.kinds("session_start"))
+    assert ([], [], [("session_end", "idle_timeout")]) == (during, after, harness.ends())
+    assert 1 == len(harness.kinds("session_start"))
 
 
-def test_an_agent_that_is_gone_in_a_long_call_has_aborted(night, agent):
+def test_an_agent_that_is_gone_in_a_long_call_has_aborted(harness, agent):
     for kind in ("session_start", "before_prompt"):
-        night.tell(kind, agent)
-    night.tell("before_tool_execute", agent, tool="shell", given={"command": "make bench"})
-    night.wait(HALF_AN_HOUR + 600)
+        harness.tell(kind, agent)
+    harness.tell("before_tool_execute", agent, tool="shell", given={"command": "make bench"})
+    harness.wait(HALF_AN_HOUR + 600)
     agent.end()
-    night.wait()
+    harness.wait()
 
-    assert [("session_abort", "aborted")] == night.ends()
+    assert [("session_abort", "aborted")] == harness.ends()
 
 
-def test_while_the_machine_sleeps_nobody_rests(night, agent, monkeypatch):
+def test_while_the_machine_sleeps_nobody_rests(harness, agent, monkeypatch):
     """
     The clock has gone on, and nobody could have said anything.
     """
     for kind in ("session_start", "before_prompt", "agent_stop"):
-        night.tell(kind, agent)
-    slept = night.later
-    monkeypatch.setattr(night.vigil, "_monotonic", lambda: time.monotonic() + night.later - (night.later > slept) * 8 * 3600)
-    night.wait(8 * 3600)
-    asleep = night.ends()
-    night.wait(HALF_AN_HOUR)
+        harness.tell(kind, agent)
+    slept = harness.later
+    monkeypatch.setattr(harness.reaper, "_monotonic", lambda: time.monotonic() + harness.later - (harness.later > slept) * 8 * 3600)
+    harness.wait(8 * 3600)
+    asleep = harness.ends()
+    harness.wait(HALF_AN_HOUR)
 
-    assert ([], [("session_end", "idle_timeout")]) == (asleep, night.ends())
+    assert ([], [("session_end", "idle_timeout")]) == (asleep, harness.ends())
 
 
-def test_an_end_that_nobody_tells_knows_what_the_session_came_to(house, tmp_path):
+def test_an_end_that_nobody_tells_knows_what_the_session_came_to(tailer_harness, tmp_path):
     """
     Its file has grown since it was read last.
     """
@@ -70,11 +70,11 @@ def test_an_end_that_nobody_tells_knows_what_the_session_came_to(house, tmp_path
     half = whole.index(b"\n", whole.index(b"msg_pair_0")) + 1
     (folder / "pair.jsonl").write_bytes(whole[:half])
     for kind in ("session_start", "before_prompt", "agent_stop"):
-        house.tell(kind, folder / "pair.jsonl")
-    house.until(lambda: house.keeper.status()["waiting"] == 0 and not house.loop.has_pending)
+        tailer_harness.tell(kind, folder / "pair.jsonl")
+    tailer_harness.until(lambda: tailer_harness.store_writer.status()["waiting"] == 0 and not tailer_harness.loop.has_pending)
     (folder / "pair.jsonl").write_bytes(whole)
-    assert house.keeper.end_session(("claude-code", "s"), now="2026-11-16T00:00:00Z", is_gone=True, tells=False)
-    house.until(lambda: not house.status["sessions"])
+    assert tailer_harness.store_writer.end_session(("claude-code", "s"), now="2026-11-16T00:00:00Z", is_gone=True, tells=False)
+    tailer_harness.until(lambda: not tailer_harness.status["sessions"])
 
     with closing(database.connect_reader()) as connection:
         (end,) = (one.event for one in find_records(connection, RecordFilter(type="session_abort")))
@@ -83,7 +83,7 @@ def test_an_end_that_nobody_tells_knows_what_the_session_came_to(house, tmp_path
     assert sum(usage.output_tokens for usage in told.values()) == end.usage.output_tokens
 
 
-def test_whoever_wants_no_record_has_none_made(night, tmp_path, monkeypatch):
+def test_whoever_wants_no_record_has_none_made(harness, tmp_path, monkeypatch):
     """
     Neither of a file that changes after a refusal, nor an empty one.
     """
@@ -91,17 +91,17 @@ def test_whoever_wants_no_record_has_none_made(night, tmp_path, monkeypatch):
         monkeypatch.setattr(module.settings, "load", lambda: Settings(record=False))
     file = tmp_path / "a.cfg"
     denied = Record(
-        event=night.event("before_tool_execute", tool="file_write", given={"path": str(file)}),
+        event=harness.event("before_tool_execute", tool="file_write", given={"path": str(file)}),
         decision=Decision(outcome="deny"),
     )
-    night.files.watch_record(denied)
-    night.keeper.maintain()
+    harness.files.watch_record(denied)
+    harness.store_writer.maintain()
 
-    assert not night.files.is_waiting
+    assert not harness.files.is_waiting
     assert not database.database_file().exists()
 
 
-def test_what_a_locked_store_cannot_explain_is_asked_again(night, tmp_path, monkeypatch):
+def test_what_a_locked_store_cannot_explain_is_asked_again(harness, tmp_path, monkeypatch):
     """
     The alarm comes when somebody else has let go of the store.
     """
@@ -109,15 +109,15 @@ def test_what_a_locked_store_cannot_explain_is_asked_again(night, tmp_path, monk
     monkeypatch.setattr(denied_files, "_SETTLE_S", 0.05)
     file = tmp_path / "a.cfg"
     file.write_text("old")
-    night.tell("before_tool_execute", outcome="deny", tool="file_write", given={"path": str(file), "content": "x"})
-    usual, locked = night.keeper.run_with_recorder, [1, 2, 3]
-    monkeypatch.setattr(night.keeper, "run_with_recorder", lambda work: usual(work) if not locked else bool(locked.clear()))
+    harness.tell("before_tool_execute", outcome="deny", tool="file_write", given={"path": str(file), "content": "x"})
+    usual, locked = harness.store_writer.run_with_recorder, [1, 2, 3]
+    monkeypatch.setattr(harness.store_writer, "run_with_recorder", lambda work: usual(work) if not locked else bool(locked.clear()))
     file.write_text("new")
 
     def is_over():
-        night.loop.run_once(0.02)
-        return not night.files.is_waiting
+        harness.loop.run_once(0.02)
+        return not harness.files.is_waiting
 
     assert eventually(is_over, 30)
-    night.settle()
-    assert [[], 1] == [locked, len(night.kinds("policy_violation"))]
+    harness.settle()
+    assert [[], 1] == [locked, len(harness.kinds("policy_violation"))]

@@ -11,10 +11,10 @@ from hookonce.agents import transcripts
 from hookonce.agents.claude_code import transcript
 from hookonce.base import times
 from hookonce.base.event_loop import EventLoop
-from hookonce.daemon import store_writer as keeping
+from hookonce.daemon import store_writer
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.model import Usage
-from hookonce.sessions import tailer as ears
+from hookonce.sessions import tailer
 from hookonce.sessions.tailer import TranscriptTailer
 from hookonce.store import database
 from hookonce.store.query import RecordFilter, find_records
@@ -25,16 +25,16 @@ LONG = 20  # seconds that nothing takes
 KEY = "ghp_" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4fGh7j"
 
 
-class House:
+class TailerHarness:
     """As much of a daemon as listens."""
 
     def __init__(self):
         self.busy = False
         self.loop = EventLoop()
-        self.keeper = BackgroundStoreWriter(self.loop)
-        self.journal = self.keeper.journal
-        self.listening = TranscriptTailer(self.loop, self.keeper, transcripts.load, lambda: self.busy)
-        self.keeper.connect_sessions(self.listening, on_close=self.listening.read_before_close)
+        self.store_writer = BackgroundStoreWriter(self.loop)
+        self.journal = self.store_writer.journal
+        self.tailer = TranscriptTailer(self.loop, self.store_writer, transcripts.load, lambda: self.busy)
+        self.store_writer.connect_sessions(self.tailer, on_close=self.tailer.read_before_close)
 
     def tell(self, kind, path=None, agent="claude-code", **more):
         """Something happens in a session, whose file is named."""
@@ -52,25 +52,25 @@ class House:
 
     @property
     def status(self):
-        return self.listening.status()
+        return self.tailer.status()
 
     def close(self):
-        self.keeper.close()
+        self.store_writer.close()
         self.journal.close()
         self.loop.close()
 
 
 @pytest.fixture
-def house(tmp_path, monkeypatch):
+def harness(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     for module, name, value in (
-        (keeping, "_QUIET_PERIOD_S", 0.0),
-        (ears, "_READ_DELAY_S", 0.01),
-        (ears, "_BUSY_RETRY_S", 0.01),
-        (ears, "_FINAL_READ_DELAYS_S", [0.01, 0.02]),
+        (store_writer, "_QUIET_PERIOD_S", 0.0),
+        (tailer, "_READ_DELAY_S", 0.01),
+        (tailer, "_BUSY_RETRY_S", 0.01),
+        (tailer, "_FINAL_READ_DELAYS_S", [0.01, 0.02]),
     ):
         monkeypatch.setattr(module, name, value)
-    found = House()
+    found = TailerHarness()
     yield found
     found.close()
 
@@ -90,26 +90,26 @@ def projects(home, agent="claude-code"):
     return shutil.copytree(GOLDEN / agent, home / ".claude/projects/p")
 
 
-def test_what_an_agent_writes_is_read_as_it_grows(house, tmp_path):
+def test_what_an_agent_writes_is_read_as_it_grows(harness, tmp_path):
     """
     Also the files of its sub-agents, which nobody names.
     """
     folder = projects(tmp_path)
     whole = (folder / "tour.jsonl").read_bytes()
     (folder / "tour.jsonl").write_bytes(whole[: len(whole) // 2])
-    house.tell("before_prompt", folder / "tour.jsonl")
-    house.until(lambda: house.status["events"] > 3)
+    harness.tell("before_prompt", folder / "tour.jsonl")
+    harness.until(lambda: harness.status["events"] > 3)
     first = len(answers())
     (folder / "tour.jsonl").write_bytes(whole)
-    house.tell("agent_stop", folder / "tour.jsonl")
-    house.until(lambda: len(answers()) == 11)
+    harness.tell("agent_stop", folder / "tour.jsonl")
+    harness.until(lambda: len(answers()) == 11)
 
     assert 0 < first < 11
     assert 2 == sum(event.subagent is not None for event in answers())
     assert {"s"} == {event.session for event in answers()}
 
 
-def test_the_end_of_a_session_knows_what_it_came_to(house, tmp_path):
+def test_the_end_of_a_session_knows_what_it_came_to(harness, tmp_path):
     """
     The last lines were read before it is kept; what comes after it is read too, and then nothing is followed any more.
     """
@@ -117,11 +117,11 @@ def test_the_end_of_a_session_knows_what_it_came_to(house, tmp_path):
     whole = (folder / "pair.jsonl").read_bytes()
     half = whole.index(b"\n", whole.index(b"msg_pair_0")) + 1
     (folder / "pair.jsonl").write_bytes(whole[:half])
-    house.tell("session_start", folder / "pair.jsonl")
-    house.tell("session_end", folder / "pair.jsonl")
-    house.until(ends)
+    harness.tell("session_start", folder / "pair.jsonl")
+    harness.tell("session_end", folder / "pair.jsonl")
+    harness.until(ends)
     (folder / "pair.jsonl").write_bytes(whole)
-    house.until(lambda: not house.status["sessions"])
+    harness.until(lambda: not harness.status["sessions"])
 
     (end,) = ends()
     assert Usage(input_tokens=100, output_tokens=10, total_tokens=110) == Usage(
@@ -130,23 +130,23 @@ def test_the_end_of_a_session_knows_what_it_came_to(house, tmp_path):
     assert 2 == len(answers())
 
 
-def test_while_somebody_waits_nothing_is_read(house, tmp_path, monkeypatch):
+def test_while_somebody_waits_nothing_is_read(harness, tmp_path, monkeypatch):
     """
     But not for ever.
     """
-    monkeypatch.setattr(ears, "_MAX_BUSY_RETRIES", 1 << 30)
-    house.busy = True
-    house.tell("before_prompt", projects(tmp_path) / "pair.jsonl")
+    monkeypatch.setattr(tailer, "_MAX_BUSY_RETRIES", 1 << 30)
+    harness.busy = True
+    harness.tell("before_prompt", projects(tmp_path) / "pair.jsonl")
     for _ in range(30):
-        house.loop.run_once(0.02)
-    before = house.status["events"]
-    monkeypatch.setattr(ears, "_MAX_BUSY_RETRIES", 3)
-    house.until(lambda: house.status["events"] >= 2)
+        harness.loop.run_once(0.02)
+    before = harness.status["events"]
+    monkeypatch.setattr(tailer, "_MAX_BUSY_RETRIES", 3)
+    harness.until(lambda: harness.status["events"] >= 2)
 
     assert 0 == before
 
 
-def test_files_that_are_none_are_counted_once(house, tmp_path):
+def test_files_that_are_none_are_counted_once(harness, tmp_path):
     """
     A pipe, a folder, somebody's key: nobody hangs, nothing is read, and what it was is said.
     """
@@ -154,37 +154,37 @@ def test_files_that_are_none_are_counted_once(house, tmp_path):
     os.mkfifo(pipe)
     key.write_text("secret")
     for path in (pipe, key, tmp_path, "/dev/zero", "relative", pipe):
-        house.tell("before_prompt", path)
-    house.until(lambda: house.status["refused_files"] == 5)
-    house.tell("agent_stop", pipe)
-    house.until(lambda: not house.keeper.status()["waiting"])
+        harness.tell("before_prompt", path)
+    harness.until(lambda: harness.status["refused_files"] == 5)
+    harness.tell("agent_stop", pipe)
+    harness.until(lambda: not harness.store_writer.status()["waiting"])
 
-    assert 5 == house.status["refused_files"]
-    assert "no session file of claude-code" in house.status["problem"]
+    assert 5 == harness.status["refused_files"]
+    assert "no session file of claude-code" in harness.status["problem"]
 
 
-def test_a_file_that_breaks_its_reader_breaks_nothing_else(house, tmp_path, monkeypatch):
+def test_a_file_that_breaks_its_reader_breaks_nothing_else(harness, tmp_path, monkeypatch):
     """
     It is named in the status and in the log, and not tried again; lines that are none are only counted.
     """
     folder = projects(tmp_path)
     (folder / "bad.jsonl").write_bytes(b"\x00\xff no JSON\n" + (folder / "pair.jsonl").read_bytes())
-    house.tell("before_prompt", folder / "bad.jsonl")
-    house.until(lambda: len(answers()) == 2)
+    harness.tell("before_prompt", folder / "bad.jsonl")
+    harness.until(lambda: len(answers()) == 2)
 
     def broken(*_):
         raise LookupError("unforeseen")
 
     monkeypatch.setattr(transcript.READER.__class__, "find_subagent_files", property(lambda _: broken), raising=False)
-    house.tell("before_prompt", folder / "refuse.jsonl")
-    house.until(lambda: house.status["broken_files"] == 1)
+    harness.tell("before_prompt", folder / "refuse.jsonl")
+    harness.until(lambda: harness.status["broken_files"] == 1)
 
-    assert 1 == house.status["unreadable_lines"]
-    assert "cannot be understood: LookupError" in house.status["problem"]
+    assert 1 == harness.status["unreadable_lines"]
+    assert "cannot be understood: LookupError" in harness.status["problem"]
     assert "cannot be understood" in (tmp_path / ".local/share/hookonce/hookonce.log").read_text()
 
 
-def test_a_path_that_was_masked_is_known_from_the_call_itself(house, tmp_path):
+def test_a_path_that_was_masked_is_known_from_the_call_itself(harness, tmp_path):
     """
     What is kept never shows it.
     """
@@ -192,14 +192,14 @@ def test_a_path_that_was_masked_is_known_from_the_call_itself(house, tmp_path):
     file.parent.mkdir(parents=True)
     shutil.copy(golden("claude-code", "pair"), file)
     record = stored(0, type="before_prompt", agent="claude-code", session="s", tool=None, data={"transcript_path": "/[masked]"})
-    house.listening.remember_payload(record.event.id.encode(), b'{"transcript_path":"%s"}' % str(file).encode())
-    house.journal.append(record)
-    house.until(lambda: len(answers()) == 2)
+    harness.tailer.remember_payload(record.event.id.encode(), b'{"transcript_path":"%s"}' % str(file).encode())
+    harness.journal.append(record)
+    harness.until(lambda: len(answers()) == 2)
 
     assert KEY not in "\n".join(map(repr, answers()))
 
 
-def test_whoever_begins_anew_goes_on_with_what_others_have_left(house, tmp_path):
+def test_whoever_begins_anew_goes_on_with_what_others_have_left(harness, tmp_path):
     """
     A daemon was killed; the next one reads what was written since, without being told.
     """
@@ -207,32 +207,32 @@ def test_whoever_begins_anew_goes_on_with_what_others_have_left(house, tmp_path)
     whole = (folder / "pair.jsonl").read_bytes()
     (folder / "pair.jsonl").write_bytes(whole[: len(whole) // 2])
     now = times.now()
-    house.tell("before_prompt", folder / "pair.jsonl", time=now, received=now)
-    house.until(lambda: house.status["events"] and not house.keeper.status()["waiting"])
+    harness.tell("before_prompt", folder / "pair.jsonl", time=now, received=now)
+    harness.until(lambda: harness.status["events"] and not harness.store_writer.status()["waiting"])
     (folder / "pair.jsonl").write_bytes(whole)
-    other = House()
-    other.listening.maintain()
+    other = TailerHarness()
+    other.tailer.maintain()
     other.until(lambda: len(answers()) == 2)
     other.close()
 
 
-def test_whoever_leaves_reads_what_is_there(house, tmp_path):
+def test_whoever_leaves_reads_what_is_there(harness, tmp_path):
     """
     Without waiting for it to become due.
     """
-    house.listening._due = lambda *_: None
-    house.tell("session_end", projects(tmp_path) / "compact.jsonl")
-    house.listening.stop()
-    house.keeper.close()
+    harness.tailer._due = lambda *_: None
+    harness.tell("session_end", projects(tmp_path) / "compact.jsonl")
+    harness.tailer.stop()
+    harness.store_writer.close()
 
     assert 5 == len(answers())
 
 
-def test_an_agent_whose_files_nobody_can_read_is_not_followed(house, tmp_path):
+def test_an_agent_whose_files_nobody_can_read_is_not_followed(harness, tmp_path):
     """
     Nor is what was imported.
     """
-    house.tell("before_prompt", projects(tmp_path) / "pair.jsonl", agent="cursor")
-    house.until(lambda: not house.keeper.status()["waiting"])
+    harness.tell("before_prompt", projects(tmp_path) / "pair.jsonl", agent="cursor")
+    harness.until(lambda: not harness.store_writer.status()["waiting"])
 
-    assert 0 == house.status["sessions"]
+    assert 0 == harness.status["sessions"]
