@@ -10,7 +10,6 @@ import os
 from pathlib import Path
 from re import fullmatch
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self, TextIO
 
 from msgspec.structs import replace
@@ -144,9 +143,7 @@ class Emitter:
         self.session_start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             self.session_end("completed" if kind is None else "error")
         finally:

@@ -79,19 +79,11 @@ def _csv_writer() -> tuple[RowWriter, Flush]:
 
 def _csv_cells(record: Stored) -> list[str | None]:
     event, decision = record.event, record.decision
-    return [
-        event.time,
-        event.agent,
-        event.session,
-        event.subagent.id if event.subagent is not None else None,
-        event.type,
-        event.tool.name if event.tool is not None else None,
-        summarize_record(record, reason=False),
-        decision.outcome if decision is not None else None,
-        decision.reason if decision is not None else None,
-        event.cwd,
-        event.id,
-    ]
+    tool = event.tool.name if event.tool is not None else None
+    subagent = event.subagent.id if event.subagent is not None else None
+    outcome, reason = (decision.outcome, decision.reason) if decision is not None else (None, None)
+    action = [subagent, event.type, tool, summarize_record(record, reason=False)]
+    return [event.time, event.agent, event.session, *action, outcome, reason, event.cwd, event.id]
 
 
 def _format_writer(options: Namespace) -> tuple[RowWriter, Flush]:

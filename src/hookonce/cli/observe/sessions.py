@@ -10,10 +10,8 @@ from hookonce.cli._ui.tables import StreamingTable
 from hookonce.inspect.sessions import SessionRow, list_sessions
 from hookonce.inspect.store_access import open_store
 
-_COLUMNS = (
-    *("agent", "session", "first (UTC)", "last (UTC)", "duration"),
-    *("events", "calls", "refusals", "tokens", "project"),
-)
+_COLUMNS = ("agent", "session", "first (UTC)", "last (UTC)", "duration")
+_COUNT_COLUMNS = ("events", "calls", "refusals", "tokens", "project")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -38,7 +36,7 @@ def run(options: Namespace) -> int:
 
 
 def _print_sessions(rows: list[SessionRow]) -> None:
-    lines = StreamingTable(*_COLUMNS, keep_all=True)
+    lines = StreamingTable(*_COLUMNS, *_COUNT_COLUMNS, keep_all=True)
     for row in rows:
         counts = map(str, (row.events, row.calls, row.refusals))
         times = (format_time(row.first), format_time(row.last), format_duration(row.seconds))

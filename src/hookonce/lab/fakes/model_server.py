@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import time
-from types import TracebackType
 from typing import Any, Self
 
 from msgspec import Struct
@@ -52,9 +51,7 @@ class ModelServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Answer nobody any more."""
         self._server.shutdown()
         self._server.server_close()
