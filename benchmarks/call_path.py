@@ -114,7 +114,7 @@ class CallBench:
         """CPU microseconds from the frame until the hook begins, and function calls where they are counted."""
         daemon, frame = self.daemon, self._frame(number)
         server_end, client_end = socket.socketpair()
-        server_end.setblocking(False)
+        server_end.settimeout(0)
         client_end.sendall(frame)
         client = connection.ClientConnection(daemon.loop, server_end, daemon._handle_frame)  # noqa: SLF001
         self._cpu_ns, self._call_count = 0, 0

@@ -258,7 +258,7 @@ def test_what_asks_a_model_does_not_run_below_a_hook(home, monkeypatch):
     It is left out there, by name; it is no failure.
     """
     manifest(home, "", handler={"type": "prompt", "prompt": "is this fine?"}, on_failure="closed")
-    monkeypatch.setattr("hookonce.base.process_info.depth_of", lambda *_: 1)
+    monkeypatch.setattr("hookonce.base.process_info.nesting_depth", lambda *_: 1)
 
     heard = told(CLAUDE, "claude-code", "PreToolUse")
 

@@ -33,9 +33,12 @@ def project(tmp_path, monkeypatch):
 def test_a_call_that_cannot_be_understood_is_refused_there(project, raw):
     where = context.CallContext(**{**as_dict(context.oneshot_context({})), "cwd": str(project)})
 
-    assert "deny" in run_blocking(dispatcher.handle_call(WORDS, raw, where, "an-id")).stdout
-    assert "deny" in dispatcher.timeout_reply(WORDS, raw, where).stdout
-    assert "" == run_blocking(dispatcher.handle_call(WORDS, raw, context.oneshot_context({}), "another-id")).stdout
+    call = dispatcher.receive_call(WORDS, raw, where, "an-id")
+    other = dispatcher.receive_call(WORDS, raw, context.oneshot_context({}), "another-id")
+
+    assert "deny" in run_blocking(dispatcher.answer_incoming(call)).stdout
+    assert "deny" in dispatcher.late_reply(call).stdout
+    assert "" == run_blocking(dispatcher.answer_incoming(other)).stdout
 
 
 def as_dict(where):

@@ -3,6 +3,8 @@
 Nothing is imported here but what is there already: the Python client and the one-shot process use it too.
 """
 
+import os
+
 MAGIC = b"HKO1"
 VERSION = b"1"
 MAX_FRAME_BYTES = 16 << 20  # bytes of a frame that a daemon takes
@@ -42,11 +44,6 @@ def decode_fields(data: bytes) -> list[bytes]:
     return values
 
 
-def split_nul(field: bytes) -> list[bytes]:
-    """What was written with a NUL after each."""
-    return field.split(b"\0")[:-1]
-
-
 def encode_reply(kind: int, deadline: int, code: int = 0, stdout: bytes = b"", stderr: bytes = b"") -> bytes:
     """A reply; the deadline is in nanoseconds since the machine was started."""
     sizes = len(stdout).to_bytes(4, "little") + len(stderr).to_bytes(4, "little")
@@ -65,3 +62,19 @@ def decode_replies(data: bytes) -> tuple[list[tuple[int, int, int, bytes, bytes]
         complete_replies.append((data[0], int.from_bytes(data[1:9], "little"), data[9], stdout, stderr))
         data = data[end:]
     return complete_replies, data
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write everything, waiting for a slow reader; one that is gone is ignored."""
+    remaining = memoryview(data)
+    while remaining:
+        try:
+            remaining = remaining[os.write(fd, remaining) :]
+        except BlockingIOError:
+            from select import POLLOUT, poll  # most readers are not slow
+
+            poller = poll()
+            poller.register(fd, POLLOUT)
+            poller.poll()
+        except OSError:
+            return

@@ -51,13 +51,11 @@ def answer_frame(folder: str, frame: bytes, caller: int, slot: int | None = None
 
     silence = lookup.answer_silently(folder, frame)
     if silence is not None:
-        _write_all(1, silence)
+        wire.write_all(1, silence)
         _fork_recorder(frame)
         return 0
     fields = wire.decode_fields(frame)
-    call = _OneshotCall(
-        [os.fsdecode(argument) for argument in wire.split_nul(fields[3])], caller, _CALLER_STDERR_FD, slot
-    )
+    call = _OneshotCall(os.fsdecode(fields[3]).split("\0")[:-1], caller, _CALLER_STDERR_FD, slot)
     return _answer_call(call, fields[2].decode("ascii"), _parse_environment(fields[4]), fields[7])
 
 
@@ -69,6 +67,7 @@ def _parse_environment(field: bytes) -> dict[str, str]:
 
 def _answer_call(call: _OneshotCall, call_id: str, environment: dict[str, str], raw: bytes | None) -> int:
     """Answer a call, reading its payload first if there is none."""
+    from hookonce.base import wire
     from hookonce.client import stdin
     from hookonce.dispatch import context, dispatcher
     from hookonce.dispatch.fail_mode import encode_reply
@@ -84,8 +83,8 @@ def _answer_call(call: _OneshotCall, call_id: str, environment: dict[str, str], 
             reply = dispatcher.answer_call(call.argv, raw, environment, call_id, call.started_at, run_operation)
     except BaseException as error:  # noqa: BLE001  the payload never came, or came too late
         reply = dispatcher.failure_reply(call.argv, raw or b"", context.oneshot_context(environment), error)
-    _write_all(1, encode_reply(reply))
-    _write_all(call.stderr, reply.stderr.encode(errors="replace"))
+    wire.write_all(1, encode_reply(reply))
+    wire.write_all(call.stderr, reply.stderr.encode(errors="replace"))
     _remove_claim(call_id)
     return reply.code
 
@@ -126,7 +125,7 @@ def _record_call(frame: bytes) -> None:
     fields = wire.decode_fields(frame)
     with (files.spool_dir() / "turn").open("ab") as lock_file:
         flock(lock_file, LOCK_EX)
-        argv = [os.fsdecode(argument) for argument in wire.split_nul(fields[3])]
+        argv = os.fsdecode(fields[3]).split("\0")[:-1]
         dispatcher.record_call(argv, fields[7], _parse_environment(fields[4]), fields[2].decode("ascii"))
 
 
@@ -175,25 +174,6 @@ class DeadlineGuard:
     def __exit__(self, *_: object) -> None:
         self._signal.setitimer(self._signal.ITIMER_REAL, 0)
         self._signal.signal(self._signal.SIGALRM, self._previous_handler)
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    """Write everything, waiting for a slow reader; one that is gone is ignored."""
-    while data:
-        try:
-            data = data[os.write(fd, data) :]
-        except BlockingIOError:
-            _wait_writable(fd)
-        except OSError:
-            return
-
-
-def _wait_writable(fd: int) -> None:
-    from select import POLLOUT, poll
-
-    poller = poll()
-    poller.register(fd, POLLOUT)
-    poller.poll()
 
 
 def _read_frame() -> bytes:

@@ -17,9 +17,7 @@ from hookonce.dispatch.manifest_stamps import Stamps
 from hookonce.model import Object
 from hookonce.store.spool.journal import SpoolJournal
 
-_MAX_DEFERRED_CALLS = (
-    4096  # calls of which only that they happened is known; beyond, the next one waits for the first of them
-)
+_MAX_DEFERRED_CALLS = 4096  # of which only that they happened is known; beyond, the next one waits for the first
 _MAX_DEFERRED_BYTES = 32 << 20  # and bytes that they have said, all together
 _QUIET_PERIOD_S = 0.005  # seconds without a call in which others are looked at
 _MAX_DEFER_S = 5.0  # seconds after which they are looked at all the same

@@ -32,9 +32,7 @@ from hookonce.vocabulary.tools import WRITE_TOOLS
 _CHECK_DELAYS_S = (2.0, 10.0, 30.0, 58.0)  # seconds after the refusal; what is later than a minute is no violation
 _SETTLE_S = 3.0  # seconds in which what has come by then is in the store, also if it was answered without us
 _STORE_TIMEOUT_S = 180.0  # seconds after the refusal in which a store that cannot be asked is asked again
-_MTIME_LAG_S = (
-    0.05  # seconds by which the time of a file may be behind the clock: the system looks at it only now and then
-)
+_MTIME_LAG_S = 0.05  # seconds by which the time of a file may be behind the system's clock
 _MAX_FILES = 64  # files at a time
 _MAX_FILES_PER_CALL = 8  # files of one call
 _MAX_CALL_AGE_S = 600  # seconds after which a call that was never ended elsewhere is not taken for one that still runs
@@ -186,10 +184,8 @@ def _is_harmless(tool: str | None, files: tuple[str, ...], denied_path: str) -> 
 
 
 def _has_running_writer(recorder: Recorder, denied_file: DeniedFile) -> bool:
-    session_key, denied_s = (
-        (denied_file.event.agent, denied_file.event.session),
-        times.to_seconds(denied_file.event.time) or 0.0,
-    )
+    session_key = denied_file.event.agent, denied_file.event.session
+    denied_s = times.to_seconds(denied_file.event.time) or 0.0
     for key, state in recorder.states.items():
         for call in (call for open_calls in state.calls.open.values() for call in open_calls):
             began_s = times.to_seconds(call.time) or 0.0

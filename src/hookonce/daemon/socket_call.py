@@ -216,8 +216,8 @@ class SocketCall:
     def _handle_hangup(self) -> None:
         """Handle a client that hung up. If it was killed, so are its hooks.
 
-        If it still runs, it has waited too long for the acknowledgement and reads the hooks' answer from the file that we
-        write: the hooks run on, because nobody may run them a second time.
+        If it still runs, it has waited too long for the acknowledgement and reads the hooks' answer from the file that
+        we write: the hooks run on, because nobody may run them a second time.
         """
         if self._task is None or self._task.is_over:
             return

@@ -27,13 +27,13 @@ from hookonce.base.runtime_dir import create_exclusive, runtime_file, runtime_pa
 from hookonce.errors import HookonceError
 from hookonce.model import Decision, Event, Gap, HookRun, Reply
 
-_CONTENT_WINDOW_S = 10  # seconds after a decision in which the same content may come through another door
+_CONTENT_WINDOW_S = 10  # seconds after a decision in which the same content may come through another entry
 _CALL_ID_WINDOW_S = 600  # and the same call, by its id
 _SESSION_END_WINDOW_S = 60  # and the end of the same session
 _SESSION_START, _SESSION_END = "session_start", "session_end"
-_NO_PID = 0  # nobody's process
+_NO_PID = 0  # of an entry that no process decides
 _DEDUP_POLL_INTERVAL_S = 0.01
-_ENTRY_KEY = "called_through"  # what a call's data say of its door is no part of the call
+_ENTRY_KEY = "called_through"  # what a call's data say of its entry is no part of the call
 
 
 DedupEntries = list["DedupEntry"]
@@ -124,13 +124,9 @@ def _drop_session_ends(event: Event, store: DedupStore) -> None:
 
 
 def _join(event: Event, via: str, store: DedupStore) -> DedupEntry:
-    window_s = (
-        _SESSION_END_WINDOW_S
-        if event.type == _SESSION_END
-        else _CALL_ID_WINDOW_S
-        if _tool_call_id(event)
-        else _CONTENT_WINDOW_S
-    )
+    window_s = _CALL_ID_WINDOW_S if _tool_call_id(event) else _CONTENT_WINDOW_S
+    if event.type == _SESSION_END:
+        window_s = _SESSION_END_WINDOW_S
 
     def join(entries: DedupEntries) -> DedupEntries:
         entries = [entry for entry in entries if not _is_stale(entry, window_s)]
@@ -189,15 +185,11 @@ def is_expired(entry: DedupEntry) -> bool:
 
 
 def _is_dead(pid: int) -> bool:
-    if pid == _NO_PID:
-        return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+    except OSError as problem:
+        return isinstance(problem, ProcessLookupError)
+    return pid == _NO_PID
 
 
 def publish_decision(event: Event, call_decision: CallDecision, store: DedupStore) -> DedupEntry | None:
@@ -213,9 +205,8 @@ def abandon_call(event: Event, store: DedupStore) -> None:
 
 def _update_entry(event: Event, replacement: DedupEntry | None, store: DedupStore) -> list[DedupEntry]:
     def replace_own(entries: DedupEntries) -> DedupEntries:
-        return [
-            entry for entry in (_replace_entry(entry, event, replacement) for entry in entries) if entry is not None
-        ]
+        new_entries = (_replace_entry(entry, event, replacement) for entry in entries)
+        return [entry for entry in new_entries if entry is not None]
 
     return store(dedup_key(event), replace_own)
 

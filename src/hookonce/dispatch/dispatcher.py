@@ -129,11 +129,12 @@ def answer_incoming(call: IncomingCall) -> Task[Reply]:
             return fail_mode.open_reply(call.silent_agent)
         if call.request is not None:
             return (yield from _answer_request(call.request, call))
-        raise call.problem or HookonceError("a call without a request")
     except GeneratorExit:
         raise  # nobody waits for this answer any more
     except BaseException as problem:  # noqa: BLE001  our own failure is never a decision by accident
         return failure_reply(call.argv, call.raw, call.context, problem)
+    reason = call.problem or HookonceError("a call without a request")
+    return failure_reply(call.argv, call.raw, call.context, reason)
 
 
 def call_timeout_s(argv: list[str], request: CallRequest | None = None) -> float:

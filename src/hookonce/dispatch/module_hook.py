@@ -116,7 +116,8 @@ def _missing_capabilities(descriptor: Descriptor, session: str | None) -> list[s
 
 def _denial_text(descriptor: Descriptor, missing_capabilities: list[str]) -> str:
     name, capabilities_text = dump(descriptor.name).decode(), dump(missing_capabilities).decode()
-    text = f"forbidden: {descriptor.name} wants {', '.join(missing_capabilities)}, which [grants] of config.toml does not grant"
+    wishes = ", ".join(missing_capabilities)
+    text = f"forbidden: {descriptor.name} wants {wishes}, which [grants] of config.toml does not grant"
     return f"{text}; to do so, write there: {name} = {capabilities_text}"
 
 

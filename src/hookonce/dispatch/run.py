@@ -67,7 +67,8 @@ def apply_rewrite(decision: Decision, event: Event) -> tuple[Decision, Event, li
         return replace(decision, updated_input=None), _apply_new_output(decision, event), []
     new_event = _rewrite_event(event, new_input)
     if new_event is None:
-        note = f"a hook has changed the input of {event.tool.native if event.tool else event.type}, which {_REWRITE_PROBLEM}"
+        name = event.tool.native if event.tool else event.type
+        note = f"a hook has changed the input of {name}, which {_REWRITE_PROBLEM}"
         gap = Gap(where="$.decision", capability="input_rewrite", strategy="weaken", effect="prevents", note=note)
         return replace(decision, outcome="deny", reason=note, updated_input=None), event, [gap]
     if new_event.tool is not None:

@@ -1,16 +1,14 @@
 """Entry point of the Python client: forwards a call to the daemon, or answers it in this process."""
 
 import os
-from select import POLLOUT, poll
 
-from hookonce.base.wire import MAX_FRAME_BYTES
-from hookonce.base.wire import encode_frame as wrapped
+from hookonce.base.wire import MAX_FRAME_BYTES, encode_frame, write_all
 from hookonce.client.python import frame
 from hookonce.client.python.call import ClientCall
 from hookonce.client.python.connection import request_reply
 
 _CALLER_STDERR_FD = 3  # where the shell has put the caller's stderr, away from what Python itself might say
-_MAX_FRAME_BYTES = len(wrapped([])) + MAX_FRAME_BYTES
+_MAX_FRAME_BYTES = len(encode_frame([])) + MAX_FRAME_BYTES
 
 
 def main(folder: str, install_lines: list[str], caller: int, argv: list[str]) -> int:
@@ -25,23 +23,9 @@ def main(folder: str, install_lines: list[str], caller: int, argv: list[str]) ->
     )
     if reply is None:
         return _answer_in_process(call, frame_bytes)
-    _write_all(1, reply[3])
-    _write_all(_CALLER_STDERR_FD, reply[4])
+    write_all(1, reply[3])
+    write_all(_CALLER_STDERR_FD, reply[4])
     return reply[2]
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    """Write everything, waiting for a slow reader; one that is gone is ignored."""
-    remaining = memoryview(data)
-    while remaining:
-        try:
-            remaining = remaining[os.write(fd, remaining) :]
-        except BlockingIOError:
-            poller = poll()
-            poller.register(fd, POLLOUT)
-            poller.poll()
-        except OSError:
-            return
 
 
 def _answer_in_process(call: ClientCall, frame_bytes: bytes) -> int:

@@ -108,15 +108,8 @@ def _record_template() -> str:
     if not settings.load().record:
         return ""
     gap = Gap(where="$.event", capability="record", strategy="later", effect="observes")
-    event = Event(
-        id="(id)",
-        schema=SCHEMA,
-        type="(type)",
-        agent="(agent)",
-        time="(time)",
-        time_source="received",
-        received="(time)",
-    )
+    now: Object = {"time": "(time)", "time_source": "received", "received": "(time)"}
+    event = Event(id="(id)", schema=SCHEMA, type="(type)", agent="(agent)", **now)
     return dump(Stored(event=event, gaps=[gap], level="minimal")).decode()
 
 
