@@ -18,8 +18,7 @@ from hookonce import agents
 from hookonce.agents import canonical_event_of, config_event_of, config_events, encode
 from hookonce.base.jsontext import dump
 from hookonce.base.jsontext import load as parse
-from hookonce.diagnose.trial import command_line_of
-from hookonce.diagnose.trial import sample_event as made_up
+from hookonce.diagnose.trial import command_line_of, sample_event
 from hookonce.dispatch.dedup import CallDecision
 from hookonce.dispatch.pipeline import CallArguments, CallRequest, build_response, parse_request
 from hookonce.dispatch.run import CallerContext, run_hooks
@@ -203,15 +202,14 @@ def _build_request(
 
 
 def _build_event(agent_table: Agent, event: str, subject: tuple[str, Object | None, str | None]) -> Event:
-    event_type = canonical_event_of(agent_table, event) if event in config_events(agent_table) else event
+    events = config_events(agent_table)
+    event_type = canonical_event_of(agent_table, event) if event in events else event
     if config_event_of(agent_table, event_type) is None:
-        raise UsageError(
-            f"{agent_table.title} has no event {event}{suggest_name(event, [*config_events(agent_table), *config_events(agent_table).values()])}"
-        )
+        hint = suggest_name(event, [*events, *events.values()])
+        raise UsageError(f"{agent_table.title} has no event {event}{hint}")
     tool, tool_input, prompt = subject
-    return made_up(
-        agent_table, event_type, tool, tool_input if tool_input is not None else _DEFAULT_INPUTS.get(tool, {}), prompt
-    )
+    arguments = tool_input if tool_input is not None else _DEFAULT_INPUTS.get(tool, {})
+    return sample_event(agent_table, event_type, tool, arguments, prompt)
 
 
 def _is_function(hook: Any) -> bool:

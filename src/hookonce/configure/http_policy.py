@@ -106,7 +106,8 @@ def http_problems(agent: Agent, path: Path, roots: ConfigRoots) -> Iterator[str]
         yield f"{agent.title} posts its events to an address of which we know nothing any more"
         return
     if not _is_allowed(agent, own_address, roots):
-        yield f"{agent.title} does not post to {own_address.base}: allowedHttpHookUrls in its settings lacks {own_address.base}/*"
+        base = own_address.base
+        yield f"{agent.title} does not post to {base}: allowedHttpHookUrls in its settings lacks {base}/*"
     if (problem := probe_listener(own_address)) is not None:
         yield f"{agent.title} posts its events, and {problem}"
 
