@@ -227,7 +227,7 @@ def test_an_agents_mark_in_the_environment_ends_it(project, capsys, monkeypatch,
     """
     Neither trust nor allow nor pause is for an agent's shell.
     """
-    monkeypatch.setattr(consent, "_ancestor_pids", lambda: iter(()))
+    monkeypatch.setattr(consent, "iter_ancestors", lambda _: iter(()))
     monkeypatch.setenv(mark, "1")
     for words in verbs(project):
         code, _, err = hookonce(capsys, *words)

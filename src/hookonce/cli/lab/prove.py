@@ -64,7 +64,7 @@ def run(options: Namespace) -> int:
         return int(bool(missing))
     for signal_number in _END_SIGNALS:
         signal.signal(signal_number, _handle_end_signal)
-    proofs = [_prove_program(options, certificate) for certificate in programs]
+    proofs = [_prove_program(options, program) for program in programs]
     if not options.json and len(proofs) > 1:
         _print_overview(proofs)
     return int(bool(missing) or any(count_states(certificate)["contradicted"] for certificate in proofs))
@@ -127,7 +127,8 @@ def _print_plan(options: Namespace, programs: list[AgentProgram]) -> None:
         count = str(len(claim_names_of(program, only)))
         output.add_row(program.agent, program.version, program.origin, count, str(program.program))
     print_table(output)
-    print(f"experiments (--only takes one of them, or a claim): {', '.join(program.name for program in EXPERIMENTS)}")
+    names = ", ".join(experiment.name for experiment in EXPERIMENTS)
+    print(f"experiments (--only takes one of them, or a claim): {names}")
 
 
 def _prove_program(options: Namespace, program: AgentProgram) -> Certificate:
@@ -152,13 +153,10 @@ def _print_certificate(certificate: Certificate) -> None:
     for claim in certificate.claims:
         output.add_row(claim.claim, claim.state, claim.evidence)
     print_table(output)
-    print(f"\n{certificate.agent} {certificate.version}: {_format_counts(certificate)}")
+    counts = ", ".join(f"{count} {state}" for state, count in count_states(certificate).items())
+    print(f"\n{certificate.agent} {certificate.version}: {counts}")
     tries = pluralize(certificate.tries, "try").replace("trys", "tries")
     print(f"{tries} of each, {certificate.seconds:.0f} s; {_format_extra_time(certificate)}\n")
-
-
-def _format_counts(certificate: Certificate) -> str:
-    return ", ".join(f"{count} {state}" for state, count in count_states(certificate).items())
 
 
 def _format_extra_time(certificate: Certificate) -> str:
@@ -170,9 +168,8 @@ def _format_extra_time(certificate: Certificate) -> str:
 
 
 def _print_overview(certificates: list[Certificate]) -> None:
-    output = new_table(
-        "agent", "version", "held", "contradicted", "unreachable", "untried", "ms more per call", "what is contradicted"
-    )
+    states = count_states(certificates[0])
+    output = new_table("agent", "version", *states, "ms more per call", "what is contradicted")
     for certificate in certificates:
         names = ", ".join(claim.claim for claim in certificate.claims if claim.state == "contradicted") or "-"
         extra = "-" if certificate.extra_ms is None else f"{certificate.extra_ms:.0f}"

@@ -6,11 +6,10 @@ from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
 from hookonce.cli._ui.messages import print_json
-from hookonce.configure.changes import FileChange, render_diff
-from hookonce.configure.locations import ConfigRoots, current_roots
+from hookonce.configure.changes import render_diff
+from hookonce.configure.locations import current_roots
 from hookonce.configure.restore import list_copies, plan_restore
 from hookonce.errors import UsageError
-from hookonce.model import Agent
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -26,15 +25,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Put back the newest copy of an agent's configuration, as it was before our last change."""
-
-    def plan_agent(agent: Agent, locations: ConfigRoots) -> list[FileChange]:
-        return plan_restore(agent, options.scope, locations, options.back)
-
     if options.back < 1:
         raise UsageError("--back counts from 1, the newest copy")
     if options.list:
         return _list_copies(options)
-    changes, problems = config_changes.plan_changes(options, plan_agent)
+    changes, problems = config_changes.plan_changes(
+        options, lambda agent, locations: plan_restore(agent, options.scope, locations, options.back)
+    )
     if options.dry_run or not changes:
         return config_changes.report_changes(options, "restored", changes, problems)
     require_consent("restore", render_diff(changes))

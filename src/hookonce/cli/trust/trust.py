@@ -64,9 +64,9 @@ def _run_trust(project: Path, proposals: list[TrustProposal], *, allow_unpinned:
 def _run_list(options: Namespace, proposals: list[TrustProposal]) -> int:
     if options.json:
         print_json([_proposal_object(proposal) for proposal in proposals])
-        return 0
-    for proposal in proposals:
-        print(f"{'trusted' if proposal.is_current else 'not trusted'}: {proposal.text}")
+    else:
+        for proposal in proposals:
+            print(f"{'trusted' if proposal.is_current else 'not trusted'}: {proposal.text}")
     return 0
 
 
