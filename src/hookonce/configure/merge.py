@@ -75,9 +75,9 @@ def replace_commands(editor: ModuleType, text: bytes, new_command: Callable[[str
 def client_part(value: Any) -> Any:
     """A document with nothing in its lists but the entries that call hookonce: those of others need not be parsed."""
     if type(value) is list:
-        return [item for item in value if type(item) is not str and _has_command(item, _calls_hookonce)]
+        return [item for item in value if type(item) in (dict, list) and _has_command(item, _calls_hookonce)]
     if type(value) is dict and COMMAND_KEYS.isdisjoint(value):
-        return {key: client_part(inner) for key, inner in value.items()}
+        return {key: client_part(inner) if type(inner) in (dict, list) else inner for key, inner in value.items()}
     return value
 
 
