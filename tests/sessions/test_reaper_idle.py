@@ -73,7 +73,7 @@ def test_an_end_that_nobody_tells_knows_what_the_session_came_to(tailer_harness,
         tailer_harness.tell(kind, folder / "pair.jsonl")
     tailer_harness.until(lambda: tailer_harness.store_writer.status()["waiting"] == 0 and not tailer_harness.loop.has_pending)
     (folder / "pair.jsonl").write_bytes(whole)
-    assert tailer_harness.store_writer.end_session(("claude-code", "s"), now="2026-11-16T00:00:00Z", is_gone=True, tells=False)
+    assert tailer_harness.store_writer.end_session(("claude-code", "s"), now="2026-11-16T00:00:00Z", is_gone=True)
     tailer_harness.until(lambda: not tailer_harness.status["sessions"])
 
     with closing(database.connect_reader()) as connection:

@@ -74,7 +74,7 @@ def test_whoever_begins_anew_knows_what_a_session_has_come_to(writer, monkeypatc
     long_session(writer, many)
     anew = Recorder(writer, reports_session_start)
     anew.record([build_entry(stored(59, type="before_prompt", session="s", tool=None))])
-    assert (True, 1) == anew.end_session(("codex", "s"), now=NOBODY, is_gone=True, tells_end=False)
+    assert (True, 1) == anew.end_session(("codex", "s"), now=NOBODY, is_gone=True)
     prompts = [one.event for one in find_records(writer.connection, RecordFilter(type="before_prompt"))]
     (end,) = (one.event for one in find_records(writer.connection, RecordFilter(type="session_abort")))
 

@@ -220,15 +220,13 @@ class BackgroundStoreWriter:
             sign_checkpoint(recorder.writer.connection)
             self._unsigned_rows, self._has_session_end, self._last_sign_at = 0, False, monotonic()
 
-    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells: bool) -> bool:
+    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> bool:
         """Store the end of a session if it has one by now and none of its entries is pending; whether it is over."""
         results: list[tuple[bool, int]] = []
         pending_events = (entry.record.event for entry in self._pending.values())
         if any((event.agent, event.session) == key for event in pending_events):
             return False
-        self.run_with_recorder(
-            lambda recorder: results.append(recorder.end_session(key, now=now, is_gone=is_gone, tells_end=tells))
-        )
+        self.run_with_recorder(lambda recorder: results.append(recorder.end_session(key, now=now, is_gone=is_gone)))
         is_over, new_rows = results[0] if results else (False, 0)
         self._unsigned_rows += new_rows
         self._has_session_end |= new_rows > 0

@@ -228,5 +228,5 @@ class SessionReaper:
 
     def _end_session(self, key: SessionKey, *, is_gone: bool | None) -> None:
         now = times.from_seconds(self._clock()) or times.now()
-        if key in self._sessions and self._store.end_session(key, now=now, is_gone=is_gone, tells=False):
+        if key in self._sessions and self._store.end_session(key, now=now, is_gone=is_gone):
             self._sessions.pop(key, None)

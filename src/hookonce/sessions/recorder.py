@@ -75,7 +75,7 @@ class StoreAccess(Protocol):
     def run_with_recorder(self, work: "Callable[[Recorder], object]", /) -> bool:
         """Run a function with the recorder; whether the store could be used."""
 
-    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells: bool) -> bool:
+    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> bool:
         """Store the implicit end of a session that is overdue; whether the session is over."""
 
 
@@ -123,7 +123,7 @@ class Recorder:
         log.write(f"record: what follows from {len(entries)} records is not known: {log.format_trace(problem)}")
         return self.writer.append(entries, None, extra, append_session_logs)
 
-    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> tuple[bool, int]:
+    def end_session(self, key: SessionKey, *, now: str, is_gone: bool | None) -> tuple[bool, int]:
         """Store the implicit end of a session that is overdue: whether it is over, and how many records are new.
 
         What was imported is for others to end.
@@ -132,14 +132,14 @@ class Recorder:
         last = state.turns.last
         if last is None or state.turns.has_ended or not state.turns.has_begun or (last.origin and last.origin.format):
             return True, 0
-        end_record = self._overdue_end(key, now=now, is_gone=is_gone, tells_end=tells_end)
+        end_record = self._overdue_end(key, now=now, is_gone=is_gone)
         if end_record is None:
             return False, 0
         level = settings.load().privacy
         end_entries = [_derived_entry(end_record, level)]
         # Files may tell more of what it came to.
         self._notify(lambda listener: listener.before_append(self, end_entries))
-        end_record = self._overdue_end(key, now=now, is_gone=is_gone, tells_end=tells_end) or end_record
+        end_record = self._overdue_end(key, now=now, is_gone=is_gone) or end_record
         new_state, records = derive_events(self._session_state(key), end_record, None, self._reports_start)
         entries = [_derived_entry(record, level) for record in (end_record, *records)]
         new_count = self.writer.append(entries, on_new_records=append_session_logs)
@@ -147,12 +147,10 @@ class Recorder:
         self._notify(lambda listener: listener.after_append(end_entries))
         return True, new_count
 
-    def _overdue_end(self, key: SessionKey, *, now: str, is_gone: bool | None, tells_end: bool) -> Record | None:
+    def _overdue_end(self, key: SessionKey, *, now: str, is_gone: bool | None) -> Record | None:
         state = self._session_state(key)
         busy = bool(state.calls.open)
-        return derive_end(
-            state.turns, state.spending, now=now, is_process_gone=is_gone, reports_end=tells_end, has_open_call=busy
-        )
+        return derive_end(state.turns, state.spending, now=now, is_process_gone=is_gone, has_open_call=busy)
 
     @property
     def states(self) -> Mapping[SessionKey, SessionState]:

@@ -135,7 +135,7 @@ def derive_end(
     *,
     now: str,
     is_process_gone: bool | None,
-    reports_end: bool,
+    reports_end: bool = False,
     has_open_call: bool = False,
 ) -> Record | None:
     """The implicit end of a session, or None; `is_process_gone` is None where the process is unknown.
