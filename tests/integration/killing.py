@@ -88,7 +88,7 @@ def wrap(home, **last):
 
 def main(file, _isolated, _bare, script, *words):
     """Be the interpreter that a client, or a daemon, was promised."""
-    name = Path(script).stem
+    name = {"__main__": "warm", "oneshot": "cold"}.get(Path(script).stem, "")
     last = json.loads(Path(file).read_text(encoding="utf-8")).get(name, 0)
     sys.argv = [script, *words]
     sys.path[:] = [place for place in sys.path if place != os.path.dirname(__file__)]  # noqa: PTH120

@@ -182,10 +182,12 @@ def _dies(told, victim, number):
     wrap(home, **{victim: number})
     if victim == "cold":
         heard = [told.hear(*told.ask(home.cold_env), counts=False) for _ in range(2)]
+        refusals = 0
         for offset, (code, out) in enumerate(heard, told.number - 1):
             if refused((code, out, b""), "no"):  # nobody but the process itself can have said so
                 told.answered[f"call-{offset:05d}"] = out
-        return True
+                refusals += 1
+        return refusals < len(heard)
     (home.house / "daemon.failed").unlink(missing_ok=True)
     home.call("claude-code", given=b'{"hookonce":"trial"}')
     eventually(lambda: home.status() is not None, 2)
