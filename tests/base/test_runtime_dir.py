@@ -192,3 +192,33 @@ def test_without_a_safe_place_there_is_none(monkeypatch):
 
     with pytest.raises(runtime_dir.NoRuntimeDirError):
         runtime_dir.find_runtime_dir()
+
+
+def test_processes_that_begin_together_find_one_directory(home):
+    """
+    Whoever loses the race to create it takes what the winner has created; a split would run hooks twice.
+    """
+    for number in range(20):
+        (home / str(number)).mkdir()
+        gate, opener = os.pipe()
+        ears = []
+        for _ in range(4):
+            ear, mouth = os.pipe()
+            ears.append(ear)
+            if os.fork() == 0:
+                os.environ["HOME"] = str(home / str(number))
+                os.close(opener)
+                os.read(gate, 1)  # all of them go on when the opener is closed
+                os.write(mouth, os.fsencode(runtime_dir.find_runtime_dir()))
+                os._exit(0)
+            os.close(mouth)
+        os.close(opener)
+        found = {os.read(ear, 4096) for ear in ears}
+        for fd in (gate, *ears):
+            os.close(fd)
+        for _ in ears:
+            os.wait()
+        for path in found:
+            shutil.rmtree(os.fsdecode(path))
+
+        assert 1 == len(found)

@@ -57,12 +57,10 @@ _cached_path = lru_cache(maxsize=8)(Path)  # made anew it costs more than all th
 
 
 def _ensure_private(path: str, uid: int, data_dir: Path | None = None) -> bool:
-    try:
+    with suppress(OSError):  # another process may have been faster: what lies there now decides
         if data_dir is not None and path.startswith(f"{data_dir}/"):
             data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.mkdir(path, 0o700)  # noqa: PTH102  as texts; every call asks for it
-    except OSError:
-        return False
     return is_private_dir(path, uid)
 
 
