@@ -29,7 +29,7 @@ from hookonce.daemon.socket_call import LARGE_PAYLOAD_BYTES, SocketCall
 from hookonce.daemon.store_writer import BackgroundStoreWriter
 from hookonce.daemon.stream import Acceptor
 from hookonce.dispatch import dispatcher, pause
-from hookonce.dispatch.manifest_stamps import Stamps, manifest_stamps
+from hookonce.dispatch.manifest_stamps import Stamps, is_settled, manifest_stamps
 from hookonce.errors import HookonceError
 from hookonce.handlers.module import ModulePool
 from hookonce.handlers.supervise import watchdog
@@ -231,7 +231,8 @@ class Daemon:
         self.tailer.remember_payload(fields[2], fields[7])
         stamps, is_paused = manifest_stamps(None), pause.is_paused()
         if stamps != self._stamps:  # refusals of a new hook should be known before it can be lost
-            self._stamps = stamps
+            if is_settled(stamps):  # else it is tried again: files of this very moment may change once more
+                self._stamps = stamps
             self.loop.call_idle(dispatcher.refresh_client_files)
         is_large = len(fields[7]) > LARGE_PAYLOAD_BYTES
         silence = None if is_large or is_paused else self._deferred_calls.answer_silently(fields, stamps)

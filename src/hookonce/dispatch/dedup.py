@@ -279,7 +279,8 @@ def save_answer(call_id: str, reply: Reply) -> None:
 def await_answer(call_id: str, deadline: float) -> Generator[float, None, Reply | None]:
     """Wait for the answer of whoever holds the claim, until the deadline; None if that process is dead."""
     while time() < deadline:
-        is_dead = _is_dead(_load_claim(call_id).pid)  # asked first: one that dies now may have answered just before
+        pid = _load_claim(call_id).pid  # asked first: one that dies now may have answered just before
+        is_dead = pid != _NO_PID and _is_dead(pid)  # a claim that cannot be read says nothing of its process
         call_claim = _load_claim(call_id)
         if call_claim.done or is_dead:
             return call_claim.reply

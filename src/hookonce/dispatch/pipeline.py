@@ -25,9 +25,10 @@ from hookonce.handlers.operation import Task
 from hookonce.manifest.discover import Scope, find_project
 from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, Object, Origin, Point, Record, Reply
 from hookonce.trust import approvals
-from hookonce.vocabulary.decisions import MAX_CONTEXT_CHARS, merge_decisions, weaken
+from hookonce.vocabulary.decision_merge import MAX_CONTEXT_CHARS, merge_decisions, weaken
 
 _RECORD_WAIT_S = 0.2  # seconds
+_MAX_SELECTION_AGE_S = 0.05  # seconds for which hooks that were selected before a wait still count
 _SWEEP_EVENTS = frozenset({"session_start", "session_end"})  # moments at which nobody waits for a tool
 
 
@@ -157,8 +158,11 @@ def process_request(request: CallRequest, call_context: CallContext) -> Task[Cal
         stop_limit.reset_stops(event)
     if call.via is None:
         return build_response(request, (yield from _decide_call(request, call_context, deadline)))
+    joined_at = monotonic()
     entry = yield from dedup.join_call(event, call.via, deadline, call_context.dedup_store)
     request = _with_dedup_ids(request, entry)
+    if monotonic() - joined_at > _MAX_SELECTION_AGE_S:  # trust or policy may have changed while we waited
+        request = replace(request, in_force=None)
     if entry.decided is not None:
         yield from _wait_for_record(entry.first_id, call_context)
         return build_response(request, entry.decided)
