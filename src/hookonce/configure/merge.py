@@ -225,6 +225,8 @@ def _is_run(document: JsoncDocument, items: list[Span], indices: list[int]) -> b
 
 def _find_inside(document: JsoncDocument, span: Span, value: Any) -> Iterator[tuple[Span, list[Any], bool]]:
     """All of a value but its brackets, if it is in one line, or both brackets stand in lines of their own."""
+    if type(value) is list and any(type(item) is list for item in value):
+        return  # a placeholder does not say that there are lists in a list
     start, end = trim_span(document.mask, span[0] + 1, span[1] - 1)
     frame = document.plain[span[0] : start], document.plain[end : span[1]]
     if start < end and (all(b"\n" in part for part in frame) or not _LINE_BREAK.search(document.text, *span)):

@@ -5,6 +5,7 @@ manifest above the project's cannot be used, its last good version goes on; a pr
 runs there is what somebody has agreed to, as it is now.
 """
 
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from os import F_OK, access
@@ -97,15 +98,14 @@ def find_project(cwd: Path | str) -> Path:
     The repository comes first because hooks further in would otherwise take the place of those at its root.
     """
     folders = _ancestors(str(cwd))
-    if "\0" in folders[0]:
-        return _cached_path(folders[0])
-    for folder in folders:
-        if access(f"{folder}/.git", F_OK) and _is_repository(folder):
-            return _cached_path(folder)
-    for folder in folders:
-        is_candidate = access(f"{folder}/{OPENHOOK_FILE}", F_OK) or access(f"{folder}/{PROJECT_FOLDER}", F_OK)
-        if is_candidate and _has_hooks(folder):
-            return _cached_path(folder)
+    with suppress(ValueError):  # NUL or half a character: nothing lies there
+        for folder in folders:
+            if access(f"{folder}/.git", F_OK) and _is_repository(folder):
+                return _cached_path(folder)
+        for folder in folders:
+            is_candidate = access(f"{folder}/{OPENHOOK_FILE}", F_OK) or access(f"{folder}/{PROJECT_FOLDER}", F_OK)
+            if is_candidate and _has_hooks(folder):
+                return _cached_path(folder)
     return _cached_path(folders[0])
 
 
