@@ -88,7 +88,7 @@ class Actor(_Noun, frozen=True, kw_only=True):
 
 
 class Origin(_Noun, frozen=True, kw_only=True):
-    """Where an event came from when it was not an agent: the format, its own id there, the doors it used."""
+    """Where an event came from: the format and its id there, or the configuration entries (`via`) that called us."""
 
     format: str | None = None
     id: str | None = None
@@ -294,7 +294,7 @@ class Config(Struct, frozen=True, kw_only=True):
     reads: Mapping[str, tuple[str, ...]] = {}  # further files, or globs, in which the agent finds hooks
     programs: tuple[str, ...] = ()  # names of its program on the path
     borrows: tuple[str, ...] = ()  # agents whose configuration it obeys as well
-    capabilities: frozenset[str] = frozenset()  # what an entry can say, of vocabulary.decisions.CAPABILITIES
+    capabilities: frozenset[str] = frozenset()  # what an entry can say, of vocabulary.decision_merge.CAPABILITIES
     matching: str = "pattern"  # how its matchers are evaluated
     units: int = 1  # how many units of an entry's timeout make a second
     min_unit: int = 0  # smaller numbers are taken for seconds all the same

@@ -32,7 +32,7 @@ from hookonce.model import Agent, Decision, Event, Gap, Handler, Hook, HookRun, 
 from hookonce.sdk.answers import encode_decision
 from hookonce.sdk.functions import run_functions
 from hookonce.sdk.script import parse_event
-from hookonce.vocabulary.decisions import merge_decisions
+from hookonce.vocabulary.decision_merge import merge_decisions
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.names import suggest_name
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from hookonce import agents
 from hookonce.agents import config_events, point_of
 from hookonce.model import Decision
-from hookonce.vocabulary.decisions import weaken
+from hookonce.vocabulary.decision_merge import weaken
 
 ABLE = [name for name in agents.AGENTS if agents.load(name).reply is not None]
 GIVEN = {"command": "git push", "timeout": 5}

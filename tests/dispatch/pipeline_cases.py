@@ -13,7 +13,7 @@ from hookonce.dispatch.run import CallerContext, run_hooks
 from hookonce.dispatch.select import SelectedHook
 from hookonce.handlers.command import OperationResult
 from hookonce.model import Handler, Hook
-from hookonce.vocabulary.decisions import merge_decisions
+from hookonce.vocabulary.decision_merge import merge_decisions
 from tests.shared import FOLDERS, ROOT, captures, native_event
 
 GOLDENS = sorted((ROOT / "tests" / "golden").glob("*/*.json"))

@@ -13,7 +13,7 @@ from hookonce.base import process_info
 from hookonce.base import settings as configured
 from hookonce.dispatch.run import call_budget_s, hook_timeout_s
 from hookonce.model import Decision, Handler, Hook
-from hookonce.vocabulary.decisions import APPROVAL_PREFIX, weaken
+from hookonce.vocabulary.decision_merge import APPROVAL_PREFIX, weaken
 from tests.dispatch.pipeline_cases import ask, asked, goldens, hook, said, shell_calls
 from tests.handlers.test_verdict import TABLE
 

@@ -12,7 +12,7 @@ from hookonce.agents.certificates import CERTIFICATES
 from hookonce.formats.schema import load_schema
 from hookonce.inspect.agent_matrix import build_sheet, group_rows
 from hookonce.model import Point
-from hookonce.vocabulary.decisions import CAPABILITIES
+from hookonce.vocabulary.decision_merge import CAPABILITIES
 
 NAMES = list(agents.AGENTS)
 ABLE = [name for name in NAMES if agents.load(name).config is not None]

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from hookonce.manifest.schema import PLATFORMS
-from hookonce.vocabulary.decisions import CAPABILITIES
+from hookonce.vocabulary.decision_merge import CAPABILITIES
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.tools import ARGUMENTS
 from tests.laws.strategies import json_values

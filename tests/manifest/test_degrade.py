@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hookonce.manifest.degrade import capabilities_of, degrade, strategy_of
 from hookonce.model import Handler, Hook, Manifest
-from hookonce.vocabulary.decisions import CAPABILITIES
+from hookonce.vocabulary.decision_merge import CAPABILITIES
 
 COMMAND = Handler(type="command", command="./check.sh")
 EVERYTHING = frozenset(CAPABILITIES)

@@ -11,7 +11,7 @@ from hookonce.convert.conversion import GuardRejection, convert
 from hookonce.manifest.degrade import capabilities_of, degrade, strategy_of
 from hookonce.manifest.load import build_manifest
 from hookonce.model import Handler, Hook, Manifest
-from hookonce.vocabulary.decisions import CAPABILITIES
+from hookonce.vocabulary.decision_merge import CAPABILITIES
 from hookonce.vocabulary.events import CANONICAL_EVENTS
 from tests.manifest.manifests import valid
 

@@ -19,7 +19,7 @@ from hookonce.manifest import load
 from hookonce.manifest.degrade import capabilities_of, strategy_of
 from hookonce.model import Decision
 from hookonce.translation.pipeline import translate
-from hookonce.vocabulary.decisions import CAPABILITIES, weaken
+from hookonce.vocabulary.decision_merge import CAPABILITIES, weaken
 from hookonce.vocabulary.events import CANONICAL_EVENTS
 from hookonce.vocabulary.tools import ARGUMENTS
 from tests.dispatch.pipeline_cases import PLAIN, goldens

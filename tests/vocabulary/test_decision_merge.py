@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from hookonce.model import Decision
-from hookonce.vocabulary.decisions import merge_decisions
+from hookonce.vocabulary.decision_merge import merge_decisions
 
 STRICTNESS = [None, "allow", "ask", "deny"]
 SETS = 1_000

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookonce.model import Decision, Point
-from hookonce.vocabulary.decisions import APPROVAL_PREFIX, MAX_CONTEXT_CHARS, merge_decisions, weaken
+from hookonce.vocabulary.decision_merge import APPROVAL_PREFIX, MAX_CONTEXT_CHARS, merge_decisions, weaken
 
 GIVEN = {"command": "git push", "timeout": 5}
 WORDS = ["prevent", "retry", "allow", "context", "stop", "message", "suppress", "output"]

@@ -23,7 +23,7 @@ from hookonce.manifest.discover import find_sources, load_source
 from hookonce.manifest.policy import load_policies
 from hookonce.model import Agent, Decision, Reply
 from hookonce.secrets import log
-from hookonce.vocabulary.decisions import weaken
+from hookonce.vocabulary.decision_merge import weaken
 from hookonce.vocabulary.names import AGENT_ALIASES
 
 FAIL_CLOSED_REASON = "hookonce could not ask the hooks that have to be asked; its log (hookonce logs) says why"

@@ -10,7 +10,7 @@ from hookonce.agents import canonical_event_of, config_events, point_of
 from hookonce.agents.certificates import CERTIFICATES, CertificateSummary
 from hookonce.base.jsontext import dump
 from hookonce.model import Agent, Config, Json, Point
-from hookonce.vocabulary.decisions import CAPABILITIES
+from hookonce.vocabulary.decision_merge import CAPABILITIES
 
 Proof = Literal["proven", "captured", "documented"]
 Power = Literal["prevents", "retries", "rewrites", "context", "observes"]

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from hookonce.manifest.http_script import to_command_handler
 from hookonce.model import Gap, Handler, Hook, Manifest, Strategy
-from hookonce.vocabulary.decisions import CAPABILITIES, OUTPUT_CAPABILITIES
+from hookonce.vocabulary.decision_merge import CAPABILITIES, OUTPUT_CAPABILITIES
 
 # A guard needs nothing but a shell: it says why on stderr and refuses.
 _GUARD_COMMAND = "echo {reason} >&2; exit 2"

@@ -4,7 +4,7 @@ from typing import Any
 
 from hookonce.base.jsontext import dump
 from hookonce.model import Decision, Object
-from hookonce.vocabulary.decisions import merge_decisions
+from hookonce.vocabulary.decision_merge import merge_decisions
 
 _FIELDS = [name for name in Decision.__struct_fields__ if name != "by"]
 _KEYS = {"outcome": "decision", "proceed": "continue"}  # where the format's word is another one

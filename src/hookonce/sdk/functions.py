@@ -13,7 +13,7 @@ from hookonce.manifest.match import MatchSubject, find_matcher_problems, matches
 from hookonce.model import Decision, Event
 from hookonce.sdk.answers import parse_answer
 from hookonce.sdk.event import HookEvent
-from hookonce.vocabulary.decisions import merge_decisions
+from hookonce.vocabulary.decision_merge import merge_decisions
 from hookonce.vocabulary.events import EVENTS
 from hookonce.vocabulary.names import suggest_name
 

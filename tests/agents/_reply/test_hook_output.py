@@ -20,7 +20,7 @@ from hookonce.agents._reply.hook_output import (
     parse_fields,
 )
 from hookonce.model import Decision, Reply
-from hookonce.vocabulary.decisions import weaken
+from hookonce.vocabulary.decision_merge import weaken
 from tests.laws.strategies import json_values
 
 NAMES = ["claude-code", "codex", "qwen-code", "gemini-cli", "devin", "vs-code-copilot"]

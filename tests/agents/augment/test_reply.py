@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from hookonce import agents
 from hookonce.agents import decode, encode, point_of
 from hookonce.model import Decision, Reply
-from hookonce.vocabulary.decisions import weaken
+from hookonce.vocabulary.decision_merge import weaken
 from tests.agents.test_decode_goldens import FILES
 
 AUGMENT = agents.load("augment")

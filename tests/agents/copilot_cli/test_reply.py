@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from hookonce import agents
 from hookonce.agents import config_events, point_of
 from hookonce.model import Decision, Reply
-from hookonce.vocabulary.decisions import weaken
+from hookonce.vocabulary.decision_merge import weaken
 from tests.agents._reply.lab_records import record
 
 COPILOT = agents.load("copilot-cli")

@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 from hookonce import agents
 from hookonce.agents import config_events, decode, encode, point_of
 from hookonce.model import Decision, Reply
-from hookonce.vocabulary.decisions import weaken
+from hookonce.vocabulary.decision_merge import weaken
 from tests.agents.test_decode_goldens import FILES, agent_of
 
 KIRO, CLAUDE = agents.load("kiro"), agents.load("claude-code")

@@ -24,7 +24,7 @@ from hookonce.cli.setup.agents import (
 from hookonce.demo.replay import list_recordings as bundled
 from hookonce.formats.schema import load_schema
 from hookonce.inspect.agent_matrix import build_sheet
-from hookonce.vocabulary.decisions import CAPABILITIES
+from hookonce.vocabulary.decision_merge import CAPABILITIES
 from hookonce.vocabulary.events import EVENTS
 from tests.cli.command import run
 

@@ -173,7 +173,7 @@ def test_people(level, named):
     ("level", "expected"),
     [("minimal", set()), ("standard", set()), ("full", {"context", "message", "input", "output"})],
 )
-def test_decisions(level, expected):
+def test_decision_merge(level, expected):
     """
     Outcome, reason and risk stay; what a decision adds or replaces is left out as the thing itself would be.
     """

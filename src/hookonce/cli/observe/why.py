@@ -19,7 +19,7 @@ from hookonce.manifest.discover import find_project
 from hookonce.model import Gap, HookRun, Stored
 from hookonce.store.spool.overlay import find_record, latest_records
 from hookonce.trust.approvals import find_code
-from hookonce.vocabulary.decisions import APPROVAL_PREFIX
+from hookonce.vocabulary.decision_merge import APPROVAL_PREFIX
 
 _EXAMPLES = """examples:
   hookonce why
