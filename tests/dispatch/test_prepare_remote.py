@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hookonce.dispatch.prepare import digest_content
 from hookonce.dispatch.run import CallerContext, run_hooks
 from hookonce.dispatch.select import SelectedHook
-from hookonce.inspect.hook_names import find_hook_source
+from hookonce.inspect.summary import find_hook_source
 from hookonce.model import Decision, Gap, Handler, Hook
 from hookonce.secrets import log
 from tests.dispatch.pipeline_cases import PLAIN, ask, asked

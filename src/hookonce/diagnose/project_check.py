@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+from hookonce.base.files import read_regular_file
 from hookonce.base.json_stream import StreamLine, parse_json, read_documents
 from hookonce.base.jsontext import dump, load
-from hookonce.base.regular_files import read_regular_file
 from hookonce.diagnose.document_check import CheckReport, DocumentProblem, check_documents, document_kind
 from hookonce.errors import HookonceError
 from hookonce.manifest.discover import OPENHOOK_FILE, PROJECT_FOLDER, ManifestSource, find_sources, load_source

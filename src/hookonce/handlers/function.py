@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.event_loop import EventLoop
-from hookonce.base.regular_files import read_regular_file
+from hookonce.base.files import read_regular_file
 from hookonce.errors import HookonceError
 from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.operation import OperationHandle, OperationResult, ResultCallback

@@ -16,7 +16,7 @@ from typing import Literal
 from msgspec import Struct
 
 from hookonce.base import paths, settings
-from hookonce.base.regular_files import read_regular_file
+from hookonce.base.files import read_regular_file
 from hookonce.errors import HookonceError
 from hookonce.manifest.load import NO_HOOKS_PROBLEM, ManifestError, load_manifest, load_openhook_file
 from hookonce.model import Manifest

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from hookonce.base import paths, settings
+from hookonce.base.files import read_regular_file
 from hookonce.base.jsontext import load
-from hookonce.base.regular_files import read_regular_file
 from hookonce.manifest.degrade import capabilities_of
 from hookonce.manifest.discover import PROJECT_FOLDER, SCOPES, Scope, has_safe_owner
 from hookonce.model import Hook, Problem

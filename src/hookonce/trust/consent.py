@@ -12,10 +12,9 @@ from msgspec import DecodeError, Struct
 from msgspec.json import decode, encode
 
 from hookonce.base import paths, settings
-from hookonce.base.files import read_file, replace_file
+from hookonce.base.files import read_file, read_regular_file, replace_file
 from hookonce.base.invocation import is_own_entry
 from hookonce.base.jsontext import dump
-from hookonce.base.regular_files import read_regular_file
 from hookonce.base.spawn import run
 from hookonce.base.terminal_text import escape_unprintable
 from hookonce.errors import HookonceError

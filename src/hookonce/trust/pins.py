@@ -19,7 +19,7 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from hookonce.base import paths
-from hookonce.base.regular_files import read_regular_file
+from hookonce.base.files import read_regular_file
 from hookonce.model import Handler, Hook, Manifest
 from hookonce.trust.pin_store import Pin, PinMismatch, content_digest
 from hookonce.trust.shell_words import Role, ShellWord, UnclearCommand, is_builtin, split_words

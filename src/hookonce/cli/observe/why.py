@@ -13,8 +13,7 @@ from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import find_parent_agent
 from hookonce.cli._ui.messages import print_json, warn
 from hookonce.errors import HookonceError
-from hookonce.inspect.hook_names import HookSource, find_hook_source
-from hookonce.inspect.summary import event_subject
+from hookonce.inspect.summary import HookSource, event_subject, find_hook_source
 from hookonce.manifest.discover import find_project
 from hookonce.model import Gap, HookRun, Stored
 from hookonce.store.spool.overlay import find_record, latest_records

@@ -9,7 +9,7 @@ from shlex import split
 from shutil import which
 
 from hookonce.base import paths
-from hookonce.base.regular_files import read_regular_file
+from hookonce.base.files import read_regular_file
 from hookonce.dispatch import module_hook
 from hookonce.dispatch.prepare import MODEL_HANDLER_TYPES, command_of
 from hookonce.dispatch.select import SelectedHook

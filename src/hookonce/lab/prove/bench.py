@@ -28,10 +28,43 @@ from hookonce.lab.fakes import scenarios
 from hookonce.lab.fakes.model_server import ModelServer
 from hookonce.lab.fakes.scenarios import SCENARIOS
 from hookonce.lab.fetch.programs import AgentProgram
-from hookonce.lab.prove import process_cleanup
 from hookonce.lab.prove.run import AgentRun, ObservedEvent, request_intervals
 from hookonce.model import Object
 from hookonce.vocabulary.events import EVENTS
+
+RUN_VARIABLE = "HOOKONCE_LAB_RUN"
+_TERM_TIMEOUT_S = 3.0  # seconds to leave in peace
+_POLL_INTERVAL_S = 0.05
+
+
+def end_processes(run_id: str) -> list[str]:
+    """End all processes of a run; return the commands of those that were ended."""
+    processes = _find_processes(run_id)
+    for pid in processes:
+        _send_signal(pid, signal.SIGTERM)
+    deadline = monotonic() + _TERM_TIMEOUT_S
+    while (remaining := _find_processes(run_id)) and monotonic() < deadline:
+        sleep(_POLL_INTERVAL_S)
+    for pid in remaining:
+        _send_signal(pid, signal.SIGKILL)
+    return sorted(set(processes.values()))
+
+
+def _find_processes(run_id: str) -> dict[int, str]:
+    marker = f"{RUN_VARIABLE}={run_id}".encode()
+    commands_by_pid = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if marker in (folder / "environ").read_bytes().split(b"\0") and int(folder.name) != os.getpid():
+                arguments = (folder / "cmdline").read_bytes().decode(errors="replace").split("\0")
+                commands_by_pid[int(folder.name)] = " ".join(arguments[:2]).strip()
+    return commands_by_pid
+
+
+def _send_signal(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+
 
 _FAKES_FOLDER = Path(__file__).resolve().parents[1] / "fakes"
 _DEAD_PROXY_URL = "http://127.0.0.1:9"  # where requests go that are not for us: nobody listens
@@ -142,7 +175,7 @@ class Bench:
             process = subprocess.Popen(  # noqa: S603  the agent that was asked for
                 command,
                 cwd=env.project,
-                env=self._environment(env) | {process_cleanup.RUN_VARIABLE: run_id},
+                env=self._environment(env) | {RUN_VARIABLE: run_id},
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
@@ -156,7 +189,7 @@ class Bench:
                 sleep(_LATE_HOOK_WAIT_S)
             finally:  # whoever has had enough of waiting leaves nothing behind either
                 _kill_group(process)
-                process_cleanup.end_processes(run_id)
+                end_processes(run_id)
         if bare:
             self.is_stuck = code is None
         return AgentRun(

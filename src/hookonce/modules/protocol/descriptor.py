@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 from msgspec.json import encode
 
+from hookonce.base.files import read_regular_file
 from hookonce.base.jsontext import load
-from hookonce.base.regular_files import read_regular_file
 from hookonce.errors import HookonceError
 from hookonce.manifest.http_script import explain_url_fault
 from hookonce.model import Object, Problem

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from hookonce.lab.prove import process_cleanup
+from hookonce.lab.prove import bench
 from tests.handlers.processes import eventually, running, word
 
 # Goes into the background as daemons do: its parents are gone, and its session is its own.
@@ -34,7 +34,7 @@ def started():
 
     def start(run, manner="gentle"):
         words.append(word())
-        env = {"PATH": os.environ["PATH"]} | ({process_cleanup.RUN_VARIABLE: run} if run else {})
+        env = {"PATH": os.environ["PATH"]} | ({bench.RUN_VARIABLE: run} if run else {})
         subprocess.run([sys.executable, "-I", "-c", DAEMON, words[-1], manner], env=env, check=True, timeout=_LONG)
         assert eventually(lambda: ours(words[-1]), _LONG)
         return words[-1]
@@ -68,7 +68,7 @@ def test_a_process_that_has_hidden_is_ended_and_named(started):
     """
     run = uuid4().hex
     one = started(run)
-    assert [f"sleep {one}"] == process_cleanup.end_processes(run)
+    assert [f"sleep {one}"] == bench.end_processes(run)
     assert gone(one)
 
 
@@ -76,10 +76,10 @@ def test_one_that_does_not_listen_is_ended_all_the_same(started, monkeypatch):
     """
     After it was asked, and had time.
     """
-    monkeypatch.setattr(process_cleanup, "_TERM_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(bench, "_TERM_TIMEOUT_S", 0.2)
     run = uuid4().hex
     one = started(run, "stubborn")
-    assert process_cleanup.end_processes(run)
+    assert bench.end_processes(run)
     assert gone(one)
 
 
@@ -89,7 +89,7 @@ def test_all_of_them_are_ended(started):
     """
     run = uuid4().hex
     several = [started(run) for _ in range(3)]
-    assert sorted(f"sleep {one}" for one in several) == process_cleanup.end_processes(run)
+    assert sorted(f"sleep {one}" for one in several) == bench.end_processes(run)
     assert all(map(gone, several))
 
 
@@ -100,7 +100,7 @@ def test_nobody_else_is_ended(started):
     run = uuid4().hex
     others = [started(uuid4().hex), started(None), started(f"{run}0")]
     mine = started(run)
-    assert [f"sleep {mine}"] == process_cleanup.end_processes(run)
+    assert [f"sleep {mine}"] == bench.end_processes(run)
     assert gone(mine)
     assert all(map(ours, others))
 
@@ -109,7 +109,7 @@ def test_where_nothing_is_left_nothing_is_named():
     """
     Which is what most agents should do.
     """
-    assert [] == process_cleanup.end_processes(uuid4().hex)
+    assert [] == bench.end_processes(uuid4().hex)
 
 
 def test_we_do_not_end_ourselves():
@@ -117,7 +117,7 @@ def test_we_do_not_end_ourselves():
     Though the mark may be ours, when the lab is run by an agent in the lab.
     """
     run = uuid4().hex
-    program = f"from hookonce.lab.prove import process_cleanup; print(process_cleanup.end_processes({run!r}), end='')"
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path), process_cleanup.RUN_VARIABLE: run}
+    program = f"from hookonce.lab.prove import bench; print(bench.end_processes({run!r}), end='')"
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(sys.path), bench.RUN_VARIABLE: run}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=_LONG, check=True)
     assert "[]" == done.stdout
