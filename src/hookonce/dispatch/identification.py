@@ -49,9 +49,7 @@ def _all_formats() -> list[Format]:
     return [formats.load(name) for name in dict.fromkeys(("openhook", *formats.FORMATS))]
 
 
-@cache
-def _all_agents() -> list[Agent]:
-    return agents.load_all()
+_all_agents = cache(agents.load_all)
 
 
 def outweighs_claim(identification: Identification, claimed_agent: Agent, event_name: str | None, payload: Any) -> bool:

@@ -140,7 +140,7 @@ class Recorder:
         # Files may tell more of what it came to.
         self._notify(lambda listener: listener.before_append(self, end_entries))
         end_record = self._overdue_end(key, now=now, is_gone=is_gone) or end_record
-        new_state, records = derive_events(self._session_state(key), end_record, None, self._reports_start)
+        new_state, records = derive_events(self._session_state(key), end_record, reports_start=self._reports_start)
         entries = [_derived_entry(record, level) for record in (end_record, *records)]
         new_count = self.writer.append(entries, on_new_records=append_session_logs)
         self._states[key] = new_state
@@ -173,7 +173,7 @@ class Recorder:
         """Entries derived from a new entry."""
         record, key = entry.record, (entry.record.event.agent, entry.record.event.session)
         window = _context_window(record)
-        state, records = derive_events(self._session_state(key), record, window, self._reports_start)
+        state, records = derive_events(self._session_state(key), record, window, reports_start=self._reports_start)
         if key[1] is not None:  # what is of no session has nothing in common
             self._states[key] = state
         while len(self._states) > _MAX_SESSIONS:

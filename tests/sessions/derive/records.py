@@ -62,7 +62,7 @@ def walk(records, state=None, limit=None):
     """The state after the records, and everything that follows from them."""
     state, found = state or SessionState(), []
     for record in records:
-        state, more = derive_events(state, record, limit, reports_session_start)
+        state, more = derive_events(state, record, limit, reports_start=reports_session_start)
         found += more
     return state, found
 

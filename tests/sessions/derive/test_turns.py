@@ -2,6 +2,7 @@
 
 import pytest
 
+from hookonce.agents import reports_session_start
 from hookonce.model import Usage
 from hookonce.sessions.derive.state import complete_event, derive_events
 from hookonce.sessions.derive.turns import derive_end
@@ -72,8 +73,8 @@ def test_whoever_works_after_the_end_has_resumed():
     story = Story()
     state, _ = walk([story.tell("session_start"), story.tell("before_prompt"), story.tell("agent_stop")])
     ended = end(state, MUCH_LATER)
-    state, _ = derive_events(state, ended)
-    _, found = derive_events(state, story.tell("before_prompt"))
+    state, _ = derive_events(state, ended, reports_start=reports_session_start)
+    _, found = derive_events(state, story.tell("before_prompt"), reports_start=reports_session_start)
 
     assert ["resume"] == [event.data["source"] for event in only(found, "session_start")]
 
@@ -84,7 +85,7 @@ def test_a_session_that_begins_again_without_a_reason_is_a_repeat():
     """
     story = Story("cline")
     state, _ = walk([story.tell("session_start")])
-    ended, _ = derive_events(state, story.tell("session_end"))
+    ended, _ = derive_events(state, story.tell("session_end"), reports_start=reports_session_start)
     plain, resumed = story.event("session_start"), story.event("session_start", data={"source": "resume"})
 
     assert [True, None, None] == [
@@ -128,7 +129,7 @@ def test_a_prompt_knows_whether_it_follows_another():
     first, second = story.tell("before_prompt"), story.tell("before_prompt")
     state, _ = walk([story.tell("session_start"), *asides])
     told = complete_event(state, first.event)
-    state, _ = derive_events(state, first)
+    state, _ = derive_events(state, first, reports_start=reports_session_start)
 
     assert [False, True] == [told.data["is_followup"], complete_event(state, second.event).data["is_followup"]]
 
@@ -185,7 +186,7 @@ def test_a_session_whose_process_is_gone_after_a_stop_has_ended():
 
     assert ("session_end", "exit", 15) == (ended.event.type, ended.event.data["reason"], ended.event.usage.total_tokens)
     assert (ended, answer.event.time) == (end(state, MUCH_LATER), ended.event.time)
-    assert end(derive_events(state, ended)[0]) is None
+    assert end(derive_events(state, ended, reports_start=reports_session_start)[0]) is None
 
 
 @pytest.mark.covers("AH-25")
@@ -229,8 +230,8 @@ def test_a_second_end_says_nothing_new():
     """
     story = Story("codex")
     state, _ = walk([story.tell("agent_stop")])
-    told, _ = derive_events(state, story.tell("session_end"))
-    made, _ = derive_events(state, end(state))
+    told, _ = derive_events(state, story.tell("session_end"), reports_start=reports_session_start)
+    made, _ = derive_events(state, end(state), reports_start=reports_session_start)
 
     assert [None, True, True] == [
         complete_event(one, story.event("session_end")).data.get("repeat") for one in (state, told, made)

@@ -60,7 +60,7 @@ class SessionState(Struct, frozen=True, kw_only=True):
 
 
 def derive_events(
-    state: SessionState, record: Record, limit: int | None = None, reports_start: AgentPredicate = lambda _: False
+    state: SessionState, record: Record, limit: int | None = None, *, reports_start: AgentPredicate
 ) -> tuple[SessionState, list[Record]]:
     """The state after a record, and the derived records; those need not be passed in again.
 
@@ -141,7 +141,7 @@ _COMPLETERS: dict[str, Callable[[SessionState, Event], Event]] = {
 }
 
 
-def rebuild_state(records: Iterable[Record], reports_start: AgentPredicate = lambda _: False) -> SessionState:
+def rebuild_state(records: Iterable[Record], reports_start: AgentPredicate) -> SessionState:
     """The state after all records of a session."""
     state = SessionState()
     for record in records:
