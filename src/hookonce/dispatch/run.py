@@ -237,8 +237,7 @@ def model_cost_micros(handler_result: HandlerResult) -> int | None:
     from hookonce.store.usage.prices import cost_of  # most hooks ask no model
 
     with suppress(HookonceError):  # prices that cannot be read are told by doctor
-        cost = cost_of(handler_result.model, handler_result.usage)
-        return None if cost is None else cost.micros
+        return cost_of(handler_result.model, handler_result.usage)
     return None
 
 

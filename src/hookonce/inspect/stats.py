@@ -134,8 +134,7 @@ def load_price_lookup() -> PriceLookup:
     def cost_of(entry: SpendRow) -> int | None:
         rates, tokens = rates_on(entry.model, entry.day), dict(zip(TOKEN_COLUMNS, entry.tokens, strict=True))
         usage = Usage(**tokens | {"output_tokens": tokens["output_tokens"] or None})  # no output: it is not reported
-        charge = None if rates is None else prices.apply_price(rates, usage, input_tier=entry.input_tier)
-        return None if charge is None else charge.micros
+        return None if rates is None else prices.apply_price(rates, usage, input_tier=entry.input_tier)
 
     return cost_of
 

@@ -12,7 +12,7 @@ from re import compile as pattern
 from typing import Any, NamedTuple
 
 from hookonce.base.regex import compile_re2
-from hookonce.secrets.patterns import CONTEXT_RULES, SECRET_FORMATS, ContextRule, SecretFormat
+from hookonce.secrets.patterns import CONTEXT_RULES, SECRET_FORMATS
 from hookonce.secrets.secret_names import classify_name, has_letters_and_digits, is_secret
 
 # Whether there may be something to undo, in a text or in its JSON, for the set of hints.
@@ -63,7 +63,7 @@ _MAX_NESTED_NAMES = 8  # names behind names, as in a:b:c=
 _MAX_SECRET_CHARS = 8192  # characters after which a secret that has begun has ended
 _COMMAND_LOOKBACK_CHARS = 300  # characters before a secret in which its command is looked for
 _REFERENCE_SIGNS = frozenset("$%<`{")  # what begins like this stands for a value that is elsewhere
-_RULES: list[SecretFormat | ContextRule] = [*SECRET_FORMATS, *CONTEXT_RULES]
+_RULES = (*SECRET_FORMATS, *CONTEXT_RULES)
 _ESCAPE_RULE_NUMBER = len(_RULES)  # the number of the last hint: something is spelled otherwise than it is meant
 SECRET_KINDS = frozenset({shape.kind for shape in _RULES} | {"password", "secret", "token", "key"})
 _SCHEME = pattern(r"(?i:bearer|basic|token|digest|negotiate|bot)\b")
@@ -175,10 +175,11 @@ def _replace_spans(text: str, spans: list[SecretSpan]) -> str:
 def _merge_spans(spans: list[SecretSpan]) -> list[SecretSpan]:
     """Overlapping spans become one, of the most specific kind."""
     result: list[SecretSpan] = []
+    ranks = _kind_ranks()
     for span in sorted(spans, key=lambda item: (item.start, -item.end)):
         if result and span.start < result[-1].end:
             last = result[-1]
-            kind = min(last.kind, span.kind, key=_kind_rank)
+            kind = min(last.kind, span.kind, key=lambda kind: ranks.get(kind, len(ranks)))
             result[-1] = SecretSpan(kind, last.start, max(last.end, span.end))
         else:
             result.append(span)
@@ -188,10 +189,6 @@ def _merge_spans(spans: list[SecretSpan]) -> list[SecretSpan]:
 @cache
 def _kind_ranks() -> dict[str, int]:
     return {shape.kind: number for number, shape in reversed(list(enumerate(_RULES)))}
-
-
-def _kind_rank(kind: str) -> int:
-    return _kind_ranks().get(kind, len(_kind_ranks()))
 
 
 @cache
@@ -211,15 +208,14 @@ def _hint_set() -> Any:
 def _match_rule(rule_number: int, text: str) -> Iterator[SecretSpan]:
     if rule_number == _ESCAPE_RULE_NUMBER:
         return
-    if rule_number < len(SECRET_FORMATS):
-        shape = SECRET_FORMATS[rule_number]
-        for match in _compile_format(shape.pattern).finditer(text):
-            if shape.kind != "discord-token" or has_letters_and_digits(match[0]):
-                yield SecretSpan(shape.kind, *match.span(match.re.groups))
-    else:
-        rule = CONTEXT_RULES[rule_number - len(SECRET_FORMATS)]
-        engine = _compile_format(rule.pattern)
-        yield from _match_context(rule.kind, engine, _JUDGES[rule.judge], text, _MAX_NESTED_NAMES)
+    kind, _, rule_pattern, judge = _RULES[rule_number]
+    engine = _compile_format(rule_pattern)
+    if judge is not None:
+        yield from _match_context(kind, engine, _JUDGES[judge], text, _MAX_NESTED_NAMES)
+        return
+    for match in engine.finditer(text):
+        if kind != "discord-token" or has_letters_and_digits(match[0]):
+            yield SecretSpan(kind, *match.span(match.re.groups))
 
 
 def _compile_format(shape: str) -> Any:
@@ -249,14 +245,6 @@ def _strip_quotes(text: str, start: int, end: int) -> tuple[int, int]:
                 end -= len(mark)
             break
     return start, end
-
-
-def _judge_nonempty(match: _RuleMatch) -> str | None:
-    return "" if match.value.strip(" *") else None
-
-
-def _judge_word(match: _RuleMatch) -> str | None:
-    return "" if is_secret(match.value, "certain", is_assignment=True) else None
 
 
 def _judge_assignment(match: _RuleMatch) -> str | None:
@@ -292,15 +280,11 @@ def _judge_login(match: _RuleMatch) -> str | None:
     return "password" if is_secret(match.value, "certain", is_assignment=True) else None
 
 
-def _judge_random(match: _RuleMatch) -> str | None:
-    return "" if has_letters_and_digits(match.value) else None
-
-
 _JUDGES: dict[str, _Judge] = {
-    "nonempty": _judge_nonempty,
-    "word": _judge_word,
+    "nonempty": lambda match: "" if match.value.strip(" *") else None,
+    "word": lambda match: "" if is_secret(match.value, "certain", is_assignment=True) else None,
     "assignment": _judge_assignment,
     "flag": _judge_flag,
     "login": _judge_login,
-    "random": _judge_random,
+    "random": lambda match: "" if has_letters_and_digits(match.value) else None,
 }

@@ -4,6 +4,7 @@ The names are those of the Hook Interchange Format, and our own where it has non
 takes the first row that carries its name, so rows stand in the order of that preference.
 """
 
+from itertools import starmap
 from typing import Literal, NamedTuple
 
 from msgspec.structs import asdict
@@ -25,97 +26,72 @@ class CanonicalEvent(NamedTuple):
     meaning: str
 
 
-CANONICAL_EVENTS: tuple[CanonicalEvent, ...] = (
-    CanonicalEvent("before_tool_execute", "core", "tool.start", "Action.Before", "tool:pre", "a tool is about to run"),
-    CanonicalEvent("after_tool_execute", "core", "tool.end", "Action.After", "module:invoke", "a tool has run"),
-    CanonicalEvent("session_start", "core", "session.start", "Session.Start", "session:start", "a session begins"),
-    CanonicalEvent("session_end", "core", "session.end", "Session.End", "session:end", "a session ends"),
-    CanonicalEvent("before_prompt", "core", "prompt.submit", "Prompt.Submitted", "prompt:submit", "a prompt was given"),
-    CanonicalEvent(
-        "agent_stop", "core", None, "Agent.Response", "prompt:complete", "the agent is about to end its turn"
-    ),
-    CanonicalEvent(
-        "before_compact", "extended", None, "Context.Compaction", "context:pre_compact", "context will shrink"
-    ),
-    CanonicalEvent(
-        "notification", "extended", None, "Agent.Notification", "user:notification", "the agent tells the user"
-    ),
-    CanonicalEvent("error_occurred", "extended", None, "Agent.Error", None, "something failed outside a tool"),
-    CanonicalEvent("plan_start", "derived", None, "Agent.Plan.Start", "plan:start", "planning begins"),
-    CanonicalEvent("plan_end", "derived", None, "Agent.Plan.End", "plan:end", "planning ends"),
-    CanonicalEvent("subagent_start", "extended", None, "Agent.Plan.Start", "session:fork", "a sub-agent begins"),
-    CanonicalEvent("subagent_stop", "extended", None, "Agent.Plan.End", None, "a sub-agent is about to end"),
-    CanonicalEvent(
-        "permission_request", "extended", None, "Agent.Notification", "approval:required", "the user is asked"
-    ),
-    CanonicalEvent(
-        "before_model", "extended", None, "Model.Requested", "llm:request", "the model is about to be called"
-    ),
-    CanonicalEvent("after_model", "extended", None, "Model.Responded", "llm:response", "the model has answered"),
-    CanonicalEvent("agent_decision", "derived", None, "Agent.Decision", None, "the agent chose a branch"),
-    CanonicalEvent("before_tool_selection", "extended", None, "Agent.Decision", None, "tools are offered to the model"),
-    CanonicalEvent("config_change", "exclusive", None, None, None, "a configuration file changed"),
-    CanonicalEvent(
-        "file_changed", "further", "file.write", "Action.After", "artifact:write", "a file changed, unknown how"
-    ),
-    CanonicalEvent("file_created", "exclusive", "file.write", "Action.After", "artifact:write", "a file was created"),
-    CanonicalEvent("file_saved", "exclusive", "file.write", "Action.After", "artifact:write", "a file was changed"),
-    CanonicalEvent("file_deleted", "exclusive", "file.write", "Action.After", "artifact:write", "a file was deleted"),
-    CanonicalEvent("before_task", "exclusive", None, "Agent.Plan.Start", None, "a task of a plan begins"),
-    CanonicalEvent("after_task", "exclusive", None, "Agent.Plan.End", None, "a task of a plan ended"),
-    CanonicalEvent("tool_use_failure", "further", "tool.end", "Action.After", "module:invoke", "a tool has failed"),
-    CanonicalEvent("tool_batch", "further", None, None, None, "all tool calls of one model answer are done"),
-    CanonicalEvent(
-        "after_compact", "further", None, "Context.Compaction", "context:post_compact", "context was shrunk"
-    ),
-    CanonicalEvent(
-        "policy_blocked", "derived", None, "Policy.Blocked", "policy:decision", "a hook prevented an action"
-    ),
-    CanonicalEvent(
-        "permission_denied", "further", None, "Policy.Blocked", "approval:denied", "the agent refused a call"
-    ),
-    CanonicalEvent("cwd_changed", "further", None, None, None, "the working directory changed"),
-    CanonicalEvent("instructions_loaded", "further", None, None, None, "a memory or rules file was read"),
-    CanonicalEvent("task_created", "further", None, "Agent.Plan.Start", None, "an entry of the task list was made"),
-    CanonicalEvent("task_completed", "further", None, "Agent.Plan.End", None, "an entry of the task list was closed"),
-    CanonicalEvent("worktree_create", "further", None, None, None, "a worktree is to be made"),
-    CanonicalEvent("worktree_remove", "further", None, None, None, "a worktree was removed"),
-    CanonicalEvent("elicitation", "further", None, None, None, "an MCP server asks the user"),
-    CanonicalEvent("elicitation_result", "further", None, None, None, "the user has answered an MCP server"),
-    CanonicalEvent("message_display", "further", None, None, None, "text is about to be shown"),
-    CanonicalEvent("setup", "further", None, None, None, "the agent prepares or maintains a project"),
-    CanonicalEvent("model_switch_before", "further", None, None, None, "another model is about to be chosen"),
-    CanonicalEvent("model_switch_after", "further", None, None, None, "another model was chosen"),
-    CanonicalEvent("prompt_expansion", "further", None, None, None, "a slash command becomes a prompt"),
-    CanonicalEvent("prompt_transformed", "further", None, None, None, "the prompt as the model will see it"),
-    CanonicalEvent("directory_added", "further", None, None, None, "a directory joined the workspace"),
-    CanonicalEvent("teammate_idle", "further", None, None, None, "a teammate agent is about to rest"),
-    CanonicalEvent("agent_response", "further", None, "Agent.Response", None, "the agent has spoken within a turn"),
-    CanonicalEvent("agent_thought", "further", None, "Model.Responded", "thinking:final", "the agent has reasoned"),
-    CanonicalEvent("interrupt", "further", None, None, "cancel:requested", "the user interrupted a turn"),
-    CanonicalEvent("retry_triggered", "derived", None, "Retry.Triggered", "provider:retry", "something is tried again"),
-    CanonicalEvent(
-        "retry_loop_detected", "derived", None, "Retry.Loop.Detected", None, "the same thing again and again"
-    ),
-    CanonicalEvent("retry_loop_aborted", "derived", None, "Retry.Loop.Aborted", None, "a loop was stopped"),
-    CanonicalEvent("policy_violation", "derived", None, "Policy.Violation", "policy:violation", "a rule was broken"),
-    CanonicalEvent(
-        "policy_override", "derived", None, "Policy.Override", "approval:granted", "a human lifted a denial"
-    ),
-    CanonicalEvent(
-        "context_until_compaction", "derived", None, "Context.UntilCompaction", None, "how full the context is"
-    ),
-    CanonicalEvent("session_abort", "derived", "session.end", "Session.Abort", None, "a session broke off"),
-    CanonicalEvent("model_failed", "derived", None, "Model.Failed", "provider:error", "the model did not answer"),
-    CanonicalEvent("vendor.amplifier.mount:add", "kernel", None, None, "mount:add", "a module was mounted"),
-    CanonicalEvent("vendor.amplifier.mount:remove", "kernel", None, None, "mount:remove", "a module was unmounted"),
-    CanonicalEvent("vendor.amplifier.hook:register", "kernel", None, None, "hook:register", "a hook was registered"),
-    CanonicalEvent("vendor.amplifier.context:get", "kernel", None, None, "context:get", "a context fragment was read"),
-    CanonicalEvent(
-        "vendor.amplifier.context:set", "kernel", None, None, "context:set", "a context fragment was written"
-    ),
-    CanonicalEvent("vendor.amplifier.artifact:read", "kernel", None, None, "artifact:read", "an artifact was read"),
+_ROWS: tuple[tuple[str, EventGroup, str | None, str | None, str | None, str], ...] = (
+    ("before_tool_execute", "core", "tool.start", "Action.Before", "tool:pre", "a tool is about to run"),
+    ("after_tool_execute", "core", "tool.end", "Action.After", "module:invoke", "a tool has run"),
+    ("session_start", "core", "session.start", "Session.Start", "session:start", "a session begins"),
+    ("session_end", "core", "session.end", "Session.End", "session:end", "a session ends"),
+    ("before_prompt", "core", "prompt.submit", "Prompt.Submitted", "prompt:submit", "a prompt was given"),
+    ("agent_stop", "core", None, "Agent.Response", "prompt:complete", "the agent is about to end its turn"),
+    ("before_compact", "extended", None, "Context.Compaction", "context:pre_compact", "context will shrink"),
+    ("notification", "extended", None, "Agent.Notification", "user:notification", "the agent tells the user"),
+    ("error_occurred", "extended", None, "Agent.Error", None, "something failed outside a tool"),
+    ("plan_start", "derived", None, "Agent.Plan.Start", "plan:start", "planning begins"),
+    ("plan_end", "derived", None, "Agent.Plan.End", "plan:end", "planning ends"),
+    ("subagent_start", "extended", None, "Agent.Plan.Start", "session:fork", "a sub-agent begins"),
+    ("subagent_stop", "extended", None, "Agent.Plan.End", None, "a sub-agent is about to end"),
+    ("permission_request", "extended", None, "Agent.Notification", "approval:required", "the user is asked"),
+    ("before_model", "extended", None, "Model.Requested", "llm:request", "the model is about to be called"),
+    ("after_model", "extended", None, "Model.Responded", "llm:response", "the model has answered"),
+    ("agent_decision", "derived", None, "Agent.Decision", None, "the agent chose a branch"),
+    ("before_tool_selection", "extended", None, "Agent.Decision", None, "tools are offered to the model"),
+    ("config_change", "exclusive", None, None, None, "a configuration file changed"),
+    ("file_changed", "further", "file.write", "Action.After", "artifact:write", "a file changed, unknown how"),
+    ("file_created", "exclusive", "file.write", "Action.After", "artifact:write", "a file was created"),
+    ("file_saved", "exclusive", "file.write", "Action.After", "artifact:write", "a file was changed"),
+    ("file_deleted", "exclusive", "file.write", "Action.After", "artifact:write", "a file was deleted"),
+    ("before_task", "exclusive", None, "Agent.Plan.Start", None, "a task of a plan begins"),
+    ("after_task", "exclusive", None, "Agent.Plan.End", None, "a task of a plan ended"),
+    ("tool_use_failure", "further", "tool.end", "Action.After", "module:invoke", "a tool has failed"),
+    ("tool_batch", "further", None, None, None, "all tool calls of one model answer are done"),
+    ("after_compact", "further", None, "Context.Compaction", "context:post_compact", "context was shrunk"),
+    ("policy_blocked", "derived", None, "Policy.Blocked", "policy:decision", "a hook prevented an action"),
+    ("permission_denied", "further", None, "Policy.Blocked", "approval:denied", "the agent refused a call"),
+    ("cwd_changed", "further", None, None, None, "the working directory changed"),
+    ("instructions_loaded", "further", None, None, None, "a memory or rules file was read"),
+    ("task_created", "further", None, "Agent.Plan.Start", None, "an entry of the task list was made"),
+    ("task_completed", "further", None, "Agent.Plan.End", None, "an entry of the task list was closed"),
+    ("worktree_create", "further", None, None, None, "a worktree is to be made"),
+    ("worktree_remove", "further", None, None, None, "a worktree was removed"),
+    ("elicitation", "further", None, None, None, "an MCP server asks the user"),
+    ("elicitation_result", "further", None, None, None, "the user has answered an MCP server"),
+    ("message_display", "further", None, None, None, "text is about to be shown"),
+    ("setup", "further", None, None, None, "the agent prepares or maintains a project"),
+    ("model_switch_before", "further", None, None, None, "another model is about to be chosen"),
+    ("model_switch_after", "further", None, None, None, "another model was chosen"),
+    ("prompt_expansion", "further", None, None, None, "a slash command becomes a prompt"),
+    ("prompt_transformed", "further", None, None, None, "the prompt as the model will see it"),
+    ("directory_added", "further", None, None, None, "a directory joined the workspace"),
+    ("teammate_idle", "further", None, None, None, "a teammate agent is about to rest"),
+    ("agent_response", "further", None, "Agent.Response", None, "the agent has spoken within a turn"),
+    ("agent_thought", "further", None, "Model.Responded", "thinking:final", "the agent has reasoned"),
+    ("interrupt", "further", None, None, "cancel:requested", "the user interrupted a turn"),
+    ("retry_triggered", "derived", None, "Retry.Triggered", "provider:retry", "something is tried again"),
+    ("retry_loop_detected", "derived", None, "Retry.Loop.Detected", None, "the same thing again and again"),
+    ("retry_loop_aborted", "derived", None, "Retry.Loop.Aborted", None, "a loop was stopped"),
+    ("policy_violation", "derived", None, "Policy.Violation", "policy:violation", "a rule was broken"),
+    ("policy_override", "derived", None, "Policy.Override", "approval:granted", "a human lifted a denial"),
+    ("context_until_compaction", "derived", None, "Context.UntilCompaction", None, "how full the context is"),
+    ("session_abort", "derived", "session.end", "Session.Abort", None, "a session broke off"),
+    ("model_failed", "derived", None, "Model.Failed", "provider:error", "the model did not answer"),
+    ("vendor.amplifier.mount:add", "kernel", None, None, "mount:add", "a module was mounted"),
+    ("vendor.amplifier.mount:remove", "kernel", None, None, "mount:remove", "a module was unmounted"),
+    ("vendor.amplifier.hook:register", "kernel", None, None, "hook:register", "a hook was registered"),
+    ("vendor.amplifier.context:get", "kernel", None, None, "context:get", "a context fragment was read"),
+    ("vendor.amplifier.context:set", "kernel", None, None, "context:set", "a context fragment was written"),
+    ("vendor.amplifier.artifact:read", "kernel", None, None, "artifact:read", "an artifact was read"),
 )
+CANONICAL_EVENTS: tuple[CanonicalEvent, ...] = tuple(starmap(CanonicalEvent, _ROWS))
 
 EVENTS: dict[str, CanonicalEvent] = {row.name: row for row in CANONICAL_EVENTS}
 

@@ -31,74 +31,46 @@ def suggest_name(name: str, candidates: Iterable[str]) -> str:
     return f"; did you mean {name_by_lower[matches[0]]}?" if matches else ""
 
 
-AGENT_HOOKS_START_REASONS: dict[str, str] = {
-    "new": "new",
-    "startup": "new",
-    "fork": "new",
-    "branch": "new",
-    "resume": "resume",
-    "restart": "restart",
-    "clear": "restart",
-    "compact": "restart",
-}
+def _invert(words_by_name: dict[str, str]) -> dict[str, str]:
+    return {word: name for name, words in words_by_name.items() for word in words.split()}
 
-AGENT_HOOKS_END_REASONS: dict[str, str] = {
-    "exit": "exit",
-    "completed": "completed",
-    "error": "error",
-    "manual_reset": "manual_reset",
-    "idle_timeout": "idle_timeout",
-    "user_exit": "exit",
-    "timeout": "idle_timeout",
-    "clear": "manual_reset",
-    "resume": "manual_reset",
-    "logout": "exit",
-    "prompt_input_exit": "exit",
-    "bypass_permissions_disabled": "exit",
-    "complete": "completed",
-    "abort": "error",
-    "aborted": "error",
-    "window_close": "exit",
-    "user_close": "exit",
-}
 
-OPENHOOK_END_REASONS: dict[str, str] = {
-    "user_exit": "user_exit",
-    "timeout": "timeout",
-    "error": "error",
-    "completed": "completed",
-    "exit": "user_exit",
-    "idle_timeout": "timeout",
-    "manual_reset": "user_exit",
-    "clear": "user_exit",
-    "resume": "user_exit",
-    "logout": "user_exit",
-    "prompt_input_exit": "user_exit",
-    "complete": "completed",
-    "abort": "error",
-    "aborted": "error",
-    "window_close": "user_exit",
-    "user_close": "user_exit",
-}
-
-NOTIFICATION_TYPES: dict[str, str] = {
-    "ToolPermission": "ToolPermission",
-    "IdleTimeout": "IdleTimeout",
-    "ErrorAlert": "ErrorAlert",
-    "permission_prompt": "ToolPermission",
-    "idle_prompt": "IdleTimeout",
-    "agent_idle": "IdleTimeout",
-}
-
+AGENT_HOOKS_START_REASONS = _invert(
+    {"new": "new startup fork branch", "resume": "resume", "restart": "restart clear compact"}
+)
+AGENT_HOOKS_END_REASONS = _invert(
+    {
+        "exit": "exit user_exit logout prompt_input_exit bypass_permissions_disabled window_close user_close",
+        "completed": "completed complete",
+        "error": "error abort aborted",
+        "manual_reset": "manual_reset clear resume",
+        "idle_timeout": "idle_timeout timeout",
+    }
+)
+OPENHOOK_END_REASONS = _invert(
+    {
+        "user_exit": "user_exit exit manual_reset clear resume logout prompt_input_exit window_close user_close",
+        "timeout": "timeout idle_timeout",
+        "error": "error abort aborted",
+        "completed": "completed complete",
+    }
+)
+NOTIFICATION_TYPES = _invert(
+    {
+        "ToolPermission": "ToolPermission permission_prompt",
+        "IdleTimeout": "IdleTimeout idle_prompt agent_idle",
+        "ErrorAlert": "ErrorAlert",
+    }
+)
 # What failed: Agent Hooks' four words, and where Copilot says that an error came from.
-ERROR_TYPES: dict[str, str] = {
-    "ToolFailed": "ToolFailed",
-    "ModelError": "ModelError",
-    "HookError": "HookError",
-    "UnhandledException": "UnhandledException",
-    "tool_execution": "ToolFailed",
-    "model_call": "ModelError",
-}
+ERROR_TYPES = _invert(
+    {
+        "ToolFailed": "ToolFailed tool_execution",
+        "ModelError": "ModelError model_call",
+        "HookError": "HookError",
+        "UnhandledException": "UnhandledException",
+    }
+)
 
 # Model ids as `provider/model`: by what the id begins with, else as they are.
 MODEL_PROVIDERS: tuple[tuple[str, str], ...] = (

@@ -9,19 +9,26 @@ from hypothesis import strategies as st
 from hookonce.errors import HookonceError
 from hookonce.model import Usage
 from hookonce.store.usage import tokens
-from hookonce.store.usage.prices import PRICE_TABLE, _list_prices, cost_of, load_prices, price_of, window_of
+from hookonce.store.usage.prices import (
+    PRICE_TABLE,
+    _list_prices,
+    apply_price,
+    cost_of,
+    load_prices,
+    price_of,
+    window_of,
+)
 
 LISTED = _list_prices()
-ROWS = [(source, row) for source in PRICE_TABLE for row in source.rows]
+ROWS = [price for prices in LISTED.values() for price in prices]
 
 
 def used(given=0, made=0, read=None, written=None):
     return Usage(input_tokens=given, output_tokens=made, cache_read_tokens=read, cache_write_tokens=written)
 
 
-def micros(model, usage, **more):
-    found = cost_of(model, usage, prices=LISTED, **more)
-    return None if found is None else found.micros
+def micros(model, usage, day=None, **more):
+    return apply_price(price_of(model, day=day, prices=LISTED), usage, **more)
 
 
 def test_a_call_costs_its_tokens_at_their_own_prices():
@@ -87,16 +94,17 @@ def test_what_is_not_listed_has_no_price(model):
     """
     Another model of the family, another region or no model at all: unpriced, and never 0.
     """
-    assert cost_of(model, used(1000, 10), prices=LISTED) is None
-    assert window_of(model, prices=LISTED) is None
+    assert price_of(model, prices=LISTED) is None
+    assert cost_of(model, used(1000, 10)) is None
+    assert window_of(model) is None
 
 
 def test_tokens_that_are_not_told_have_no_price():
     """
     Half of a bill is no bill.
     """
-    assert cost_of("gpt-5.5", Usage(input_tokens=5), prices=LISTED) is None
-    assert cost_of("gpt-5.5", Usage(output_tokens=5), prices=LISTED) is None
+    assert micros("gpt-5.5", Usage(input_tokens=5)) is None
+    assert micros("gpt-5.5", Usage(output_tokens=5)) is None
 
 
 def test_a_price_holds_from_its_day_on():
@@ -107,26 +115,20 @@ def test_a_price_holds_from_its_day_on():
     assert 150 == micros("gemini-3.8-flash", used(100), day="2027-01-01T00:00:00Z")
 
 
-def test_a_cost_says_whose_price_it_was():
+def test_a_model_has_the_window_of_its_name():
     """
-    The page, the day on which it was read, and whether the vendor says so itself.
+    With a date or without.
     """
-    found = cost_of("claude-opus-5", used(1), prices=LISTED)
-    assert ("claude-opus-5", True) == (found.price, found.is_documented)
-    assert found.source.startswith("https://platform.claude.com/")
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found.checked_on)
-    assert 1_000_000 == window_of("claude-opus-5-20260724", prices=LISTED)
+    assert 1_000_000 == price_of("claude-opus-5-20260724", prices=LISTED).window
 
 
-@pytest.mark.parametrize(("source", "row"), ROWS, ids=lambda one: one.name if hasattr(one, "name") else "")
-def test_every_row_of_the_table_is_sound(source, row):
+@pytest.mark.parametrize("price", ROWS, ids=lambda price: price.name)
+def test_every_row_of_the_table_is_sound(price):
     """
-    A name as models are called, a day, more for output than for input, and less for what a cache holds.
+    A name as models are called, more for output than for input, and less for what a cache holds.
     """
-    price = next(one for one in LISTED[row.name] if one.since == row.since)
-    assert row.name == row.name.lower()
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", source.checked_on)
-    assert row.window is None or 100_000 <= row.window <= 2_000_000
+    assert price.name == price.name.lower()
+    assert price.window is None or 100_000 <= price.window <= 2_000_000
     assert sorted(one.above_tokens for one in price.rates) == [one.above_tokens for one in price.rates]
     for one in price.rates:
         assert 0 < one.cache_read <= one.input < one.output
@@ -144,7 +146,8 @@ def test_no_model_is_listed_twice_for_the_same_day():
     """
     Two prices at a time would be one too many.
     """
-    assert len(ROWS) == len({(row.name, row.since) for _, row in ROWS})
+    named = [(name, *since) for names, _, _, *since in PRICE_TABLE for name in names.split()]
+    assert len(named) == len(set(named)) == len(ROWS)
 
 
 @given(st.sampled_from(sorted(LISTED)), *[st.integers(0, 10**7)] * 4)
@@ -181,11 +184,11 @@ def test_prices_of_the_user_come_first_and_change_with_their_file(own):
     One file adds models and replaces listed ones; fractions are exact.
     """
     own.write_text('["My-Model"]\ninput = 0.1\noutput = "0.3"\nwindow = 9000\n\n["gpt-5.5"]\ninput = 1\noutput = 2\n')
-    assert 100_000 + 300_000 == cost_of("vendor/my-model", used(10**6, 10**6)).micros
+    assert 100_000 + 300_000 == cost_of("vendor/my-model", used(10**6, 10**6))
     assert (9000, None) == (window_of("my-model"), window_of("gpt-5.5"))
-    assert (3, str(own)) == ((found := cost_of("gpt-5.5", used(1, 1))).micros, found.source)
+    assert 3 == cost_of("gpt-5.5", used(1, 1))
     own.write_text('["gpt-5.5"]\ninput = 7\noutput = 7\ncache_read = 1\ncache_write = 8\ncache_write_hour = 9\n')
-    assert 7 + 1 + 8 + 9 == cost_of("gpt-5.5", used(4, 0, 1, 2), hour_writes=1).micros
+    assert 7 + 1 + 8 + 9 == apply_price(price_of("gpt-5.5"), used(4, 0, 1, 2), hour_writes=1)
     assert price_of("my-model") is None
 
 
