@@ -3,6 +3,13 @@
 An agent that uses the vocabulary picks the rows that it really has, and adds its own.
 """
 
+
+def name_table(rows: str) -> dict[str, str]:
+    """The table of names that these rows are: `native=canonical`, or one word where both are the same."""
+    pairs = (row.partition("=") for row in rows.split())
+    return {native: canonical or native for native, _, canonical in pairs}
+
+
 EVENTS: dict[str, str] = {
     "PreToolUse": "before_tool_execute",
     "PostToolUse": "after_tool_execute",
@@ -40,75 +47,25 @@ EVENTS: dict[str, str] = {
     "MessageDisplay": "message_display",
 }
 
-KEYS: dict[str, str] = {
-    "hook_event_name": "event",
-    "session_id": "session",
-    "transcript_path": "transcript",
-    "cwd": "cwd",
-    "prompt_id": "turn",
-    "permission_mode": "mode",
-    "model": "model",
-    "prompt": "prompt",
-    "tool_name": "tool",
-    "tool_input": "input",
-    "tool_response": "output",
-    "error": "error",
-    "tool_use_id": "call_id",
-    "duration_ms": "duration",
-    "mcp_server": "mcp_server",
-    "agent_id": "subagent",
-    "agent_type": "subagent_type",
-}
+KEYS = name_table(
+    "hook_event_name=event session_id=session transcript_path=transcript cwd prompt_id=turn permission_mode=mode "
+    "model prompt tool_name=tool tool_input=input tool_response=output error tool_use_id=call_id "
+    "duration_ms=duration mcp_server agent_id=subagent agent_type=subagent_type"
+)
 
-DETAILS: dict[str, str] = {
-    "source": "source",
-    "reason": "reason",
-    "trigger": "trigger",
-    "custom_instructions": "instructions",
-    "compact_summary": "summary",
-    "stop_hook_active": "stop_hook_active",
-    "last_assistant_message": "response",
-    "agent_transcript_path": "agent_transcript_path",
-    "error_details": "error_details",
-    "is_interrupt": "interrupted",
-    "message": "message",
-    "title": "title",
-    "notification_type": "notification_type",
-    "permission_suggestions": "permission_suggestions",
-    "file_path": "path",
-    "event": "change",
-    "memory_type": "memory_type",
-    "load_reason": "load_reason",
-    "old_cwd": "old_cwd",
-    "new_cwd": "new_cwd",
-    "directory": "directory",
-    "worktree_path": "worktree_path",
-    "from_model": "from_model",
-    "to_model": "to_model",
-    "context_tokens": "context_tokens",
-    "task_id": "task_id",
-    "task_subject": "task_subject",
-    "task_description": "task_description",
-    "teammate_name": "teammate",
-    "mcp_server_name": "mcp_server",
-    "action": "action",
-    "command_name": "command_name",
-    "command_args": "command_args",
-    "expansion_type": "expansion_type",
-    "message_id": "message_id",
-    "delta": "text",
-    "final": "final",
-}
+DETAILS = name_table(
+    "source reason trigger custom_instructions=instructions compact_summary=summary stop_hook_active "
+    "last_assistant_message=response agent_transcript_path error_details is_interrupt=interrupted message title "
+    "notification_type permission_suggestions file_path=path event=change memory_type load_reason old_cwd new_cwd "
+    "directory worktree_path from_model to_model context_tokens task_id task_subject task_description "
+    "teammate_name=teammate mcp_server_name=mcp_server action command_name command_args expansion_type message_id "
+    "delta=text final"
+)
 
 
-def pick(table: dict[str, str], *names: str) -> dict[str, str]:
+def pick(table: dict[str, str], names: str) -> dict[str, str]:
     """Select rows of a table by name; an unknown name is a mistake in the agent's package (KeyError)."""
-    return {name: table[name] for name in names}
-
-
-def same(*names: str) -> dict[str, str]:
-    """Rows of a table for names that are ours as well."""
-    return {name: name for name in names}
+    return {name: table[name] for name in names.split()}
 
 
 def tool_names(**native_names: str) -> dict[str, str]:

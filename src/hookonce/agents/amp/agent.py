@@ -6,7 +6,7 @@ from typing import Any
 from hookonce.agents._config.generated_code import SPAWN_CAPABILITIES, SPAWN_HANDLERS, parse, render
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import tool_names
+from hookonce.agents._decode.claude_vocabulary import name_table, tool_names
 from hookonce.agents.amp.encode import wrap
 from hookonce.agents.amp.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict, drop_none
@@ -141,21 +141,11 @@ AGENT = Agent(
         "read_web_page": {"objective": "prompt"},
         "oracle": {"task": "prompt"},
     },
-    keys={
-        "hook_event_name": "event",
-        "thread_id": "session",
-        "cwd": "cwd",
-        "id": "turn",
-        "message": "prompt",
-        "tool": "tool",
-        "input": "input",
-        "tool_use_id": "call_id",
-        "toolUseID": "call_id",
-        "status": "status",
-        "output": "output",
-        "error": "error",
-    },
-    details={"workflow": "workflow", "changesWorkflow": "workflow", "guessed": "guessed", "unnamed": "input"},
+    keys=name_table(
+        "hook_event_name=event thread_id=session cwd id=turn message=prompt tool input tool_use_id=call_id "
+        "toolUseID=call_id status output error"
+    ),
+    details=name_table("workflow changesWorkflow=workflow guessed unnamed=input"),
     env_markers=("AMP_THREAD_ID",),
     signature_keys=(
         frozenset({"thread", "toolUseID"}),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hookonce.agents._config.points import point
-from hookonce.agents._decode.claude_vocabulary import EVENTS, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import EVENTS, name_table, pick, tool_names
 from hookonce.agents._decode.tool_calls import as_object, line_span
 from hookonce.agents.antigravity.config import MAX_TIMEOUT_S, MCP_GATEWAY_TOOL, parse, render
 from hookonce.agents.antigravity.reply import read_reply, reply
@@ -86,7 +86,7 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="com.google",
-    events=pick(EVENTS, "PreToolUse", "PostToolUse", "Stop", "SessionStart")
+    events=pick(EVENTS, "PreToolUse PostToolUse Stop SessionStart")
     | {"PreInvocation": "before_model", "PostInvocation": "after_model"},
     tools=tool_names(
         shell="run_command",
@@ -118,27 +118,14 @@ AGENT = Agent(
         "agent": {"Task": "prompt", "TaskName": "description"},
     },
     # The last five are put there by `_unwrap`.
-    keys={
-        "conversationId": "session",
-        "transcriptPath": "transcript",
-        "modelName": "model",
-        "error": "error",
-        "event": "event",
-        "cwd": "cwd",
-        "tool": "tool",
-        "input": "input",
-        "call_id": "call_id",
-    },
-    details={
-        "workspacePaths": "workspace_roots",
-        "artifactDirectoryPath": "artifact_directory",
-        "stepIdx": "step",
-        "invocationNum": "invocation",
-        "initialNumSteps": "initial_steps",
-        "executionNum": "execution",
-        "terminationReason": "stop_reason",
-        "fullyIdle": "fully_idle",
-    },
+    keys=name_table(
+        "conversationId=session transcriptPath=transcript modelName=model error event cwd tool input call_id"
+    ),
+    details=name_table(
+        "workspacePaths=workspace_roots artifactDirectoryPath=artifact_directory stepIdx=step "
+        "invocationNum=invocation initialNumSteps=initial_steps executionNum=execution "
+        "terminationReason=stop_reason fullyIdle=fully_idle"
+    ),
     home=".gemini/antigravity-cli",
     signature_keys=(
         frozenset({"conversationId", "workspacePaths"}),

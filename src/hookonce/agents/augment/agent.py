@@ -5,7 +5,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick
 from hookonce.agents.augment.config import FLAT_EVENTS, parse, render
 from hookonce.agents.augment.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
@@ -136,7 +136,7 @@ AGENT = Agent(
     checked="2026-11-15",
     proof="documented",
     vendor="com.augmentcode",
-    events=pick(EVENTS, "PreToolUse", "PostToolUse", "SessionStart", "SessionEnd", "Stop", "Notification")
+    events=pick(EVENTS, "PreToolUse PostToolUse SessionStart SessionEnd Stop Notification")
     | {"PromptSubmit": "before_prompt", "stop": "agent_stop"}
     | dict.fromkeys(_FLAT_BEFORE_EVENTS, "before_tool_execute")
     | dict.fromkeys(_FLAT_AFTER_EVENTS, "after_tool_execute"),
@@ -156,26 +156,13 @@ AGENT = Agent(
         "search": {"query": "pattern", "directory_absolute_path": "path"},
         "agent": {"instruction": "prompt"},
     },
-    keys=pick(KEYS, "hook_event_name", "cwd", "tool_name", "tool_input", "tool_use_id")
-    | {
-        "conversation_id": "session",
-        "tool_output": "output",
-        "tool_error": "error",
-        "user_prompt": "prompt",
-        "is_mcp_tool": "is_mcp",
-        "mcp_server": "mcp_server",
-        "model": "model",
-        "version": "version",
-        "time": "time",
-        "file_changes": "changes",
-    },
+    keys=pick(KEYS, "hook_event_name cwd tool_name tool_input tool_use_id")
+    | name_table(
+        "conversation_id=session tool_output=output tool_error=error user_prompt=prompt is_mcp_tool=is_mcp "
+        "mcp_server model version time file_changes=changes"
+    ),
     details=pick(DETAILS, "notification_type")
-    | {
-        "notification_message": "message",
-        "agent_stop_cause": "stop_reason",
-        "response": "response",
-        "workspace_roots": "workspace_roots",
-    },
+    | name_table("notification_message=message agent_stop_cause=stop_reason response workspace_roots"),
     env_markers=("AUGMENT_HOOK_EVENT", "AUGMENT_CONVERSATION_ID"),
     variables={"AUGMENT_PROJECT_DIR": "project", "AUGMENT_CONVERSATION_ID": "session"}
     | {"AUGMENT_HOOK_EVENT": "event", "AUGMENT_TOOL_NAME": "tool"},

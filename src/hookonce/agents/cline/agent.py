@@ -6,7 +6,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import EVENTS, pick, same
+from hookonce.agents._decode.claude_vocabulary import EVENTS, name_table, pick
 from hookonce.agents.cline import encode
 from hookonce.agents.cline.config import parse, render
 from hookonce.agents.cline.encode import BLOCK_KEYS, EXIT_CODE_PATTERN, NUMBER_DIGITS_LIMIT, TASK_METADATA_KEYS, wrap
@@ -22,7 +22,7 @@ _SCRIPT_EVENTS = {
     "TaskError": "error_occurred",
     "TaskCancel": "interrupt",
     "SessionShutdown": "session_end",
-} | pick(EVENTS, "UserPromptSubmit", "PreToolUse", "PostToolUse", "PreCompact", "Notification")
+} | pick(EVENTS, "UserPromptSubmit PreToolUse PostToolUse PreCompact Notification")
 _TOP_LEVEL_KEYS = frozenset({"clineVersion", "hookName", "reason", "agent_id", "parent_agent_id"})
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
 # Words and dates look like hashes too: only a mixture of letters and digits is taken for one.
@@ -203,39 +203,17 @@ AGENT = Agent(
         "editor": _shape_editor,
         "apply_patch": tool_calls.shape_patch,
     },
-    keys={
-        "hookName": "event",
-        "rootSessionId": "session",
-        "taskId": "turn",
-        "cwd": "cwd",
-        "timestamp": "time",
-        "slug": "model",
-        "prompt": "prompt",
-        "clineVersion": "version",
-        "name": "tool",
-        "input": "input",
-        "output": "output",
-        "error": "error",
-        "success": "success",
-        "id": "call_id",
-        "durationMs": "duration",
-        "agent_id": "subagent",
-        "parent_agent_id": "subagent_parent",
-    },
-    details=same("status", "reason", "attachments", "provider", "source", "message")
-    | {
-        "outputText": "response",
-        "result": "response",
-        "completionStatus": "status",
-        "initialTask": "initial_prompt",
-        "mainAgent": "agent_id",
-        "workspaceRoots": "workspace_roots",
-        "workspaceInfo": "workspace",
-        "errorName": "error_type",
-        "stack": "error_details",
-        "compactionStrategy": "strategy",
-        "event": "notification_type",
-    },
+    keys=name_table(
+        "hookName=event rootSessionId=session taskId=turn cwd timestamp=time slug=model prompt "
+        "clineVersion=version name=tool input output error success id=call_id durationMs=duration "
+        "agent_id=subagent parent_agent_id=subagent_parent"
+    ),
+    details=name_table(
+        "status reason attachments provider source message outputText=response result=response "
+        "completionStatus=status initialTask=initial_prompt mainAgent=agent_id workspaceRoots=workspace_roots "
+        "workspaceInfo=workspace errorName=error_type stack=error_details compactionStrategy=strategy "
+        "event=notification_type"
+    ),
     env_markers=("CLINE_BUILD_ENV", "CLINE_CONNECTOR_CLI_LAUNCH"),
     signature_keys=(frozenset({"clineVersion"}), frozenset({"hookName", "taskId"})),
     quirks=(

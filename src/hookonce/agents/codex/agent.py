@@ -6,7 +6,7 @@ from typing import Any
 from hookonce.agents._config.entry import COMMAND_KEYS
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, KEYS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, KEYS, name_table, pick
 from hookonce.agents.codex.config import EVENTS, parse, render, trust_entries
 from hookonce.agents.codex.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
@@ -126,14 +126,11 @@ AGENT = Agent(
     shape_readers={"apply_patch": tool_calls.shape_patch},
     keys=pick(
         KEYS,
-        *("hook_event_name", "session_id", "transcript_path", "cwd", "permission_mode", "model", "prompt"),
-        *("tool_name", "tool_input", "tool_response", "tool_use_id", "agent_id", "agent_type"),
+        "hook_event_name session_id transcript_path cwd permission_mode model prompt tool_name tool_input "
+        "tool_response tool_use_id agent_id agent_type",
     )
-    | {"turn_id": "turn", "type": "event", "thread-id": "session", "turn-id": "turn"},
-    details=pick(
-        DETAILS,
-        *("source", "reason", "trigger", "stop_hook_active", "last_assistant_message", "agent_transcript_path"),
-    )
+    | name_table("turn_id=turn type=event thread-id=session turn-id=turn"),
+    details=pick(DETAILS, "source reason trigger stop_hook_active last_assistant_message agent_transcript_path")
     | {"last-assistant-message": "response", "client": "client"},
     modes={
         "default": "agent",

@@ -29,8 +29,8 @@ from hookonce.model import Agent, Gap, Hook, Json, Object, Wording
 
 EVENTS = claude_vocabulary.pick(
     claude_vocabulary.EVENTS,
-    *("PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "SessionStart", "SessionEnd"),
-    *("Stop", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact"),
+    "PreToolUse PostToolUse PermissionRequest UserPromptSubmit SessionStart SessionEnd Stop SubagentStart SubagentStop "
+    "PreCompact PostCompact",
 ) | {"Interrupt": "interrupt", "PreModelRequest": "before_model", "PostModelRequest": "after_model"}
 
 _SETTINGS = frozenset({"state", "managed_dir", "windows_managed_dir"})  # what TOML holds beside the events

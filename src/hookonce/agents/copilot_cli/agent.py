@@ -9,10 +9,10 @@ from functools import partial
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, pick, same, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, name_table, pick, tool_names
 from hookonce.agents._decode.encoder import to_epoch_ms
 from hookonce.agents.copilot_cli.config import EntryKeys, parse, render
-from hookonce.agents.copilot_cli.reply import read_reply, reply
+from hookonce.agents.copilot_cli.reply import camel_event, read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result, Tool
 from hookonce.vocabulary.events import TOOL_END_EVENTS
 
@@ -60,21 +60,11 @@ _CAMEL_EVENTS = {
     "notification": "notification",
 }
 # The other spelling of an event, where there is one; it is as mighty, but only some of its payloads change.
-_PASCAL_EVENTS = {
-    "SessionStart": "sessionStart",
-    "SessionEnd": "sessionEnd",
-    "UserPromptSubmit": "userPromptSubmitted",
-    "PreToolUse": "preToolUse",
-    "PostToolUse": "postToolUse",
-    "PostToolUseFailure": "postToolUseFailure",
-    "PermissionRequest": "permissionRequest",
-    "Stop": "agentStop",
-    "SubagentStart": "subagentStart",
-    "SubagentStop": "subagentStop",
-    "ErrorOccurred": "errorOccurred",
-    "PreCompact": "preCompact",
-    "Notification": "notification",
-}
+_PASCAL_EVENTS = pick(
+    EVENTS,
+    "SessionStart SessionEnd UserPromptSubmit PreToolUse PostToolUse PostToolUseFailure PermissionRequest Stop "
+    "SubagentStart SubagentStop ErrorOccurred PreCompact Notification",
+)
 _POINTS = {
     "preToolUse": point("prevent allow rewrite context", ask="denies_headless"),
     "permissionRequest": point("prevent allow"),  # reads are never asked about
@@ -234,7 +224,7 @@ AGENT = Agent(
     proof="captured",
     vendor="com.github",
     encodes=True,
-    events=_CAMEL_EVENTS | pick(EVENTS, *_PASCAL_EVENTS),
+    events=_CAMEL_EVENTS | _PASCAL_EVENTS,
     tools=tool_names(
         shell="bash powershell Bash PowerShell",
         file_read="view Read",
@@ -255,43 +245,22 @@ AGENT = Agent(
         "agent": {"agent_type": "type"},
     },
     keys=_with_snake_case(
-        {
-            "hookName": "event",
-            "sessionId": "session",
-            "timestamp": "time",
-            "cwd": "cwd",
-            "prompt": "prompt",
-            "transcriptPath": "transcript",
-            "toolName": "tool",
-            "toolArgs": "input",
-            "toolInput": "input",
-            "arguments": "input",
-            "toolResult": "output",
-            "error": "error",
-            "toolCallId": "call_id",
-            "serverName": "mcp_server",
-            "agentId": "subagent",
-            "agentType": "subagent_type",
-            "parentAgentId": "subagent_parent",
-            "hook_event_name": "event",
-        }
+        name_table(
+            "hookName=event sessionId=session timestamp=time cwd prompt transcriptPath=transcript toolName=tool "
+            "toolArgs=input toolInput=input arguments=input toolResult=output error toolCallId=call_id "
+            "serverName=mcp_server agentId=subagent agentType=subagent_type parentAgentId=subagent_parent "
+            "hook_event_name=event"
+        )
     ),
     details=_with_snake_case(
-        {
-            "initialPrompt": "initial_prompt",
-            "transformedPrompt": "transformed_prompt",
-            "customInstructions": "instructions",
-            "stopReason": "stop_reason",
-            "agentName": "agent_name",
-            "agentDisplayName": "agent_display_name",
-            "agentDescription": "agent_description",
-            "errorContext": "error_context",
-            "permissionSuggestions": "permission_suggestions",
-            "_meta": "meta",
-        }
-        | same("response", "recoverable", "traceparent")
+        name_table(
+            "initialPrompt=initial_prompt transformedPrompt=transformed_prompt customInstructions=instructions "
+            "stopReason=stop_reason agentName=agent_name agentDisplayName=agent_display_name "
+            "agentDescription=agent_description errorContext=error_context "
+            "permissionSuggestions=permission_suggestions _meta=meta response recoverable traceparent"
+        )
     )
-    | pick(DETAILS, "source", "reason", "trigger", "message", "title", "notification_type", "stop_hook_active")
+    | pick(DETAILS, "source reason trigger message title notification_type stop_hook_active")
     | {"last_assistant_message": "response"},
     env_markers=("COPILOT_CLI", "COPILOT_PROJECT_DIR", "COPILOT_HOOK_DIR"),
     variables={"COPILOT_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
@@ -334,7 +303,7 @@ AGENT = Agent(
         },
         render=partial(render, _SPELLING),
         parse=partial(parse, _SPELLING),
-        points=_POINTS | {pascal: _POINTS[camel] for pascal, camel in _PASCAL_EVENTS.items() if camel in _POINTS},
+        points=_POINTS | {name: _POINTS[camel] for name in _PASCAL_EVENTS if (camel := camel_event(name)) in _POINTS},
         events=_CAMEL_EVENTS,
         programs=("copilot",),
         borrows=("claude-code", "vs-code-copilot"),

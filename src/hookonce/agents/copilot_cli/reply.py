@@ -14,10 +14,8 @@ from hookonce.agents._reply.hook_output import OutcomeField, ReplySchema, build_
 from hookonce.base.jsontext import dump
 from hookonce.model import Decision, Object, Reply
 
-_CAMEL_EXCEPTIONS = {
-    "UserPromptSubmit": "userPromptSubmitted",
-    "Stop": "agentStop",
-}  # others differ by their first letter
+# Others differ by their first letter.
+_CAMEL_EXCEPTIONS = {"UserPromptSubmit": "userPromptSubmitted", "Stop": "agentStop"}
 _FLAT_PERMISSION = OutcomeField(("permissionDecision",), ("permissionDecisionReason",), hook_output.PERMISSION.words)
 _BEHAVIOR = OutcomeField(("behavior",), ("message",), {"allow": "allow", "deny": "deny"})
 _BLOCK = OutcomeField(("decision",), ("reason",), {"block": "deny", "allow": None}, requires_reason=True)
@@ -57,7 +55,7 @@ _DENY_REASONS = {"preToolUse": "hook exited with code 2", "permissionRequest": "
 def reply(native: str, decision: Decision, native_input: Object | None) -> Reply:
     """Write the decision as Copilot honours it at this event, in this spelling of the event."""
     prompt_fields: Object = {}
-    if native_input is not None and (key := _PROMPT_KEYS.get(_camel_event(native))) is not None:
+    if native_input is not None and (key := _PROMPT_KEYS.get(camel_event(native))) is not None:
         if type(native_input.get("prompt")) is not str:
             decision = _UNSUPPORTED_INPUT_DENIAL
         else:
@@ -71,12 +69,13 @@ def reply(native: str, decision: Decision, native_input: Object | None) -> Reply
     return json_reply(fields | prompt_fields)
 
 
-def _camel_event(native: str) -> str:
+def camel_event(native: str) -> str:
+    """The camelCase spelling of an event."""
     return _CAMEL_EXCEPTIONS.get(native) or native[:1].lower() + native[1:]
 
 
 def _schema_of(native: str) -> ReplySchema:
-    return _SCHEMAS.get(native) or _SCHEMAS.get(_camel_event(native), _EMPTY_SCHEMA)
+    return _SCHEMAS.get(native) or _SCHEMAS.get(camel_event(native), _EMPTY_SCHEMA)
 
 
 def read_reply(native: str, hook_reply: Reply) -> Decision | None:
@@ -97,7 +96,7 @@ def _without_progress(text: str) -> str:
 
 def _parse_failure(native: str, hook_reply: Reply, fields: Object) -> Decision | None:
     """Exit code 2 denies with the reason of stdout, not of stderr; stderr reaches the model after a failed tool."""
-    event = _camel_event(native)
+    event = camel_event(native)
     if event == "postToolUseFailure" and hook_reply.code == DENY_EXIT_CODE:
         return Decision(context=hook_reply.stderr.strip() or None)
     if event not in _FAILURE_REASONS:
@@ -110,11 +109,11 @@ def _parse_failure(native: str, hook_reply: Reply, fields: Object) -> Decision |
 
 
 def _parse_success(native: str, fields: Object) -> Decision | None:
-    decision, prompt_key = parse_fields(_schema_of(native), native, fields), _PROMPT_KEYS.get(_camel_event(native), "")
+    decision, prompt_key = parse_fields(_schema_of(native), native, fields), _PROMPT_KEYS.get(camel_event(native), "")
     if decision is None or not have_type(fields, str, prompt_key):
         return None
     if (text := fields.get(prompt_key)) is not None:
         return replace(decision, updated_input={"prompt": text})
-    if _camel_event(native) == "permissionRequest" and decision.outcome == "deny" and fields.get("interrupt") is True:
+    if camel_event(native) == "permissionRequest" and decision.outcome == "deny" and fields.get("interrupt") is True:
         return replace(decision, proceed=False)
     return decision

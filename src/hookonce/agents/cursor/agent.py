@@ -9,7 +9,7 @@ from msgspec.json import decode as decode_json
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, pick, same, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, name_table, pick, tool_names
 from hookonce.agents.cursor.config import TOOL_EVENT_MATCHERS, parse, render
 from hookonce.agents.cursor.reply import read_reply, reply
 from hookonce.base.jsontext import dump
@@ -32,8 +32,10 @@ _DEFAULT_FIELDS: dict[str, Object] = {
     "subagent_stop": {"status": "completed", "loop_count": 0},
 }
 _USAGE_FIELDS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
-_SHARED_EVENTS = pick(EVENTS, "PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd", "Stop")
-_SHARED_EVENTS |= pick(EVENTS, "SubagentStart", "SubagentStop", "PreCompact")
+_SHARED_EVENTS = pick(
+    EVENTS,
+    "PreToolUse PostToolUse PostToolUseFailure SessionStart SessionEnd Stop SubagentStart SubagentStop PreCompact",
+)
 _EVENTS = {name[0].lower() + name[1:]: kind for name, kind in _SHARED_EVENTS.items()} | {
     "beforeSubmitPrompt": "before_prompt",
     "beforeShellExecution": "before_tool_execute",
@@ -184,47 +186,21 @@ AGENT = Agent(
     ),
     arguments={"*": {"file_path": "path"}, "agent": {"subagent_type": "type"}},
     # user_email is left out on purpose: an address is no identity that anybody agreed to.
-    keys={
-        "hook_event_name": "event",
-        "conversation_id": "session",
-        "generation_id": "turn",
-        "cwd": "cwd",
-        "model": "model",
-        "composer_mode": "mode",
-        "prompt": "prompt",
-        "cursor_version": "version",
-        "transcript_path": "transcript",
-        "tool_name": "tool",
-        "tool_input": "input",
-        "tool_output": "output",
-        "result_json": "output",
-        "output": "output",
-        "error_message": "error",
-        "tool_use_id": "call_id",
-        "duration": "duration",
-        "mcp_server_name": "mcp_server",
-        "subagent_id": "subagent",
-        "subagent_type": "subagent_type",
-        "parent_conversation_id": "subagent_parent",
-    },
-    details=pick(DETAILS, "reason", "trigger", "agent_transcript_path", "is_interrupt", "file_path", "context_tokens")
-    | {
-        "text": "response",
-        "summary": "response",
-        "failure_type": "error_type",
-        "url": "mcp_server_url",
-        "command": "mcp_server_command",
-        "is_background_agent": "background",
-        "tool_call_id": "call_id",
-        "parent_tool_call_id": "parent_call_id",
-        "child_conversation_id": "child_session",
-        "is_parallel_worker": "parallel",
-        "is_first_compaction": "first_compaction",
-    }
-    | same("status", "final_status", "loop_count", "duration_ms", "model_id", "model_params")
-    | same("workspace_roots", "attachments", "content", "edits", "sandbox", "agent_message", "mcp_server_url")
-    | same("task", "description", "subagent_model", "git_branch", "modified_files", "message_count")
-    | same("tool_call_count", "context_usage_percent", "context_window_size", "messages_to_compact"),
+    keys=name_table(
+        "hook_event_name=event conversation_id=session generation_id=turn cwd model composer_mode=mode prompt "
+        "cursor_version=version transcript_path=transcript tool_name=tool tool_input=input tool_output=output "
+        "result_json=output output error_message=error tool_use_id=call_id duration mcp_server_name=mcp_server "
+        "subagent_id=subagent subagent_type parent_conversation_id=subagent_parent"
+    ),
+    details=pick(DETAILS, "reason trigger agent_transcript_path is_interrupt file_path context_tokens")
+    | name_table(
+        "text=response summary=response failure_type=error_type url=mcp_server_url command=mcp_server_command "
+        "is_background_agent=background tool_call_id=call_id parent_tool_call_id=parent_call_id "
+        "child_conversation_id=child_session is_parallel_worker=parallel is_first_compaction=first_compaction "
+        "status final_status loop_count duration_ms model_id model_params workspace_roots attachments content "
+        "edits sandbox agent_message mcp_server_url task description subagent_model git_branch modified_files "
+        "message_count tool_call_count context_usage_percent context_window_size messages_to_compact"
+    ),
     modes={"agent": "agent", "ask": "chat", "edit": "edit", "plan": "plan"},
     env_markers=("CURSOR_VERSION", "CURSOR_PROJECT_DIR"),
     variables={"CURSOR_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},
@@ -255,12 +231,7 @@ AGENT = Agent(
     config=Config(
         repairable=True,
         files={"user": "~/.cursor/hooks.json", "project": ".cursor/hooks.json", "managed": "/etc/cursor/hooks.json"},
-        reads={
-            "managed": (
-                "/Library/Application Support/Cursor/hooks.json",
-                "C:\\ProgramData\\Cursor\\hooks.json",
-            )
-        },
+        reads={"managed": ("/Library/Application Support/Cursor/hooks.json", "C:\\ProgramData\\Cursor\\hooks.json")},
         render=render,
         parse=parse,
         events=_EVENTS | {name: f"vendor.cursor.{name}" for name in _VENDOR_EVENTS},

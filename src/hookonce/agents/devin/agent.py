@@ -5,7 +5,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick, tool_names
 from hookonce.agents.devin.config import parse, render
 from hookonce.agents.devin.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
@@ -45,8 +45,7 @@ AGENT = Agent(
     proof="documented",
     vendor="ai.devin",
     encodes=True,
-    events=pick(EVENTS, "PreToolUse", "PostToolUse", "PermissionRequest", "UserPromptSubmit", "Stop", "SessionStart")
-    | pick(EVENTS, "SessionEnd")
+    events=pick(EVENTS, "PreToolUse PostToolUse PermissionRequest UserPromptSubmit Stop SessionStart SessionEnd")
     | {"PostCompaction": "after_compact"},
     tools=tool_names(
         shell="exec",
@@ -66,9 +65,8 @@ AGENT = Agent(
         "notebook_edit": {"new_source": "new_text"},
         "agent": {"task": "prompt", "title": "description", "profile": "type"},
     },
-    keys=pick(KEYS, "hook_event_name", "session_id", "prompt_id", "prompt", "tool_name", "tool_input", "tool_response")
-    | pick(KEYS, "tool_use_id"),
-    details=pick(DETAILS, "source", "reason", "stop_hook_active", "last_assistant_message") | {"summary": "summary"},
+    keys=pick(KEYS, "hook_event_name session_id prompt_id prompt tool_name tool_input tool_response tool_use_id"),
+    details=pick(DETAILS, "source reason stop_hook_active last_assistant_message") | name_table("summary"),
     env_markers=("DEVIN_PROJECT_DIR",),
     variables={"DEVIN_PROJECT_DIR": "project"},
     quirks=(

@@ -4,7 +4,7 @@ import re
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick
 from hookonce.agents.factory_droid.config import parse, render
 from hookonce.agents.factory_droid.reply import read_reply, reply
 from hookonce.model import Agent, Config, Event, Facts, Object, Result
@@ -76,8 +76,7 @@ AGENT = Agent(
     encodes=True,
     events=pick(
         EVENTS,
-        *("PreToolUse", "PostToolUse", "UserPromptSubmit", "Notification", "Stop", "SubagentStop"),
-        *("PreCompact", "SessionStart", "SessionEnd"),
+        "PreToolUse PostToolUse UserPromptSubmit Notification Stop SubagentStop PreCompact SessionStart SessionEnd",
     ),
     tools={
         "Execute": "shell",
@@ -103,24 +102,18 @@ AGENT = Agent(
         "LS": {"directory_path": "path"},
         "Task": {"subagent_type": "type"},
     },
-    keys=pick(KEYS, "hook_event_name", "session_id", "transcript_path", "cwd", "permission_mode", "prompt")
-    | pick(KEYS, "tool_name", "tool_input", "tool_response")
+    keys=pick(
+        KEYS, "hook_event_name session_id transcript_path cwd permission_mode prompt tool_name tool_input tool_response"
+    )
     | {"calling_session_id": "parent_session"},
-    details=pick(DETAILS, "message_id", "stop_hook_active", "source", "reason", "trigger", "custom_instructions")
-    | pick(DETAILS, "message", "notification_type")
-    | {
-        "task_name": "task_subject",
-        "task_result": "response",
-        "task_error": "error",
-        "tool_execution_count": "tool_call_count",
-        "elapsed_time": "duration_ms",
-        "session_duration_ms": "duration_ms",
-        "message_count": "message_count",
-        "estimated_tokens": "context_tokens",
-        "has_images": "has_images",
-        "previous_session_id": "previous_session",
-        "CLAUDE_ENV_FILE": "env_file",
-    },
+    details=pick(
+        DETAILS, "message_id stop_hook_active source reason trigger custom_instructions message notification_type"
+    )
+    | name_table(
+        "task_name=task_subject task_result=response task_error=error tool_execution_count=tool_call_count "
+        "elapsed_time=duration_ms session_duration_ms=duration_ms message_count estimated_tokens=context_tokens "
+        "has_images previous_session_id=previous_session CLAUDE_ENV_FILE=env_file"
+    ),
     modes={"off": "agent", "auto-low": "agent", "auto-medium": "agent", "auto-high": "agent", "spec": "plan"},
     env_markers=("FACTORY_PROJECT_DIR", "DROID_PROJECT_DIR"),
     variables={"FACTORY_PROJECT_DIR": "project", "DROID_PROJECT_DIR": "project"} | {"CLAUDE_PROJECT_DIR": "project"},

@@ -196,7 +196,7 @@ AGENT = Agent(
         "BeforeToolSelection": "before_tool_selection",
         "PreCompress": "before_compact",
     }
-    | pick(EVENTS, "SessionStart", "SessionEnd", "Notification"),
+    | pick(EVENTS, "SessionStart SessionEnd Notification"),
     tools=tool_names(
         shell="run_shell_command",
         file_read="read_file read_many_files",
@@ -219,10 +219,9 @@ AGENT = Agent(
         "generalist": {"request": "prompt"},
     },
     keys={"timestamp": "time", "mcp_context": "mcp_server"}
-    | pick(KEYS, "hook_event_name", "session_id", "transcript_path", "cwd", "prompt")
-    | pick(KEYS, "tool_name", "tool_input", "tool_response"),
+    | pick(KEYS, "hook_event_name session_id transcript_path cwd prompt tool_name tool_input tool_response"),
     details={"prompt_response": "response", "details": "details", "original_request_name": "requested_tool"}
-    | pick(DETAILS, "source", "reason", "trigger", "stop_hook_active", "message", "notification_type"),
+    | pick(DETAILS, "source reason trigger stop_hook_active message notification_type"),
     env_markers=("GEMINI_SESSION_ID", "GEMINI_CWD", "GEMINI_PLANS_DIR"),
     variables={"GEMINI_PROJECT_DIR": "project", "GEMINI_CWD": "cwd", "GEMINI_SESSION_ID": "session"}
     | {"CLAUDE_PROJECT_DIR": "project"},

@@ -5,7 +5,7 @@ from typing import Any
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick, tool_names
 from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.kiro.config import parse, render
 from hookonce.agents.kiro.encode import wrap
@@ -27,7 +27,7 @@ _CAMEL_EVENTS = frozenset({"preToolUse", "postToolUse", "stop"})
 _BATCH_EVENT = "postToolUse of a whole turn"
 
 # What IDE 1.0 and CLI 3 know; all other names belong to older files.
-_CURRENT_EVENTS = pick(EVENTS, "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop") | {
+_CURRENT_EVENTS = pick(EVENTS, "SessionStart UserPromptSubmit PreToolUse PostToolUse Stop") | {
     "PreTaskExec": "before_task",
     "PostTaskExec": "after_task",
     "PostFileCreate": "file_created",
@@ -153,15 +153,10 @@ AGENT = Agent(
         "delete_file": {"targetFile": "path"},
         "delegate": {"task": "prompt", "agent": "type"},
     },
-    keys=pick(KEYS, "hook_event_name", "session_id", "cwd", "prompt", "tool_name", "tool_input", "tool_response")
-    | {"toolName": "tool", "toolArgs": "input", "toolResult": "output", "toolSuccess": "success"},
+    keys=pick(KEYS, "hook_event_name session_id cwd prompt tool_name tool_input tool_response")
+    | name_table("toolName=tool toolArgs=input toolResult=output toolSuccess=success"),
     details=pick(DETAILS, "file_path")
-    | {
-        "assistant_response": "response",
-        "spec_name": "spec_path",
-        "task_name": "task_subject",
-        "task_success": "success",
-    },
+    | name_table("assistant_response=response spec_name=spec_path task_name=task_subject task_success=success"),
     env_markers=("KIRO_SESSION_ID",),
     home=".kiro",
     transcripts=(".kiro/sessions", ".jsonl", {}),

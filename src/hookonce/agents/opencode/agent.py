@@ -12,7 +12,7 @@ from typing import Any
 from hookonce.agents._config.generated_code import SPAWN_CAPABILITIES, SPAWN_HANDLERS, parse, render
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import same, tool_names
+from hookonce.agents._decode.claude_vocabulary import name_table, tool_names
 from hookonce.agents.opencode.encode import wrap
 from hookonce.agents.opencode.reply import read_reply, reply
 from hookonce.base.jsontext import as_dict
@@ -321,40 +321,15 @@ AGENT = Agent(
         "apply_patch": {"patchText": "patch"},
         "task": {"subagent_type": "type"},
     },
-    keys={
-        "hook": "event",
-        "sessionID": "session",
-        "turn": "turn",
-        "cwd": "cwd",
-        "time": "time",
-        "version": "version",
-        "parentID": "parent_session",
-        "agent": "mode",
-        "model": "model",
-        "tokens": "usage",
-        "prompt": "prompt",
-        "tool": "tool",
-        "args": "input",
-        "result": "output",
-        "error": "error",
-        "callID": "call_id",
-        "mcp_servers": "mcp_server",
-    },
-    details={
-        "messageID": "message_id",
-        "file": "path",
-        "event": "change",
-        "text": "response",
-        "command": "command_name",
-        "arguments": "command_args",
-        "always": "permission_suggestions",
-        "requestID": "request_id",
-        "errorType": "error_type",
-        "partType": "part_type",
-        "childID": "child_session",
-        "toolID": "tool_name",
-    }
-    | same("title", "message", "permission", "patterns", "reply", "status", "todos"),
+    keys=name_table(
+        "hook=event sessionID=session turn cwd time version parentID=parent_session agent=mode model tokens=usage "
+        "prompt tool args=input result=output error callID=call_id mcp_servers=mcp_server"
+    ),
+    details=name_table(
+        "messageID=message_id file=path event=change text=response command=command_name arguments=command_args "
+        "always=permission_suggestions requestID=request_id errorType=error_type partType=part_type "
+        "childID=child_session toolID=tool_name title message permission patterns reply status todos"
+    ),
     modes={"build": "agent", "plan": "plan"},
     env_markers=("OPENCODE_PID",),
     signature_keys=(frozenset({"hook", "input"}),),

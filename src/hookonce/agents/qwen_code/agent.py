@@ -6,7 +6,7 @@ from typing import Any
 from hookonce.agents._config.entry import COMMAND_KEYS
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, same, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick, tool_names
 from hookonce.agents._decode.tool_calls import decode_batch
 from hookonce.agents.qwen_code.config import parse, render
 from hookonce.agents.qwen_code.reply import read_reply, reply
@@ -150,10 +150,12 @@ AGENT = Agent(
     vendor="com.alibaba",
     encodes=True,
     events={"TodoCreated": "task_created", "TodoCompleted": "task_completed"}
-    | pick(EVENTS, "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest")
-    | pick(EVENTS, "PermissionDenied", "UserPromptSubmit", "UserPromptExpansion", "SessionStart", "SessionEnd")
-    | pick(EVENTS, "Stop", "StopFailure", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact")
-    | pick(EVENTS, "Notification", "MessageDisplay", "InstructionsLoaded"),
+    | pick(
+        EVENTS,
+        "PreToolUse PostToolUse PostToolUseFailure PostToolBatch PermissionRequest PermissionDenied "
+        "UserPromptSubmit UserPromptExpansion SessionStart SessionEnd Stop StopFailure SubagentStart SubagentStop "
+        "PreCompact PostCompact Notification MessageDisplay InstructionsLoaded",
+    ),
     tools=tool_names(
         shell="run_shell_command",
         file_read="read_file",
@@ -173,24 +175,18 @@ AGENT = Agent(
         "agent": {"subagent_type": "type"},
     },
     keys={key: slot for key, slot in KEYS.items() if key != "mcp_server"} | {"timestamp": "time"},
-    details={
-        "tool_call_id": "model_call_id",
-        "displayed_text": "text",
-        "is_final": "final",
-        "trigger_file_path": "trigger_path",
-        "parent_file_path": "parent_path",
-        "deleted_session_id": "deleted_session",
-        "todo_id": "task_id",
-        "todo_content": "task_subject",
-        "todo_status": "status",
-        "all_todos": "tasks",
-    }
-    | same("submitted_prompt", "previous_status", "phase", "background_tasks", "crons", "context_usage")
-    | same("context_limit", "source_type", "source_id")
-    | pick(DETAILS, "source", "reason", "trigger", "custom_instructions", "compact_summary", "stop_hook_active")
-    | pick(DETAILS, "last_assistant_message", "agent_transcript_path", "error_details", "is_interrupt", "message")
-    | pick(DETAILS, "title", "notification_type", "permission_suggestions", "file_path", "memory_type")
-    | pick(DETAILS, "load_reason", "command_name", "command_args", "message_id"),
+    details=name_table(
+        "tool_call_id=model_call_id displayed_text=text is_final=final trigger_file_path=trigger_path "
+        "parent_file_path=parent_path deleted_session_id=deleted_session todo_id=task_id "
+        "todo_content=task_subject todo_status=status all_todos=tasks submitted_prompt previous_status phase "
+        "background_tasks crons context_usage context_limit source_type source_id"
+    )
+    | pick(
+        DETAILS,
+        "source reason trigger custom_instructions compact_summary stop_hook_active last_assistant_message "
+        "agent_transcript_path error_details is_interrupt message title notification_type permission_suggestions "
+        "file_path memory_type load_reason command_name command_args message_id",
+    ),
     modes={
         "default": "agent",
         "auto_edit": "agent",
@@ -262,9 +258,7 @@ AGENT = Agent(
             "TodoCompleted": point("prevent"),
         },
         programs=("qwen",),
-        capabilities=frozenset(
-            {"structured_output", "async_execution", "custom_env", "http_handler", "llm_evaluated"},
-        ),
+        capabilities=frozenset({"structured_output", "async_execution", "custom_env", "http_handler", "llm_evaluated"}),
         matching="names joined by bars, else a pattern, unanchored",
         units=1000,
         min_unit=1000,

@@ -7,7 +7,7 @@ from functools import partial
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, pick, tool_names
+from hookonce.agents._decode.claude_vocabulary import DETAILS, EVENTS, KEYS, name_table, pick, tool_names
 from hookonce.agents.copilot_cli.config import EntryKeys, parse, render
 from hookonce.agents.vs_code_copilot.reply import read_reply, reply
 from hookonce.base.jsontext import drop_none
@@ -84,15 +84,7 @@ AGENT = Agent(
     vendor="com.microsoft",
     encodes=True,
     events=pick(
-        EVENTS,
-        "SessionStart",
-        "UserPromptSubmit",
-        "PreToolUse",
-        "PostToolUse",
-        "PreCompact",
-        "SubagentStart",
-        "SubagentStop",
-        "Stop",
+        EVENTS, "SessionStart UserPromptSubmit PreToolUse PostToolUse PreCompact SubagentStart SubagentStop Stop"
     ),
     tools=tool_names(
         shell="run_in_terminal",
@@ -120,21 +112,10 @@ AGENT = Agent(
     keys={"hookEventName": "event", "sessionId": "session", "timestamp": "time"}
     | pick(
         KEYS,
-        "hook_event_name",
-        "session_id",
-        "transcript_path",
-        "cwd",
-        "model",
-        "prompt",
-        "tool_name",
-        "tool_input",
-        "tool_response",
-        "tool_use_id",
-        "agent_id",
-        "agent_type",
+        "hook_event_name session_id transcript_path cwd model prompt tool_name tool_input tool_response "
+        "tool_use_id agent_id agent_type",
     ),
-    details=pick(DETAILS, "source", "trigger", "custom_instructions", "stop_hook_active")
-    | {"initial_prompt": "initial_prompt"},
+    details=pick(DETAILS, "source trigger custom_instructions stop_hook_active") | name_table("initial_prompt"),
     home=_TRANSCRIPT_FOLDER,
     signature_keys=(frozenset({"hookEventName", "sessionId"}),),
     quirks=(

@@ -2,7 +2,7 @@
 
 from hookonce.agents._config.points import point
 from hookonce.agents._decode import tool_calls
-from hookonce.agents._decode.claude_vocabulary import DETAILS, pick
+from hookonce.agents._decode.claude_vocabulary import DETAILS, name_table, pick
 from hookonce.agents.windsurf.config import parse, render
 from hookonce.agents.windsurf.encode import wrap
 from hookonce.agents.windsurf.reply import read_reply, reply
@@ -81,25 +81,11 @@ AGENT = Agent(
     },
     tools={"run_command": "shell", "read_code": "file_read", "write_code": "file_edit"},
     arguments={"*": {"file_path": "path"}, "shell": {"command_line": "command"}},
-    keys={
-        "agent_action_name": "event",
-        "trajectory_id": "session",
-        "execution_id": "turn",
-        "timestamp": "time",
-        "model_name": "model",
-        "user_prompt": "prompt",
-        "transcript_path": "transcript",
-        "cwd": "cwd",
-        "tool": "tool",
-        "mcp_tool_name": "tool",
-        "input": "input",
-        "mcp_tool_arguments": "input",
-        "mcp_server_name": "mcp_server",
-        "mcp_result": "output",
-        "content": "output",
-        "output": "output",
-        "exit_code": "exit_code",
-    },
+    keys=name_table(
+        "agent_action_name=event trajectory_id=session execution_id=turn timestamp=time model_name=model "
+        "user_prompt=prompt transcript_path=transcript cwd tool mcp_tool_name=tool input mcp_tool_arguments=input "
+        "mcp_server_name=mcp_server mcp_result=output content=output output exit_code"
+    ),
     details=pick(DETAILS, "worktree_path") | {"response": "response", "root_workspace_path": "root_workspace"},
     home=".windsurf",
     signature_keys=(frozenset({"agent_action_name"}),),
@@ -139,8 +125,7 @@ AGENT = Agent(
             "pre_mcp_tool_use": point("prevent"),
             "pre_user_prompt": point("prevent"),
             "post_cascade_response_with_transcript": point(
-                install="opt-in",
-                why="comes with post_cascade_response and makes Cascade keep transcripts on disk",
+                install="opt-in", why="comes with post_cascade_response and makes Cascade keep transcripts on disk"
             ),
         },
         capabilities=frozenset({"configurable_cwd", "platform_commands"}),
