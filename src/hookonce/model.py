@@ -367,6 +367,7 @@ class Format(Struct, frozen=True, kw_only=True):
     mime: str  # MIME type of one document
     stream_mime: str | None = None  # MIME type of a stream
     write: Callable[[Record], list[Object]]  # the documents of a record
+    omits: Callable[[Event], bool] | None = None  # whether an event has no documents, told before it is redacted
     read: Callable[[Object], Record] | None = None  # the record of a document; None: it is never read
     is_mine: Callable[[Object], bool]  # whether a document has this format
     # problems and warnings beyond the schema, strict or not

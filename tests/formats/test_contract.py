@@ -44,6 +44,20 @@ def test_reading_what_was_written_gives_the_record(name, level):
         assert differences(kept.event, again.event) == {}, made[0]
 
 
+@pytest.mark.parametrize("level", ["full", "standard", "minimal"])
+@pytest.mark.parametrize("name", [name for name in formats.FORMATS if formats.load(name).omits])
+def test_an_event_is_omitted_if_and_only_if_it_has_no_documents(name, level):
+    """
+    What a format says of an event before redaction is what it writes after it, in every variant.
+    """
+    fmt = formats.load(name)
+    repeats = [replace(record, event=replace(record.event, data=record.event.data | {"repeat": True})) for record in SOME]
+    for record in [*RECORDS, *repeats]:
+        kept = redact(record, level, native=level == "full")
+        for write in (fmt.write, *fmt.variants.values()):
+            assert fmt.omits(record.event) is not bool(write(kept)), record.event.type
+
+
 @pytest.mark.parametrize("level", ["full", "minimal"])
 @pytest.mark.parametrize("name", list(formats.FORMATS))
 def test_every_document_is_valid(name, level):

@@ -143,10 +143,13 @@ class Translation:
             if gap.note is not None:
                 _count_bounded(self.notes, gap.note)
         output_record: Record = record
+        if plan.level != "full" and record.event.native is not None:
+            self.withheld_count += 1
+        if plan.target.omits is not None and plan.target.omits(record.event):  # what nobody gets is not redacted
+            _count_bounded(self.unwritten_types, record.event.type)
+            return []
         if plan.level != "full":
             output_record = redact(record, plan.level, native=self._keeps_native)
-            if record.event.native is not None:
-                self.withheld_count += 1
         if plan.user is not None:
             output_record = replace(output_record, event=replace(output_record.event, user=User(id=plan.user)))
         documents = self._write(output_record)

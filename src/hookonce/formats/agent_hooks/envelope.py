@@ -261,6 +261,7 @@ FORMAT = Format(
     mime="application/vnd.agent-hooks.event+json",
     stream_mime="application/vnd.agent-hooks.stream+jsonl",
     write=write,
+    omits=rest_fields.is_repeat,
     read=read,
     is_mine=lambda doc: len(doc.keys() & _SIGNATURE_KEYS) > 1,
     check=check,

@@ -29,8 +29,8 @@ _REST_FIELDS_WITH_CWD = rest_fields.remaining_fields("id", "time")
 def write(record: Record, cwd_field: str = "context") -> list[Object]:
     """The event, and one `file.write` for each file that it has written."""
     event = record.event
-    kind = _type_name(event)
-    if kind is None or rest_fields.is_repeat(event) or (kind == "file.write" and not _path(event)):
+    kind = _document_type(event)
+    if kind is None:
         return []
     documents = [_document(event, kind, cwd_field)]
     if event.type == "after_tool_execute":
@@ -38,12 +38,14 @@ def write(record: Record, cwd_field: str = "context") -> list[Object]:
     return documents
 
 
-def _type_name(event: Event) -> str | None:
-    """The type's name here; one that OpenHook does not define goes back to where it came from, and nowhere else."""
+def _document_type(event: Event) -> str | None:
+    """The type of the event's document, if it has one; what OpenHook does not define only goes back to its origin."""
     row = EVENTS.get(event.type)
     if row is not None:
-        return row.openhook
-    return event.type.removeprefix(_VENDOR_PREFIX) if event.type.startswith(_VENDOR_PREFIX) else None
+        kind = row.openhook
+    else:
+        kind = event.type.removeprefix(_VENDOR_PREFIX) if event.type.startswith(_VENDOR_PREFIX) else None
+    return None if rest_fields.is_repeat(event) or (kind == "file.write" and not _path(event)) else kind
 
 
 def _document(event: Event, kind: str, cwd_field: str) -> Object:
@@ -274,6 +276,7 @@ FORMAT = Format(
     versions=VERSIONS,
     mime="application/json",
     write=write,
+    omits=lambda event: _document_type(event) is None,
     read=read,
     is_mine=lambda doc: "openhook" in doc,
     check=check,
