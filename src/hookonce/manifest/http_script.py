@@ -98,17 +98,16 @@ def explain_handler_fault(handler: Handler) -> str | None:
 
 def explain_url_fault(url: str) -> str | None:
     """Why a URL must not be called, if so."""
-    if _REMOTE_URL.fullmatch(url):
-        return None
     local = _LOCAL_URL.fullmatch(url)
-    if local is not None and _is_loopback(local[1] or local[2]):
+    if _REMOTE_URL.fullmatch(url) or (local is not None and is_loopback(local[1] or local[2] or "localhost")):
         return None
     return "only https, or http to this machine itself, in plain ASCII"
 
 
-def _is_loopback(address: str | None) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is that of this machine itself."""
     try:
-        return address is None or ip_address(address).is_loopback
+        return host.lower() == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
 

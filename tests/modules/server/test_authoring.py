@@ -16,8 +16,7 @@ from hookonce.modules.host.client import connect, describe, health, invoke
 from hookonce.modules.host.stdio import StdioLink
 from hookonce.modules.protocol.descriptor import parse_descriptor
 from hookonce.modules.server.http_server import Bridge, ModuleHttpServer
-from hookonce.modules.server.job_queue import JobQueue
-from hookonce.modules.server.operations import OperationFunction
+from hookonce.modules.server.operations import JobQueue, OperationFunction
 from hookonce.modules.server.stdio_server import StdioServer
 from tests.modules.subject import m
 from tests.modules.talking import SUBJECT, environment, posted, program
@@ -90,7 +89,7 @@ def test_a_queue_of_events_has_an_end(monkeypatch):
     """
     When too many wait, the next is refused with a code and a hint.
     """
-    monkeypatch.setattr("hookonce.modules.server.job_queue._MAX_JOBS", 2)
+    monkeypatch.setattr("hookonce.modules.server.operations._MAX_JOBS", 2)
     later = JobQueue(OperationFunction("on_event", lambda seconds: time.sleep(seconds or 0)))
     request = Request("on_event", {"seconds": 0.2})
     with pytest.raises(Fault) as caught:

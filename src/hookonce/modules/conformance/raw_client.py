@@ -20,7 +20,6 @@ from hookonce.modules.protocol.stderr_tail import StderrTail
 _MAX_TRANSCRIPT_CHARS = 400  # characters of a message in a transcript
 _STRAY_WAIT_S = 0.2  # seconds in which a second answer would come
 _EXIT_WAIT_S = 0.5  # seconds: a process closes its pipes a little before it has ended
-_MAX_STDERR_BYTES = 1 << 20  # on stderr; more is too loud
 _MAX_EXCERPT_BYTES = 80
 
 
@@ -85,11 +84,6 @@ class StdioRawClient:
             self.transcript.add("said", chunk)
         self.stderr_bytes += len(chunk)
         self._log.add(chunk)
-
-    @property
-    def is_too_loud(self) -> bool:
-        """Whether it has written more to stderr than the suite allows."""
-        return self.stderr_bytes > _MAX_STDERR_BYTES
 
     def ask(self, verb: str, message: bytes, seconds: float) -> Object:  # noqa: ARG002  the line says it
         """The document that comes for a line; ConformanceFailure if that is no document, or more than one."""

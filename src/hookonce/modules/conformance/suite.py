@@ -150,7 +150,7 @@ def check_stderr(subject: ConformanceSubject) -> None:
     """It writes to stderr what somebody may want to read, not more."""
     if not isinstance(subject.client, StdioRawClient):
         raise CaseSkip("what it writes to stderr is not seen over HTTP")
-    if subject.client.is_too_loud:
+    if subject.client.stderr_bytes > _MEGABYTE_BYTES:
         raise ConformanceFailure(f"wrote {subject.client.stderr_bytes} bytes to stderr for a handful of requests")
 
 
@@ -226,20 +226,13 @@ def _unwrap(document: Object) -> Object:
     return result if document.get("ok") is True and type(result) is dict else document
 
 
-Case = Callable[[ConformanceSubject], None]
 _MINIMAL_CASES = (check_health, check_describe, check_invoke, check_unsupported_op, check_missing_op, check_timeout)
 _FURTHER_CASES = (check_megabyte, check_garbage, check_parallel, check_crash, check_stderr)
-
-
-def _cases_by_name(cases: Iterable[Case]) -> dict[str, Case]:
-    return {case.__name__.removeprefix("check_").replace("_", "-"): case for case in cases}
-
-
-MINIMAL, CASES = _cases_by_name(_MINIMAL_CASES), _cases_by_name(_MINIMAL_CASES + _FURTHER_CASES)
+CASES = {case.__name__.removeprefix("check_").replace("_", "-"): case for case in (*_MINIMAL_CASES, *_FURTHER_CASES)}
 _FIRST_CASE = "health"
 _MAX_NAME_CHARS = 120  # of the command line of a process that was left
 _UNHEALTHY_REASON = "not tried, because the module was not well"
-CASE_SETS = {"minimal": tuple(MINIMAL), "all": tuple(CASES)}
+CASE_SETS = {"minimal": tuple(CASES)[: len(_MINIMAL_CASES)], "all": tuple(CASES)}
 
 
 class CaseResult(Struct, frozen=True, kw_only=True):
@@ -319,7 +312,7 @@ def _run_cases(descriptor: Descriptor, options: ConformanceOptions) -> Iterable[
         client = HttpRawClient(descriptor, options.token) if is_http else StdioRawClient(descriptor)
     except OSError as problem:
         reason = f"{descriptor.transport.command[0]} cannot be started: {problem.strerror or problem}"
-        yield CaseResult(case=_FIRST_CASE, state="failed", reason=reason, ms=_elapsed_ms(start))
+        yield CaseResult(case=_FIRST_CASE, state="failed", reason=reason, ms=round((monotonic() - start) * 1000))
         return
     subject = ConformanceSubject(descriptor=descriptor, client=client, op=options.op, args=options.args)
     subject.timeout = min(options.timeout, messages.MAX_TIMEOUT_S)
@@ -343,11 +336,8 @@ def _run_case(subject: ConformanceSubject, name: str) -> CaseResult:
     except ConformanceFailure as error:
         state, reason = "failed", str(error)
     transcript = subject.client.transcript.take()
-    return CaseResult(case=name, state=state, reason=reason, ms=_elapsed_ms(start), transcript=transcript)
-
-
-def _elapsed_ms(start: float) -> int:
-    return round((monotonic() - start) * 1000)
+    elapsed_ms = round((monotonic() - start) * 1000)
+    return CaseResult(case=name, state=state, reason=reason, ms=elapsed_ms, transcript=transcript)
 
 
 @contextmanager
@@ -365,18 +355,12 @@ def adopt_orphan_processes() -> Iterator[list[str]]:
 
 
 def _kill_process(pid: int) -> list[str]:
-    """One that has ended by itself was not left behind."""
-    name = _command_line(pid)
+    """Kill a process that was left; its command line, which one that has ended by itself has no more."""
+    command = b""
+    with suppress(OSError):
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ")
     with suppress(OSError):
         os.kill(pid, signal.SIGKILL)
     with suppress(OSError):
         os.waitpid(pid, 0)
-    return [name] if name else []
-
-
-def _command_line(pid: int) -> str:
-    try:
-        command = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ")
-    except OSError:
-        return ""
-    return command.decode(errors="replace")[:_MAX_NAME_CHARS]
+    return [command.decode(errors="replace")[:_MAX_NAME_CHARS]] if command else []

@@ -17,19 +17,8 @@ from urllib.parse import urlsplit
 
 from hookonce.model import Json, Object
 from hookonce.modules.host.client import Closeable
-from hookonce.modules.protocol.messages import (
-    MAX_MESSAGE_BYTES,
-    MAX_TIMEOUT_S,
-    VERBS,
-    Fault,
-    MessageWatcher,
-    Request,
-    build_error,
-    decode_line,
-    encode_line,
-    parse_response,
-    request_document,
-)
+from hookonce.modules.protocol import messages
+from hookonce.modules.protocol.messages import MAX_MESSAGE_BYTES, Fault, MessageWatcher, Request, build_error
 
 
 class DeadlineSocket(io.RawIOBase):
@@ -38,25 +27,17 @@ class DeadlineSocket(io.RawIOBase):
     def __init__(self, sock: socket, deadline: float) -> None:
         self.sock, self.deadline = sock, deadline
 
-    def _apply_deadline(self) -> None:
+    def apply_deadline(self) -> socket:
+        """The socket, with the time that is left as its timeout."""
         remaining_s = self.deadline - monotonic()
         if remaining_s <= 0:
             raise TimeoutError
         self.sock.settimeout(remaining_s)
-
-    def readable(self) -> bool:
-        """Always true."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read some bytes before the deadline."""
-        self._apply_deadline()
-        return self.sock.recv_into(buffer)
+        return self.sock
 
     def sendall(self, data: bytes) -> None:
         """Send all bytes before the deadline."""
-        self._apply_deadline()
-        self.sock.sendall(data)
+        self.apply_deadline().sendall(data)
 
     def makefile(self, _: str) -> io.BufferedReader:
         """The reader of http.client; closing it does not close the connection."""
@@ -76,7 +57,7 @@ class _UnownedReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        return self._owner.readinto(buffer)
+        return self._owner.apply_deadline().recv_into(buffer)
 
 
 def open_connection(host: str, port: int | None, deadline: float, *, secure: bool) -> HTTPConnection:
@@ -91,13 +72,6 @@ def open_connection(host: str, port: int | None, deadline: float, *, secure: boo
     deadline_socket: Any = DeadlineSocket(connection.sock, deadline)
     connection.sock = deadline_socket
     return connection
-
-
-def has_pending_data(sock: socket) -> bool:
-    """Whether an idle connection is readable: mostly that the peer has closed it."""
-    poller = poll()
-    poller.register(sock.fileno(), POLLIN)
-    return bool(poller.poll(0))
 
 
 _MAX_IDLE_CONNECTIONS = 8  # connections that wait for the next question
@@ -130,7 +104,7 @@ class HttpLink(Closeable):
 
     def ask(self, request: Request, timeout: float) -> Object:
         """Send a request; every failure is a response too."""
-        deadline = monotonic() + min(timeout, MAX_TIMEOUT_S)
+        deadline = monotonic() + min(timeout, messages.MAX_TIMEOUT_S)
         try:
             return self._post(request, deadline)
         except Fault as fault:
@@ -150,8 +124,8 @@ class HttpLink(Closeable):
         return self._host if self._port is None else f"{self._host} port {self._port}"
 
     def _post(self, request: Request, deadline: float) -> Object:
-        verb = request.op if request.op in VERBS else "invoke"
-        body = encode_line(request_document(request) if verb == "invoke" else {})
+        verb = request.op if request.op in messages.VERBS else "invoke"
+        body = messages.encode_line(messages.request_document(request) if verb == "invoke" else {})
         if len(body) > self._limit:
             raise Fault("bad_request", f"the request has {len(body)} bytes; {self._limit} are the most")
         headers = self._headers()
@@ -187,19 +161,20 @@ class HttpLink(Closeable):
             self._watch(direction, message)
 
     def _acquire(self, deadline: float) -> HTTPConnection:
-        while (connection := self._pop_idle()) is not None:
+        while True:
+            with self._lock:
+                if self._closed:
+                    raise Fault("unreachable", "the link to the module is closed")
+                connection = self._idle.pop() if self._idle else None
+            if connection is None:
+                return open_connection(self._host, self._port, deadline, secure=self._secure)
             sock: Any = connection.sock
             sock.deadline = deadline
-            if not has_pending_data(sock.sock):
+            poller = poll()
+            poller.register(sock.sock.fileno(), POLLIN)
+            if not poller.poll(0):
                 return connection
-            connection.close()  # the other side has hung up meanwhile
-        return open_connection(self._host, self._port, deadline, secure=self._secure)
-
-    def _pop_idle(self) -> HTTPConnection | None:
-        with self._lock:
-            if self._closed:
-                raise Fault("unreachable", "the link to the module is closed")
-            return self._idle.pop() if self._idle else None
+            connection.close()  # readable before a request: mostly that the other side has hung up meanwhile
 
     def _release(self, connection: HTTPConnection, *, is_reusable: bool) -> None:
         with self._lock:
@@ -210,7 +185,7 @@ class HttpLink(Closeable):
 
     def _parse(self, response: HTTPResponse, raw: bytes) -> Object:
         try:
-            document = decode_line(raw)
+            document = messages.decode_line(raw)
         except ValueError:
             document = None
         if response.status in _SUCCESS_STATUSES:
@@ -220,16 +195,7 @@ class HttpLink(Closeable):
         if response.status in _REDIRECT_STATUSES:
             location = response.headers.get("Location", "another place")
             raise Fault("unreachable", f"the module has moved to {location[:200]}: write that into its descriptor")
-        return self._parse_failure(response.status, document)
-
-    def _parse_failure(self, status: int, document: Json) -> Object:
-        if type(document) is dict:
-            body = document if "error" in document else {"error": document}
-            answer = parse_response({"ok": False, "error": body["error"]})
-            if answer.error is not None and type(body["error"]) is dict and "code" in body["error"]:
-                return answer.to_document()
-        code = _ERROR_CODE_BY_STATUS.get(status, "bad_request" if status < 500 else "internal")  # noqa: PLR2004
-        return build_error(code, f"the module answered with status {status}", status=status)
+        return _parse_failure(response.status, document)
 
     def close(self) -> None:
         """Close all idle connections."""
@@ -237,6 +203,14 @@ class HttpLink(Closeable):
             self._closed, idle, self._idle = True, self._idle, []
         for connection in idle:
             connection.close()
+
+
+def _parse_failure(status: int, document: Json) -> Object:
+    body = document.get("error", document) if type(document) is dict else None
+    if type(body) is dict and "code" in body:
+        return messages.parse_response({"ok": False, "error": body}).to_document()
+    code = _ERROR_CODE_BY_STATUS.get(status, "bad_request" if status < 500 else "internal")  # noqa: PLR2004
+    return build_error(code, f"the module answered with status {status}", status=status)
 
 
 def _error_text(problem: Exception) -> str:

@@ -39,11 +39,10 @@ class ParentGuard:
 
     def release(self) -> None:
         """Guard nothing any more; call this while the group's number is still its own."""
-        shell, self._shell = self._shell, None
+        shell, write_fd, self._shell, self._write_fd = self._shell, self._write_fd, None, -1
         if shell is not None:
             shell.kill()
             shell.wait()
-        write_fd, self._write_fd = self._write_fd, -1
         close_fds(write_fd)
 
 
@@ -68,10 +67,9 @@ class ModuleProcess:
             raise problem if isinstance(problem, OSError) else OSError(str(problem)) from None
         self.pid = self._popen.pid
         self._parent_guard.guard_group(self.pid)
-        self._register(stderr_fd, on_stderr)
-
-    def _register(self, stderr_fd: int, on_stderr: Callable[[bytes], object]) -> None:
-        self._exit_fd = _open_pidfd(self.pid)
+        self._exit_fd = -1
+        with suppress(AttributeError, OSError):  # where the system has no pidfd
+            self._exit_fd = os.pidfd_open(self.pid)
         os.set_blocking(self._stdin_fd, False)
         os.set_blocking(self._stdout_fd, False)
         self._read_poll, self._exit_poll = poll(), poll()
@@ -98,10 +96,8 @@ class ModuleProcess:
             return None
         try:
             return os.read(self._stdout_fd, _CHUNK_BYTES)
-        except BlockingIOError:
-            return b""  # it has ended; a process that it left still holds its stdout
         except OSError:
-            return b""
+            return b""  # where this would block, it has ended, and a process that it left still holds its stdout
 
     def send(self, data: bytes, deadline: float, read_meanwhile: Callable[[], bool] = bool) -> int:
         """Write to its stdin, and return how many bytes went; a BrokenPipeError when nobody reads there.
@@ -162,7 +158,10 @@ class ModuleProcess:
         code = self._popen.returncode
         if code is None:
             return "has not ended"
-        return f"ended with code {code}" if code >= 0 else f"was ended by {_signal_name(-code)}"
+        if code >= 0:
+            return f"ended with code {code}"
+        is_named = -code in {*signal.Signals}
+        return f"was ended by {signal.Signals(-code).name if is_named else f'signal {-code}'}"
 
     def _signal(self, signum: int) -> None:
         if self._popen.returncode is None:  # until it is reaped, nobody else gets its process id
@@ -186,24 +185,9 @@ class ModuleProcess:
         close_fds(stdout_fd, exit_fd)
 
 
-def _open_pidfd(pid: int) -> int:
-    """A descriptor that becomes readable at its exit; -1 where the system has no pidfd."""
-    try:
-        return os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        return -1
-
-
 def _drain_stderr(stderr_fd: int, on_stderr: Callable[[bytes], object]) -> None:
     try:
         while chunk := os.read(stderr_fd, _CHUNK_BYTES):
             on_stderr(chunk)
     finally:
         os.close(stderr_fd)
-
-
-def _signal_name(signum: int) -> str:
-    try:
-        return signal.Signals(signum).name
-    except ValueError:
-        return f"signal {signum}"

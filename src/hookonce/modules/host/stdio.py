@@ -16,7 +16,7 @@ from hookonce.modules.host.client import Closeable
 from hookonce.modules.host.process import STOP_GRACE_S, ModuleProcess
 from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.pending import AMBIGUOUS_REASON, DeliveryOutcome, PendingRequests, ResponseWaiter
-from hookonce.modules.protocol.stderr_tail import StderrTail
+from hookonce.modules.protocol.stderr_tail import START_MARK, StderrTail
 
 _EXIT_WAIT_S = 0.1  # seconds: a process closes its pipes a little before it has ended
 _MAX_NOTE_BYTES = 200  # bytes of something strange
@@ -169,17 +169,13 @@ class ModuleLifecycle:
         self.end("it was closed")
         self._hand_over()
 
-    def _wake_next_reader(self) -> None:
-        for waiter in self.pending.list_waiters():
-            if waiter.document is None:
-                waiter.wake()
-                return
-
     def _hand_over(self) -> None:
         """Wake another reader; after the end, the last thread closes the pipes."""
         if not self.end_reason:
-            if self.pending and not self._read_lock.locked():
-                self._wake_next_reader()
+            for waiter in () if self._read_lock.locked() else self.pending.list_waiters():
+                if waiter.document is None:
+                    waiter.wake()
+                    return
         elif self._read_lock.acquire(blocking=False):
             try:
                 if self._write_lock.acquire(blocking=False):
@@ -225,14 +221,12 @@ class StdioLink(Closeable):
         """Send a request; every failure is a response too."""
         deadline = monotonic() + min(timeout, messages.MAX_TIMEOUT_S)
         try:
-            answer = self._exchange(request, timeout, deadline)
-            if answer is None:  # the module had ended before it got any of the request
-                answer = self._exchange(request, timeout, deadline)
+            for _ in range(2):  # again, if the module had ended before it got any of the request
+                if (answer := self._exchange(request, timeout, deadline)) is not None:
+                    return answer
         except messages.Fault as fault:
             return fault.document
-        if answer is None:
-            return messages.build_error("unreachable", "the module ends before it reads a request", retryable=True)
-        return answer
+        return messages.build_error("unreachable", "the module ends before it reads a request", retryable=True)
 
     def _exchange(self, request: messages.Request, timeout: float, deadline: float) -> Object | None:
         lifecycle = self._ensure_running()
@@ -241,18 +235,14 @@ class StdioLink(Closeable):
         # Its responses bear no ids, or that is not known yet: one request at a time.
         if not self._serial_lock.acquire(timeout=_remaining_s(deadline)):
             return messages.build_error("timeout", f"other calls took all of {timeout:g} seconds", seconds=timeout)
-        has_lock = True
         try:
             lifecycle = self._ensure_running()
-            if lifecycle.pending.echoes_ids:
-                self._serial_lock.release()
-                has_lock = False
-            else:
+            if not lifecycle.pending.echoes_ids:
                 lifecycle.discard_stale()
-            return lifecycle.exchange(request, timeout, deadline)
+                return lifecycle.exchange(request, timeout, deadline)
         finally:
-            if has_lock:
-                self._serial_lock.release()
+            self._serial_lock.release()
+        return lifecycle.exchange(request, timeout, deadline)
 
     def _ensure_running(self) -> ModuleLifecycle:
         lifecycle = self._lifecycle
@@ -284,7 +274,7 @@ class StdioLink(Closeable):
             message = f"{self._command[0]} cannot be started: {problem.strerror or problem}"
             raise messages.Fault("unreachable", message, {"command": self._command}) from None
         self.start_count += 1
-        self._log.mark_start(process.pid)
+        self._log.add(f"{START_MARK}{process.pid}]\n".encode())
         return ModuleLifecycle(process, self._log, self._limit, self._watch)
 
     def _record_failure(self, *, had_response: bool) -> None:

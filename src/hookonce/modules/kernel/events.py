@@ -63,13 +63,9 @@ class ObserverQueue:
             return
         self._thread.join(max(deadline - monotonic(), 0.0))
         if self._thread.is_alive():
-            self._discard()
-
-    def _discard(self) -> None:
-        try:
-            while True:
-                self.drop_count += self._queue.get_nowait() is not None
-        except Empty:
+            with suppress(Empty):
+                while True:
+                    self.drop_count += self._queue.get_nowait() is not None
             self._queue.put(None)
 
 
@@ -138,18 +134,12 @@ class EventBus:
 COMPONENT = "kernel"
 
 
-class EventIds(Struct, frozen=True, kw_only=True):
-    """Ids of an event: its session, the kernel call, and the invocation."""
+class EventIds(Struct, kw_only=True):
+    """Ids of an event: its session, which may be known only at the end of the call, the call, and the invocation."""
 
     session_id: str | None = None
     request_id: str | None = None
     span_id: str | None = None
-
-
-class KernelCall(Struct):
-    """A kernel call that is under way; its session may be known only at its end."""
-
-    ids: EventIds
 
 
 class EventEmitter:
@@ -159,18 +149,18 @@ class EventEmitter:
         self.bus, self.mint, self._clock = bus, mint, clock
 
     @contextmanager
-    def emit_after(self, name: str, data: Object | None, *, session_id: str | None = None) -> Iterator[KernelCall]:
+    def emit_after(self, name: str, data: Object | None, *, session_id: str | None = None) -> Iterator[EventIds]:
         """Context of a kernel call: its event is emitted when it ends, with the error if it raised a Fault."""
-        call = KernelCall(EventIds(session_id=session_id, request_id=self.mint()))
+        ids = EventIds(session_id=session_id, request_id=self.mint())
         try:
-            yield call
+            yield ids
         except Fault as fault:
             try:
-                self.emit(name, data, call.ids, status="error", error=fault.error)
+                self.emit(name, data, ids, status="error", error=fault.error)
             except Fault:  # its data cannot be encoded
-                self.emit(name, None, call.ids, status="error", error=fault.error)
+                self.emit(name, None, ids, status="error", error=fault.error)
             raise
-        self.emit(name, data, call.ids)
+        self.emit(name, data, ids)
 
     def emit(self, name: str, data: Object | None, ids: EventIds, **fields: Any) -> Object:
         """Build an event and publish it; bad_request where it cannot be encoded."""

@@ -1,15 +1,14 @@
 """Hook registry of the kernel: modules and functions that observe events, and modules that decide on capabilities."""
 
 from collections.abc import Callable
-
-from msgspec.structs import replace
+from functools import partial
 
 from hookonce.model import Object
 from hookonce.modules.kernel.events import EventBus, EventEmitter, EventIds, Observer
 from hookonce.modules.kernel.invocation import DELIVERY_KEY, POLICY_EVENT, Invoker
 from hookonce.modules.kernel.mounts import MountTable
 from hookonce.modules.kernel.sessions import SessionTable
-from hookonce.modules.protocol.capabilities import CapabilityPolicy, CapabilityRequest, CapabilityVerdict
+from hookonce.modules.protocol.capabilities import CapabilityRequest, CapabilityVerdict
 from hookonce.modules.protocol.messages import Fault
 
 ALL_EVENTS = "*"
@@ -26,13 +25,14 @@ class HookRegistry:
 
     def register(self, bus: EventBus, event: str, endpoint: str | Observer, priority: int) -> Callable[[], None]:
         """Register a mounted module or a function for an event; returns what unregisters it."""
+        accepts = partial(_accepts, event)
         if not isinstance(endpoint, str):
             if not callable(endpoint):
                 raise Fault("bad_request", "a hook is a module that is mounted, by its name, or a function")
-            return bus.observe(endpoint_name(endpoint), endpoint, _event_filter(event), priority=priority)
+            return bus.observe(endpoint_name(endpoint), endpoint, accepts, priority=priority)
         self._mounts.find_descriptor(endpoint)
-        end_observer = bus.observe(endpoint, self._build_observer(endpoint), _event_filter(event), priority=priority)
-        policy_entry = (endpoint, self._build_policy(endpoint))
+        end_observer = bus.observe(endpoint, partial(self._observe, endpoint), accepts, priority=priority)
+        policy_entry = (endpoint, partial(self._decide, endpoint))
         if event in {POLICY_EVENT, ALL_EVENTS}:
             self._invoker.hook_policies[id(policy_entry)] = policy_entry
 
@@ -42,28 +42,21 @@ class HookRegistry:
 
         return unregister
 
-    def _build_observer(self, endpoint: str) -> Observer:
-        def observe(event: Object) -> None:
-            ids = EventIds(session_id=event.get("session_id"), request_id=event.get("request_id"))
-            if ids.session_id not in self._sessions.list_ids():
-                ids = replace(ids, session_id=None)
-            response = self._deliver(endpoint, event, ids)
-            if not response["ok"]:
-                raise Fault(response["error"]["code"], response["error"]["message"])
+    def _observe(self, endpoint: str, event: Object) -> None:
+        session_id = event.get("session_id")
+        known_id = session_id if session_id in self._sessions.list_ids() else None
+        response = self._deliver(endpoint, event, EventIds(session_id=known_id, request_id=event.get("request_id")))
+        if not response["ok"]:
+            raise Fault(response["error"]["code"], response["error"]["message"])
 
-        return observe
-
-    def _build_policy(self, endpoint: str) -> CapabilityPolicy:
-        def policy(request: CapabilityRequest) -> CapabilityVerdict | None:
-            ids, data = EventIds(session_id=request.session_id), {"capability": request.capability, "op": request.op}
-            event = self._emitter.build_event(POLICY_EVENT, data, ids, module=request.module, status="asked")
-            response = self._deliver(endpoint, event, ids)
-            if not response["ok"]:
-                return "deny"
-            result = response["result"]
-            return _VERDICTS.get(str(result.get("decision"))) if type(result) is dict else None
-
-        return policy
+    def _decide(self, endpoint: str, request: CapabilityRequest) -> CapabilityVerdict | None:
+        ids, data = EventIds(session_id=request.session_id), {"capability": request.capability, "op": request.op}
+        event = self._emitter.build_event(POLICY_EVENT, data, ids, module=request.module, status="asked")
+        response = self._deliver(endpoint, event, ids)
+        if not response["ok"]:
+            return "deny"
+        result = response["result"]
+        return _VERDICTS.get(str(result.get("decision"))) if type(result) is dict else None
 
     def _deliver(self, endpoint: str, event: Object, ids: EventIds) -> Object:
         delivery = {DELIVERY_KEY: event["id"]}
@@ -82,10 +75,6 @@ def priority_advice(priority: int) -> Object:
     return {"lint": f"a priority of {ADVISED_PRIORITIES[0]} to {ADVISED_PRIORITIES[-1]} is advised"}
 
 
-def _event_filter(event: str) -> Callable[[Object], bool]:
-    """The filter of a hook's events; never those that say how hooks were invoked."""
-
-    def matches(document: Object) -> bool:
-        return event in {ALL_EVENTS, document["event"]} and DELIVERY_KEY not in (document.get("data") or {})
-
-    return matches
+def _accepts(event: str, document: Object) -> bool:
+    """Whether a document is of a hook's event; never those that say how hooks were invoked."""
+    return event in {ALL_EVENTS, document["event"]} and DELIVERY_KEY not in (document.get("data") or {})

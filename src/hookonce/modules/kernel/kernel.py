@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from time import time
 
-from msgspec.structs import replace
-
 from hookonce.base.ids import new_id
 from hookonce.model import Json, Object
 from hookonce.modules.host.client import Closeable, connect
@@ -58,17 +56,15 @@ class Kernel(Closeable):
 
     def session_create(self, plan: Object) -> str:
         """Begin a session for a plan; its id."""
-        with self._emitter.emit_after("session:start", {"plan": plan}) as call:
-            session = self._sessions.create(parse_plan(copy_json(plan, "a plan")))
-            call.ids = replace(call.ids, session_id=session.id)
-        return session.id
+        with self._emitter.emit_after("session:start", {"plan": plan}) as ids:
+            ids.session_id = self._sessions.create(parse_plan(copy_json(plan, "a plan")))
+        return ids.session_id
 
     def session_fork(self, parent: str) -> str:
         """Begin a session that goes on from another one; its id."""
-        with self._emitter.emit_after("session:fork", {"parent": parent}) as call:
-            session = self._sessions.fork(parent)
-            call.ids = replace(call.ids, session_id=session.id)
-        return session.id
+        with self._emitter.emit_after("session:fork", {"parent": parent}) as ids:
+            ids.session_id = self._sessions.fork(parent)
+        return ids.session_id
 
     def session_end(self, session_id: str) -> None:
         """End a session."""
@@ -85,7 +81,7 @@ class Kernel(Closeable):
         """Take a module from a path, or all that are there."""
         with self._emitter.emit_after("mount:remove", {"path": path} | ({} if name is None else {"module": name})):
             for mount in self.mounts.remove(path, name):
-                if not self.mounts.is_mounted(mount.descriptor):
+                if all(other.descriptor != mount.descriptor for other in self.mounts.list_mounts()):
                     self._links.close(mount.descriptor)
 
     def invoke_module(

@@ -26,17 +26,15 @@ class MountTable:
         self._mounts: list[Mount] = []
         self._lock = Lock()
 
-    def add(self, path: str, descriptor: Descriptor | Object) -> Mount:
+    def add(self, path: str, descriptor: Descriptor | Object) -> None:
         """Mount a module; an invalid descriptor, or one that cannot be reached, is refused here."""
         _check_path(path)
         descriptor = resolve_descriptor(descriptor)
         require_reachable(descriptor, "mounted")
-        mount = Mount(path, descriptor)
         with self._lock:
             if any(other.path == path and other.descriptor.name == descriptor.name for other in self._mounts):
                 raise Fault("bad_request", f"there is a {descriptor.name} at {path} already; unmount it first")
-            self._mounts.append(mount)
-        return mount
+            self._mounts.append(Mount(path, descriptor))
 
     def remove(self, path: str, name: str | None = None) -> list[Mount]:
         """Unmount a module, or everything at a path; what was unmounted."""
@@ -63,10 +61,6 @@ class MountTable:
             places = ", ".join(f"{mount.path}/{name}" for mount in mounts)
             raise Fault("bad_request", f"{name} is not one module but {len(mounts)}: say which of {places}")
         return mounts[0].descriptor
-
-    def is_mounted(self, descriptor: Descriptor) -> bool:
-        """Whether a module is still mounted anywhere."""
-        return any(mount.descriptor == descriptor for mount in self.list_mounts())
 
 
 def _check_path(path: str) -> None:

@@ -14,7 +14,6 @@ from hookonce.modules.protocol.validation import copy_json
 class KernelSession(Struct, kw_only=True):
     """One session; the context consists of fragments with a key each, the last set stands last."""
 
-    id: str
     plan: SessionPlan
     parent: str | None = None
     context: Object = field(default_factory=dict)
@@ -27,21 +26,20 @@ class SessionTable:
         """There are no sessions; `mint` makes their ids."""
         self._mint, self._sessions, self._lock = mint, dict[str, KernelSession](), Lock()
 
-    def create(self, plan: SessionPlan) -> KernelSession:
-        """Create a session."""
+    def create(self, plan: SessionPlan) -> str:
+        """Create a session; its id."""
         with self._lock:
-            return self._add(KernelSession(id=self._mint(), plan=plan))
+            return self._add(KernelSession(plan=plan))
 
-    def fork(self, parent: str) -> KernelSession:
-        """Create a session with a copy of another one's plan and context."""
+    def fork(self, parent: str) -> str:
+        """Create a session with a copy of another one's plan and context; its id."""
         with self._lock:
             origin = self._get(parent)
-            context = _copy_context(origin.context)
-            return self._add(KernelSession(id=self._mint(), plan=origin.plan, parent=parent, context=context))
+            return self._add(KernelSession(plan=origin.plan, parent=parent, context=_copy_context(origin.context)))
 
-    def _add(self, session: KernelSession) -> KernelSession:
-        self._sessions[session.id] = session
-        return session
+    def _add(self, session: KernelSession) -> str:
+        self._sessions[session_id := self._mint()] = session
+        return session_id
 
     def end(self, name: str) -> None:
         """End a session; its context is gone with it."""
@@ -74,10 +72,7 @@ class SessionTable:
                 context[key] = value
 
     def compact(self, name: str, snapshot: Object, replacement: Object) -> int:
-        """Replace a context by its compacted form; by how many bytes it has changed.
-
-        What was set since the snapshot was taken stays.
-        """
+        """Replace a context by its compacted form, but what was set since; by how many bytes it has changed."""
         with self._lock:
             session = self._get(name)
             old = session.context

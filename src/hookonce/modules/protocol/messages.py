@@ -110,10 +110,7 @@ def build_error(code: str, message: str, **details: Json) -> Object:
 
 
 def parse_request(document: Json) -> Request:
-    """Parse a request; `method` is an alias of `op`, and an invoke may be spelled out.
-
-    `{"op": X}`, `{"method": X}` and `{"op": "invoke", "args": {"op": X}}` are the same request.
-    """
+    """Parse a request; `{"op": X}`, `{"method": X}` and `{"op": "invoke", "args": {"op": X}}` are the same."""
     if type(document) is not dict:
         raise Fault("bad_request", "a request is an object with op and args")
     request_id = request_id_of(document)
@@ -121,9 +118,7 @@ def parse_request(document: Json) -> Request:
         call = document.get("args", document.get("params"))
         document = document | {"method": None, "op": None, "args": {}} | (call if type(call) is dict else {})
     op, args = document.get("op"), document.get("args", document.get("params"))
-    session = document.get("session_id")
-    if op is None:
-        op = document.get("method")
+    op, session = document.get("method") if op is None else op, document.get("session_id")
     _require(type(op) is str and op != "", "op is required and is a text: the name of an operation", "$.op")
     _require(args is None or type(args) is dict, "args is an object", "$.args")
     _require(session is None or type(session) is str, "session_id is a text", "$.session_id")
@@ -152,25 +147,17 @@ def request_document(request: Request) -> Object:
 
 def parse_response(document: Json) -> ModuleResponse:
     """Parse the response to an invocation; what is no response is an internal error of the module."""
-    if type(document) is not dict:
-        return _invalid_response("expected an object")
-    ok = document.get("ok")
+    is_object = type(document) is dict
+    ok: Any = document.get("ok") if is_object else None
     if ok is True:
         return ModuleResponse(ok=True, result=document.get("result"))
-    if ok is not False:
-        return _invalid_response("expected ok to be true or false")
-    return _parse_error(document.get("error"))
-
-
-def _parse_error(body: Any) -> ModuleResponse:
-    if type(body) is not dict or type(code := body.get("code")) is not str or not code:
-        return _invalid_response("expected error to have a code and a message")
-    message, details = body.get("message"), body.get("details")
-    text = message if type(message) is str else f"the module said {code} and nothing more"
-    return ModuleResponse(ok=False, error=ErrorInfo(code, text, details if type(details) is dict else None))
-
-
-def _invalid_response(reason: str) -> ModuleResponse:
+    body: Any = document.get("error") if is_object else None
+    if ok is False and type(body) is dict and type(code := body.get("code")) is str and code:
+        message, details = body.get("message"), body.get("details")
+        text = message if type(message) is str else f"the module said {code} and nothing more"
+        return ModuleResponse(ok=False, error=ErrorInfo(code, text, details if type(details) is dict else None))
+    expectation = "error to have a code and a message" if ok is False else "ok to be true or false"
+    reason = f"expected {expectation if is_object else 'an object'}"
     error = ErrorInfo("internal", f"the module gave something that is no answer: {reason}")
     return ModuleResponse(ok=False, error=error)
 

@@ -3,6 +3,7 @@
 from collections import deque
 from threading import Lock
 
+START_MARK = "[started: "  # how the line begins that stands before all that a process writes
 _MAX_TAIL_BYTES = 64 << 10  # bytes
 _PIECE_BYTES = 8 << 10
 _MAX_LINE_CHARS = 200  # characters of a line
@@ -32,10 +33,6 @@ class StderrTail:
         with self._lock:
             return b"".join(self._pieces).decode(errors="replace")
 
-    def mark_start(self, pid: int) -> None:
-        """Mark the start of a process."""
-        self.add(f"[started: {pid}]\n".encode())
-
     def mark_call(self) -> None:
         """Mark the start of a call: what was written before is not about it."""
         with self._lock:
@@ -47,7 +44,7 @@ class StderrTail:
             new_bytes = self._total_bytes - self._call_start
             tail = b"".join(self._pieces)[-new_bytes:] if new_bytes else b""
         for line in reversed(tail.decode(errors="replace").split("\n")):
-            if line.startswith("[started: "):
+            if line.startswith(START_MARK):
                 break
             if line.strip():
                 return line.strip()[:_MAX_LINE_CHARS]

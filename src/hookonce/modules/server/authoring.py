@@ -13,18 +13,29 @@ from msgspec.json import format as pretty
 
 from hookonce.errors import UsageError
 from hookonce.model import Json, Object
+from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.descriptor import DEFAULT_VERSION, MODULE_KINDS
-from hookonce.modules.protocol.messages import DEFAULT_TIMEOUT_S, VERBS, Request, request_document
-from hookonce.modules.server.operations import OperationFunction, OperationLike, handle_request, handle_within
+from hookonce.modules.server.operations import (
+    JobQueue,
+    OperationFunction,
+    OperationLike,
+    handle_within,
+    run_operation,
+    with_id,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ON_EVENT = "on_event"
+_EX_USAGE = 64
 
 
 class Module:
     """A module: what it is, and its operations; in process it is a link to itself."""
 
-    def __init__(self, *, name: str, kind: str, capabilities: Sequence[str], version: str) -> None:
+    def __init__(
+        self, *, name: str, kind: str, capabilities: Sequence[str] = (), version: str = DEFAULT_VERSION
+    ) -> None:
+        """Without operations; give it some with `op`, then let it `run`."""
         if kind not in MODULE_KINDS:
             raise UsageError(f"{kind} is no kind of module; there are {', '.join(MODULE_KINDS)}")
         self.name, self.kind, self.capabilities, self.version = name, kind, list(capabilities), version
@@ -34,7 +45,7 @@ class Module:
         """Decorator that makes a function the operation of that name."""
 
         def register(function: Function) -> Function:
-            if name in VERBS:
+            if name in messages.VERBS:
                 raise UsageError(f"{name} is a word of the protocol itself; call the operation something else")
             self.ops[name] = OperationFunction(name, function)
             return function
@@ -43,8 +54,6 @@ class Module:
 
     def on_event(self, function: Function) -> Function:
         """Decorator of the event handler: events are acknowledged at once, and handled afterwards, one by one."""
-        from hookonce.modules.server.job_queue import JobQueue
-
         self.ops[ON_EVENT] = JobQueue(OperationFunction(ON_EVENT, function))
         return function
 
@@ -71,44 +80,49 @@ class Module:
         return document | {"capabilities": self.capabilities, "version": self.version}
 
     def answer(self, document: Json) -> Object:
-        """Handle a request document, of any transport."""
-        return handle_request(self, document)
+        """Handle a request document, of any transport; whatever came, there is a response, with the same id."""
+        try:
+            request = messages.parse_request(document)
+        except messages.Fault as fault:
+            return with_id(fault.document, messages.request_id_of(document))
+        operation = self.ops.get(request.op)
+        if request.op == "health":
+            response = dict(messages.HEALTH_OK)
+        elif request.op == "describe":
+            response = self.describe()
+        elif operation is None:
+            response = messages.build_error(
+                "unsupported_op", f"there is no operation {request.op}", ops=sorted(self.ops)
+            )
+        else:
+            response = run_operation(operation, request)
+        return with_id(response, request.id)
 
-    def ask(self, request: Request, timeout: float = DEFAULT_TIMEOUT_S) -> Object:
+    def ask(self, request: messages.Request, timeout: float = messages.DEFAULT_TIMEOUT_S) -> Object:
         """Handle a request in this process."""
-        return handle_within(self, request_document(request), timeout)
+        return handle_within(self, messages.request_document(request), timeout)
 
     def close(self) -> None:
         """Nothing is open: a module is a link like the others."""
 
     def run(self, argv: Sequence[str] | None = None) -> None:
         """Serve on stdio, or as the command line says, until the input ends."""
-        run_command_line(self, sys.argv[1:] if argv is None else argv)
+        options = _build_parser(self.name).parse_args(argv)
+        if options.descriptor:
+            sys.stdout.buffer.write(pretty(encode(self.descriptor(_transport_document(options))), indent=2) + b"\n")
+            return
+        with suppress(KeyboardInterrupt):
+            try:
+                _serve_module(self, options)
+            except UsageError as problem:
+                sys.stderr.write(f"{problem}\n")
+                sys.exit(_EX_USAGE)
 
 
-def module(*, name: str, kind: str, capabilities: Sequence[str] = (), version: str = DEFAULT_VERSION) -> Module:
-    """A new module; give it operations with `op`, then let it `run`."""
-    return Module(name=name, kind=kind, capabilities=capabilities, version=version)
+module = Module  # authors of modules begin with `m = module(…)`
 
 
-_EX_USAGE = 64
-
-
-def run_command_line(module: "Module", argv: Sequence[str]) -> None:
-    """Run a module's command line: print its descriptor, or serve it until the input ends."""
-    options = _build_parser(module.name).parse_args(argv)
-    if options.descriptor:
-        sys.stdout.buffer.write(pretty(encode(module.descriptor(_transport_document(options))), indent=2) + b"\n")
-        return
-    with suppress(KeyboardInterrupt):
-        try:
-            _serve_module(module, options)
-        except UsageError as problem:
-            sys.stderr.write(f"{problem}\n")
-            sys.exit(_EX_USAGE)
-
-
-def _serve_module(module: "Module", options: Namespace) -> None:
+def _serve_module(module: Module, options: Namespace) -> None:
     if options.http is None:
         from hookonce.modules.server.stdio_server import serve_stdio
 
@@ -144,8 +158,7 @@ def _build_parser(name: str) -> ArgumentParser:
     parser.add_argument("--http", type=int, metavar="PORT", help="serve over HTTP instead; 0 takes any free port")
     parser.add_argument("--host", default="127.0.0.1", help="where to listen; beyond this machine only with a token")
     parser.add_argument("--token-env", metavar="NAME", help="the environment variable with the token that callers need")
-    parser.add_argument(
-        "--deadline", type=float, default=DEFAULT_TIMEOUT_S, metavar="S", help="answer timeout after S seconds"
-    )
+    default = messages.DEFAULT_TIMEOUT_S
+    parser.add_argument("--deadline", type=float, default=default, metavar="S", help="answer timeout after S seconds")
     parser.add_argument("--descriptor", action="store_true", help="print the Module Descriptor v1 and leave")
     return parser

@@ -108,7 +108,7 @@ def _query(  # noqa: PLR0913, PLR0917  each is a filter of its own
                 text=text,
                 since=_parse_time(since),
                 until=_parse_time(until),
-                last=_row_count(last),
+                last=max(1, min(last, _MAX_ROWS)),
             )
         return [document for record in find_records(connection, query) for document in target.write(record)]
 
@@ -118,7 +118,7 @@ def _sessions(agent: str | None = None, since: str | None = None, last: int = 20
     with _open_store() as connection:
         with _bad_requests():
             agent = query_args.agent_filter(agent, connection)
-        query = RecordFilter(agent=agent, since=_parse_time(since), last=_row_count(last))
+        query = RecordFilter(agent=agent, since=_parse_time(since), last=max(1, min(last, _MAX_ROWS)))
         return [*list_sessions(connection, query)]
 
 
@@ -139,14 +139,16 @@ def _on_event(event: Object) -> None:
         files.append(redact_record(record))
 
 
+_store_lock = Lock()
+
+
 @contextmanager
 def _open_store() -> Iterator[Connection]:
-    """One after the other: what one ingests from the spool the next one sees."""
-    with _store_lock, open_store(_log_notice) as connection:
+    """One after the other: what one ingests from the spool the next one sees; warnings go to the log only."""
+    from hookonce.secrets import log
+
+    with _store_lock, open_store(lambda text: log.write(f"module: {text}")) as connection:
         yield connection
-
-
-_store_lock = Lock()
 
 
 def _parse_time(text: str | None) -> str | None:
@@ -159,10 +161,6 @@ def _parse_time(text: str | None) -> str | None:
     return times.format_time(instant)
 
 
-def _row_count(last: int) -> int:
-    return max(1, min(last, _MAX_ROWS))
-
-
 @contextmanager
 def _bad_requests() -> Iterator[None]:
     """Turn what is wrong with arguments into bad_request; a Fault is more than that, and stays."""
@@ -172,13 +170,6 @@ def _bad_requests() -> Iterator[None]:
         raise
     except HookonceError as problem:
         raise Fault("bad_request", str(problem)) from None
-
-
-def _log_notice(text: str) -> None:
-    """Warnings for a person go to the log only: the answer holds what there is."""
-    from hookonce.secrets import log
-
-    log.write(f"module: {text}")
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {

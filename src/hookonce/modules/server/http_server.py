@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from hmac import compare_digest
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
 from socket import AF_INET6, socket
 from threading import BoundedSemaphore, Thread
 from typing import Any
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from hookonce.errors import UsageError
+from hookonce.manifest.http_script import is_loopback
 from hookonce.model import Json, Object
 from hookonce.modules.host.client import Link, connect
 from hookonce.modules.protocol import messages
@@ -56,7 +56,7 @@ class ModuleHttpServer(ThreadingHTTPServer):
         limit: int = messages.MAX_MESSAGE_BYTES,
     ) -> None:
         """Listen; port 0 is any that is free. A host beyond loopback needs a token."""
-        if token is None and not _is_loopback(host):
+        if token is None and not is_loopback(host):
             raise UsageError(f"{host} can be reached from other machines: name a token with --token-env")
         self.module, self.token, self.deadline, self.limit = module, token, deadline, limit
         self.invocation_slots = BoundedSemaphore(_MAX_INVOCATIONS)
@@ -147,7 +147,7 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
             name = urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""
         except ValueError:
             return False
-        return self.server.token is not None or _is_loopback(name)
+        return self.server.token is not None or is_loopback(name)
 
     def _content_length(self, verb: str) -> int:
         header = self.headers.get("Content-Length", "" if verb == "invoke" else "0")  # the others need no body
@@ -183,15 +183,6 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """No log line per request."""
-
-
-def _is_loopback(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class Bridge:

@@ -79,29 +79,25 @@ def _call_method(module: Module, message: Object) -> Object:
     method, params = message.get("method"), message.get("params")
     arguments: Object = params if type(params) is dict else {}
     if method == "initialize":
-        return _initialize(module, arguments)
+        version = arguments.get("protocolVersion")
+        return {
+            "protocolVersion": version if version in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": module.name, "version": module.version},
+        }
     if method == "tools/list":
-        return {"tools": [_tool_document(module, name) for name in module.ops]}
+        schemas = {name: {"type": "object"} | operation.schemas()[0] for name, operation in module.ops.items()}
+        return {
+            "tools": [
+                {"name": name, "description": module.ops[name].description, "inputSchema": schema}
+                for name, schema in schemas.items()
+            ]
+        }
     if method == "tools/call":
         return _call_tool(module, arguments)
     if method == "ping":
         return {}
     raise _JsonRpcError(_METHOD_NOT_FOUND, f"there is no method {method}")
-
-
-def _initialize(module: Module, params: Object) -> Object:
-    version = params.get("protocolVersion")
-    return {
-        "protocolVersion": version if version in PROTOCOL_VERSIONS else PROTOCOL_VERSIONS[0],
-        "capabilities": {"tools": {}},
-        "serverInfo": {"name": module.name, "version": module.version},
-    }
-
-
-def _tool_document(module: Module, name: str) -> Object:
-    operation = module.ops[name]
-    schema = {"type": "object"} | operation.schemas()[0]
-    return {"name": name, "description": operation.description, "inputSchema": schema}
 
 
 def _call_tool(module: Module, params: Object) -> Object:

@@ -7,9 +7,11 @@ else reaches it.
 import sys
 from collections.abc import Callable
 from inspect import Parameter, Signature, iscoroutinefunction, signature
-from threading import Event, Thread
+from queue import Full, Queue
+from threading import Event, Lock, Thread
+from time import monotonic
 from traceback import print_exc
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from msgspec import UNSET, ValidationError, convert, defstruct, to_builtins
 from msgspec.json import schema_components
@@ -19,36 +21,12 @@ from hookonce.model import Json, Object
 from hookonce.modules.protocol import messages
 from hookonce.vocabulary.names import suggest_name
 
-if TYPE_CHECKING:
-    from hookonce.modules.server.authoring import Module
-
-
-class OperationLike(Protocol):
-    """What can be called with a request."""
-
-    description: str
-
-    def __call__(self, request: messages.Request) -> Json:
-        """Run it."""
-
-    def schemas(self) -> tuple[Object, Object]:
-        """The JSON Schemas of its arguments and of its result."""
-
 
 class DocumentHandler(Protocol):
     """Handler of request documents: a module of our own, or a bridge to another one."""
 
     def answer(self, document: Json) -> Object:
         """The response document to a request document."""
-
-
-def handle_request(module: "Module", document: Json) -> Object:
-    """Handle a request document; whatever came, there is a response, with the same id."""
-    try:
-        request = messages.parse_request(document)
-    except messages.Fault as fault:
-        return with_id(fault.document, messages.request_id_of(document))
-    return with_id(_handle_op(module, request), request.id)
 
 
 def with_id(document: Object, request_id: Json) -> Object:
@@ -58,18 +36,8 @@ def with_id(document: Object, request_id: Json) -> Object:
     return document
 
 
-def _handle_op(module: "Module", request: messages.Request) -> Object:
-    if request.op == "health":
-        return dict(messages.HEALTH_OK)
-    if request.op == "describe":
-        return module.describe()
-    operation = module.ops.get(request.op)
-    if operation is None:
-        return messages.build_error("unsupported_op", f"there is no operation {request.op}", ops=sorted(module.ops))
-    return _run_operation(operation, request)
-
-
-def _run_operation(operation: OperationLike, request: messages.Request) -> Object:
+def run_operation(operation: "OperationLike", request: messages.Request) -> Object:
+    """Run an operation; whatever it raises is an error response."""
     try:
         return {"ok": True, "result": operation(request)}
     except messages.Fault as fault:
@@ -164,9 +132,8 @@ def _run_coroutine(coroutine: Any) -> Any:
 
 def _struct_field(parameter: Parameter) -> Any:
     annotation = Any if parameter.annotation is Parameter.empty else parameter.annotation
-    if parameter.default is Parameter.empty:
-        return parameter.name, annotation
-    return parameter.name, annotation, parameter.default
+    default = () if parameter.default is Parameter.empty else (parameter.default,)
+    return parameter.name, annotation, *default
 
 
 def _json_schema(python_type: Any) -> Object:
@@ -178,3 +145,62 @@ def _json_schema(python_type: Any) -> Object:
     name = root.get("$ref", "").rpartition("/")[2]
     body: Object = components.pop(name, root)
     return body | ({"$defs": components} if components else {})
+
+
+_MAX_JOBS = 10_000  # requests that wait
+_queues: "list[JobQueue]" = []
+
+
+class JobQueue:
+    """Queue before an operation: requests are acknowledged at once and handled afterwards, in order, by one thread."""
+
+    def __init__(self, operation: OperationFunction) -> None:
+        self._operation, self._lock, self.description = operation, Lock(), operation.description
+        self._queue: Queue[messages.Request] = Queue(_MAX_JOBS)
+        self._has_thread = False
+        _queues.append(self)
+
+    def __call__(self, request: messages.Request) -> Object:
+        """Enqueue a request whose arguments fit, and acknowledge it."""
+        self._operation.bind_arguments(request)
+        try:
+            self._queue.put_nowait(request)
+        except Full:
+            raise messages.Fault("oom", f"{_MAX_JOBS} events are waiting already", {"retryable": True}) from None
+        with self._lock:
+            if not self._has_thread:
+                self._has_thread = True
+                Thread(target=self._run, daemon=True).start()
+        return {"accepted": True}
+
+    def schemas(self) -> tuple[Object, Object]:
+        """The argument schema of the operation, and that of the acknowledgement."""
+        properties: Object = {"accepted": {"const": True}}
+        return self._operation.schemas()[0], {"type": "object", "required": ["accepted"], "properties": properties}
+
+    def _run(self) -> None:
+        while True:
+            request = self._queue.get()
+            try:
+                self._operation(request)
+            except (Exception, SystemExit):  # noqa: BLE001  nobody waits for it; the next one is to be done as well
+                print_exc(file=sys.stderr)
+            finally:
+                self._queue.task_done()
+
+    def drain(self, deadline: float) -> None:
+        """Wait until every job is done, or the deadline has passed."""
+        all_done = self._queue.all_tasks_done
+        with all_done:
+            while self._queue.unfinished_tasks and (remaining_s := deadline - monotonic()) > 0:
+                all_done.wait(remaining_s)
+
+
+OperationLike = OperationFunction | JobQueue
+
+
+def drain_all(seconds: float) -> None:
+    """Give all queues some seconds to finish their jobs, before this process ends."""
+    deadline = monotonic() + seconds
+    for queue in _queues:
+        queue.drain(deadline)

@@ -10,10 +10,11 @@ from collections import deque
 from threading import Event, Lock, Semaphore, Thread
 from time import monotonic, sleep
 
+from msgspec import Struct
+
 from hookonce.model import Json, Object
 from hookonce.modules.protocol import messages
-from hookonce.modules.server.job_queue import drain_all
-from hookonce.modules.server.operations import DocumentHandler, timeout_response
+from hookonce.modules.server.operations import DocumentHandler, drain_all, timeout_response
 
 MAX_THREADS = 64
 _CHUNK_BYTES = 1 << 16
@@ -23,13 +24,12 @@ _DRAIN_INTERVAL_S = 0.02  # seconds between two looks when we are about to leave
 _DRAIN_TIMEOUT_S = 10.0  # seconds for what is under way when nothing more comes
 
 
-class _StdioCall:
+class _StdioCall(Struct, eq=False):
     """A request under way; `is_reader` while the thread that handles it is the one that reads."""
 
-    __slots__ = ("deadline", "document", "is_reader")
-
-    def __init__(self, document: Json, deadline: float) -> None:
-        self.document, self.deadline, self.is_reader = document, deadline, True
+    document: Json
+    deadline: float
+    is_reader: bool = True
 
 
 class StdioServer:
