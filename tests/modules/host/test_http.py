@@ -13,6 +13,7 @@ from hookonce.errors import UsageError
 from hookonce.modules import module
 from hookonce.modules.host.client import connect, health, invoke
 from hookonce.modules.host.http import HttpLink
+from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.descriptor import parse_descriptor
 from hookonce.modules.protocol.messages import Fault
 from hookonce.modules.server.http_server import ModuleHttpServer
@@ -79,7 +80,8 @@ def _request(end):
 
 
 def called(*pieces, timeout=5.0, **more):
-    with canned(*pieces, **more) as (url, _), HttpLink(url, limit=100_000) as link:
+    with canned(*pieces, **more) as (url, _), HttpLink(url) as link, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages, "MAX_MESSAGE_BYTES", 100_000)
         return invoke(link, "do", timeout=timeout)
 
 
@@ -191,7 +193,8 @@ def test_a_token_is_asked_for_and_comes_from_the_environment():
 
 @pytest.fixture(scope="module")
 def server():
-    with ModuleHttpServer(m, 0, limit=10_000) as found:
+    with ModuleHttpServer(m, 0) as found, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages, "MAX_MESSAGE_BYTES", 10_000)
         thread = threading.Thread(target=found.serve_forever, daemon=True)
         thread.start()
         yield found.url

@@ -12,6 +12,7 @@ import pytest
 
 from hookonce.modules.host.client import invoke
 from hookonce.modules.host.stdio import StdioLink
+from hookonce.modules.protocol import messages
 from hookonce.modules.protocol.messages import Request
 from tests.handlers.processes import eventually, running, word
 from tests.modules.talking import PYTHON, READ, SUBJECT, environment, program
@@ -101,11 +102,12 @@ def test_what_cannot_be_started_is_unreachable():
 
 
 @pytest.mark.covers("AMP-25")
-def test_the_limit_is_said_in_both_directions():
+def test_the_limit_is_said_in_both_directions(monkeypatch):
     """
     A request beyond the limit is not sent; an answer beyond it ends the module, which is started again.
     """
-    with StdioLink(program("say({'ok': True, 'result': 'x' * r['args']['n'], 'id': r['id']})"), limit=100_000) as link:
+    monkeypatch.setattr(messages, "MAX_MESSAGE_BYTES", 100_000)
+    with StdioLink(program("say({'ok': True, 'result': 'x' * r['args']['n'], 'id': r['id']})")) as link:
         assert invoke(link, "do", {"text": "x" * 100_000, "n": 1}).error.code == "bad_request"
         answer = invoke(link, "do", {"n": 200_000})
         assert answer.error.code == "internal"

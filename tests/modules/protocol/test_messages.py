@@ -136,11 +136,12 @@ def test_documents_survive_the_stream_however_it_is_cut(documents, cuts):
     assert lines.partial == b""
 
 
-def test_a_line_that_is_too_long_is_told_once_and_skipped():
+def test_a_line_that_is_too_long_is_told_once_and_skipped(monkeypatch):
     """
     It never fills the memory, and the next line is read.
     """
-    lines = LineBuffer(10)
+    monkeypatch.setattr("hookonce.modules.protocol.messages.MAX_MESSAGE_BYTES", 10)
+    lines = LineBuffer()
     assert [None] == lines.feed(b"x" * 11)
     assert [] == lines.feed(b"x" * 11)
     assert [b"y"] == lines.feed(b"xx\ny\n")

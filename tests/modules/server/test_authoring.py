@@ -113,14 +113,16 @@ def test_what_was_acknowledged_is_done_before_the_module_leaves(tmp_path):
     assert (tmp_path / "seen").read_text(encoding="utf-8").split() == list("01234")
 
 
-def test_on_stdio_slow_work_is_answered_with_timeout_and_its_result_is_dropped():
+def test_on_stdio_slow_work_is_answered_with_timeout_and_its_result_is_dropped(monkeypatch):
     """
     The module keeps its own deadline: one answer, and no second one when the work is done after all.
     """
     into, out = os.pipe(), os.pipe()
     slow = module(name="slow", kind="tool")
     slow.op("wait")(lambda: time.sleep(0.3))
-    desk = StdioServer(slow, into[0], out[1], threads=2, deadline=0.05, limit=1000)
+    monkeypatch.setattr("hookonce.modules.server.stdio_server.MAX_THREADS", 2)
+    monkeypatch.setattr("hookonce.modules.protocol.messages.MAX_MESSAGE_BYTES", 1000)
+    desk = StdioServer(slow, into[0], out[1], 0.05)
     desk.start()
     os.write(into[1], b'{"op":"wait","id":1}\n{"op":"health","id":2}\n')
     heard = b""

@@ -76,7 +76,7 @@ class StdioRawClient:
     def __init__(self, descriptor: Descriptor) -> None:
         """Start it; an OSError where it cannot be started."""
         self.transcript, self.stderr_bytes, self.is_over = MessageTranscript(), 0, False
-        self._lines, self._pending_lines, self._log = LineBuffer(MAX_MESSAGE_BYTES), list[bytes | None](), StderrTail()
+        self._lines, self._pending_lines, self._log = LineBuffer(), list[bytes | None](), StderrTail()
         self.process = ModuleProcess(descriptor.transport.command, descriptor.folder, None, self._on_stderr)
 
     def _on_stderr(self, chunk: bytes) -> None:
@@ -91,7 +91,10 @@ class StdioRawClient:
         if line is None:
             raise ConformanceFailure(f"answered with more than {MAX_MESSAGE_BYTES} bytes without the end of a line")
         response = parse_object(line)
-        if self.has_stray():
+        if not self._pending_lines:
+            self._read(monotonic() + _STRAY_WAIT_S)
+        stray_lines, self._pending_lines = self._pending_lines, []
+        if stray_lines:
             raise ConformanceFailure("gave more than one answer to one request")
         return response
 
@@ -131,13 +134,6 @@ class StdioRawClient:
         exited_alone = self.process.kill(_EXIT_WAIT_S)
         ending = self.process.exit_text if exited_alone else "ran on, but had closed that"
         return f"it {ending}{self._log.last_words()}"
-
-    def has_stray(self, seconds: float = _STRAY_WAIT_S) -> bool:
-        """Whether a line comes that belongs to no request."""
-        if not self._pending_lines:
-            self._read(monotonic() + seconds)
-        lines, self._pending_lines = self._pending_lines, []
-        return bool(lines)
 
     def close(self) -> None:
         """End it, with everything that it has started."""

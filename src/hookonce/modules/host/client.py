@@ -48,10 +48,10 @@ def connect(
     if transport.type == "stdio":
         from hookonce.modules.host.stdio import StdioLink
 
-        return StdioLink(transport.command, cwd=descriptor.folder, env=env, watch=watch)
+        return StdioLink(transport.command, descriptor.folder, env, watch)
     from hookonce.modules.host.http import HttpLink
 
-    return HttpLink(transport.url or "", token_env=transport.token_env, env=env, watch=watch)
+    return HttpLink(transport.url or "", transport.token_env, env, watch)
 
 
 def invoke(

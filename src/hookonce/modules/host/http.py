@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from hookonce.model import Json, Object
 from hookonce.modules.host.client import Closeable
 from hookonce.modules.protocol import messages
-from hookonce.modules.protocol.messages import MAX_MESSAGE_BYTES, Fault, MessageWatcher, Request, build_error
+from hookonce.modules.protocol.messages import Fault, Request, build_error
 
 
 class DeadlineSocket(io.RawIOBase):
@@ -87,19 +87,16 @@ class HttpLink(Closeable):
     def __init__(
         self,
         url: str,
-        *,
         token_env: str | None = None,
         env: Mapping[str, str] | None = None,
-        watch: MessageWatcher | None = None,
-        limit: int = MAX_MESSAGE_BYTES,
+        watch: messages.MessageWatcher | None = None,
     ) -> None:
         """The token is read from the environment at every request, and stored nowhere."""
         parts = urlsplit(url)
         self._secure, self._host, self._port = parts.scheme.lower() == "https", parts.hostname or "", parts.port
         self._base = parts.path.rstrip("/")
         self._token_env, self._env = token_env, os.environ if env is None else env
-        self._watch, self._limit = watch, limit
-        self._idle: list[HTTPConnection] = []
+        self._idle, self._watch = list[HTTPConnection](), watch
         self._lock, self._closed = Lock(), False
 
     def ask(self, request: Request, timeout: float) -> Object:
@@ -126,8 +123,9 @@ class HttpLink(Closeable):
     def _post(self, request: Request, deadline: float) -> Object:
         verb = request.op if request.op in messages.VERBS else "invoke"
         body = messages.encode_line(messages.request_document(request) if verb == "invoke" else {})
-        if len(body) > self._limit:
-            raise Fault("bad_request", f"the request has {len(body)} bytes; {self._limit} are the most")
+        limit = messages.MAX_MESSAGE_BYTES
+        if len(body) > limit:
+            raise Fault("bad_request", f"the request has {len(body)} bytes; {limit} are the most")
         headers = self._headers()
         connection = self._acquire(deadline)
         is_reusable = False
@@ -135,9 +133,9 @@ class HttpLink(Closeable):
             self._notify("sent", body)
             connection.request("POST", f"{self._base}/{verb}", body, headers)
             response = connection.getresponse()
-            raw = response.read(self._limit + 1)
-            if len(raw) > self._limit:
-                raise Fault("internal", f"the answer is longer than {self._limit} bytes")
+            raw = response.read(limit + 1)
+            if len(raw) > limit:
+                raise Fault("internal", f"the answer is longer than {limit} bytes")
             if response.length:
                 raise Fault("unreachable", "the connection broke in the middle of the answer", {"retryable": True})
             self._notify("heard", raw)

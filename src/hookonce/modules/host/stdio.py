@@ -32,21 +32,18 @@ _open_links: "WeakSet[StdioLink]" = WeakSet()
 class ModuleLifecycle:
     """Running process of a module and its pending requests."""
 
-    def __init__(
-        self, process: ModuleProcess, log: StderrTail, limit: int, watch: messages.MessageWatcher | None
-    ) -> None:
+    def __init__(self, process: ModuleProcess, log: StderrTail, watch: messages.MessageWatcher | None) -> None:
         self.process, self.end_reason, self.pending = process, "", PendingRequests[ResponseWaiter]()
-        self._log, self._limit, self._watch = log, limit, watch
-        self._lines = messages.LineBuffer(limit)
-        self._ids = count(1)
+        self._log, self._watch, self._lines, self._ids = log, watch, messages.LineBuffer(), count(1)
         self._read_lock, self._write_lock, self._end_lock = Lock(), Lock(), Lock()
 
     def exchange(self, request: messages.Request, timeout: float, deadline: float) -> Object | None:
         """Send a request and return its response; None if the module was gone before it got any of it."""
         request_id = next(self._ids)
         line = messages.encode_line(messages.request_document(request) | {"id": request_id})
-        if len(line) > self._limit:
-            return messages.build_error("bad_request", f"the request has {len(line)} bytes; {self._limit} are the most")
+        if len(line) > messages.MAX_MESSAGE_BYTES:
+            message = f"the request has {len(line)} bytes; {messages.MAX_MESSAGE_BYTES} are the most"
+            return messages.build_error("bad_request", message)
         if request_id > 1 and not self.pending:
             self._log.mark_call()
         waiter = self.pending.add(request_id, ResponseWaiter())
@@ -121,7 +118,7 @@ class ModuleLifecycle:
             return
         for line in self._lines.feed(chunk):
             if line is None:
-                self.end(f"its answer was longer than {self._limit} bytes", code="internal")
+                self.end(f"its answer was longer than {messages.MAX_MESSAGE_BYTES} bytes", code="internal")
                 return
             if self._watch is not None:
                 self._watch("heard", line)
@@ -191,15 +188,13 @@ class StdioLink(Closeable):
     def __init__(
         self,
         command: Sequence[str],
-        *,
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
         watch: messages.MessageWatcher | None = None,
-        limit: int = messages.MAX_MESSAGE_BYTES,
     ) -> None:
         """`watch` gets every message and what the module writes to stderr; the first request starts the process."""
         self._command, self._cwd, self._env = list(command), cwd, env
-        self._watch, self._limit, self._log = watch, limit, StderrTail()
+        self._watch, self._log = watch, StderrTail()
         self._lifecycle: ModuleLifecycle | None = None
         self._start_lock, self._serial_lock = Lock(), Lock()
         self._closed, self._failures, self._retry_at = False, 0, 0.0
@@ -275,7 +270,7 @@ class StdioLink(Closeable):
             raise messages.Fault("unreachable", message, {"command": self._command}) from None
         self.start_count += 1
         self._log.add(f"{START_MARK}{process.pid}]\n".encode())
-        return ModuleLifecycle(process, self._log, self._limit, self._watch)
+        return ModuleLifecycle(process, self._log, self._watch)
 
     def _record_failure(self, *, had_response: bool) -> None:
         """The first failure after a response costs no time, each further one twice as much."""

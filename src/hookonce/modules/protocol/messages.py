@@ -61,9 +61,9 @@ def format_problems(problems: Iterable[Problem]) -> str:
     return "; ".join(f"{path} {message}" for path, message in problems)
 
 
-def problems_fault(what: str, problems: list[Problem], code: str = "bad_request") -> Fault:
+def problems_fault(what: str, problems: list[Problem]) -> Fault:
     """The Fault that names problems, in words and in its details."""
-    return Fault(code, f"{what}: {format_problems(problems)}", {"problems": [*map(list, problems)]})
+    return Fault("bad_request", f"{what}: {format_problems(problems)}", {"problems": [*map(list, problems)]})
 
 
 class Request(Struct, frozen=True, omit_defaults=True):
@@ -199,14 +199,13 @@ def decode_line(line: bytes) -> Json:
 class LineBuffer:
     """Buffer that splits a byte stream into lines of bounded length."""
 
-    def __init__(self, limit: int = MAX_MESSAGE_BYTES) -> None:
-        self.partial = bytearray()
-        self._limit, self._skipping = limit, False
+    def __init__(self) -> None:
+        self.partial, self._skipping = bytearray(), False
 
     def feed(self, chunk: bytes) -> list[bytes | None]:
         """The lines that a chunk completes; None, once, for a line that is longer than the limit."""
         if chunk and not self.partial and not self._skipping and chunk.find(b"\n") == len(chunk) - 1:
-            return [chunk[:-1] if len(chunk) <= self._limit else None]
+            return [chunk[:-1] if len(chunk) <= MAX_MESSAGE_BYTES else None]
         lines: list[bytes | None] = []
         *complete_parts, tail = chunk.split(b"\n")
         for part in complete_parts:
@@ -221,6 +220,6 @@ class LineBuffer:
         if self._skipping:
             return
         self.partial += part
-        if len(self.partial) > self._limit:
+        if len(self.partial) > MAX_MESSAGE_BYTES:
             self.partial, self._skipping = bytearray(), True
             lines.append(None)

@@ -12,20 +12,19 @@ _MAX_LINE_CHARS = 200  # characters of a line
 class StderrTail:
     """Tail of a module's stderr, in pieces, of bounded size."""
 
-    def __init__(self, max_bytes: int = _MAX_TAIL_BYTES) -> None:
-        self._pieces: deque[bytes] = deque()
-        self._size, self._max_bytes, self._lock = 0, max_bytes, Lock()
+    def __init__(self) -> None:
+        self._pieces, self._size, self._lock = deque[bytes](), 0, Lock()
         self._total_bytes = self._call_start = 0  # bytes, ever and until a call began
 
     def add(self, chunk: bytes) -> None:
         """Append a chunk, and drop the oldest pieces beyond the limit."""
         with self._lock:
             self._total_bytes += len(chunk)
-            for start in range(max(0, len(chunk) - self._max_bytes), len(chunk), _PIECE_BYTES):
+            for start in range(max(0, len(chunk) - _MAX_TAIL_BYTES), len(chunk), _PIECE_BYTES):
                 piece = chunk[start : start + _PIECE_BYTES]
                 self._pieces.append(piece)
                 self._size += len(piece)
-            while self._size > self._max_bytes:
+            while self._size > _MAX_TAIL_BYTES:
                 self._size -= len(self._pieces.popleft())
 
     def text(self) -> str:

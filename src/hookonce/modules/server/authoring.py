@@ -126,7 +126,7 @@ def _serve_module(module: Module, options: Namespace) -> None:
     if options.http is None:
         from hookonce.modules.server.stdio_server import serve_stdio
 
-        serve_stdio(module, deadline=options.deadline)
+        serve_stdio(module, options.deadline)
         return
     from hookonce.modules.server.http_server import ModuleHttpServer
 

@@ -53,12 +53,11 @@ class ModuleHttpServer(ThreadingHTTPServer):
         host: str = "127.0.0.1",
         token: str | None = None,
         deadline: float = messages.DEFAULT_TIMEOUT_S,
-        limit: int = messages.MAX_MESSAGE_BYTES,
     ) -> None:
         """Listen; port 0 is any that is free. A host beyond loopback needs a token."""
         if token is None and not is_loopback(host):
             raise UsageError(f"{host} can be reached from other machines: name a token with --token-env")
-        self.module, self.token, self.deadline, self.limit = module, token, deadline, limit
+        self.module, self.token, self.deadline = module, token, deadline
         self.invocation_slots = BoundedSemaphore(_MAX_INVOCATIONS)
         self.connection_slots = BoundedSemaphore(_MAX_CONNECTIONS)
         if ":" in host:
@@ -153,8 +152,8 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
         header = self.headers.get("Content-Length", "" if verb == "invoke" else "0")  # the others need no body
         if self.headers.get("Transfer-Encoding") is not None or not header.isdecimal():
             raise _HttpRefusal(411, "bad_request", "say with Content-Length how long the body is")
-        if len(header) > _MAX_LENGTH_DIGITS or int(header) > self.server.limit:
-            raise _HttpRefusal(413, "bad_request", f"a request has at most {self.server.limit} bytes")
+        if len(header) > _MAX_LENGTH_DIGITS or int(header) > messages.MAX_MESSAGE_BYTES:
+            raise _HttpRefusal(413, "bad_request", f"a request has at most {messages.MAX_MESSAGE_BYTES} bytes")
         return int(header)
 
     def _parse_body(self, body: bytes, verb: str) -> Json:
@@ -188,13 +187,13 @@ class _ModuleHttpHandler(BaseHTTPRequestHandler):
 class Bridge:
     """Document handler that passes requests on to a link; invalid requests do not get across."""
 
-    def __init__(self, link: Link, timeout: float = messages.DEFAULT_TIMEOUT_S) -> None:
-        self._link, self._timeout = link, timeout
+    def __init__(self, link: Link) -> None:
+        self._link = link
 
     def answer(self, document: Json) -> Object:
         """The link's response to a request document, under the request's id."""
         try:
-            response = self._link.ask(messages.parse_request(document), self._timeout)
+            response = self._link.ask(messages.parse_request(document), messages.DEFAULT_TIMEOUT_S)
         except messages.Fault as fault:
             response = fault.document
         return with_id(response, messages.request_id_of(document))

@@ -35,17 +35,14 @@ class _StdioCall(Struct, eq=False):
 class StdioServer:
     """Threads that handle requests from one descriptor and write responses to another, and their watcher."""
 
-    def __init__(
-        self, module: DocumentHandler, in_fd: int, out_fd: int, *, threads: int, deadline: float, limit: int
-    ) -> None:
-        self._module, self._in_fd, self._out_fd = module, in_fd, out_fd
-        self._timeout_s, self._limit = deadline, limit
-        self._lines, self._pending_lines = messages.LineBuffer(limit), deque[bytes | None]()
+    def __init__(self, module: DocumentHandler, in_fd: int, out_fd: int, deadline: float) -> None:
+        self._module, self._in_fd, self._out_fd, self._timeout_s = module, in_fd, out_fd, deadline
+        self._lines, self._pending_lines = messages.LineBuffer(), deque[bytes | None]()
         self._state_lock, self._write_lock = Lock(), Lock()
         self._calls: dict[int, _StdioCall] = {}  # in the order in which they came, so the first is the oldest
         self._open_calls: dict[int, _StdioCall] = {}  # those without a response yet
         self._reader_call: _StdioCall | None = None
-        self._call_count, self._thread_count, self._max_threads, self._idle_threads = 0, 0, threads, 0
+        self._call_count, self._thread_count, self._idle_threads = 0, 0, 0
         self._read_turns, self._needs_reader = Semaphore(0), False
         self._is_eager = False  # while there is slow work, what else has come is not kept waiting for the next look
         self._wake, self._is_asleep, self.stop_event = Event(), False, Event()
@@ -77,8 +74,8 @@ class StdioServer:
                 self._pending_lines.extend(self._lines.feed(chunk))
             line = self._pending_lines.popleft()
             if line is None:
-                message = f"a request has at most {self._limit} bytes"
-                return None, messages.build_error("bad_request", message, limit=self._limit)
+                message = f"a request has at most {messages.MAX_MESSAGE_BYTES} bytes"
+                return None, messages.build_error("bad_request", message, limit=messages.MAX_MESSAGE_BYTES)
             try:
                 return messages.decode_line(line), None
             except ValueError:
@@ -127,7 +124,7 @@ class StdioServer:
         if self._idle_threads:
             self._idle_threads -= 1
             self._read_turns.release()
-        elif self._thread_count < self._max_threads:
+        elif self._thread_count < MAX_THREADS:
             self._start_thread()
         else:
             self._needs_reader = True
@@ -185,13 +182,7 @@ def _encode_response(document: Object) -> bytes:
         )
 
 
-def serve_stdio(
-    module: DocumentHandler,
-    *,
-    threads: int = MAX_THREADS,
-    deadline: float = messages.DEFAULT_TIMEOUT_S,
-    limit: int = messages.MAX_MESSAGE_BYTES,
-) -> None:
+def serve_stdio(module: DocumentHandler, deadline: float = messages.DEFAULT_TIMEOUT_S) -> None:
     """Serve a module on stdin and stdout until stdin ends; what operations print goes to stderr."""
     sys.stdout.flush()
     in_fd, out_fd = os.dup(0), os.dup(1)
@@ -199,7 +190,7 @@ def serve_stdio(
     os.dup2(null_fd, 0)  # what an operation starts must not read our requests,
     os.dup2(2, 1)  # nor write between our answers
     os.close(null_fd)
-    server = StdioServer(module, in_fd, out_fd, threads=threads, deadline=deadline, limit=limit)
+    server = StdioServer(module, in_fd, out_fd, deadline)
     server.start()
     server.stop_event.wait()
     server.drain(_DRAIN_TIMEOUT_S)
