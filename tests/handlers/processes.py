@@ -5,6 +5,9 @@ import time
 from pathlib import Path
 from secrets import token_hex
 
+from hookonce.handlers.command import CommandOperation
+from hookonce.handlers.operation import run_to_completion
+
 
 def word():
     """A number of seconds to sleep that no other process on this machine sleeps."""
@@ -33,3 +36,8 @@ def eventually(is_so, seconds=5.0):
             return True
         time.sleep(0.01)
     return bool(is_so())
+
+
+def run_command(command, payload, process_context, timeout):
+    """The result of a shell command that is run to its end."""
+    return run_to_completion(CommandOperation(command, payload, process_context, timeout))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from hookonce.handlers.command import MAX_OUTPUT_BYTES, ProcessContext, run_command
-from tests.handlers.processes import eventually, running, word
+from hookonce.handlers.command import MAX_OUTPUT_BYTES, ProcessContext
+from tests.handlers.processes import eventually, run_command, running, word
 
 HERE = ProcessContext(cwd="/", env={"PATH": os.environ["PATH"]})
 BIG = b"x" * 5_000_000
@@ -38,7 +38,7 @@ def test_stdin_arrives_whole_and_both_outputs_are_heard():
     """
     ran = run_command("wc -c; echo aside >&2", BIG, HERE, 10)
 
-    assert (0, b"5000000\n", b"aside\n", None, False) == (ran.code, ran.stdout, ran.stderr, ran.failure, ran.truncated)
+    assert (0, b"5000000\n", b"aside\n", None) == (ran.code, ran.stdout, ran.stderr, ran.failure)
 
 
 @pytest.mark.parametrize("command", ["exec <&-; echo x", "true <&-; exec true", "head -c 1 >/dev/null; echo x", "exit 0"])
@@ -114,7 +114,7 @@ def test_a_gigabyte_is_read_and_thrown_away():
     """
     ran = run_command("head -c 1000000000 /dev/zero", b"", HERE, 30)
 
-    assert (0, None, True, MAX_OUTPUT_BYTES) == (ran.code, ran.failure, ran.truncated, len(ran.stdout))
+    assert (0, None, MAX_OUTPUT_BYTES) == (ran.code, ran.failure, len(ran.stdout))
 
 
 @pytest.mark.parametrize("where", ["", " >&2"])
@@ -257,6 +257,8 @@ def test_whoever_kills_us_kills_the_hook(whole_group):
 
 CALLER = """
 import sys
-from hookonce.handlers.command import ProcessContext, run_command
-run_command(sys.argv[1], b"", ProcessContext(cwd="/", env={"PATH": "/usr/bin:/bin"}), 60)
+from hookonce.handlers.command import CommandOperation, ProcessContext
+from hookonce.handlers.operation import run_to_completion
+world = ProcessContext(cwd="/", env={"PATH": "/usr/bin:/bin"})
+run_to_completion(CommandOperation(sys.argv[1], b"", world, 60))
 """

@@ -20,24 +20,16 @@ from hookonce.configure.merge import editor_of
 from hookonce.model import Agent
 
 
-def plan_review(agent: Agent, path: Path, data: bytes | None, roots: ConfigRoots, client: str) -> FileChange | None:
-    """Plan the change that lets the agent run our entries in a file; None if it needs none."""
-    return _plan_marks(agent, path, data or b"", roots, client, present=True)
-
-
-def plan_review_removal(agent: Agent, change: FileChange, roots: ConfigRoots, client: str) -> FileChange | None:
-    """Plan the change that removes those marks again."""
-    return _plan_marks(agent, change.path, change.old or b"", roots, client, present=False)
-
-
-def _plan_marks(
-    agent: Agent, path: Path, data: bytes, roots: ConfigRoots, client: str, *, present: bool
+def plan_review(
+    agent: Agent, path: Path, data: bytes | None, roots: ConfigRoots, client: str, *, present: bool = True
 ) -> FileChange | None:
+    """Plan the change that lets the agent run our entries in a file, or takes that back; None if it needs none."""
     review = config_of(agent).review
     if review is None:
         return None
     name, keys, build_marks = review
-    marks = build_marks(str(path), document_of(agent, path, data), lambda text: is_own_entry(text, client, agent.name))
+    document = document_of(agent, path, data or b"")
+    marks = build_marks(str(path), document, lambda text: is_own_entry(text, client, agent.name))
     if not marks:
         return None
     file = resolve_path(roots, name)
@@ -65,7 +57,10 @@ _TRUST_VARIABLE = "GEMINI_CLI_TRUST_WORKSPACE"
 
 def distrust_reason(agent: Agent, roots: ConfigRoots) -> str | None:
     """Why the agent drops all hooks in this project, if it does; an IDE that says otherwise is not heard here."""
-    if agent.name != _GEMINI or os.environ.get(_TRUST_VARIABLE) == "true" or not _is_folder_trust_on(roots):
+    if agent.name != _GEMINI or os.environ.get(_TRUST_VARIABLE) == "true":
+        return None
+    values = (value_at_path(_read_jsonc(resolve_path(roots, name)), _FOLDER_TRUST_KEYS) for name in _GEMINI_SETTINGS)
+    if next((value for value in values if type(value) is bool), True) is False:  # on unless a setting says otherwise
         return None
     project = roots.project.resolve()
     rule = _innermost_rule(project, _read_jsonc(resolve_path(roots, _TRUST_RULES_FILE)))
@@ -77,22 +72,13 @@ def distrust_reason(agent: Agent, roots: ConfigRoots) -> str | None:
     return f"{sentence}, before you trust the folder: start it there and say yes"
 
 
-def _is_folder_trust_on(roots: ConfigRoots) -> bool:
-    """Folders have to be trusted unless a setting says otherwise."""
-    values = (value_at_path(_read_jsonc(resolve_path(roots, name)), _FOLDER_TRUST_KEYS) for name in _GEMINI_SETTINGS)
-    return next((value for value in values if type(value) is bool), True)
-
-
 def _innermost_rule(project: Path, rules: Any) -> tuple[Path, str] | None:
-    parsed_rules = [_resolve_rule(Path(name), level) for name, level in rules.items()] if type(rules) is dict else []
-    around = [(folder, level) for folder, level in parsed_rules if project.is_relative_to(folder)]
+    around: list[tuple[Path, str]] = []
+    for name, level in rules.items() if type(rules) is dict else ():
+        real = Path(name).resolve()
+        folder = real.parent if level == "TRUST_PARENT" else real
+        around += [(folder, str(level))] if project.is_relative_to(folder) else []
     return max(around, key=lambda rule: len(rule[0].parts), default=None)
-
-
-def _resolve_rule(folder: Path, level: Any) -> tuple[Path, str]:
-    """A rule may be about the folder above the one that it names."""
-    real = folder.resolve()
-    return (real.parent if level == "TRUST_PARENT" else real), str(level)
 
 
 def _read_jsonc(path: Path) -> Any:

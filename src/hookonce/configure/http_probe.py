@@ -1,15 +1,12 @@
 """HTTP probe: an event is posted to our own listener as an agent does it, to see that it answers."""
 
+from contextlib import closing
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
 
 from hookonce.base import paths
 from hookonce.base.spawn import run
 from hookonce.client.daemon_endpoints import LOOPBACK, HttpAddress, is_port_free
 from hookonce.client.installation import UnusableInstallError
-
-if TYPE_CHECKING:
-    from http.client import HTTPConnection
 
 _AGENT, _EVENT = "claude-code", "PreToolUse"
 _REPLY_TIMEOUT_S = 5.0  # seconds for an answer
@@ -17,40 +14,19 @@ _START_TIMEOUT_S = 20.0  # seconds for a daemon to come and to open its door
 _HTTP_OK = 200
 
 
-def open_connection(address: HttpAddress) -> "HTTPConnection":
-    """A connection to the listener, open until it is closed."""
-    from http.client import HTTPConnection
-
-    return HTTPConnection(LOOPBACK, address.port, timeout=_REPLY_TIMEOUT_S)
-
-
-def post_event(
-    address: HttpAddress,
-    payload: bytes,
-    agent: str = _AGENT,
-    event: str = _EVENT,
-    connection: "HTTPConnection | None" = None,
-) -> tuple[int, bytes]:
-    """Post one event; the status and the body of the response. On a given connection, or on one of its own."""
-    active = connection or open_connection(address)
-    headers = {"Content-Type": "application/json", **address.headers}
-    try:
-        active.request("POST", f"/on/{agent}/{event}?via={agent}/user", payload, headers)
-        with active.getresponse() as response:
-            return response.status, response.read()
-    finally:
-        if connection is None:
-            active.close()
-
-
 def probe_listener(address: HttpAddress) -> str | None:
     """What is wrong with the listener; None if it answers."""
-    from http.client import HTTPException
+    from http.client import HTTPConnection, HTTPException
 
     from hookonce.dispatch.dispatcher import TRIAL_PAYLOAD
 
+    headers = {"Content-Type": "application/json", **address.headers}
     try:
-        status, _ = post_event(address, TRIAL_PAYLOAD)
+        with closing(HTTPConnection(LOOPBACK, address.port, timeout=_REPLY_TIMEOUT_S)) as connection:
+            connection.request("POST", f"/on/{_AGENT}/{_EVENT}?via={_AGENT}/user", TRIAL_PAYLOAD, headers)
+            with connection.getresponse() as response:
+                status = response.status
+                response.read()
     except ConnectionRefusedError:
         return f"nobody listens at {address.base}; the daemon comes with the next session or prompt"
     except (OSError, HTTPException) as problem:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from hookonce.base.event_loop import READ, WRITE, EventLoop
 from hookonce.base.spawn import close_fds, open_pipes, spawn
-from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback, run_to_completion
+from hookonce.handlers.operation import FailedStart, OperationHandle, OperationResult, ResultCallback
 from hookonce.handlers.supervise import limits, watchdog
 from hookonce.handlers.supervise.watchdog import Watchdog, forked_watchdog
 
@@ -47,11 +47,6 @@ class CommandOperation(Struct, frozen=True):
             return FailedStart(loop, problem, started_at, on_result)
 
 
-def run_command(command: str, payload: bytes, process_context: ProcessContext, timeout: float) -> OperationResult:
-    """Run a shell command to completion; at its end, or at the timeout, all its processes are killed."""
-    return run_to_completion(CommandOperation(command, payload, process_context, timeout))
-
-
 class CommandProcess:
     """Running process of a command."""
 
@@ -59,7 +54,7 @@ class CommandProcess:
         """Start it; an OSError or a ValueError where that is not possible."""
         self._loop, self._on_result, self._started_at = loop, on_result, monotonic()
         self._unsent = memoryview(operation.payload)
-        self._is_truncated = self._has_ended = self._ignores_output = False
+        self._has_ended = self._ignores_output = False
         self._outputs = [bytearray() for _ in range(_STATUS_STREAM + 1)]
         self._open_fds: dict[int, int] = {}
         self._watchdog: Watchdog | None
@@ -116,11 +111,8 @@ class CommandProcess:
         return len(self._unsent)
 
     def _collect(self, stream: int, chunk: bytes) -> int:
-        if self._ignores_output:  # how something ended that we have killed is no news
-            return len(chunk)
-        room = MAX_OUTPUT_BYTES - len(self._outputs[stream])
-        self._outputs[stream] += chunk[:room]
-        self._is_truncated = self._is_truncated or len(chunk) > room
+        if not self._ignores_output:  # how something ended that we have killed is no news
+            self._outputs[stream] += chunk[: MAX_OUTPUT_BYTES - len(self._outputs[stream])]
         return len(chunk)
 
     def _finish(self) -> None:
@@ -136,7 +128,7 @@ class CommandProcess:
     def _build_result(self, duration: float) -> OperationResult:
         out, err, status = (bytes(result) for result in self._outputs[1:])
         status_text = status.decode(errors="replace")
-        result = OperationResult(stdout=out, stderr=err, duration=duration, truncated=self._is_truncated)
+        result = OperationResult(stdout=out, stderr=err, duration=duration)
         if status_text.isdigit():
             return replace(result, code=int(status_text))
         if status_text.startswith("-"):

@@ -58,14 +58,16 @@ class HttpOperation(Struct, frozen=True, kw_only=True):
 
         started_at, deadline = monotonic(), monotonic() + timeout
 
-        def handle_output(output: bytes | None) -> None:
-            on_result(replace(_parse_output(output), duration=monotonic() - started_at))
-
         def call() -> bytes:
             return call_server(self.request, deadline, expects_answer=self.expects_answer)
 
         try:
-            return ForkedChild(loop, call, timeout, handle_output)
+            return ForkedChild(
+                loop,
+                call,
+                timeout,
+                lambda output: on_result(replace(_parse_output(output), duration=monotonic() - started_at)),
+            )
         except OSError as problem:
             return FailedStart(loop, problem, started_at, on_result)
 

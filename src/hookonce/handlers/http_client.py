@@ -60,11 +60,14 @@ def call_server(request: HttpRequest, deadline: float, *, expects_answer: bool =
     except InvalidResponse as problem:
         fault = str(problem)
     except OSError as problem:
-        fault = _describe_error(problem)
+        verify = getattr(problem, "verify_message", None)
+        text = f"the line broke: {problem.strerror or problem}"
+        fault = f"the server's certificate is not trusted: {verify}" if verify else text
     except Exception as problem:  # noqa: BLE001  whatever a server has brought about here is told
         fault = f"the answer cannot be read: {problem}"
     if fault is not None:
-        return f"{_printable_line(fault)}\n".encode()
+        line = "".join(letter if letter.isprintable() else " " for letter in fault)
+        return f"{line[:_MAX_ERROR_CHARS]}\n".encode()
     return b"\n" + (response.body if expects_answer else b"")
 
 
@@ -205,14 +208,3 @@ def _wrap_tls(sock: socket.socket, host: str) -> socket.socket:
     except BaseException:
         sock.close()
         raise
-
-
-def _describe_error(problem: OSError) -> str:
-    verify = getattr(problem, "verify_message", None)
-    if verify:
-        return f"the server's certificate is not trusted: {verify}"
-    return f"the line broke: {problem.strerror or problem}"
-
-
-def _printable_line(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:_MAX_ERROR_CHARS]

@@ -21,7 +21,6 @@ class OperationResult(Struct, frozen=True, kw_only=True):
     stderr: bytes = b""
     failure: str | None = None
     duration: float = 0.0
-    truncated: bool = False
 
 
 ResultCallback = Callable[[OperationResult], object]
@@ -59,6 +58,14 @@ class FailedStart:
 def run_to_completion(operation: Operation) -> OperationResult:
     """Run one operation to completion on a loop of its own."""
     loop = EventLoop()
+    try:
+        return run_on_loop(loop, operation)
+    finally:
+        loop.close()
+
+
+def run_on_loop(loop: EventLoop, operation: Operation) -> OperationResult:
+    """Run one operation to completion on a loop."""
     results: list[OperationResult] = []
     handle = operation.begin(loop, operation.timeout, results.append)
     try:
@@ -69,7 +76,6 @@ def run_to_completion(operation: Operation) -> OperationResult:
             handle.cancel()
             while not results:
                 loop.run_once()
-        loop.close()
     return results[0]
 
 

@@ -17,7 +17,7 @@ from hookonce.handlers.command import CommandOperation, ProcessContext
 from hookonce.handlers.http import HttpOperation, build_http_request
 from hookonce.handlers.model_settings import SETUP_HINT, ModelSettings, load_model_settings, select_model
 from hookonce.handlers.operation import OperationResult
-from hookonce.handlers.verdict import HandlerResult
+from hookonce.handlers.verdict import HandlerResult, answer_gap
 from hookonce.manifest.http_script import explain_url_fault
 from hookonce.model import Decision, Gap, Handler, Object, Outcome, Usage
 from hookonce.secrets.mask import mask_json
@@ -72,7 +72,7 @@ def parse_decision(text: str) -> tuple[Decision | None, list[Gap]]:
     if outcome in {"deny", "ask"} and why is None:
         why = "the model that was asked has given no reason"
     extra = ", ".join(sorted(answer.keys() - _ANSWER_KEYS))[:200]
-    gaps = [_answer_gap(f"what a model says besides does not count: {extra}")] if extra else []
+    gaps = [answer_gap("llm_evaluated", f"what a model says besides does not count: {extra}")] if extra else []
     return Decision(outcome=outcome, reason=why if outcome else None), gaps
 
 
@@ -86,10 +86,6 @@ def _parse_object(text: str) -> Object | None:
     except (ValueError, RecursionError):
         return None
     return document if type(document) is dict else None
-
-
-def _answer_gap(note: str) -> Gap:
-    return Gap(where="$.decision", capability="llm_evaluated", strategy="exclude", effect="observes", note=note)
 
 
 _CHAT_PATH = "/chat/completions"
@@ -159,34 +155,27 @@ def _prepare_endpoint(
 
 def parse_model_result(model_query: ModelQuery, result: OperationResult) -> HandlerResult:
     """Parse the result; whatever is no answer is a failure, which the hook's fail mode decides."""
-    if result.failure is not None:
-        return HandlerResult(result=result, decision=None, model=model_query.model)
-    if isinstance(model_query.operation, HttpOperation):
-        return _parse_endpoint_result(model_query, result)
-    if result.code != 0:  # 2 would be a refusal of a hook, and this is none
-        failure = replace(result, failure=f"the command for models ended with exit code {result.code}", code=None)
-        return HandlerResult(result=failure, decision=None, model=model_query.model)
-    return _build_result(result, result.stdout.decode(errors="replace"), model_query.model, None)
-
-
-def _parse_endpoint_result(model_query: ModelQuery, result: OperationResult) -> HandlerResult:
-    try:
-        document: Any = load(result.stdout.decode(errors="replace"))
-        text = document["choices"][0]["message"]["content"]
-    except (ValueError, RecursionError, LookupError, TypeError):
-        text = None
-    if type(text) is not str:
-        failure = replace(result, failure="the model's server answered without a message", code=None)
-        return HandlerResult(result=failure, decision=None, model=model_query.model)
-    reported_model = document.get("model")
-    model = reported_model if type(reported_model) is str and reported_model else model_query.model
-    return _build_result(result, text, model, _parse_usage(document.get("usage")))
-
-
-def _build_result(result: OperationResult, text: str, model: str | None, usage: Usage | None) -> HandlerResult:
-    decision, gaps = parse_decision(text)
-    if decision is None:
-        result = replace(result, failure="the model's answer is no decision", code=None)
+    model, usage, failure = model_query.model, None, result.failure
+    text: Any = result.stdout.decode(errors="replace")
+    if failure is None and isinstance(model_query.operation, HttpOperation):
+        try:
+            document: Any = load(text)
+            text = document["choices"][0]["message"]["content"]
+        except (ValueError, RecursionError, LookupError, TypeError):
+            text = None
+        if type(text) is str:
+            reported_model = document.get("model")
+            model = reported_model if type(reported_model) is str and reported_model else model
+            usage = _parse_usage(document.get("usage"))
+        else:
+            failure = "the model's server answered without a message"
+    elif failure is None and result.code != 0:  # 2 would be a refusal of a hook, and this is none
+        failure = f"the command for models ended with exit code {result.code}"
+    decision, gaps = parse_decision(text) if failure is None else (None, [])
+    if failure is None and decision is None:
+        failure = "the model's answer is no decision"
+    if result.failure is None and failure is not None:
+        result = replace(result, failure=failure, code=None)
     return HandlerResult(result=result, decision=decision, model=model, usage=usage, gaps=gaps)
 
 

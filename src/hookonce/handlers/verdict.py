@@ -49,14 +49,15 @@ def _apply_rights(hook: Hook, hook_name: str, answer: Decision, rights: Rights) 
     if rights.strict and not hook.blocking:
         decision = replace(decision, outcome=None, reason=None, updated_input=None, proceed=None, by=None)
         has_loss = decision != replace(answer, by=None)
-        return Verdict(decision, None, (_gap("blocking", f"{hook_name} may only look on"),) if has_loss else ())
+        return Verdict(decision, None, (answer_gap("blocking", f"{hook_name} may only look on"),) if has_loss else ())
     if decision.outcome == "allow" and not rights.may_allow:
-        gap = _gap("may_allow", f"{hook_name} has no right to allow")
+        gap = answer_gap("may_allow", f"{hook_name} has no right to allow")
         return Verdict(replace(decision, outcome=None, reason=None, by=None), None, (gap,))
     return Verdict(decision)
 
 
-def _gap(capability: str, note: str) -> Gap:
+def answer_gap(capability: str, note: str) -> Gap:
+    """Gap: a part of an answer that does not count."""
     return Gap(where="$.decision", capability=capability, strategy="exclude", effect="observes", note=note)
 
 
@@ -71,8 +72,9 @@ def _judge_block(hook: Hook, hook_name: str, result: OperationResult, answer: De
     if not hook.blocking:
         return Verdict(NONE, "exit code 2 of a hook that may not block")
     reason = result.stderr.decode(errors="replace").strip() or answer.reason or f"refused by the hook {hook_name}"
-    denial = replace(answer, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=hook_name)
-    return Verdict(denial)
+    return Verdict(
+        replace(answer, outcome="deny", reason=reason, updated_input=None, updated_output=None, by=hook_name)
+    )
 
 
 def _judge_failure(hook: Hook, hook_name: str, result: OperationResult) -> Verdict:

@@ -7,6 +7,7 @@ model.
 """
 
 import os
+from functools import partial
 from pathlib import Path
 from re import fullmatch
 from time import monotonic
@@ -22,7 +23,7 @@ from hookonce.base.jsontext import dump
 from hookonce.dispatch import context, dispatcher, fail_mode
 from hookonce.dispatch.pipeline import CallArguments, CallRequest, process_request
 from hookonce.errors import UsageError
-from hookonce.handlers.operation import Operation, OperationResult, run_blocking
+from hookonce.handlers.operation import run_blocking, run_on_loop
 from hookonce.handlers.workers.pool import WorkerPool
 from hookonce.manifest.discover import find_project
 from hookonce.model import (
@@ -200,25 +201,14 @@ class Emitter:
         call = CallArguments(agent=self.source, event=event.type, timeout=self.timeout)
         request = CallRequest(arguments=call, agent=self._agent, native=event.type, event=event)
         try:
-            record = run_blocking(process_request(request, call_context), self._run_operation).record
+            # On one loop of our own, functions stay loaded between two events.
+            record = run_blocking(process_request(request, call_context), partial(run_on_loop, self._loop)).record
         except Exception as problem:  # noqa: BLE001  our own failure is never a decision by accident
             record = _build_failure_record(event, problem)
         self.gaps = record.gaps
         self._write(record)
         dispatcher.append_record(record, call_context)
         return record.decision or Decision()
-
-    def _run_operation(self, operation: Operation) -> OperationResult:
-        """Run an operation on our own loop: functions stay loaded between two events."""
-        results: list[OperationResult] = []
-        handle = operation.begin(self._loop, operation.timeout, results.append)
-        try:
-            while not results:
-                self._loop.run_once()
-        finally:
-            if not results:  # somebody interrupts us
-                handle.cancel()
-        return results[0]
 
     def _write(self, record: Record) -> None:
         if self._log is None:

@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from hookonce.base import paths, settings
-from hookonce.handlers.command import ProcessContext, run_command
+from hookonce.handlers.command import ProcessContext
 from hookonce.handlers.supervise import limits
 from hookonce.store.spool import files
 from tests.cli.command import PAYLOAD, lines
 from tests.cli.command import run as command
-from tests.handlers.processes import eventually
+from tests.handlers.processes import eventually, run_command
 
 SETS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs")
 SHOW = f"grep -E '^({'|'.join(SETS)}):' /proc/self/status"

@@ -8,7 +8,7 @@ from hookonce.base import paths
 from hookonce.cli._ui import config_changes
 from hookonce.cli._ui.arguments import add_flag
 from hookonce.cli._ui.consent import consent_help, require_consent
-from hookonce.configure.agent_trust import plan_review_removal
+from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_removal
 from hookonce.configure.locations import current_roots
@@ -53,7 +53,9 @@ def _plan_removals() -> tuple[list[FileChange], list[tuple[str, str]]]:
         for scope in config_of(agent).files if agent.config else ():
             try:
                 removals = plan_removal(agent, scope, locations, client, unwrap=True)
-                marks = [plan_review_removal(agent, change, locations, client) for change in removals]
+                marks = [
+                    plan_review(agent, change.path, change.old, locations, client, present=False) for change in removals
+                ]
                 changes |= {str(change.path): change for change in (*removals, *marks) if change is not None}
             except HookonceError as problem:
                 problems.append((agent.name, str(problem)))

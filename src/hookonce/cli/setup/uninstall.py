@@ -9,7 +9,7 @@ from hookonce.cli._ui.consent import consent_help, require_consent
 from hookonce.cli._ui.messages import pluralize, warn
 from hookonce.configure import http_policy
 from hookonce.configure.adoption import find_manifest
-from hookonce.configure.agent_trust import plan_review_removal
+from hookonce.configure.agent_trust import plan_review
 from hookonce.configure.changes import FileChange, render_diff
 from hookonce.configure.install import plan_removal
 from hookonce.configure.locations import ConfigRoots, current_roots
@@ -32,7 +32,9 @@ def run(options: Namespace) -> int:
 
     def plan_agent(agent: Agent, locations: ConfigRoots) -> list[FileChange]:
         changes = plan_removal(agent, options.scope, locations, client, unwrap=options.all)
-        review_changes = [plan_review_removal(agent, change, locations, client) for change in changes]
+        review_changes = [
+            plan_review(agent, change.path, change.old, locations, client, present=False) for change in changes
+        ]
         return changes + [review_change for review_change in review_changes if review_change is not None]
 
     changes, problems = config_changes.plan_changes(options, plan_agent)

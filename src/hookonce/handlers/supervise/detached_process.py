@@ -40,7 +40,7 @@ def run_detached(
     """Start a hook in a grandchild and return; `sanitize_output` gets what goes to the log, and the payload."""
     started_at = monotonic()
     try:
-        project_digest = _project_digest(process_context)
+        project_digest = sha256(bytes(find_project(Path(process_context.cwd or "/")))).hexdigest()[:16]
         slot_fd, queue = _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT)), None
         if slot_fd is None:
             slot_fd = _acquire_slot(project_digest, range(MAX_PROCESSES_PER_PROJECT, _MAX_SLOTS))
@@ -61,10 +61,6 @@ def run_detached(
         log.write(f"async hook not started ({problem}): {command}")
         return OperationResult(failure=f"not started: {problem}", duration=monotonic() - started_at)
     return OperationResult(code=0, duration=monotonic() - started_at)
-
-
-def _project_digest(process_context: ProcessContext) -> str:
-    return sha256(bytes(find_project(Path(process_context.cwd or "/")))).hexdigest()[:16]
 
 
 def _acquire_slot(project_digest: str, slots: range) -> int | None:

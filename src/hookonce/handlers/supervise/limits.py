@@ -64,7 +64,7 @@ def describe_unremovable() -> str | None:
     """Describe the privileges that a hook would keep here, and why; None if none."""
     if platform != "linux":
         return f"all of them: {platform} has no way to take them away"
-    if os.geteuid() == _ROOT_UID and not _capabilities() & _CAP_SETPCAP and _has_bounding_set():
+    if os.geteuid() == _ROOT_UID and not _capabilities() & _CAP_SETPCAP and _capabilities("CapBnd"):
         return "root's capabilities: this process may not drop any"
     return None
 
@@ -109,7 +109,3 @@ def _capabilities(name: str = "CapEff") -> int:
     except OSError:
         return 0
     return next((int(line.split()[1], 16) for line in lines if line.startswith(f"{name}:")), 0)
-
-
-def _has_bounding_set() -> bool:
-    return _capabilities("CapBnd") != 0

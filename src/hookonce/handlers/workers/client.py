@@ -4,7 +4,7 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
 from typing import Any
@@ -22,7 +22,7 @@ from hookonce.handlers.workers.protocol import (
     MAX_STDERR_BYTES,
     SIZE_PREFIX_BYTES,
     WorkerRequest,
-    encode_request,
+    encode_frame,
     frame_size_of,
 )
 
@@ -59,10 +59,8 @@ class WorkerCall:
         """The worker has exited: read what it sent, or fail."""
         while self._receive(0):
             continue
-        if code < 0:
-            self.fail(OperationResult(failure=f"ended by signal {-code}", stderr=stderr))
-        else:
-            self.fail(OperationResult(code=code, stderr=stderr))
+        result = OperationResult(code=code) if code >= 0 else OperationResult(failure=f"ended by signal {-code}")
+        self.fail(replace(result, stderr=stderr))
 
     def fail(self, result: OperationResult) -> None:
         """Finish without an answer, if it has not finished."""
@@ -97,7 +95,7 @@ class WorkerCall:
         size, end = frame_size_of(self._received_bytes), len(self._received_bytes) - SIZE_PREFIX_BYTES
         if size is not None and end >= size:
             answer = bytes(self._received_bytes[SIZE_PREFIX_BYTES : SIZE_PREFIX_BYTES + min(size, MAX_OUTPUT_BYTES)])
-            self._finish(OperationResult(code=0, stdout=answer, truncated=size > MAX_OUTPUT_BYTES))
+            self._finish(OperationResult(code=0, stdout=answer))
         return not self.is_over
 
     def _finish(self, result: OperationResult) -> None:
@@ -149,7 +147,7 @@ class WorkerClient:
     def call(self, request: WorkerRequest, timeout: float, on_result: ResultCallback) -> WorkerCall:
         """Call the function in a worker; `on_result` is called once."""
         self.last_call_at = monotonic()
-        call = WorkerCall(self._loop, encode_request(request), timeout, on_result)
+        call = WorkerCall(self._loop, encode_frame(msgpack.encode(request)), timeout, on_result)
         call.on_cancel = self._cancel_call
         self._waiting.append(call)
         self._assign_calls()
@@ -251,7 +249,8 @@ def _server_watchdog(command: str, control: int) -> Callable[[int, int], int]:
 
     def begin(hangup_fd: int, status_fd: int) -> int:
         devnull = os.open(os.devnull, os.O_RDWR)
-        pipes, line, env = [control, devnull, devnull], f"exec {command}", _base_environment()
+        pipes, line = [control, devnull, devnull], f"exec {command}"
+        env = {name: value for name in ("HOME", "PATH", "LANG") if (value := os.environ.get(name)) is not None}
         try:
             if watchdog.find_native_watchdog() is None:
                 start = forked_watchdog(lambda: spawn(line, pipes, cwd="/", env=env), set(pipes))
@@ -262,7 +261,3 @@ def _server_watchdog(command: str, control: int) -> Callable[[int, int], int]:
             os.close(devnull)
 
     return begin
-
-
-def _base_environment() -> Mapping[str, str]:
-    return {name: value for name in ("HOME", "PATH", "LANG") if (value := os.environ.get(name)) is not None}

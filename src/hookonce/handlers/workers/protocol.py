@@ -28,11 +28,6 @@ class WorkerRequest(Struct, frozen=True):
             os.umask(self.umask)
 
 
-def encode_request(request: WorkerRequest) -> bytes:
-    """Encode a request as a frame."""
-    return encode_frame(msgpack.encode(request))
-
-
 def receive_request(fd: int) -> WorkerRequest:
     """Receive a request, blocking; exits if the client hangs up before."""
     buffer = bytearray()
