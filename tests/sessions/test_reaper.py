@@ -7,11 +7,11 @@ import pytest
 from hookonce.base.settings import Settings
 from hookonce.model import Origin
 from hookonce.sessions import reaper
-from hookonce.sessions.derive.turns import END_GRACE_MS, IDLE_TIMEOUT_MS
-from hookonce.sessions.reaper import find_ancestry, is_running, parse_caller
+from hookonce.sessions.derive.turns import IDLE_TIMEOUT_MS
+from hookonce.sessions.reaper import END_GRACE_S, find_ancestry, is_running, parse_caller
 from tests.sessions.session_clock import Agent
 
-HALF_AN_HOUR, LONG_ENOUGH = IDLE_TIMEOUT_MS / 1000, END_GRACE_MS / 1000
+HALF_AN_HOUR, LONG_ENOUGH = IDLE_TIMEOUT_MS / 1000, END_GRACE_S
 TURN = ("session_start", "before_prompt", "agent_stop")
 
 

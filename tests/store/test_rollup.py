@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from hookonce.base import ids
 from hookonce.model import Decision, Event, HookRun, Origin, Stored, Tool, Usage
 from hookonce.sessions.derive import token_usage
-from hookonce.sessions.derive.derived_record import is_redundant
 from hookonce.sessions.derive.token_usage import Spending
 from hookonce.store import database
 from hookonce.store.entry import build_entry
@@ -30,6 +29,7 @@ from hookonce.store.rollup import (
 from hookonce.store.usage import tokens as usage_tokens
 from hookonce.store.usage.tokens import TOKEN_COLUMNS
 from hookonce.store.writer import Writer
+from hookonce.vocabulary.events import is_redundant
 from tests.store.rows import expire_days
 
 

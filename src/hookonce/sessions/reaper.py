@@ -14,12 +14,14 @@ from os.path import basename
 from time import monotonic, time
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from hookonce.base import settings, times
 from hookonce.base.event_loop import EventLoop
 from hookonce.base.process_info import read_proc_stat
 from hookonce.model import Event
 from hookonce.sessions.derive.calls import SESSION_ENDS
-from hookonce.sessions.derive.turns import BEGIN_EVENTS, END_GRACE_MS, IDLE_TIMEOUT_MS
+from hookonce.sessions.derive.turns import BEGIN_EVENTS, IDLE_TIMEOUT_MS
 from hookonce.sessions.recorder import Recorder, SessionKey, StoreAccess
 from hookonce.store.entry import StoreEntry
 from hookonce.store.query import open_sessions
@@ -83,17 +85,15 @@ def _is_shell(pid: int) -> bool:
 _MIN_AGENT_CALLS = 2  # calls by which a process is known to be the agent's
 
 
-class MonitoredSession:
+class MonitoredSession(Struct):
     """An open session; `gone_at` is since when its process is gone, `last_call_at` its last call, both monotonic."""
 
-    __slots__ = ("ancestry", "call_count", "event", "gone_at", "last_call_at", "last_event_s")
-
-    def __init__(self, last_event_s: float = 0.0) -> None:
-        self.ancestry: ProcessAncestry = ()
-        self.call_count, self.last_event_s = 0, last_event_s
-        self.event: Event | None = None
-        self.gone_at: float | None = None
-        self.last_call_at: float | None = None
+    last_event_s: float = 0.0
+    ancestry: ProcessAncestry = ()
+    call_count: int = 0
+    event: Event | None = None
+    gone_at: float | None = None
+    last_call_at: float | None = None
 
     def add_event(self, event: Event) -> None:
         """Take an event of the session."""
@@ -117,6 +117,7 @@ _MAX_SESSIONS = 512  # that are watched; who has been quiet for longest goes fir
 _MAX_CALLERS = 1024  # calls whose record has not come yet
 _MAX_ANCESTRY_LOOKUPS = 16  # looks at the processes above a caller between two ticks: a storm of calls needs no more
 _GONE_GRACE_S = 2.0  # seconds in which what an agent has said last is still on its way to us
+END_GRACE_S = 90.0  # seconds in which an agent that tells its ends may still do so
 _END_MARGIN_S = 120.0  # seconds in which a session that has rested for long enough is ended
 _MS_PER_S = 1000  # milliseconds
 _START_TYPES = BEGIN_EVENTS | {"session_start"}
@@ -223,7 +224,7 @@ class SessionReaper:
             session.gone_at = None
             return False
         session.gone_at = self._monotonic() if session.gone_at is None else session.gone_at
-        grace_s = END_GRACE_MS / _MS_PER_S if self._reports_end(agent) else _GONE_GRACE_S
+        grace_s = END_GRACE_S if self._reports_end(agent) else _GONE_GRACE_S
         return self._monotonic() - session.gone_at >= grace_s
 
     def _end_session(self, key: SessionKey, *, is_gone: bool | None) -> None:

@@ -32,7 +32,7 @@ def list_written_files(tool: Tool) -> list[Object]:
         return []
     if tool.name == "file_edit":
         return [{"path": path, "operation": "update"}]
-    lines = _count_lines(tool.input.get("content"))
+    lines = count_lines(tool.input.get("content"))
     return [{"path": path} | ({"start_line": 1, "end_line": lines} if lines else {})]
 
 
@@ -50,7 +50,8 @@ def _parse_file(file: Object) -> Object:
     return entry
 
 
-def _count_lines(content: Any) -> int:
+def count_lines(content: Any) -> int:
+    """Line count of a text or of its digest."""
     if type(content) is str:
         return len(content.splitlines())
     lines = content.get("lines") if type(content) is dict else None

@@ -88,6 +88,12 @@ AGENT_HOOKS_ACTIONS: dict[str, str] = {
     "agent": "agent",
 }
 
+
+def action_of_tool(tool: str) -> str:
+    """The Agent Hooks name of a tool's action."""
+    return "mcp:" + tool.partition("/")[2] if tool.startswith("mcp:") else AGENT_HOOKS_ACTIONS.get(tool, tool)
+
+
 # Reading takes the plainest tool of an action; `code_edit` is an inline edit in an editor.
 TOOLS_BY_ACTION: dict[str, str] = {action: tool for tool, action in reversed(AGENT_HOOKS_ACTIONS.items())} | {
     "code_edit": "file_edit",

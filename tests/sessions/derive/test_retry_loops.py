@@ -19,7 +19,7 @@ from hookonce.vocabulary.call_fingerprint import add_fingerprint, fingerprint_ca
 
 def act(given=1, outcome=1, *, second=0, who=None, spent=None, action="shell"):
     time = f"2026-01-01T00:{second // 60:02}:{second % 60:02}Z"
-    return CallFingerprint(subagent=who, action=action, input_fingerprint=given, result_fingerprint=outcome, time=time, session_tokens=spent)
+    return CallFingerprint(id="i", subagent=who, action=action, input_fingerprint=given, result_fingerprint=outcome, time=time, session_tokens=spent)
 
 
 def event(given, result=None, name="shell"):

@@ -200,7 +200,7 @@ def test_how_a_session_ended_is_what_its_agent_says_in_the_end():
     story = Story()
     records = [story.tell("before_prompt"), story.tell("agent_stop")]
     state, _ = walk(records)
-    ours = derive_end(state.turns, state.spending, now="2026-01-01T01:00:00Z", is_process_gone=True, reports_end=True)
+    ours = derive_end(state.turns, state.spending, now="2026-01-01T01:00:00Z", is_process_gone=True, has_open_call=False)
     own, again = (story.tell("session_end", data={"reason": reason}) for reason in ("exit", "other"))
 
     derived = summarize_session([*records, ours]).session.end

@@ -12,8 +12,8 @@ LATER = "2026-01-01T00:10:00Z"
 MUCH_LATER = "2026-01-01T01:00:00Z"
 
 
-def end(state, now=LATER, *, gone=True, tells=False):
-    return derive_end(state.turns, state.spending, now=now, is_process_gone=gone, reports_end=tells)
+def end(state, now=LATER, *, gone=True):
+    return derive_end(state.turns, state.spending, now=now, is_process_gone=gone, has_open_call=False)
 
 
 def test_a_session_that_nobody_began_begins_with_its_first_work():
@@ -199,17 +199,6 @@ def test_a_session_whose_process_is_gone_in_mid_turn_was_aborted():
     kept = [*prompted, story.tell("agent_stop", outcome="deny")]
 
     assert ["session_abort"] * 2 == [end(walk(records)[0]).event.type for records in (prompted, kept)]
-
-
-def test_an_agent_that_tells_its_ends_is_given_time_to():
-    """
-    Codex tells a minute late.
-    """
-    state, _ = walk([Story("codex").tell("agent_stop")])
-
-    assert end(state, "2026-01-01T00:01:00Z", tells=True) is None
-    assert end(state, "2026-01-01T00:01:30Z", tells=True) is not None
-    assert end(state, "2026-01-01T00:00:01Z", tells=False) is not None
 
 
 def test_an_end_is_the_sessions_whoever_has_spoken_last():

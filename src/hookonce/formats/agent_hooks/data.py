@@ -24,7 +24,7 @@ from hookonce.vocabulary.names import (
     ERROR_TYPES,
     NOTIFICATION_TYPES,
 )
-from hookonce.vocabulary.tools import AGENT_HOOKS_ACTIONS, TOOLS_BY_ACTION
+from hookonce.vocabulary.tools import TOOLS_BY_ACTION, action_of_tool
 
 _TRIGGERS = frozenset({"auto", "manual", "system"})
 _PLAN_TYPES = ("plan", "explore", "default")
@@ -133,11 +133,9 @@ def _action_data(event: Event) -> Object:
 
 
 def _action_name(tool: Tool) -> str:
-    if tool.name.startswith("mcp:"):
-        return "mcp:" + tool.name.partition("/")[2]
     if TOOLS_BY_ACTION.get(tool.native) == tool.name:
         return tool.native  # a word of this format already: an inline edit stays one
-    return AGENT_HOOKS_ACTIONS.get(tool.name, tool.name)
+    return action_of_tool(tool.name)
 
 
 def _input_fields(arguments: Object) -> Object:

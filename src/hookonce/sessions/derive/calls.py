@@ -109,26 +109,20 @@ class OpenCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
 CallTable = dict[str, tuple[OpenCall, ...]]
 
 
-class EndedCall(Struct, frozen=True, kw_only=True):
-    """The call that an outcome belongs to."""
-
-    call: OpenCall
-    is_guess: bool = False
-
-
 class CallChange(Struct, frozen=True, kw_only=True):
-    """What one record does to the open calls: it starts one, ends one, or shows that some will never end."""
+    """What one record does to the open calls: it starts one, ends one (perhaps), or shows that some will never end."""
 
     new_call: OpenCall | None = None
-    ended_call: EndedCall | None = None
+    ended_call: OpenCall | None = None
+    is_guess: bool = False
     lost_calls: tuple[OpenCall, ...] = ()
 
 
 class OpenCalls(Struct, frozen=True, kw_only=True):
     """The open and the refused calls of a session."""
 
-    open: dict[str, tuple[OpenCall, ...]] = {}
-    refused_calls: dict[str, tuple[OpenCall, ...]] = {}
+    open: CallTable = {}
+    refused_calls: CallTable = {}
 
 
 def update_calls(calls: OpenCalls, record: Record) -> tuple[OpenCalls, CallChange]:
@@ -235,7 +229,7 @@ def _end_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallChange]:
     for table_name in ("open", "refused_calls"):
         call, remaining = pop_oldest(getattr(calls, table_name), name)
         if call is not None:
-            change = CallChange(ended_call=EndedCall(call=call, is_guess=call_id is None))
+            change = CallChange(ended_call=call, is_guess=call_id is None)
             return replace(calls, **{table_name: remaining}), change
     return calls, CallChange()
 
@@ -244,9 +238,10 @@ def _refuse_open_call(calls: OpenCalls, event: Event) -> tuple[OpenCalls, CallCh
     key = call_signature(event)
     call_id = event.tool.call_id if event.tool is not None else None
     matching_names = (name for name, items in calls.open.items() if items[0].key == key)
-    name = next((name for name in (_call_key(call_id, key),) if name in calls.open), None) or next(matching_names, None)
-    call, remaining = pop_oldest(calls.open, name or "")
-    if call is None or name is None:
+    own_name = _call_key(call_id, key)
+    name = own_name if own_name in calls.open else next(matching_names, "")
+    call, remaining = pop_oldest(calls.open, name)
+    if call is None:
         return calls, CallChange()
     call = replace(call, is_refused=True)
     refusals = append_bounded(calls.refused_calls, name, call, _MAX_OPEN_CALLS)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from hookonce.base.times import elapsed_ms
-from hookonce.model import Event, Object, Record
+from hookonce.model import Event, Record
 from hookonce.sessions.derive.derived_record import derive_record
 from hookonce.sessions.derive.token_usage import token_count
 
@@ -43,8 +43,15 @@ def update_context(context: ContextWindow, record: Record, window: int | None) -
     used_tokens, limit = _context_tokens(event, agent_limit), agent_limit or window
     if used_tokens is None or used_tokens == context.used_tokens:
         return context, []
-    data = _fill_data(used_tokens, limit) if limit else None
-    records = [] if data is None else [derive_record(event, "context_until_compaction", data, usage=None)]
+    records = []
+    if limit:
+        data = {
+            "tokens_used": used_tokens,
+            "tokens_limit": limit,
+            "percentage_used": min(max(round(_PERCENT * used_tokens / limit, 1), 0), _PERCENT),
+            "tokens_remaining": max(limit - used_tokens, 0),
+        }
+        records = [derive_record(event, "context_until_compaction", data, usage=None)]
     is_late = context.compacted_at is not None and (elapsed_ms(context.compacted_at, event.time) or 0) == 0
     return replace(context if is_late else ContextWindow(), used_tokens=used_tokens), records
 
@@ -84,15 +91,6 @@ def _context_tokens(event: Event, agent_limit: int | None) -> int | None:
     if type(share) is float and agent_limit and 0 <= share <= 1:
         return round(share * agent_limit)
     return token_count(event.usage) if event.type == "after_model" else None
-
-
-def _fill_data(used_tokens: int, limit: int) -> Object:
-    return {
-        "tokens_used": used_tokens,
-        "tokens_limit": limit,
-        "percentage_used": min(max(round(_PERCENT * used_tokens / limit, 1), 0), _PERCENT),
-        "tokens_remaining": max(limit - used_tokens, 0),
-    }
 
 
 def _token_count_of(value: Any) -> int | None:

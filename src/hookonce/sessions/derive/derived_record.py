@@ -4,9 +4,7 @@ from typing import Any
 
 from hookonce.base import ids
 from hookonce.model import SCHEMA, Actor, Decision, Event, Object, Record
-from hookonce.vocabulary.events import SYSTEM_EVENTS, USER_EVENTS, is_derived, is_redundant
-
-__all__ = ["derive_record", "is_derived", "is_redundant"]
+from hookonce.vocabulary.events import SYSTEM_EVENTS, USER_EVENTS
 
 _INHERITED_FIELDS = (
     *("agent", "agent_version", "session", "turn", "subagent", "parent_session"),

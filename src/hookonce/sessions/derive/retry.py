@@ -11,7 +11,7 @@ from hookonce.model import Event, Object, Record
 from hookonce.sessions.derive.calls import SESSION_ENDS, CallChange, OpenCall, OpenCalls, subagent_name
 from hookonce.sessions.derive.derived_record import derive_record
 from hookonce.vocabulary.call_fingerprint import fingerprint_call
-from hookonce.vocabulary.tools import AGENT_HOOKS_ACTIONS
+from hookonce.vocabulary.tools import action_of_tool
 
 MIN_LOOP_ROUNDS = 4  # times before it is called a loop
 MIN_ROUNDS_WITHOUT_RESULT = 8  # and where nobody has told what the calls came to
@@ -20,11 +20,12 @@ LOOP_WINDOW_CALLS = 64  # calls that are remembered
 
 
 class CallFingerprint(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A finished call as fingerprints of its input and result, which are equal where these are alike.
+    """A finished call: who started it, and fingerprints of its input and result, which are equal where these are alike.
 
     `session_tokens` is the usage of the session by then. Without `result_fingerprint` the outcome was not reported.
     """
 
+    id: str
     subagent: str | None = None
     action: str
     input_fingerprint: int
@@ -83,13 +84,6 @@ _DENIED_RESULT = -1  # the outcome of a call that was refused
 _REPORT_GROWTH = 2  # a loop is told of once more when it has doubled
 
 
-class FinishedCall(Struct, frozen=True, kw_only=True):
-    """A finished call, and the record that started it."""
-
-    id: str
-    act: CallFingerprint
-
-
 class LoopReport(Struct, frozen=True, kw_only=True):
     """A loop as it is now, and its length when it was last reported."""
 
@@ -100,7 +94,7 @@ class LoopReport(Struct, frozen=True, kw_only=True):
 class RetryState(Struct, frozen=True, kw_only=True):
     """The last calls of a session, and the reported loops by sub-agent."""
 
-    finished_calls: tuple[FinishedCall, ...] = ()
+    finished_calls: tuple[CallFingerprint, ...] = ()
     loops: dict[str, LoopReport] = {}
 
 
@@ -120,12 +114,12 @@ def update_retry(
     if change.ended_call is None or result is None:
         return retry, []
     has_failed = result.ok is False or (result.exit_code or 0) != 0
-    call = _build_finished(change.ended_call.call, event.time, tokens, fingerprint_call(event), ok=not has_failed)
+    call = _build_finished(change.ended_call, event.time, tokens, fingerprint_call(event), ok=not has_failed)
     return _add_finished(retry, event, call)
 
 
 def _forget_subagent(retry: RetryState, subagent: str | None) -> RetryState:
-    remaining = tuple(call for call in retry.finished_calls if call.act.subagent != subagent)
+    remaining = tuple(call for call in retry.finished_calls if call.subagent != subagent)
     return RetryState(finished_calls=remaining, loops=_other_loops(retry, subagent))
 
 
@@ -146,11 +140,11 @@ def _apply_start(retry: RetryState, event: Event, calls: OpenCalls, call: OpenCa
     return retry, records + more_records
 
 
-def _add_finished(retry: RetryState, event: Event, call: FinishedCall) -> StateChange:
+def _add_finished(retry: RetryState, event: Event, call: CallFingerprint) -> StateChange:
     """A loop is reported when it is found, and whenever it has doubled."""
     window = (*(other for other in retry.finished_calls if other.id != call.id), call)[-LOOP_WINDOW_CALLS:]
-    subagent, loops = call.act.subagent or "", _other_loops(retry, call.act.subagent)
-    report, loop, records = retry.loops.get(subagent), find_loop([item.act for item in window]), list[Record]()
+    subagent, loops = call.subagent or "", _other_loops(retry, call.subagent)
+    report, loop, records = retry.loops.get(subagent), find_loop(window), list[Record]()
     if loop is not None and report is not None and loop.iteration_count < _REPORT_GROWTH * report.count:
         loops |= {subagent: replace(report, loop=loop)}
     elif loop is not None:
@@ -161,29 +155,26 @@ def _add_finished(retry: RetryState, event: Event, call: FinishedCall) -> StateC
 
 def _derive_retry(retry: RetryState, event: Event, call: OpenCall, tokens: int | None) -> list[Record]:
     """The call that failed last, made once more."""
-    own_calls = [other for other in reversed(retry.finished_calls) if other.act.subagent == call.subagent]
-    tries = [*takewhile(lambda other: _is_same_failure(other.act, call), own_calls)]
+    failure = (call.tool, call.input_fingerprint, False)
+    own_calls = [other for other in reversed(retry.finished_calls) if other.subagent == call.subagent]
+    tries = [*takewhile(lambda other: (other.action, other.input_fingerprint, other.ok) == failure, own_calls)]
     if not tries:
         return []
-    first = tries[-1].act
+    first = tries[-1]
     data = {
         "iteration_count": len(tries) + 1,
-        "action_name": action_name(call.tool),
+        "action_name": action_of_tool(call.tool),
         "tokens_consumed": _token_difference(first, tokens),
         "elapsed_ms": elapsed_ms(first.time, event.time),
     }
     return [derive_record(event, "retry_triggered", data, caused_by=tries[0].id)]
 
 
-def action_name(tool: str) -> str:
-    """The Agent Hooks name of a tool's action."""
-    return "mcp:" + tool.partition("/")[2] if tool.startswith("mcp:") else AGENT_HOOKS_ACTIONS.get(tool, tool)
-
-
 def _build_finished(
     call: OpenCall, time: str, tokens: int | None, outcome: int | None = None, *, ok: bool | None = None
-) -> FinishedCall:
-    act = CallFingerprint(
+) -> CallFingerprint:
+    return CallFingerprint(
+        id=call.id,
         subagent=call.subagent,
         action=call.tool,
         input_fingerprint=call.input_fingerprint,
@@ -192,18 +183,13 @@ def _build_finished(
         time=time,
         session_tokens=tokens,
     )
-    return FinishedCall(id=call.id, act=act)
 
 
 def _continues_loop(retry: RetryState, loop: CallLoop, call: OpenCall) -> bool:
     """Whether a call would be the next of its loop, unless that is one of refusals anyway."""
-    acts = [item.act for item in retry.finished_calls if item.act.subagent == call.subagent][-loop.period :]
+    acts = [act for act in retry.finished_calls if act.subagent == call.subagent][-loop.period :]
     inputs = {(act.action, act.input_fingerprint) for act in acts if act.result_fingerprint != _DENIED_RESULT}
     return (call.tool, call.input_fingerprint) in inputs
-
-
-def _is_same_failure(act: CallFingerprint, call: OpenCall) -> bool:
-    return (act.action, act.input_fingerprint, act.ok) == (call.tool, call.input_fingerprint, False)
 
 
 def _other_loops(retry: RetryState, subagent: str | None) -> dict[str, LoopReport]:
@@ -222,4 +208,4 @@ def _build_aborted(event: Event, loop: CallLoop, index: int = 0) -> Record:
 def _loop_data(loop: CallLoop) -> Object:
     fields = asdict(loop)
     del fields["period"]
-    return fields | {"action_name": action_name(loop.action_name)}
+    return fields | {"action_name": action_of_tool(loop.action_name)}

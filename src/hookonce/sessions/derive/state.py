@@ -16,10 +16,11 @@ from hookonce.model import Event, Object, Record
 from hookonce.sessions.derive import calls, context_window, policy, retry, token_usage, turns
 from hookonce.sessions.derive.calls import SESSION_ENDS, ActiveSubagents, OpenCalls, assign_subagent, is_refused
 from hookonce.sessions.derive.context_window import ContextWindow
-from hookonce.sessions.derive.derived_record import derive_record, is_redundant
+from hookonce.sessions.derive.derived_record import derive_record
 from hookonce.sessions.derive.retry import RetryState
 from hookonce.sessions.derive.token_usage import Spending, token_count, total_usage
 from hookonce.sessions.derive.turns import AgentPredicate, TurnState, session_totals
+from hookonce.vocabulary.events import is_derived, is_redundant
 from hookonce.vocabulary.usage_sources import is_from_transcript
 
 PLAN_START_TOOLS = frozenset({"EnterPlanMode", "enter_plan_mode"})
@@ -38,14 +39,11 @@ def derive_plan_events(record: Record) -> list[Record]:
         return [derive_record(event, "plan_start", {"plan_type": "plan"} | action)]
     if tool.native in PLAN_END_TOOLS:
         return [derive_record(event, "plan_end", action)]
-    return (
-        [derive_record(event, "agent_decision", _step_count(tool.input) | action)] if tool.native in TODO_TOOLS else []
-    )
-
-
-def _step_count(tool_input: Object) -> Object:
-    steps: Any = next((tool_input[name] for name in _STEP_FIELDS if name in tool_input), None)
-    return {"step_count": len(steps)} if type(steps) is list else {}
+    if tool.native not in TODO_TOOLS:
+        return []
+    steps: Any = next((tool.input[name] for name in _STEP_FIELDS if name in tool.input), None)
+    data = {"step_count": len(steps) if type(steps) is list else None}
+    return [derive_record(event, "agent_decision", data | action)]
 
 
 class SessionState(Struct, frozen=True, kw_only=True):
@@ -67,7 +65,7 @@ def derive_events(
     `limit` is the context window of its model, `reports_start` as in `turns.update_turns`.
     """
     event = record.event
-    is_end = turns.is_derived_end(event)
+    is_end = is_derived(event) and event.type in SESSION_ENDS  # which no other record reports
     if is_redundant(event) and not is_end:
         return state, []
     new_spending = state.spending if is_end else token_usage.update_spending(state.spending, event)

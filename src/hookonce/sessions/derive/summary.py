@@ -4,7 +4,6 @@ The aggregate holds what is open and what is counted, so that it stays small how
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,20 +11,11 @@ from msgspec.structs import replace
 from hookonce.base.times import elapsed_ms
 from hookonce.model import Event, Record, Usage
 from hookonce.sessions.derive import calls, token_usage
-from hookonce.sessions.derive.calls import (
-    FILE_CHANGE_EVENTS,
-    SESSION_ENDS,
-    CallChange,
-    EndedCall,
-    OpenCall,
-    OpenCalls,
-    subagent_name,
-)
-from hookonce.sessions.derive.derived_record import is_derived, is_redundant
+from hookonce.sessions.derive.calls import SESSION_ENDS, CallChange, OpenCall, OpenCalls, subagent_name
 from hookonce.sessions.derive.token_usage import Spending, total_usage
 from hookonce.sessions.derive.turns import BEGIN_EVENTS, RESPONSE_EVENTS, WORK_EVENTS
-from hookonce.vocabulary.events import TOOL_END_EVENTS
-from hookonce.vocabulary.file_writes import build_file_events
+from hookonce.vocabulary.events import TOOL_END_EVENTS, is_derived, is_redundant
+from hookonce.vocabulary.file_writes import build_file_events, count_lines
 
 MAX_FILES = 4096  # files of one session; the rest is only counted
 
@@ -40,7 +30,7 @@ class FileStats(Struct, frozen=True, kw_only=True):
 
 def update_files(files: dict[str, FileStats], event: Event) -> dict[str, FileStats]:
     """The files after an event: those that a finished call has written, or that a watcher has seen change."""
-    changes = [event] if event.type in FILE_CHANGE_EVENTS else build_file_events(event)
+    changes = [event] if event.type in calls.FILE_CHANGE_EVENTS else build_file_events(event)
     for change in changes:
         path = change.data.get("path")
         if type(path) is str and (path in files or len(files) < MAX_FILES):
@@ -65,14 +55,6 @@ def _edit_lines(event: Event, change: Event) -> tuple[int, int]:
 def _count_changed_lines(change: Event) -> int:
     first, last = change.data.get("start_line"), change.data.get("end_line")
     return last - first + 1 if type(first) is int and type(last) is int and last >= first else 0
-
-
-def count_lines(text: Any) -> int:
-    """Line count of a text or of its digest."""
-    if type(text) is str:
-        return len(text.splitlines())
-    lines = text.get("lines") if type(text) is dict else None
-    return lines if type(lines) is int else 0
 
 
 _ALARM_EVENTS = frozenset({"retry_loop_detected", "retry_loop_aborted", "policy_violation", "policy_override"})
@@ -254,9 +236,9 @@ def _list_finished(event: Event, change: CallChange) -> list[SessionCall]:
     if change.new_call is not None and change.new_call.is_refused:
         finished_calls.append(_unfinished_call(change.new_call))
     if change.ended_call is not None:
-        finished_calls.append(_finished_call(change.ended_call, event))
+        finished_calls.append(_finished_call(change.ended_call, event, is_guess=change.is_guess))
     elif _is_orphan_outcome(event, change):
-        finished_calls.append(_finished_call(EndedCall(call=calls.build_open_call(Record(event=event))), event))
+        finished_calls.append(_finished_call(calls.build_open_call(Record(event=event)), event, is_guess=False))
     return finished_calls
 
 
@@ -269,15 +251,15 @@ def _unfinished_call(call: OpenCall) -> SessionCall:
     return SessionCall(id=call.id, tool=call.tool, subagent=call.subagent, started=call.time, refused=call.is_refused)
 
 
-def _finished_call(ended_call: EndedCall, event: Event) -> SessionCall:
-    call, result = ended_call.call, event.tool.result if event.tool is not None else None
+def _finished_call(call: OpenCall, event: Event, *, is_guess: bool) -> SessionCall:
+    result = event.tool.result if event.tool is not None else None
     duration_ms = None if result is None else result.duration_ms
     return replace(
         _unfinished_call(call),
         end=event.id,
         duration_ms=elapsed_ms(call.time, event.time) if duration_ms is None else duration_ms,
         ok=None if result is None else result.ok,
-        guessed=ended_call.is_guess,
+        guessed=is_guess,
     )
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from hookonce.base.times import elapsed_ms
 from hookonce.model import Event, Object, Record
 from hookonce.sessions.derive.calls import SESSION_ENDS
-from hookonce.sessions.derive.derived_record import derive_record, is_derived
+from hookonce.sessions.derive.derived_record import derive_record
 from hookonce.sessions.derive.token_usage import Spending, total_usage
 from hookonce.vocabulary.events import TOOL_END_EVENTS
 from hookonce.vocabulary.usage_sources import is_from_transcript
@@ -120,35 +120,22 @@ def _strip_event(event: Event) -> Event:
     return replace(event, native=None, tool=None, prompt=None, data={} if response is None else {"response": response})
 
 
-def is_derived_end(event: Event) -> bool:
-    """Whether a derived record changes the state: only a derived end, which no other record reports."""
-    return is_derived(event) and event.type in SESSION_ENDS
-
-
 IDLE_TIMEOUT_MS = 30 * 60 * 1000
-END_GRACE_MS = 90 * 1000  # in which an agent that tells its ends may still do so
 
 
 def derive_end(
-    turns: TurnState,
-    spending: Spending,
-    *,
-    now: str,
-    is_process_gone: bool | None,
-    reports_end: bool = False,
-    has_open_call: bool = False,
+    turns: TurnState, spending: Spending, *, now: str, is_process_gone: bool | None, has_open_call: bool
 ) -> Record | None:
     """The implicit end of a session, or None; `is_process_gone` is None where the process is unknown.
 
-    `reports_end`: its agent has an event for it, which may come late. `has_open_call`: while the process lives, that
-    is no rest, however long it takes. Mid-turn it is an abort. The record stays the same until something happens in
-    the session.
+    `has_open_call`: while the process lives, that is no rest, however long it takes. Mid-turn it is an abort. The
+    record stays the same until something happens in the session.
     """
     last = turns.last
     if last is None or not turns.has_begun or turns.has_ended:
         return None
     idle_ms = elapsed_ms(last.received or last.time, now) or 0  # by our own clock, where it has come to us
-    if is_process_gone and (idle_ms >= END_GRACE_MS or not reports_end):
+    if is_process_gone:
         event_type, reason = ("session_abort", "aborted") if turns.is_working else ("session_end", "exit")
     elif idle_ms >= IDLE_TIMEOUT_MS and not (has_open_call and is_process_gone is False):
         event_type, reason = "session_end", "idle_timeout"
