@@ -30,18 +30,20 @@ def names():
 
 def test_events_go_by_their_ids_and_nothing_is_left_of_them():
     kernel_log.append(told("a") + told("b") + told("c"))
-    assert 2 == kernel_log.remove_events(["a", "c", "never there"])
+    kernel_log.remove_events(["a", "c", "never there"])
     assert ["b"] == names()
 
 
 def test_events_go_by_their_age():
     kernel_log.append(told("old", 1794614400.0) + b"no event\n" + told("new", 1794700800.0))
-    assert 1 == kernel_log.remove_before("2026-11-15")
+    kernel_log.remove_before("2026-11-15")
     assert [b"no event", told("new", 1794700800.0).strip()] == kernel_log.kernel_log_file().read_bytes().splitlines()
 
 
 def test_without_a_log_nothing_is_made():
-    assert (0, 0, False) == (kernel_log.remove_events(["a"]), kernel_log.remove_before("2026-11-15"), kernel_log.kernel_log_file().exists())
+    kernel_log.remove_events(["a"])
+    kernel_log.remove_before("2026-11-15")
+    assert not kernel_log.kernel_log_file().exists()
 
 
 def test_what_is_written_meanwhile_stays():

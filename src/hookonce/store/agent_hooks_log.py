@@ -25,12 +25,7 @@ _ANY_EVENT = "*"
 _OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _TAIL_BYTES = 1 << 20  # in which lines stand that were written, but not committed to the store
 
-_NO_RULES: tuple[tuple[str, str], ...] = ()
 RecordLines = tuple[str, bytes]  # the id of a record, and its lines
-
-
-class _ForeignFileError(OSError):
-    """A log file that exists and was not created by hookonce."""
 
 
 def append_record(record: Stored, environment: Mapping[str, str]) -> int:
@@ -48,8 +43,8 @@ def append_records(records: Sequence[Stored]) -> int:
     is_env_allowed = settings.load().agent_hooks_log
 
     def log_paths(record: Stored) -> Iterator[str]:
-        log_path = sessions.log_of_session(record.event.agent, record.event.session) if is_env_allowed else None
-        yield from [log_path] if log_path else []
+        if is_env_allowed and (log_path := sessions.log_of_session(record.event.agent, record.event.session)):
+            yield log_path
         yield from _rule_outputs(envelope.event_type_of(record.event))
 
     return _append_to_logs(records, log_paths)
@@ -72,7 +67,7 @@ def _rule_outputs(event_type: str) -> Iterator[str]:
             yield from (output for event, output in _load_rules(file) if event in {_ANY_EVENT, event_type})
 
 
-@sessions.cached_file(_NO_RULES)
+@sessions.cached_file(tuple[tuple[str, str], ...]())
 def _load_rules(file: Path) -> tuple[tuple[str, str], ...]:
     """Which events go where; `hooks` is one rule or a list of them."""
     try:
@@ -92,10 +87,8 @@ def _append_batch(log_path: str, batch: list[RecordLines]) -> bool:
             return _write_whole_lines(handle, batch)
         finally:
             os.close(handle)
-    except OSError as problem:
-        _report_once(log_path, str(problem.strerror))
-    except ValueError as problem:
-        _report_once(log_path, str(problem))
+    except (OSError, ValueError) as problem:
+        _report_once(log_path, str(problem.strerror if isinstance(problem, OSError) else problem))
     return False
 
 
@@ -133,7 +126,7 @@ def _open_own_log(log_path: str) -> int:
     if is_own and _file_identity(handle, log_path) in _load_registry(_registry_file()):
         return handle
     os.close(handle)
-    raise _ForeignFileError(None, "the file was there before us; remove it, or name another")
+    raise OSError(None, "the file was there before us; remove it, or name another")
 
 
 def _file_identity(handle: int, log_path: str) -> str:

@@ -4,7 +4,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from sqlite3 import Connection
-from types import TracebackType
 from typing import Protocol, Self
 
 from hookonce.model import Stored
@@ -92,9 +91,7 @@ class Writer:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_problem: object) -> None:
         self.close()
 
 

@@ -102,11 +102,11 @@ class _AuditRun:
         self.key = keys.load_mac_key() if keys.has_mac_key() else None
         # Read before the database is: whoever appends meanwhile must not look like somebody who cuts.
         self.cut_heads = head_file.load_cuts(head_path) if self.key else []
-        self.head_note: head_file.HeadNote | str | None = None
+        self.noted_head: ChainHead | str | None = None
         try:
-            self.head_note = head_file.read_note(head_path) if self.key else None
+            self.noted_head = head_file.read_head(head_path) if self.key else None
         except (ValueError, OSError) as problem:
-            self.head_note = str(problem)
+            self.noted_head = str(problem)
 
     def add_flaws(self, flaws: Iterator[Flaw]) -> None:
         """Collect flaws; an unreadable database is a flaw itself."""
@@ -175,9 +175,8 @@ def _check_rows(run: _AuditRun) -> Iterator[Flaw]:
     while removals and removals[0].first == run.seq + 1:
         yield from _skip_removal(run, removals.popleft())
     if removals:
-        removal = removals[0]
-        rows = f"rows {removal.first} to {removal.last}"
-        yield Flaw(seq=removal.first, what=f"{rows} were removed, and something else is there")
+        rows = f"rows {removals[0].first} to {removals[0].last}"
+        yield Flaw(seq=removals[0].first, what=f"{rows} were removed, and something else is there")
     if run.row_count and run.key is None:
         yield Flaw(seq=0, what=_NO_KEY)
 
@@ -225,8 +224,8 @@ def _check_checkpoints(run: _AuditRun) -> Iterator[Flaw]:
         else:
             run.last_signed_seq = point.seq
         previous_signature, last_seq = point.signature, point.seq
-    if isinstance(run.head_note, head_file.HeadNote) and run.head_note.signed_seq > last_seq:
-        yield Flaw(seq=run.head_note.signed_seq, what=f"the checkpoint at row {run.head_note.signed_seq} is gone")
+    if isinstance(run.noted_head, ChainHead) and run.noted_head.signed_seq > last_seq:
+        yield Flaw(seq=run.noted_head.signed_seq, what=f"the checkpoint at row {run.noted_head.signed_seq} is gone")
 
 
 def _check_head(run: _AuditRun) -> Iterator[Flaw]:
@@ -244,12 +243,12 @@ def _check_head(run: _AuditRun) -> Iterator[Flaw]:
 
 
 def _check_head_file(run: _AuditRun) -> Iterator[Flaw]:
-    if run.head_note is None:
+    if run.noted_head is None:
         run.notes += [_NO_HEAD] if run.seq and run.key else []
-    elif isinstance(run.head_note, str):
-        yield Flaw(seq=run.seq, what=run.head_note)
+    elif isinstance(run.noted_head, str):
+        yield Flaw(seq=run.seq, what=run.noted_head)
     else:
-        yield from _check_cut(run, run.head_note.head, f"and ends at {run.seq}: its end was cut off")
+        yield from _check_cut(run, run.noted_head, f"and ends at {run.seq}: its end was cut off")
     for cut_head in run.cut_heads:
         yield from _check_cut(run, cut_head, "once, was cut off, and has gone on with other rows")
 

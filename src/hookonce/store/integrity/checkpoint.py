@@ -38,8 +38,8 @@ def sign_checkpoint(connection: Connection) -> Checkpoint | None:
     with transaction(connection):
         point = _insert_checkpoint(connection)
     if point is not None and (head_path := _head_path_of(connection)) is not None:
-        head = head_file.ChainHead(point.seq, point.hash, point.count)
-        head_file.write_head(head, head_path, connection, point.seq)
+        head = head_file.ChainHead(point.seq, point.hash, point.count, signed_seq=point.seq)
+        head_file.write_head(head, head_path, connection)
     return point
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from hookonce.base import paths
 from hookonce.store.integrity import chain, keys
@@ -19,18 +20,18 @@ _CUT_PREFIX = "head-cut-"
 
 
 class ChainHead(Struct, frozen=True):
-    """Number and hash of the last row, and how many rows there ever were."""
+    """Number and hash of the last row, how many rows there ever were, and the last row that a checkpoint covers.
+
+    Only the head file knows the last checkpoint.
+    """
 
     seq: int
     hash: bytes
     count: int
-
-
-class HeadNote(Struct, frozen=True):
-    """Content of the head file: the chain head, and the last row that a checkpoint covers."""
-
-    head: ChainHead
     signed_seq: int = 0
+
+
+_EMPTY_CHAIN = ChainHead(0, chain.GENESIS_HASH, 0)
 
 
 def head_file() -> Path:
@@ -38,27 +39,25 @@ def head_file() -> Path:
     return paths.data_dir() / "head"
 
 
-def write_head(
-    head: ChainHead, path: Path | None = None, connection: Connection | None = None, signed_seq: int = 0
-) -> None:
+def write_head(head: ChainHead, path: Path | None = None, connection: Connection | None = None) -> None:
     """Write the chain head; always the same number of bytes, so that a full disk has room for them.
 
     It never goes back: a faster writer has written more. With a connection the database is checked for the old head;
     if that is gone, the end was cut off, and the old line is preserved for the audit.
     """
     head_path, key = path or head_file(), keys.load_mac_key()
-    handle = os.open(head_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        flock(handle, LOCK_EX)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(head_path, flags, 0o600), "r+b", buffering=0) as file:
+        flock(file, LOCK_EX)
+        handle = file.fileno()
         line = os.pread(handle, _LINE_BYTES, 0)
-        old_note = _parse_line(line, key) or HeadNote(ChainHead(0, chain.GENESIS_HASH, 0))
-        if connection is not None and not contains_head(connection, old_note.head):
-            _preserve_cut(head_path, old_note.head.seq, line)
-            old_note = HeadNote(ChainHead(0, chain.GENESIS_HASH, 0))
-        furthest_head = old_note.head if old_note.head.seq > head.seq else head
-        os.pwrite(handle, _format_line(HeadNote(furthest_head, max(old_note.signed_seq, signed_seq)), key), 0)
-    finally:
-        os.close(handle)
+        old_head = _parse_line(line, key) or _EMPTY_CHAIN
+        if connection is not None and not contains_head(connection, old_head):
+            _preserve_cut(head_path, old_head.seq, line)
+            old_head = _EMPTY_CHAIN
+        new_head = old_head if old_head.seq > head.seq else head
+        new_head = replace(new_head, signed_seq=max(old_head.signed_seq, head.signed_seq))
+        os.pwrite(handle, _format_line(new_head, key), 0)
 
 
 def contains_head(connection: Connection, head: ChainHead) -> bool:
@@ -84,39 +83,31 @@ def load_cuts(path: Path | None = None) -> list[ChainHead]:
     """The chain heads that were found to be cut off."""
     head_path, key = path or head_file(), keys.load_mac_key()
     lines = (cut_file.read_bytes() for cut_file in sorted(head_path.parent.glob(f"{_CUT_PREFIX}*")))
-    return [cut_note.head for line in lines if (cut_note := _parse_line(line, key)) is not None]
+    return [head for line in lines if (head := _parse_line(line, key)) is not None]
 
 
 def read_head(path: Path | None = None) -> ChainHead | None:
     """The chain head in the file; None if there is no file, ValueError if its MAC is wrong."""
-    head_note = read_note(path)
-    return None if head_note is None else head_note.head
-
-
-def read_note(path: Path | None = None) -> HeadNote | None:
-    """The whole content of the file; None if there is no file, ValueError if its MAC is wrong."""
     try:
         handle = os.open(path or head_file(), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
-    try:
-        flock(handle, LOCK_SH)
-        head_note = _parse_line(os.pread(handle, _LINE_BYTES + 1, 0), keys.load_mac_key())
-    finally:
-        os.close(handle)
-    if head_note is None:
+    with os.fdopen(handle, "rb") as file:
+        flock(file, LOCK_SH)
+        head = _parse_line(file.read(_LINE_BYTES + 1), keys.load_mac_key())
+    if head is None:
         raise ValueError("the head file is not what this machine's hookonce has written")
-    return head_note
+    return head
 
 
-def _format_line(note: HeadNote, key: bytes) -> bytes:
-    text = _LINE_FORMAT.format(note.head.seq, note.head.hash.hex(), note.head.count, note.signed_seq).encode()
+def _format_line(head: ChainHead, key: bytes) -> bytes:
+    text = _LINE_FORMAT.format(head.seq, head.hash.hex(), head.count, head.signed_seq).encode()
     return text + hmac.digest(key, text, "sha256").hex().encode() + b"\n"
 
 
-def _parse_line(line: bytes, key: bytes) -> HeadNote | None:
+def _parse_line(line: bytes, key: bytes) -> ChainHead | None:
     text, mac = line[:_TEXT_BYTES], line[_TEXT_BYTES:]
     if mac != hmac.digest(key, text, "sha256").hex().encode() + b"\n":
         return None
     seq, row_hash, count, signed_seq = text.decode().split()
-    return HeadNote(ChainHead(int(seq), bytes.fromhex(row_hash), int(count)), int(signed_seq))
+    return ChainHead(int(seq), bytes.fromhex(row_hash), int(count), int(signed_seq))

@@ -6,7 +6,7 @@ and never delays an answer (ADR 0024).
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from fcntl import LOCK_EX, flock
 from hashlib import sha256
@@ -53,7 +53,10 @@ def _append_line(path: Path, line: bytes) -> None:
             if is_sync_required():
                 sync_file(handle, None if length else path)
         except OSError:
-            _undo_append(path, handle, length)
+            with suppress(OSError):
+                os.ftruncate(handle, length)
+                if not length:
+                    path.unlink()
             raise
 
 
@@ -83,13 +86,6 @@ def _open_locked(path: Path) -> int:
         os.close(handle)
 
 
-def _undo_append(path: Path, handle: int, length: int) -> None:
-    with suppress(OSError):
-        os.ftruncate(handle, length)
-        if not length:
-            path.unlink()
-
-
 def forget(event: str) -> None:
     """Remove what was written of an event."""
     with suppress(OSError):
@@ -105,7 +101,7 @@ def count_lost_record(delta: int = 1) -> None:
 
     Even a full disk takes that; where the data directory cannot be written at all, the runtime directory counts.
     """
-    for loss_file in _loss_files():
+    for loss_file in (_loss_file, fallback_loss_file):
         with suppress(OSError, HookonceError):
             handle = os.open(loss_file(), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
             with os.fdopen(handle, "r+b") as file:
@@ -120,14 +116,10 @@ def count_lost_record(delta: int = 1) -> None:
 def lost_record_count() -> int:
     """How many records could not be written."""
     total = 0
-    for loss_file in _loss_files():
+    for loss_file in (_loss_file, fallback_loss_file):
         with suppress(OSError, HookonceError):
             total += loss_file().stat().st_size
     return total
-
-
-def _loss_files() -> list[Callable[[], Path]]:
-    return [_loss_file, fallback_loss_file]
 
 
 def _loss_file() -> Path:
@@ -191,6 +183,7 @@ def parse_line(line: bytes) -> tuple[bytes | None, str | None]:
 
 def _parse_record(line: bytes) -> Stored | None:
     body, _ = parse_line(line)
-    with suppress(ValueError):
+    try:
         return None if body is None else decode_entry(body).record
-    return None
+    except ValueError:
+        return None
