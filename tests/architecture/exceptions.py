@@ -73,7 +73,7 @@ _JSON = "a field of a command's JSON output or of a published schema"
 _PUBLIC = "a public name of the library"
 _CONTRACT = "a field of a contract"
 PARTICIPLES = {
-    **dict.fromkeys(["closed", "_closed", "expected", "OperationResult.truncated"], _ADJECTIVE),
+    **dict.fromkeys(["closed", "_closed", "expected"], _ADJECTIVE),
     **dict.fromkeys(["received", "Stored", "HookRun.started", "tool.given"], _PUBLIC),
     **dict.fromkeys(["Step.denied", "Step.done", "Step.failed"], _PUBLIC),
     **dict.fromkeys(["Outcome.denied", "Outcome.asked", "Outcome.allowed"], _PUBLIC),
