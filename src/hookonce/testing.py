@@ -43,17 +43,14 @@ _DEFAULT_INPUTS: dict[str, Object] = {"shell": {"command": "echo hello"}, "file_
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
-    """Outcome of a run: the hook's decision, the agent's reply, and the gaps that the agent cannot honour.
-
-    `reply` is the agent's own form, with stdout, stderr and exit code; `stderr` is what the hook itself wrote there.
-    """
+    """Outcome of a run: the hook's decision, the agent's reply, and the gaps that the agent cannot honour."""
 
     event: Event
     decision: Decision
-    reply: Reply
+    reply: Reply  # the agent's own form, with stdout, stderr and exit code
     gaps: list[Gap]
     runs: list[HookRun]
-    stderr: str = ""
+    stderr: str = ""  # what the hook itself wrote there
 
     def __repr__(self) -> str:
         summary = self.failure or self.decision.outcome or "no opinion"

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, note
 
 from hookonce import agents
-from hookonce.convert.conversion import GuardRejection, convert
+from hookonce.convert.conversion import convert
+from hookonce.errors import HookonceError
 from hookonce.manifest.degrade import capabilities_of, degrade, strategy_of
 from hookonce.manifest.load import build_manifest
 from hookonce.model import Handler, Hook, Manifest
@@ -75,7 +76,7 @@ def test_a_guard_or_an_error():
 
     (hook,) = windsurf.config.parse(windsurf, made.document)[0]
     assert 2 == subprocess.run(["sh", "-c", hook.handler.command], capture_output=True, check=False).returncode
-    with pytest.raises(GuardRejection):
+    with pytest.raises(HookonceError, match="no guard is wanted in its place"):
         convert(rewriting, None, windsurf, on_block="error")
 
 

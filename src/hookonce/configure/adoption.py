@@ -45,7 +45,7 @@ def plan_adoption(agent: Agent, scope: str, roots: ConfigRoots, client: str, gap
         if file_scope == scope:
             _adopt_file(agent, scope, path, client, plan, gaps_of)
     manifest = _extend_manifest(manifest_path(scope, roots), plan.moved_hooks) if plan.moved_hooks else None
-    return Adoption(manifest=manifest, files=plan.files, moved_hooks=plan.moved_hooks, stay_reasons=plan.stay_reasons)
+    return replace(plan, manifest=manifest)
 
 
 def _adopt_file(agent: Agent, scope: str, path: Path, client: str, plan: Adoption, gaps_of: GapFinder) -> None:

@@ -17,10 +17,7 @@ _COMMAND_EVENTS = {"session_start", "before_prompt"}  # our client runs there in
 def build_entries(
     agent: Agent, scope: str, client: str, events: EventSet = "default", address: HttpAddress | None = None
 ) -> list[Hook]:
-    """Build an entry for each event of the agent's default set, or for all but those that must never be taken.
-
-    With an address, what the agent can post it posts there.
-    """
+    """Build an entry for each event of a set; with an address, what the agent can post it posts there."""
     install_modes = {"default"} if events == "default" else {"default", "opt-in"}
     native_events = [native for native in config_events(agent) if point_of(agent, native).install in install_modes]
     return [_build_entry(agent, native, scope, client, address) for native in native_events]
@@ -51,10 +48,7 @@ def entry_event(target: str | None) -> str:
 
 
 def is_stale_entry(target: str | None, client: str, agent: Agent) -> bool:
-    """Whether an entry is an old one of ours that leads nowhere: no client, or too few words.
-
-    In a project's files the entries of another home are its own user's matter.
-    """
+    """Whether an entry is an old one of ours that leads nowhere: no client, or too few words."""
     words = invocation.split_client_words(target or "")
     if len(words) < _MIN_ENTRY_WORDS or Path(words[0]).name != invocation.CLIENT_NAME or words[1] != agent.name:
         return False
@@ -63,4 +57,5 @@ def is_stale_entry(target: str | None, client: str, agent: Agent) -> bool:
         return call is None or (call.via is None and call.run is None)
     if call is None or call.via is None or not Path(words[0]).is_absolute() or Path(words[0]).exists():
         return False
+    # In a project's files the entries of another home are its own user's matter.
     return call.via == f"{agent.name}/user" or Path(words[0]).is_relative_to(paths.home())

@@ -1,6 +1,7 @@
 """HTTP policy: whether agents may post their events to us, and what keeps their posts from being answered."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -83,15 +84,13 @@ def current_address(hooks: list[Hook], project: Path | None) -> HttpAddress | No
 def drop_unused_address() -> None:
     """Forget the listener's address if no file that we wrote has it."""
     own_address = daemon_endpoints.load_http_address()
-    if own_address is not None and not any(own_address.base in _read_text(path) for path in journal.changed_files()):
-        daemon_endpoints.remove_http_address()
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    if own_address is None:
+        return
+    for path in journal.changed_files():
+        with suppress(OSError):
+            if own_address.base.encode() in path.read_bytes():
+                return
+    daemon_endpoints.remove_http_address()
 
 
 def http_problems(agent: Agent, path: Path, roots: ConfigRoots) -> Iterator[str]:

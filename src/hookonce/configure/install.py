@@ -6,6 +6,7 @@ it.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -40,10 +41,7 @@ def plan_install(
     events: EventSet = "default",
     http: HttpAddress | Literal[False] | None = None,
 ) -> list[FileChange]:
-    """Plan the changes that let an agent call us; none if it already does.
-
-    With `http` it posts to an address what it can, with False nothing, with None what it does already.
-    """
+    """Plan the changes that let an agent call us: it posts what it can to `http`, nothing if False, None is as now."""
     target = target_file(agent, scope, roots)
     if target is None:
         raise HookonceError(f"{agent.title} has no {scope} configuration for hooks")
@@ -90,13 +88,8 @@ def _plain_command(hook: Hook, _native: str) -> str | None:
 def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, client: str) -> bytes:
     """Insert our entries into a file's bytes: the same bytes if they stand there as they should."""
     entries, editor = _own_entries(agent, document, client), editor_of(path)
-
-    def is_own(command: str) -> bool:
-        return is_own_entry(command, client, agent.name)
-
-    def is_stale(command: str) -> bool:
-        return is_stale_entry(command, client, agent)
-
+    is_own = partial(is_own_entry, client=client, agent=agent.name)
+    is_stale = partial(is_stale_entry, client=client, agent=agent)
     elision = elide(editor, data, document, lambda command: is_own(command) or is_stale(command))
     text = remove_entries(editor, elision.text, is_stale) if data else data
     if data and _own_entries(agent, document_of(agent, path, text), client) == entries:
@@ -109,8 +102,7 @@ def insert_entries(agent: Agent, path: Path, data: bytes, document: Object, clie
 
 def _own_entries(agent: Agent, document: Object, client: str) -> list[tuple[str, str, object, object]]:
     hooks, _ = config_of(agent).parse(agent, client_part(document))
-    own_hooks = [hook for hook in hooks if is_own_entry(hook.handler.target, client, agent.name)]
-    handlers = [(hook.event, hook.handler) for hook in own_hooks]
+    handlers = [(hook.event, hook.handler) for hook in hooks if is_own_entry(hook.handler.target, client, agent.name)]
     return sorted((kind, run.target or "", run.timeout, sorted(run.headers.items())) for kind, run in handlers)
 
 
@@ -129,8 +121,10 @@ def _script_changes(agent: Agent, scope: str, target: Path, document: Object) ->
     for name, text in document["files"].items():
         path = target / name if config_of(agent).files[scope].endswith("/") else target
         old, new = read_file(path), text.encode()
-        if old is not None and old != new and not _is_generated(agent, path, old):
-            raise HookonceError(f"{path} is somebody else's and was left alone; move it away, or convert it")
+        if old is not None and old != new:
+            hooks, gaps = hooks_in(agent, path, old)
+            if gaps or not hooks:  # a script of ours can be parsed, and has entries
+                raise HookonceError(f"{path} is somebody else's and was left alone; move it away, or convert it")
         if old != new:
             changes.append(FileChange(path=path, old=old, new=new, mode=_SCRIPT_MODE, agent=agent.name, scope=scope))
     return changes
@@ -144,12 +138,6 @@ def _foreign_scripts(agent: Agent, folder: Path, client: str) -> list[Hook]:
     document = {"files": {path.name: path.read_bytes().decode(errors="replace") for path in scripts}}
     hooks, _ = config_of(agent).parse(agent, document)
     return [hook for hook in hooks if not is_own_entry(hook.handler.target, client)]
-
-
-def _is_generated(agent: Agent, path: Path, data: bytes) -> bool:
-    """Whether a script is one of ours: it can be parsed, and has entries."""
-    hooks, gaps = hooks_in(agent, path, data)
-    return not gaps and bool(hooks)
 
 
 def plan_removal(

@@ -13,15 +13,12 @@ from hookonce.base.files import read_file, replace_file
 
 
 class JournalEntry(Struct, frozen=True, omit_defaults=True):
-    """One file: its digest after our change, and the backup of what was there, None if there was no file.
-
-    `made` are the folders that were made for it, the innermost first; `at` is when we first wrote into it.
-    """
+    """One file: its digest after our change, and the backup of what was there, None if there was no file."""
 
     after: str
     before: str | None = None
-    made: list[str] = []
-    at: str | None = None
+    made: list[str] = []  # the folders that were made for it, the innermost first
+    at: str | None = None  # when we first wrote into it
 
 
 def file_digest(data: bytes) -> str:
@@ -30,27 +27,16 @@ def file_digest(data: bytes) -> str:
 
 
 def record_change(path: Path, old: bytes | None, new: bytes, copy: Path | None) -> None:
-    """Record a change before it is made; one that never happens is recognised by its digest.
-
-    Where the file stands as we left it, what was there before us is still the older backup.
-    """
+    """Record a change before it is made; one that never happens is recognised by its digest."""
     entries = _load_entries()
     entry = entries.get(str(path))
     before = None if copy is None else str(copy)
     if entry is not None and old is not None and entry.after == file_digest(old):
-        before = entry.before
-    new_folders = _missing_folders(path) if old is None or entry is None else entry.made
+        before = entry.before  # as we left it: what was there before us is still the older backup
+    missing_folders = [str(folder) for folder in takewhile(lambda folder: not folder.exists(), path.parents)]
+    new_folders = missing_folders if old is None or entry is None else entry.made
     entries[str(path)] = JournalEntry(file_digest(new), before, new_folders, times.now() if entry is None else entry.at)
     _save_entries(entries)
-
-
-def _missing_folders(path: Path) -> list[str]:
-    return [str(folder) for folder in takewhile(lambda folder: not folder.exists(), path.parents)]
-
-
-def has_entry(path: Path) -> bool:
-    """Whether we have written into a file and never taken it back."""
-    return str(path) in _load_entries()
 
 
 def first_written_at(path: Path) -> str | None:
@@ -96,7 +82,7 @@ def original_bytes(path: Path, current: bytes) -> tuple[bool, bytes | None]:
 
 
 def changed_files() -> list[Path]:
-    """The files that we changed."""
+    """The files that we changed and never took back."""
     return [Path(path) for path in _load_entries()]
 
 

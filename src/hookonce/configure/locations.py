@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from os import environ
+from os.path import isfile
 from pathlib import Path
 
 from msgspec import Struct
@@ -21,11 +22,8 @@ class ConfigRoots(Struct, frozen=True):
 
 
 def current_roots() -> ConfigRoots:
-    """The user's home, and the project around the working directory: up to its repository, else that itself.
-
-    Whoever names a home that is none of ours means another one than we would take, and must not be written there.
-    """
-    home_variable = environ.get("HOME")
+    """The user's home, and the project around the working directory: up to its repository, else that itself."""
+    home_variable = environ.get("HOME")  # who names a home that is none means another one than we would write to
     if home_variable and Path(home_variable) != paths.home():
         raise HookonceError(f"HOME is {home_variable}, which is no directory of yours; make it, or unset HOME")
     cwd = Path.cwd()
@@ -62,16 +60,9 @@ def config_files(agent: Agent, roots: ConfigRoots) -> Iterator[tuple[str, Path]]
         names = ([config.files[scope]] if scope in config.files else []) + list(config.reads.get(scope, ()))
         for name in names:
             for path in _expand_path(resolve_path(roots, name)):
-                if path not in unique_paths and _is_file(path):
+                if path not in unique_paths and isfile(path):  # noqa: PTH113  says no in a folder that is closed to us
                     unique_paths.add(path)
                     yield scope, path
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # in a folder that is closed to us
-        return False
 
 
 def _expand_path(path: Path) -> list[Path]:

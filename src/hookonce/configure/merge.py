@@ -75,17 +75,13 @@ def replace_commands(editor: ModuleType, text: bytes, new_command: Callable[[str
 def client_part(value: Any) -> Any:
     """A document with nothing in its lists but the entries that call hookonce: those of others need not be parsed."""
     if type(value) is list:
-        return [item for item in value if type(item) in (dict, list) and _has_command(item, _calls_hookonce)]
+        return [item for item in value if type(item) in (dict, list) and _has_command(item, parse_command)]
     if type(value) is dict and COMMAND_KEYS.isdisjoint(value):
         return {key: client_part(inner) if type(inner) in (dict, list) else inner for key, inner in value.items()}
     return value
 
 
-def _calls_hookonce(command: str) -> bool:
-    return parse_command(command) is not None
-
-
-def _has_command(value: Any, is_match: Callable[[str], bool]) -> bool:
+def _has_command(value: Any, is_match: Callable[[str], object]) -> bool:
     return any(is_match(command) for _, command in _find_commands(value))
 
 
@@ -102,7 +98,8 @@ def _find_commands(value: Any, keys: DocumentPath = ()) -> Iterator[tuple[Docume
 def _find_first_entry(value: Any, is_own: Callable[[str], bool], keys: DocumentPath) -> DocumentPath | None:
     """The path of the first, and widest, item that holds entries of ours and nobody else's."""
     for key, inner in _children(value):
-        own_flags = [_runs_only(entry, is_own) for entry in _entries_below(inner)]
+        below = [[command for _, command in _find_commands(entry)] for entry in _entries_below(inner)]
+        own_flags = [bool(commands) and all(map(is_own, commands)) for commands in below]
         if any(own_flags) and all(own_flags) and _is_entry(value, inner):
             return (*keys, key)
         if any(own_flags) and (path := _find_first_entry(inner, is_own, (*keys, key))) is not None:
@@ -123,11 +120,6 @@ def _holds_list(value: Any) -> bool:
     if type(value) is list:
         return any(type(item) is dict for item in value)
     return any(_holds_list(inner) for _, inner in _children(value))
-
-
-def _runs_only(entry: Any, is_own: Callable[[str], bool]) -> bool:
-    commands = [command for _, command in _find_commands(entry)]
-    return bool(commands) and all(map(is_own, commands))
 
 
 def _is_entry(holder: Any, inner: Any) -> bool:

@@ -1,6 +1,7 @@
 """Installation status: which agents are on this machine, which of them call us, and what else they would run."""
 
 from collections import Counter
+from os.path import isdir
 from pathlib import Path
 from shutil import which
 from typing import Literal
@@ -67,20 +68,17 @@ class InstallStatus(Struct, frozen=True, kw_only=True):
 
 def find_agents(roots: ConfigRoots) -> list[Agent]:
     """The agents of this machine: their program is on the path, or their directory in the home."""
-    all_agents = agents.load_all()
-    return [agent for agent in all_agents if agent.config and (find_program(agent) or _has_home(agent, roots))]
+    return [
+        agent
+        for agent in agents.load_all()
+        if agent.config
+        if find_program(agent) or (agent.home is not None and isdir(roots.home / agent.home))  # noqa: PTH112  never raises
+    ]
 
 
 def find_program(agent: Agent) -> str | None:
     """The agent's program, if it is on the path."""
     return next((path for name in config_of(agent).programs if (path := which(name))), None)
-
-
-def _has_home(agent: Agent, roots: ConfigRoots) -> bool:
-    try:
-        return agent.home is not None and (roots.home / agent.home).is_dir()
-    except OSError:
-        return False
 
 
 def install_status(agent: Agent, roots: ConfigRoots, client: str) -> InstallStatus:

@@ -32,10 +32,6 @@ from hookonce.manifest.sidecar import build_sidecar, restore_manifest
 from hookonce.model import Agent, Gap, Hook, Json, Manifest, Object, Wording
 
 
-class RoundTripError(HookonceError):
-    """The output would not have said what the input says; nothing was written."""
-
-
 def verify_round_trip(target: Agent, document: Object, hooks: list[tuple[int, Hook]], gaps: list[Gap]) -> list[Hook]:
     """Compare the hooks with what the target will parse, and return that; what a gap names may differ."""
     lost_paths = {gap.where for gap in gaps if gap.effect == "lost"}
@@ -49,7 +45,7 @@ def verify_round_trip(target: Agent, document: Object, hooks: list[tuple[int, Ho
         or any(_hook_meaning(target, hook) not in meanings for path, hook in expected if path not in matcher_gap_paths)
     ):
         message = f"the configuration for {target.title} does not read back as what was meant; this is our fault"
-        raise RoundTripError(message)
+        raise HookonceError(message)
     return parsed_hooks
 
 
@@ -98,10 +94,6 @@ class Conversion(Struct, frozen=True, kw_only=True):
     hooks: int = 0
     needs_client: bool = False
     side: Object | None = None
-
-
-class GuardRejection(HookonceError):
-    """A hook would have become a guard, and the caller wants none."""
 
 
 def read_manifest(
@@ -159,7 +151,7 @@ def convert(
     is_same = source is target
     degradation = without_degradation(manifest, config.handlers) if is_same else degrade(manifest, config.capabilities)
     if on_block == "error" and (guards := [gap for gap in degradation.gaps if gap.strategy == "block"]):
-        raise GuardRejection(f"{guards[0].note}, and no guard is wanted in its place")
+        raise HookonceError(f"{guards[0].note}, and no guard is wanted in its place")
     obstacles = {} if is_same else {index: unusable_gap(index, hook) for index, hook in degradation.hooks}
     hooks = [(index, hook) for index, hook in degradation.hooks if obstacles.get(index) is None]
     rendered_document, render_gaps = config.render(target, hooks, build_wording(target, adapt))

@@ -40,12 +40,10 @@ class DegradedManifest(NamedTuple):
 
 
 def capabilities_of(hook: Hook) -> frozenset[str]:
-    """What a hook needs of an agent, inferred.
-
-    That a hook rewrites input shows only when it runs. A manifest tells it by listing the capability *and*
-    saying what to do without it; either alone is not enough, as the published examples have it.
-    """
+    """What a hook needs of an agent, inferred."""
     handler = hook.handler
+    # That a hook rewrites input shows only when it runs. A manifest tells it by listing the capability *and* saying
+    # what to do without it; either alone is not enough, as the published examples have it.
     needs = {
         "structured_output": hook.blocking or bool(hook.degradation.keys() & OUTPUT_CAPABILITIES),
         "input_rewrite": "input_rewrite" in hook.degradation and "input_rewrite" in hook.capabilities,
@@ -120,12 +118,13 @@ def _hook_gap(index: int, hook: Hook, capability: str, strategy: Strategy, effec
 
 def without_degradation(manifest: Manifest, handlers: Collection[str]) -> DegradedManifest:
     """The manifest for the agent that it came from, which takes all of it; a call that was a command there is again."""
-    hooks = manifest.hooks if "http" in handlers else map(_http_as_command, manifest.hooks)
+    hooks = [
+        replace(hook, handler=to_command_handler(hook.handler))
+        if hook.handler.type == "http" and "http" not in handlers
+        else hook
+        for hook in manifest.hooks
+    ]
     return DegradedManifest([*enumerate(hooks)], [])
-
-
-def _http_as_command(hook: Hook) -> Hook:
-    return replace(hook, handler=to_command_handler(hook.handler)) if hook.handler.type == "http" else hook
 
 
 def build_guard(hook: Hook, capability: str) -> Hook:

@@ -26,6 +26,7 @@ SCOPES: tuple[Scope, ...] = ("project", "user", "organisation", "system")
 PROJECT_FOLDER = ".hookonce"
 MANIFEST_NAMES = ("hooks.json", "hooks.yaml", "hooks.yml")
 OPENHOOK_FILE = ".openhook.json"
+_PROJECT_FILES = (OPENHOOK_FILE, *(f"{PROJECT_FOLDER}/{name}" for name in MANIFEST_NAMES))
 _MAX_MANIFEST_BYTES = 1 << 20  # bytes of a file of hooks
 
 
@@ -93,18 +94,16 @@ def has_safe_owner(path: Path, scope: Scope) -> bool:
 
 
 def find_project(cwd: Path | str) -> Path:
-    """The project around a directory: its repository; without one the nearest folder with hooks, else itself.
-
-    The repository comes first because hooks further in would otherwise take the place of those at its root.
-    """
+    """The project around a directory: its repository; without one the nearest folder with hooks, else itself."""
     folders = _ancestors(str(cwd))
     with suppress(ValueError):  # NUL or half a character: nothing lies there
-        for folder in folders:
-            if access(f"{folder}/.git", F_OK) and _is_repository(folder):
+        for folder in folders:  # the repository first: hooks further in must not take the place of those at its root
+            git = f"{folder}/.git"
+            if access(git, F_OK) and (isfile(f"{git}/HEAD") or isfile(git)):  # noqa: PTH113  pathlib raises
                 return _cached_path(folder)
         for folder in folders:
             is_candidate = access(f"{folder}/{OPENHOOK_FILE}", F_OK) or access(f"{folder}/{PROJECT_FOLDER}", F_OK)
-            if is_candidate and _has_hooks(folder):
+            if is_candidate and any(isfile(f"{folder}/{name}") for name in _PROJECT_FILES):  # noqa: PTH113
                 return _cached_path(folder)
     return _cached_path(folders[0])
 
@@ -117,17 +116,6 @@ def _ancestors(folder: str) -> tuple[str, ...]:
     """A folder and those above it; as texts, because this is asked while somebody waits."""
     path = Path(folder)
     return str(path), *map(str, path.parents)
-
-
-def _is_repository(folder: str) -> bool:
-    git = f"{folder}/.git"
-    return isfile(f"{git}/HEAD") or isfile(git)  # noqa: PTH113  pathlib raises where these say no
-
-
-def _has_hooks(folder: str) -> bool:
-    if isfile(f"{folder}/{OPENHOOK_FILE}"):  # noqa: PTH113  as above
-        return True
-    return any(isfile(f"{folder}/{PROJECT_FOLDER}/{name}") for name in MANIFEST_NAMES)  # noqa: PTH113
 
 
 def last_good_path(source: ManifestSource) -> Path:

@@ -246,19 +246,15 @@ OPENHOOK_VERSIONS = ("0.1",)
 OPENHOOK_DIALECT = "openhook"
 
 
-class DiscoveryError(HookonceError):
-    """A discovery file of which nothing can be used."""
-
-
 def load_openhook_file(data: bytes) -> Manifest:
     """The manifest of an `.openhook.json`, one hook for each event of an entry; what is no entry is left out."""
     try:
         document: Any = parse_json(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as problem:
-        raise DiscoveryError(f"no JSON: {problem}") from None
+        raise HookonceError(f"no JSON: {problem}") from None
     entries = document.get("hooks") if type(document) is dict else None
     if type(entries) is not list:
-        raise DiscoveryError("expected an object with openhook and hooks")
+        raise HookonceError("expected an object with openhook and hooks")
     hooks = [hook for number, entry in enumerate(entries, 1) for hook in _parse_observer(entry, number)]
     return Manifest(spec=f"openhook/{document.get('openhook')}", hooks=hooks)
 

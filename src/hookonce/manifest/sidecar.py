@@ -30,10 +30,9 @@ _PARTS = ("handler", "provider_data")
 
 
 def build_sidecar(manifest: Manifest, rendered_hooks: list[tuple[int, Hook]], parsed_hooks: list[Hook]) -> Object:
-    """The sidecar that `restore_manifest` needs.
+    """The sidecar that `restore_manifest` needs, of the hooks by their indices and of what the agent parses again.
 
-    `rendered_hooks` are the hooks that were rendered, with their indices in the manifest, and `parsed_hooks` is what
-    the agent's `parse` finds in the result; of both, HTTP handlers may be commands or not.
+    Of both, HTTP handlers may be commands or not.
     """
     hook_by_place = dict(_with_places(parsed_hooks))
     places = [place for place, _ in _with_places(hook for _, hook in rendered_hooks)]
@@ -66,7 +65,11 @@ def restore_manifest(manifest: Manifest, sidecar: Json) -> Manifest:
     places = [tuple(entry.get(name) for name in _PLACE_FIELDS) for entry in entries]
     is_place = [all(type(value) in (str, int) for value in place) for place in places]
     entry_by_place = {place: entry for place, entry, usable in zip(places, entries, is_place, strict=True) if usable}
-    indexed_hooks: list[tuple[int, Hook]] = [*_lost_hooks(entries)]
+    indexed_hooks: list[tuple[int, Hook]] = []
+    for entry in entries:
+        index, lost = entry.get("index"), entry.get("lost")
+        if type(index) is int and type(lost) is dict and not _hook_faults(lost):
+            indexed_hooks.append((index, parse_hook(lost)))
     new = len(entries)  # what the document does not know comes last
     for place, hook in _with_places(manifest.hooks):
         entry = entry_by_place.get(place, {})
@@ -122,13 +125,6 @@ def _apply_changes(part: Object, changes: Json) -> Object:
             result.pop(name, None)
             result |= {name: change["meant"]} if "meant" in change else {}
     return result
-
-
-def _lost_hooks(hooks: list[Object]) -> Iterator[tuple[int, Hook]]:
-    for hook in hooks:
-        index, document = hook.get("index"), hook.get("lost")
-        if type(index) is int and type(document) is dict and not _hook_faults(document):
-            yield index, parse_hook(document)
 
 
 def _hook_faults(hook: Object) -> list[tuple[str, str]]:

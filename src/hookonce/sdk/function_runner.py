@@ -19,7 +19,6 @@ from hookonce.sdk.answers import encode_decision
 from hookonce.sdk.functions import load_module, run_functions, select_functions
 
 _MAX_MEMORY_BYTES = 1 << 30  # bytes of memory that a function may fill
-_FAILURE_EXIT_CODE = 1
 
 
 def run_once(file: str, digest: str, name: str | None) -> NoReturn:
@@ -64,12 +63,15 @@ def limit_memory() -> None:
 
 def run_and_exit(work: Callable[[], object]) -> NoReturn:
     """Run a function and exit at once, without waiting for its threads."""
-    code = _FAILURE_EXIT_CODE
+    code = 1
     try:
         work()
         code = 0
     except SystemExit as exit_request:
-        code = _exit_code(exit_request)
+        if exit_request.code is None or isinstance(exit_request.code, int):
+            code = (exit_request.code or 0) & 0xFF
+        else:
+            sys.stderr.write(f"{exit_request.code}\n")
     except HookonceError as problem:
         sys.stderr.write(f"{problem}\n")
     except BaseException:  # noqa: BLE001  whatever a function raises is told, and is its failure
@@ -79,10 +81,3 @@ def run_and_exit(work: Callable[[], object]) -> NoReturn:
             with suppress(OSError, ValueError):
                 stream.flush()
         os._exit(code)
-
-
-def _exit_code(exit_request: SystemExit) -> int:
-    if exit_request.code is None or isinstance(exit_request.code, int):
-        return (exit_request.code or 0) & 0xFF
-    sys.stderr.write(f"{exit_request.code}\n")
-    return _FAILURE_EXIT_CODE

@@ -110,7 +110,10 @@ class WorkerServer:
                 pid, status = child
                 if pid in self._workers:
                     number, stderr_fd = self._workers.pop(pid)
-                    self._send("ended", number, os.waitstatus_to_exitcode(status), _read_stderr_file(stderr_fd))
+                    self._send(
+                        "ended", number, os.waitstatus_to_exitcode(status), os.pread(stderr_fd, MAX_STDERR_BYTES, 0)
+                    )
+                    os.close(stderr_fd)
         _kill_processes({*child_pids()} - self._workers.keys() - self._file_children)
 
     def _send(self, *message: Any) -> None:
@@ -132,10 +135,3 @@ def _open_stderr_file() -> int:
 
     with TemporaryFile() as file:
         return os.dup(file.fileno())
-
-
-def _read_stderr_file(stderr_fd: int) -> bytes:
-    try:
-        return os.pread(stderr_fd, MAX_STDERR_BYTES, 0)
-    finally:
-        os.close(stderr_fd)

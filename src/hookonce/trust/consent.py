@@ -35,13 +35,10 @@ _MAX_OUTPUT_CHARS = 2000  # of a scanner
 
 
 class TrustProposal(Struct, frozen=True, kw_only=True):
-    """A file of hooks as it is now, what a person reads of it, and whether they have agreed to it before.
-
-    Without a pin there is nothing to agree to: the text says what is wrong.
-    """
+    """A file of hooks as it is now, what a person reads of it, and whether they have agreed to it before."""
 
     path: Path
-    pin: Pin | None
+    pin: Pin | None  # None where there is nothing to agree to: the text says what is wrong
     text: str
     is_current: bool
 

@@ -16,16 +16,12 @@ from hookonce.model import Hook
 
 
 class Pin(Struct, frozen=True, kw_only=True):
-    """One state of a project's hooks that a person has agreed to.
+    """One state of a project's hooks that a person has agreed to."""
 
-    `manifest` is the file of hooks, `files` every file that it names, `programs` where each program was found, and
-    `loose` what could not be pinned, with the reason.
-    """
-
-    manifest: str
-    files: dict[str, str] = {}
-    programs: dict[str, str] = {}
-    loose: dict[str, str] = {}
+    manifest: str  # the digest of the file of hooks
+    files: dict[str, str] = {}  # the digest of every file that it names
+    programs: dict[str, str] = {}  # where each program was found
+    loose: dict[str, str] = {}  # what could not be pinned, with the reason
 
 
 _PinsByRoot = dict[str, list[Pin]]
@@ -42,10 +38,7 @@ def content_digest(data: bytes) -> str:
 
 
 def trust_root_of(project: Path) -> str:
-    """The repository that a project belongs to: worktrees share it, so they share what was agreed to.
-
-    A worktree is believed only if the repository knows it too: whoever wrote the project could name any repository.
-    """
+    """The repository that a project belongs to: worktrees share it, so they share what was agreed to."""
     here = os.path.realpath(project)
     git = Path(here, ".git")
     if git.is_symlink():
@@ -59,7 +52,7 @@ def trust_root_of(project: Path) -> str:
 
 
 def _repository_of_worktree(link: Path) -> str | None:
-    """The repository of a worktree, which lists it among its worktrees."""
+    """The repository of a worktree that lists it too: whoever wrote the project could name any repository."""
     gitdir = link.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
     worktree_dir = Path(os.path.realpath(link.parent / gitdir))
     repository = worktree_dir.parent.parent

@@ -45,17 +45,13 @@ class FileReference(Struct, frozen=True, kw_only=True):
 
 
 class HookReferences(Struct, frozen=True, kw_only=True):
-    """Everything that a hook references, by its words: whether there are such files is another question.
-
-    `mentions` are paths inside of texts, where no copy can stand for them, and `loose` is what no digest covers;
-    both say where or why.
-    """
+    """Everything that a hook references, by its words: whether there are such files is another question."""
 
     command: str
     files: list[FileReference]
     programs: list[ShellWord]  # programs that are looked for on the path
-    mentions: dict[str, str]
-    loose: dict[str, str]
+    mentions: dict[str, str]  # paths inside of texts, where no copy can stand for them, and where that is
+    loose: dict[str, str]  # what no digest covers, and why
 
 
 def platform_command(handler: Handler) -> str | None:
@@ -129,13 +125,11 @@ def _add_file_reference(references: HookReferences, base: ProjectPaths, word: Sh
     references.files.append(FileReference(start=word.start, end=word.end, choices=choices, role=word.role))
     _add_mentions(references, base, word.text, "named within a word", {name for _, name in choices})
     for _, text in parts:
-        if base.relative_path(text) is None and (word.role == "program" or _is_outside_file(text)):
+        if base.relative_path(text) is not None:
+            continue
+        is_path = text.startswith("/") and not text.startswith(("/dev/", "/proc/"))
+        if word.role == "program" or (is_path and os.path.isfile(text)):  # noqa: PTH113  where pathlib raises, no file
             references.loose[text] = "outside of the project"
-
-
-def _is_outside_file(text: str) -> bool:
-    elsewhere = text.startswith("/") and not text.startswith(("/dev/", "/proc/"))
-    return elsewhere and os.path.isfile(text)  # noqa: PTH113  answers no where that of pathlib raises
 
 
 def _add_mentions(

@@ -191,7 +191,7 @@ class _RoleTracker:
     def begin(self) -> None:
         self.next_role: Role = "program"
         self.after_launcher = self.expects_code = False
-        self.code_option: Pattern[str] | None = None
+        self.code_option: Pattern[str] | None = None  # after which the program takes code, if it does
 
     def operator(self, sign: str) -> None:
         if "<<" in sign:
@@ -221,7 +221,8 @@ class _RoleTracker:
         name = text.rpartition("/")[2]
         self.after_launcher = _LAUNCHER.fullmatch(name) is not None
         self.next_role = "program" if self.after_launcher else "argument"
-        self.code_option = _code_option(name)
+        is_interpreter = _INTERPRETER.fullmatch(name)
+        self.code_option = _SHELL_CODE if _SHELL.fullmatch(name) else _OTHER_CODE if is_interpreter else None
         self.expects_code = _EVALUATING_BUILTIN.fullmatch(text) is not None
         return "program"
 
@@ -231,13 +232,6 @@ class _RoleTracker:
             return "code"
         self.expects_code = self.code_option is not None and self.code_option.fullmatch(text) is not None
         return "argument"
-
-
-def _code_option(name: str) -> Pattern[str] | None:
-    """After which options a program takes code, if it does."""
-    if _SHELL.fullmatch(name):
-        return _SHELL_CODE
-    return _OTHER_CODE if _INTERPRETER.fullmatch(name) else None
 
 
 def is_builtin(text: str) -> bool:

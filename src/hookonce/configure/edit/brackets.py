@@ -110,16 +110,13 @@ _COMMENT_IN_LINE = re.compile(rb"[ \t]*[" + BLOCK_MASK + LINE_MASK + rb"]")
 
 
 class Brackets(NamedTuple):
-    """A bracketed list: `open` lies behind the opening bracket, `close` before the closing one.
-
-    `stays`: the brackets stay even when empty.
-    """
+    """A bracketed list: `open` lies behind the opening bracket, `close` before the closing one."""
 
     open: int
     close: int
     items: list[Span]
     array: bool
-    stays: bool
+    stays: bool  # even when empty
 
 
 class SourceText(NamedTuple):
@@ -141,11 +138,8 @@ def apply_edits(text: bytes, edits: Iterable[TextEdit]) -> bytes:
 
 def edits_to_append(source: SourceText, brackets: Brackets, render: ItemRenderer) -> list[TextEdit]:
     """The edits that put an item behind the last one; `render` gets the indentation, and whether one line is wanted."""
-    append = _append_after_last if brackets.items else _append_to_empty
-    return append(source, brackets, render)
-
-
-def _append_after_last(source: SourceText, brackets: Brackets, render: ItemRenderer) -> list[TextEdit]:
+    if not brackets.items:
+        return _append_to_empty(source, brackets, render)
     start, end = brackets.items[-1]
     comma = source.plain.find(b",", end, brackets.close)
     offset = end_of_comments(source.plain, max(end, comma + 1), brackets.close)

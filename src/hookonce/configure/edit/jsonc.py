@@ -33,13 +33,7 @@ from hookonce.configure.edit.brackets import (
     style_of,
     trim_span,
 )
-from hookonce.configure.edit.key_path import (
-    DocumentPath,
-    format_path,
-    nest_value,
-    require_name,
-    value_at_path,
-)
+from hookonce.configure.edit.key_path import DocumentPath, format_path, nest_value, require_name, value_at_path
 
 _COMMENT = re.compile(STRING + rb"|//[^\r\n]*|/\*(?:.*?\*/|.*)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rb"(" + STRING + rb"|[\]}\w])([ \t\r\n]*+),(?=[ \t\r\n]*+[\]}])|" + STRING, re.DOTALL)
@@ -135,7 +129,9 @@ def parse_jsonc(text: bytes) -> JsoncDocument:
         return replace(parse_jsonc(bom + b"{}" + newline_of(text) + rest), fresh=True)
     strict_text = plain.translate(_COMMENTS_TO_SPACES)
     if _TRAILING_COMMA_HINT.search(strict_text):
-        strict_text = _TRAILING_COMMA.sub(_blank_comma, strict_text)
+        strict_text = _TRAILING_COMMA.sub(
+            lambda match: match[0] if match[1] is None else match[1] + match[2] + b" ", strict_text
+        )
     return JsoncDocument(text, plain, strict_text, _load_json(text, strict_text))
 
 
@@ -145,10 +141,6 @@ def _mask_comment(match: re.Match[bytes]) -> bytes:
         return LINE_MASK * len(comment)
     closed = comment.startswith(b"/*") and comment.endswith(b"*/") and len(comment) >= len(b"/**/")
     return BLOCK_MASK * len(comment) if closed else comment
-
-
-def _blank_comma(match: re.Match[bytes]) -> bytes:
-    return match[0] if match[1] is None else match[1] + match[2] + b" "
 
 
 def _load_json(text: bytes, strict_text: bytes) -> Any:
@@ -206,10 +198,10 @@ def _append_value(document: JsoncDocument, span: Span, name: bytes, value: Any) 
     brackets = document.brackets_at(span)
     brackets = brackets._replace(stays=brackets.stays and not document.fresh)
 
-    def render_item(indent: bytes, compact: bool) -> bytes:  # noqa: FBT001  called by position, from one place
-        return name + render_json(value, source.style, indent, compact=compact)
-
-    return apply_edits(document.text, edits_to_append(source, brackets, render_item))
+    edits = edits_to_append(
+        source, brackets, lambda indent, compact: name + render_json(value, source.style, indent, compact=compact)
+    )
+    return apply_edits(document.text, edits)
 
 
 def _replace_value(document: JsoncDocument, span: Span, value: Any) -> bytes:

@@ -95,7 +95,9 @@ def parse_toml(text: bytes) -> TomlDocument:
     """Parse a file; FileSyntaxError has line and column."""
     body = text.removeprefix(BOM)
     check_utf8("TOML", body)
-    value, plain = _load_toml(body), _TOKEN.sub(_mask_token, body)
+    value = _load_toml(body)
+    # Comments are masked, strings become a word without brackets, commas or line breaks.
+    plain = _TOKEN.sub(lambda match: (LINE_MASK if match[0].startswith(b"#") else b"s") * len(match[0]), body)
     return TomlDocument(text[: len(text) - len(body)], body, plain, value, _split_sections(body, plain))
 
 
@@ -109,11 +111,6 @@ def _load_toml(body: bytes) -> dict[str, Any]:
         if position is None or position[1] is None:
             raise_syntax_error("TOML", reason[0].lower() + reason[1:], body, len(body))
         raise FileSyntaxError("TOML", reason[0].lower() + reason[1:], int(position[1]), int(position[2])) from None
-
-
-def _mask_token(match: re.Match[bytes]) -> bytes:
-    """Comments are masked, strings become a word without brackets, commas or line breaks."""
-    return (LINE_MASK if match[0].startswith(b"#") else b"s") * len(match[0])
 
 
 def _split_sections(text: bytes, plain: bytes) -> list[TomlSection]:

@@ -35,7 +35,7 @@ def claim_names(bench: Bench) -> list[str]:
     path = target_file(bench.agent, SCOPE, locations)
     scopes = install_status(bench.agent, locations, str(paths.client_path())).scopes
     is_installed = any(scope_status.scope == SCOPE and scope_status.state != "absent" for scope_status in scopes)
-    return list(CLAIM_NAMES) if is_installed or (path is not None and journal.has_entry(path)) else []
+    return list(CLAIM_NAMES) if is_installed or path in journal.changed_files() else []
 
 
 def run_experiment(bench: Bench) -> list[Claim]:
