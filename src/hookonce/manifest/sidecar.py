@@ -67,9 +67,9 @@ def restore_manifest(manifest: Manifest, sidecar: Json) -> Manifest:
     entry_by_place = {place: entry for place, entry, usable in zip(places, entries, is_place, strict=True) if usable}
     indexed_hooks: list[tuple[int, Hook]] = []
     for entry in entries:
-        index, lost = entry.get("index"), entry.get("lost")
-        if type(index) is int and type(lost) is dict and not _hook_faults(lost):
-            indexed_hooks.append((index, parse_hook(lost)))
+        index, hook_document = entry.get("index"), entry.get("lost")
+        if type(index) is int and type(hook_document) is dict and not _hook_faults(hook_document):
+            indexed_hooks.append((index, parse_hook(hook_document)))
     new = len(entries)  # what the document does not know comes last
     for place, hook in _with_places(manifest.hooks):
         entry = entry_by_place.get(place, {})
