@@ -12,13 +12,7 @@ from hookonce.lab import drivers
 from hookonce.lab.experiments import EXPERIMENTS, Experiment
 from hookonce.lab.prove import bench, certificate
 from hookonce.lab.prove import prover as proving
-from hookonce.lab.prove.certificate import (
-    Claim,
-    contradicted_claim,
-    held_claim,
-    unreachable_claim,
-    untried_claim,
-)
+from hookonce.lab.prove.certificate import Claim
 from hookonce.lab.prove.prover import claim_names_of, prove_agent
 from tests.lab.fetch.test_programs import program
 from tests.lab.simulated_agent import found
@@ -54,9 +48,9 @@ def test_the_order_of_tries_changes_nothing_about_the_state(tries, random):
 
 
 def test_how_many_tries_held_is_told():
-    good, bad = held_claim("ask", "it did"), contradicted_claim("ask", "it did not")
+    good, bad = Claim("ask", "held", "it did"), Claim("ask", "contradicted", "it did not")
 
-    assert contradicted_claim("ask", "flaky 2/3: it did not") == certificate.combine_tries([good, bad, good])
+    assert Claim("ask", "contradicted", "flaky 2/3: it did not") == certificate.combine_tries([good, bad, good])
 
 
 # Experiments
@@ -93,7 +87,7 @@ def _run(results):
     return run
 
 
-BOTH = [held_claim("one", "seen"), held_claim("two", "seen")]
+BOTH = [Claim("one", "held", "seen"), Claim("two", "held", "seen")]
 
 
 @pytest.mark.parametrize("problem", [HookonceError("no home"), OSError("no disk"), FileNotFoundError("no program")])
@@ -139,20 +133,20 @@ def test_what_is_not_asked_for_is_not_told(proven):
 
 
 def test_the_machine_is_not_told(proven, home):
-    found = proven(some=[[contradicted_claim("one", f"{home}/.codex/x and {gettempdir()}/hookonce-lab-12ab/home/y")]])
+    found = proven(some=[[Claim("one", "contradicted", f"{home}/.codex/x and {gettempdir()}/hookonce-lab-12ab/home/y")]])
 
     assert "~/.codex/x and LAB/home/y" == found["one"].evidence
 
 
 @pytest.mark.parametrize(
     ("result", "state"),
-    [(contradicted_claim, "unreachable"), (untried_claim, "unreachable"), (unreachable_claim, "unreachable"), (held_claim, "held")],
+    [("contradicted", "unreachable"), ("untried", "unreachable"), ("unreachable", "unreachable"), ("held", "held")],
 )
 def test_what_cannot_be_reached_is_said_to_be_unless_it_was(proven, monkeypatch, result, state):
     driver = replace(drivers.load_driver("codex"), unreachable={"two": "needs a terminal"})
     monkeypatch.setattr(drivers, "load_driver", lambda _name: driver)
 
-    found = proven(some=[[held_claim("one", "seen"), result("two", "seen")]])
+    found = proven(some=[[Claim("one", "held", "seen"), Claim("two", result, "seen")]])
 
     assert state == found["two"].state
 
@@ -194,7 +188,7 @@ def test_an_agent_that_does_not_end_without_us_is_given_up_on(stuck, monkeypatch
     Else every claim would cost its patience, and the user's.
     """
     one, note = stuck
-    other = Experiment("other", lambda _stage: ["other"], lambda stage: [held_claim("other", stage.play("talk").scenario)])
+    other = Experiment("other", lambda _stage: ["other"], lambda stage: [Claim("other", "held", stage.play("talk").scenario)])
     first = next(one for one in EXPERIMENTS if one.name == "transparent")
     monkeypatch.setattr(proving, "EXPERIMENTS", (first, other))
 
@@ -210,7 +204,7 @@ def test_an_agent_that_does_not_end_with_us_is_tried_on(stuck, monkeypatch):
     Which claims that costs is to be seen.
     """
     one, note = stuck
-    again = Experiment("again", lambda _stage: ["again"], lambda stage: [held_claim("again", stage.play("talk").scenario)])
+    again = Experiment("again", lambda _stage: ["again"], lambda stage: [Claim("again", "held", stage.play("talk").scenario)])
     monkeypatch.setattr(proving, "EXPERIMENTS", (again, again))
 
     prove_agent(one, 1, lambda _text: None)

@@ -8,7 +8,7 @@ import pytest
 from hookonce.lab.experiments import Experiment
 from hookonce.lab.fetch.programs import AgentProgram
 from hookonce.lab.prove import prover as proving
-from hookonce.lab.prove.certificate import untried_claim
+from hookonce.lab.prove.certificate import Claim
 from hookonce.lab.prove.run import AgentRun, remove_paths, summarize_run
 
 STAGE = f"{gettempdir()}/hookonce-lab-0123456789abcdef"
@@ -67,7 +67,7 @@ def test_every_claim_of_a_certificate_is_impersonal(monkeypatch):
         raise OSError(2, "No such file", f"{STAGE}/home")
 
     experiments = (
-        Experiment("says", lambda _stage: ["one"], lambda _stage: [untried_claim("one", f"{STAGE}/project")]),
+        Experiment("says", lambda _stage: ["one"], lambda _stage: [Claim("one", "untried", f"{STAGE}/project")]),
         Experiment("fails", lambda _stage: ["two"], fails),
     )
     monkeypatch.setattr(proving, "EXPERIMENTS", experiments)

@@ -6,7 +6,7 @@ from hookonce.agents import config_event_of, point_of
 from hookonce.dispatch.stop_limit import MAX_REFUSALS
 from hookonce.lab.fakes.scenarios import DENIABLE_STEPS, FILE_SECRET, SCENARIOS
 from hookonce.lab.prove.bench import Bench
-from hookonce.lab.prove.certificate import Claim, contradicted_claim, held_claim, judge_claim, unreachable_claim
+from hookonce.lab.prove.certificate import Claim, judge_claim
 from hookonce.lab.prove.run import (
     AgentRun,
     describe_end,
@@ -28,7 +28,6 @@ INPUT_MARKERS = {
     "mcp": "hello",
     "agent": "scenario=sub",
 }
-_ORIGINAL_TEXT = SCENARIOS["refuse"].files["edited.txt"]
 # What shows that a call was made after all, in words and in the run.
 _EFFECTS: dict[str, tuple[str, str, Callable[[AgentRun], bool]]] = {
     "shell": ("the command ran", "the command did not run", lambda run: "shell.txt" in run.files),
@@ -36,7 +35,7 @@ _EFFECTS: dict[str, tuple[str, str, Callable[[AgentRun], bool]]] = {
     "edit": (
         "the file was changed",
         "the file is as it was",
-        lambda run: run.files.get("edited.txt") != _ORIGINAL_TEXT,
+        lambda run: run.files.get("edited.txt") != SCENARIOS["refuse"].files["edited.txt"],
     ),
     "read": (
         "the model was sent what the file says",
@@ -46,7 +45,6 @@ _EFFECTS: dict[str, tuple[str, str, Callable[[AgentRun], bool]]] = {
     "mcp": ("the server was called", "the server was not called", lambda run: bool(run.mcp_calls)),
     "agent": ("the sub-agent worked", "no sub-agent worked", lambda run: "sub.txt" in run.files),
 }
-_NEW_INPUT = {"command": "echo new > rewritten.txt"}
 _STOP_REASON = "the lab wants one more turn"
 
 
@@ -61,7 +59,7 @@ def try_denials(bench: Bench) -> list[Claim]:
     All of them in one run, or each in its own if a refusal ends a run.
     """
     missing_steps = bench.driver.missing_steps
-    claims = [unreachable_claim(f"deny:{name}", why) for name, why in missing_steps.items()]
+    claims = [Claim(f"deny:{name}", "unreachable", why) for name, why in missing_steps.items()]
     run = None if bench.driver.ends_on_refusal else _play_denials(bench, "refuse")
     for name in DENIABLE_STEPS:
         if name not in missing_steps:
@@ -88,23 +86,23 @@ def _judge_denial(step_name: str, run: AgentRun, *, ends_on_refusal: bool) -> Cl
     name, (effect, no_effect, has_effect) = f"deny:{step_name}", _EFFECTS[step_name]
     was_asked = is_hook_asked(run, INPUT_MARKERS[step_name])
     if has_effect(run):
-        return contradicted_claim(name, f"{effect}, though the hook {'refused' if was_asked else 'was never asked'}")
+        return Claim(name, "contradicted", f"{effect}, though the hook {'refused' if was_asked else 'was never asked'}")
     if not was_asked:
         return never_asked_claim(name, run)
     is_reason_sent = is_text_sent(run, _deny_reason(step_name))
     if not is_complete(run, ends_on_refusal=ends_on_refusal) or not (is_reason_sent or ends_on_refusal):
         evidence = f"{no_effect}, but the agent did not go on with the reason ({summarize_run(run)})"
-        return contradicted_claim(name, evidence)
-    return held_claim(name, f"{no_effect}, and " + ("the model was told why" if is_reason_sent else "the run was over"))
+        return Claim(name, "contradicted", evidence)
+    ending = "the model was told why" if is_reason_sent else "the run was over"
+    return Claim(name, "held", f"{no_effect}, and {ending}")
 
 
 def try_ask(bench: Bench) -> Claim:
     """An ask decision prevents the call where nobody can be asked."""
     answer = {"decision": "ask", "reason": "the lab wants a person to look"}
-    rules: list[Object] = [{"event": "before_tool_execute", "say": answer}]
-    run = bench.play("refuse-shell", rules=rules, hooks=bench.hooks_for_all_events)
+    run = _play_with_rule(bench, "refuse-shell", {"event": "before_tool_execute", "say": answer})
     if "shell.txt" in run.files:
-        return contradicted_claim("ask", "the command ran though nobody was asked")
+        return Claim("ask", "contradicted", "the command ran though nobody was asked")
     if not is_hook_asked(run, "shell.txt"):
         return never_asked_claim("ask", run)
     ran_to_end = is_complete(run, ends_on_refusal=bench.driver.ends_on_refusal)
@@ -113,31 +111,30 @@ def try_ask(bench: Bench) -> Claim:
 
 def try_rewrite(bench: Bench) -> Claim:
     """A hook's new tool input is what runs; where an agent cannot take one, nothing does."""
-    rules: list[Object] = [{"event": "before_tool_execute", "tool": "shell", "change": _NEW_INPUT}]
-    run = bench.play("refuse-shell", rules=rules, hooks=bench.hooks_for_all_events)
+    rule = {"event": "before_tool_execute", "tool": "shell", "change": {"command": "echo new > rewritten.txt"}}
+    run = _play_with_rule(bench, "refuse-shell", rule)
     if not is_hook_asked(run, "shell.txt"):
         return never_asked_claim("rewrite", run)
     if "shell.txt" in run.files:
-        return contradicted_claim("rewrite", "the old command ran")
+        return Claim("rewrite", "contradicted", "the old command ran")
     ran_to_end = is_complete(run, ends_on_refusal=bench.driver.ends_on_refusal)
     can_rewrite = _has_capability(bench, "before_tool_execute", "rewrite")
     if "rewritten.txt" in run.files:
         return judge_claim("rewrite", "the new command ran, and not the old one", holds=can_rewrite and ran_to_end)
     evidence = "neither the old nor the new command ran"
     if can_rewrite or not ran_to_end:
-        return contradicted_claim("rewrite", f"{evidence} ({summarize_run(run)})")
-    return held_claim("rewrite", f"the agent cannot take new input, so {evidence}")
+        return Claim("rewrite", "contradicted", f"{evidence} ({summarize_run(run)})")
+    return Claim("rewrite", "held", f"the agent cannot take new input, so {evidence}")
 
 
 def try_denied_prompt(bench: Bench) -> Claim:
     """A denied prompt never reaches the model."""
     if not _has_capability(bench, "before_prompt", "prevent"):
-        return unreachable_claim("prompt", "the agent lets no hook refuse a prompt")
+        return Claim("prompt", "unreachable", "the agent lets no hook refuse a prompt")
     answer = {"decision": "deny", "reason": "the lab refuses the prompt"}
-    rules: list[Object] = [{"event": "before_prompt", "say": answer}]
-    run = bench.play("talk", rules=rules, hooks=bench.hooks_for_all_events)
+    run = _play_with_rule(bench, "talk", {"event": "before_prompt", "say": answer})
     if is_text_sent(run, "scenario=talk"):
-        return contradicted_claim("prompt", "the model was sent the prompt")
+        return Claim("prompt", "contradicted", "the model was sent the prompt")
     if not events_of_type(run, "before_prompt"):
         return never_asked_claim("prompt", run)
     has_ended = run.code is not None and run.code >= 0  # with which code, agents do not agree on
@@ -147,13 +144,17 @@ def try_denied_prompt(bench: Bench) -> Claim:
 def try_denied_stop(bench: Bench) -> Claim:
     """A hook keeps an agent from stopping, with the reason, up to the limit."""
     if not _has_capability(bench, "agent_stop", "retry"):
-        return unreachable_claim("stop", "the agent lets no hook keep it from stopping")
-    rules: list[Object] = [{"event": "agent_stop", "say": {"decision": "deny", "reason": _STOP_REASON}}]
-    run = bench.play("talk", rules=rules, hooks=bench.hooks_for_all_events)
+        return Claim("stop", "unreachable", "the agent lets no hook keep it from stopping")
+    answer = {"decision": "deny", "reason": _STOP_REASON}
+    run = _play_with_rule(bench, "talk", {"event": "agent_stop", "say": answer})
     count, is_reason_sent = len(events_of_type(run, "agent_stop")), is_text_sent(run, _STOP_REASON)
     reason_text = f"{'with' if is_reason_sent else 'without'} the reason"
     evidence = f"asked {count} times, went on {reason_text}; {describe_end(run)}"
     return judge_claim("stop", evidence, holds=count == MAX_REFUSALS + 1 and is_reason_sent and run.code == 0)
+
+
+def _play_with_rule(bench: Bench, scenario: str, rule: Object) -> AgentRun:
+    return bench.play(scenario, rules=[rule], hooks=bench.hooks_for_all_events)
 
 
 def _has_capability(bench: Bench, event_type: str, capability: str) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from hookonce.client.sandbox_home import SandboxHome
 from hookonce.configure.locations import ConfigRoots
 from hookonce.lab.prove.bench import Bench
-from hookonce.lab.prove.certificate import Claim, contradicted_claim, judge_claim
+from hookonce.lab.prove.certificate import Claim, judge_claim
 from hookonce.lab.prove.run import AgentRun, is_complete, is_hook_asked, never_asked_claim, summarize_run
 from hookonce.model import Object
 
@@ -49,7 +49,7 @@ def _judge_failure(mode: str, failure: str, run: AgentRun, *, ends_on_refusal: b
         return never_asked_claim(name, run)
     evidence = f"the call was {'made' if ran else 'not made'}: the hook {_FAILURE_TEXTS[failure]}"
     if not is_complete(run, ends_on_refusal=ends_on_refusal and mode == "closed"):
-        return contradicted_claim(name, f"{evidence}, but the agent did not go on ({summarize_run(run)})")
+        return Claim(name, "contradicted", f"{evidence}, but the agent did not go on ({summarize_run(run)})")
     return judge_claim(name, evidence, holds=ran == (mode == "open"))
 
 
@@ -63,7 +63,7 @@ def _try_daemon_death(bench: Bench) -> Claim:
     rules: list[Object] = [{"holds": "death", "do": "death", "say": answer}]
     run = bench.play("fail-death", rules=rules, hooks=_failing_hooks(bench, "closed"), change_home=_wake_daemon)
     if not any(run.killed_pids):
-        return contradicted_claim(_DEATH_CLAIM, f"no daemon was there to be ended ({summarize_run(run)})")
+        return Claim(_DEATH_CLAIM, "contradicted", f"no daemon was there to be ended ({summarize_run(run)})")
     ran_to_end = is_complete(run, ends_on_refusal=bench.driver.ends_on_refusal)
     is_next_answered = ran_to_end and ("after.txt" in run.files or bench.driver.ends_on_refusal)
     call_text = "made" if "death.txt" in run.files else "not made"

@@ -2,7 +2,7 @@
 
 from hookonce.agents import canonical_event_of, config_events, point_of
 from hookonce.lab.prove.bench import Bench
-from hookonce.lab.prove.certificate import Claim, contradicted_claim, held_claim, untried_claim
+from hookonce.lab.prove.certificate import Claim
 from hookonce.lab.prove.run import AgentRun, is_text_sent, summarize_run
 from hookonce.model import Object
 
@@ -79,19 +79,19 @@ def _native_name(bench: Bench, event: Object) -> str | None:
 def _judge_event(bench: Bench, native: str, scenarios_by_event: dict[str, str], run: AgentRun) -> Claim:
     name = f"fires:{native}"
     if native in bench.driver.unsteady_events:
-        return untried_claim(name, "comes in some runs only")
+        return Claim(name, "untried", "comes in some runs only")
     if scenarios_by_event[native]:
-        return held_claim(name, f"came in the scenario {scenarios_by_event[native]}")
+        return Claim(name, "held", f"came in the scenario {scenarios_by_event[native]}")
     is_expected = native in bench.driver.expected_events and bench.program.version == bench.driver.version
     if canonical_event_of(bench.agent, native) in _TOUR_TYPES or is_expected:
-        return contradicted_claim(name, f"never came in any run ({summarize_run(run)})")
-    return untried_claim(name, "no scenario of the lab brings it about")
+        return Claim(name, "contradicted", f"never came in any run ({summarize_run(run)})")
+    return Claim(name, "untried", "no scenario of the lab brings it about")
 
 
 def _judge_context(bench: Bench, native: str, scenarios_by_event: dict[str, str], run: AgentRun) -> Claim:
     name, marker = f"context:{native}", _context_marker(canonical_event_of(bench.agent, native))
     if is_text_sent(run, marker):
-        return held_claim(name, "the model was sent what the hook said")
+        return Claim(name, "held", "the model was sent what the hook said")
     if scenarios_by_event[native]:
-        return contradicted_claim(name, "the model was never sent what the hook said")
-    return untried_claim(name, "the event did not come")
+        return Claim(name, "contradicted", "the model was never sent what the hook said")
+    return Claim(name, "untried", "the event did not come")

@@ -12,7 +12,7 @@ from hookonce.diagnose.agent_check import check_agent
 from hookonce.diagnose.self_check import check_installation
 from hookonce.errors import HookonceError
 from hookonce.lab.prove.bench import Bench
-from hookonce.lab.prove.certificate import Claim, contradicted_claim, judge_claim
+from hookonce.lab.prove.certificate import Claim, judge_claim
 from hookonce.lab.prove.config_copy import SCOPE, copy_user_config
 from hookonce.lab.prove.run import AgentRun, describe_end, events_of_type, is_complete, is_hook_asked, summarize_run
 from hookonce.model import Object
@@ -48,7 +48,7 @@ def run_experiment(bench: Bench) -> list[Claim]:
         run = _play_refusal(bench, locations, client)
     except (HookonceError, OSError) as problem:
         evidence = f"it cannot be tried: {problem}{doctor_note}"
-        return [contradicted_claim(_FIRES_CLAIM, evidence), contradicted_claim(_DENY_CLAIM, evidence), doctor_claim]
+        return [*(Claim(name, "contradicted", evidence) for name in (_FIRES_CLAIM, _DENY_CLAIM)), doctor_claim]
     was_asked, has_run = bool(events_of_type(run, "before_tool_execute")), "shell.txt" in run.files
     never_asked = f"the hook was never asked{doctor_note or f' ({summarize_run(run)})'}"
     fires_claim = judge_claim(_FIRES_CLAIM, "the hook was asked" if was_asked else never_asked, holds=was_asked)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hookonce.lab.fakes import claude_hook
 from hookonce.lab.prove.bench import Bench
-from hookonce.lab.prove.certificate import Claim, contradicted_claim, held_claim
+from hookonce.lab.prove.certificate import Claim
 from hookonce.lab.prove.run import find_conversations, is_complete, is_text_sent, summarize_run
 from hookonce.model import Object
 
@@ -17,17 +17,17 @@ def try_claude_script(bench: Bench) -> Claim:
     """A harmless command, and one that removes a folder."""
     run = bench.play("remove", hooks=lambda _folder: [_manifest_hook()])
     if "victim/kept.txt" not in run.files:
-        return contradicted_claim("claude-script", "the folder is gone")
+        return Claim("claude-script", "contradicted", "the folder is gone")
     if "before.txt" not in run.files:
         evidence = f"the harmless command did not run either ({summarize_run(run)})"
-        return contradicted_claim("claude-script", evidence)
+        return Claim("claude-script", "contradicted", evidence)
     is_reason_sent, ends_on_refusal = is_text_sent(run, claude_hook.REASON), bench.driver.ends_on_refusal
     ran_to_end = is_complete(run, ends_on_refusal=ends_on_refusal) and len(find_conversations(run)) >= _MIN_REQUESTS
     if not ran_to_end or not (is_reason_sent or ends_on_refusal):
         evidence = f"the folder is still there, but not for the script's reason ({summarize_run(run)})"
-        return contradicted_claim("claude-script", evidence)
+        return Claim("claude-script", "contradicted", evidence)
     reason_note = "the model was told why" if is_reason_sent else "the run was over"
-    return held_claim("claude-script", f"the folder is still there, and {reason_note}; the harmless command ran")
+    return Claim("claude-script", "held", f"the folder is still there, and {reason_note}; the harmless command ran")
 
 
 def _manifest_hook() -> Object:

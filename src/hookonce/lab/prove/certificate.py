@@ -20,38 +20,18 @@ class Claim(Struct, frozen=True):
     evidence: str
 
 
-def held_claim(name: str, evidence: str) -> Claim:
-    """A claim that was tried, and is true."""
-    return Claim(name, "held", evidence)
-
-
-def contradicted_claim(name: str, evidence: str) -> Claim:
-    """A claim that was tried, and is not true."""
-    return Claim(name, "contradicted", evidence)
-
-
 def judge_claim(name: str, evidence: str, *, holds: bool) -> Claim:
     """A claim that was tried."""
-    return held_claim(name, evidence) if holds else contradicted_claim(name, evidence)
-
-
-def unreachable_claim(name: str, why: str) -> Claim:
-    """A claim that cannot be tried without a person at a terminal, or of which the agent knows nothing."""
-    return Claim(name, "unreachable", why)
-
-
-def untried_claim(name: str, why: str) -> Claim:
-    """A claim that nobody has tried."""
-    return Claim(name, "untried", why)
+    return Claim(name, "held" if holds else "contradicted", evidence)
 
 
 def combine_tries(tries: list[Claim]) -> Claim:
     """Combine several tries of one claim: all must hold."""
-    held_claims = [claim for claim in tries if claim.state == "held"]
     other_claims = sorted((claim for claim in tries if claim.state != "held"), key=lambda claim: claim.state)
-    if held_claims and other_claims:
-        return contradicted_claim(tries[0].claim, f"flaky {len(held_claims)}/{len(tries)}: {other_claims[0].evidence}")
-    return next(iter(other_claims or held_claims))
+    if not other_claims or len(other_claims) == len(tries):
+        return (other_claims or tries)[0]
+    counts = f"flaky {len(tries) - len(other_claims)}/{len(tries)}"
+    return Claim(tries[0].claim, "contradicted", f"{counts}: {other_claims[0].evidence}")
 
 
 class Certificate(Struct, frozen=True, kw_only=True):

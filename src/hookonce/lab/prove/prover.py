@@ -14,16 +14,7 @@ from hookonce.lab import drivers
 from hookonce.lab.experiments import EXPERIMENTS, Experiment
 from hookonce.lab.fetch.programs import AgentProgram
 from hookonce.lab.prove.bench import Bench
-from hookonce.lab.prove.certificate import (
-    Certificate,
-    Claim,
-    combine_tries,
-    contradicted_claim,
-    machine_label,
-    median_ms,
-    unreachable_claim,
-    untried_claim,
-)
+from hookonce.lab.prove.certificate import Certificate, Claim, combine_tries, machine_label, median_ms
 from hookonce.lab.prove.run import remove_paths
 
 Progress = Callable[[str], None]
@@ -68,9 +59,9 @@ def _prove_claims(
     for name in wanted_names:
         results = tries_by_name.get(name, [])
         if name in unreachable_reasons and not any(claim.state == "held" for claim in results):
-            yield unreachable_claim(name, unreachable_reasons[name])
+            yield Claim(name, "unreachable", unreachable_reasons[name])
         else:
-            yield combine_tries(results) if results else untried_claim(name, _NO_RESULT)
+            yield combine_tries(results) if results else Claim(name, "untried", _NO_RESULT)
 
 
 def _select_names(bench: Bench, experiment: Experiment, only: frozenset[str]) -> list[str]:
@@ -78,7 +69,7 @@ def _select_names(bench: Bench, experiment: Experiment, only: frozenset[str]) ->
 
 
 def _contradict_all(bench: Bench, experiment: Experiment, evidence: str) -> list[Claim]:
-    return [contradicted_claim(name, evidence) for name in experiment.claim_names(bench)]
+    return [Claim(name, "contradicted", evidence) for name in experiment.claim_names(bench)]
 
 
 def _run_tries(bench: Bench, experiment: Experiment, tries: int, progress: Progress) -> dict[str, list[Claim]]:
@@ -94,6 +85,6 @@ def _run_tries(bench: Bench, experiment: Experiment, tries: int, progress: Progr
             except (HookonceError, OSError) as problem:
                 results = _contradict_all(bench, experiment, f"the experiment failed: {problem}")
         missing_names = [name for name in experiment.claim_names(bench) if name not in {one.claim for one in results}]
-        for claim in [*results, *(untried_claim(name, _NO_RESULT) for name in missing_names)]:
+        for claim in [*results, *(Claim(name, "untried", _NO_RESULT) for name in missing_names)]:
             tries_by_name.setdefault(claim.claim, []).append(replace(claim, evidence=remove_paths(claim.evidence)))
     return tries_by_name

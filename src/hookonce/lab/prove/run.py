@@ -14,7 +14,7 @@ from hookonce.lab.fakes.conversation import Conversation
 from hookonce.lab.fakes.model_server import ModelRequest
 from hookonce.lab.fakes.scenarios import SCENARIOS
 from hookonce.lab.fakes.script import find_position
-from hookonce.lab.prove.certificate import Claim, contradicted_claim
+from hookonce.lab.prove.certificate import Claim
 from hookonce.model import Object
 
 # The folder of a run, however much of its path is there.
@@ -118,4 +118,4 @@ def summarize_run(run: AgentRun) -> str:
 
 def never_asked_claim(name: str, run: AgentRun) -> Claim:
     """A claim that is contradicted because no hook was asked."""
-    return contradicted_claim(name, f"the hook was never asked ({summarize_run(run)})")
+    return Claim(name, "contradicted", f"the hook was never asked ({summarize_run(run)})")
